@@ -82,6 +82,16 @@ impl Buffer {
         Ok(())
     }
 
+    /// A request comes that is not taken: it is done at once, with an error.
+    pub fn refuse(&mut self, now: Time, ticket: Ticket) {
+        self.idle.begins(now);
+        self.expect(ticket, 1);
+        self.part_done(&Part {
+            failed: true,
+            ..Part::nothing(ticket, now)
+        });
+    }
+
     /// A part of a request comes.
     pub(crate) fn arrive<B: Backing>(
         &mut self,

@@ -71,6 +71,17 @@ pub enum Observation {
     FlushedIdly,
 }
 
+/// How a request to what lies behind the buffer has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it should.
+    Done,
+    /// A page could not be read, or not the rest of one that is written in part: that is written nevertheless, and lost there.
+    Unread,
+    /// A page could not be written or discarded.
+    Unwritten,
+}
+
 /// What lies behind the buffer, with the clock and the audience of both.
 pub trait Backing {
     /// Hands `event` back at `at`, which is not before the current time.

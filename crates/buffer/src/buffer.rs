@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_cache::Entry;
@@ -39,7 +40,10 @@ pub struct Buffer {
     pub(crate) vacant: Vec<u32>,
     /// By ticket: parts of the request that are not done.
     pub(crate) remaining: Vec<u32>,
-    /// Requests of which a page could not be read, until they are done.
+    /// Pages that could not be written when they were destaged, and that the memory does not hold for certain any more: what lies behind the
+    /// buffer has them as they were before.
+    pub(crate) lost: FxHashSet<Page>,
+    /// Requests of which a page could not be read or written, until they are done.
     pub(crate) failed: Vec<Ticket>,
     /// Requests to the flash; the owner takes them away.
     pub requests: VecDeque<PageRequest>,
@@ -73,6 +77,7 @@ impl Buffer {
             parts: Vec::new(),
             vacant: Vec::new(),
             remaining: Vec::new(),
+            lost: FxHashSet::default(),
             failed: Vec::new(),
             requests: VecDeque::new(),
             decided: vec![Decided::default(); chips as usize],

@@ -35,9 +35,10 @@ impl Buffer {
         place: u32,
         backing: &mut B,
     ) -> Result<(), Error> {
-        let part = self.parts[place as usize];
+        let mut part = self.parts[place as usize];
         let frame = self.frames.get_mut(part.entry);
         frame.moving -= 1;
+        part.failed |= part.durable && part.version <= frame.unkept;
         if part.durable && frame.durable < part.version {
             frame.syncs.push(Sync {
                 part: place,

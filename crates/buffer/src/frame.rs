@@ -65,7 +65,9 @@ pub(super) struct Frame {
     pub span: Span,
     /// The chip that it is counted for until the flash has it.
     pub chip: Option<Chip>,
-    /// The version that the flash holds.
+    /// The latest version of those that were sent and that the flash could not keep as they were; 0 if there is none.
+    pub unkept: u32,
+    /// The version that the flash holds, or has failed to.
     pub durable: u32,
     /// Parts that are being moved between the host and the memory.
     pub moving: u32,

@@ -34,7 +34,9 @@ mod serve;
 mod verification;
 mod view;
 
-pub use backing::{Backing, Chip, Observation, Page, PageOp, PageRequest, Span, UNBALANCED};
+pub use backing::{
+    Backing, Chip, Observation, Outcome, Page, PageOp, PageRequest, Span, UNBALANCED,
+};
 pub use buffer::Buffer;
 pub use error::Error;
 pub use event::Event;

@@ -5,7 +5,7 @@ use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
 use wordline_kernel::Time;
 
-use crate::backing::{Backing, Observation, PageOp, PageRequest, Span};
+use crate::backing::{Backing, Observation, Outcome, Page, PageOp, PageRequest, Span};
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::event::Event;
@@ -92,25 +92,32 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// The flash has done what it was asked for at `began`, or has failed to read it. A page that is written in part and whose rest
-    /// cannot be read is no failure here: its reads will.
+    /// The flash has done what it was asked for at `began`, or has failed. Who waits for a page to be durable is told; reads of it will be.
     pub fn flash_done<B: Backing>(
         &mut self,
         now: Time,
         request: &PageRequest,
         began: Time,
-        (parts, failed): (&Parts, bool),
+        (parts, outcome): (&Parts, Outcome),
         backing: &mut B,
     ) -> Result<(), Error> {
         let entry = request.entry;
         match request.op {
-            PageOp::Fetch if failed => self.not_fetched(now, entry, began, parts, backing),
+            PageOp::Fetch if outcome != Outcome::Done || self.is_lost(request.page) => {
+                self.not_fetched(now, entry, began, parts, backing)
+            }
             PageOp::Fetch => self.fetched(now, entry, began, parts, backing),
-            PageOp::Destage { .. } => self.destaged(now, entry, began, parts, backing),
+            PageOp::Destage { .. } => {
+                if outcome != Outcome::Done {
+                    self.not_kept(entry, outcome);
+                }
+                self.destaged(now, entry, began, parts, backing)
+            }
             PageOp::Trim => {
                 let mut part = self.parts[request.part as usize];
                 part.parts.buffer_wait += began - part.since;
                 part.parts.add(parts);
+                part.failed = outcome != Outcome::Done;
                 self.part_done(&part);
                 self.vacant.push(request.part);
                 Ok(())
@@ -144,6 +151,24 @@ impl Buffer {
             }
         }
         self.advance(now, entry, backing)
+    }
+
+    /// Whether the flash has an older version of a page than was written, and does not get the newer one.
+    fn is_lost(&self, page: Page) -> bool {
+        !self.lost.is_empty() && self.lost.contains(&page)
+    }
+
+    /// What was sent of a page is not kept as it was.
+    #[cold]
+    fn not_kept(&mut self, entry: Entry, outcome: Outcome) {
+        let frame = self.frames.get_mut(entry);
+        frame.unkept = frame.sent;
+        if outcome == Outcome::Unwritten {
+            self.lost.insert(frame.page);
+            if let Some(verification) = &mut self.verification {
+                verification.not_sent(frame.page);
+            }
+        }
     }
 
     /// A page cannot be read: those who wait for it fail, but for those behind a write of it, which ask again.
@@ -221,12 +246,13 @@ impl Buffer {
     /// `began`.
     pub(crate) fn synced(&mut self, now: Time, entry: Entry, began: Time, parts: &Parts) {
         let frame = self.frames.get_mut(entry);
-        let durable = frame.durable;
+        let (durable, unkept) = (frame.durable, frame.unkept);
         let mut syncs = std::mem::take(&mut frame.syncs);
         syncs.retain(|sync| {
             let over = sync.version <= durable;
             if over {
                 let mut part = self.parts[sync.part as usize];
+                part.failed |= sync.version <= unkept;
                 Self::waited_for_flash(now, &mut part, began, parts);
                 self.part_done(&part);
                 self.vacant.push(sync.part);

@@ -23,7 +23,7 @@ impl Buffer {
     }
     /// The power has failed, and the flash has recovered. Without capacitors everything is lost.
     /// With them the pages that were newer than the flash had been saved, and are here again, as
-    /// requests of their pages in the order of their numbers. `holds` tells which of the writes
+    /// requests of their pages in the order of their numbers; that pages are lost is saved, too. `holds` tells which of the writes
     /// and trims of a page the flash holds, if the run is verified.
     pub fn cut_power<B: Backing>(
         &mut self,
@@ -64,8 +64,11 @@ impl Buffer {
         self.faultless()?;
         if let Some(verification) = &mut self.verification {
             let holds = |page| backing.holds(page);
-            let checked = verification.cut(now, holds, &saved, lossless);
+            let checked = verification.cut(now, holds, &saved, lossless, &self.lost);
             checked.map_err(Error::Verification)?;
+        }
+        if !lossless {
+            self.lost.clear();
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! The shadow store of the controller proves that the flash returns what it was given; this proves
 //! that it was given, and that a read returns, the newest version of every sector.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
@@ -129,6 +129,10 @@ impl Verification {
             }
         }
     }
+    /// The flash does not hold what was sent to it.
+    pub fn not_sent(&mut self, page: Page) {
+        self.page(page).sent = None;
+    }
     /// Sectors have come from the flash into the memory.
     pub fn fetched(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
@@ -152,13 +156,14 @@ impl Verification {
     }
     /// The power has failed, and the flash holds the write or trim of that `number` of every page.
     /// Of `saved` pages the sectors named are in the memory again, as they were; of all others what
-    /// the flash holds is the newest there is, which must be no loss if `lossless`.
+    /// the flash holds is the newest there is, which must be no loss if `lossless`, but of pages that were `lost` before.
     pub fn cut(
         &mut self,
         now: Time,
         number: impl Fn(Page) -> u32,
         saved: &FxHashMap<Page, Sectors>,
         lossless: bool,
+        lost: &FxHashSet<Page>,
     ) -> Result<(), String> {
         for (lpn, page) in &mut self.pages {
             let holds = number(*lpn);
@@ -187,7 +192,7 @@ impl Verification {
                 if kept >> sector & 1 == 1 {
                     continue;
                 }
-                if lossless && page.newest[sector] != page.flash[sector] {
+                if lossless && !lost.contains(lpn) && page.newest[sector] != page.flash[sector] {
                     return Err(format!(
                         "verification failed at {now}, after a power cut: sector {sector} of logical page {} is lost from a buffer with capacitors",
                         lpn.0

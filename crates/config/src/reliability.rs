@@ -35,12 +35,12 @@ pub struct Reliability {
     pub activation_ev: f64,
     /// Whether a read meets the median of its errors instead of a number drawn at random.
     pub expected: bool,
-    /// Reads of a block since its erase from which its data is moved and the block erased (read reclaim); 0 for never. With page
-    /// mapping and `dftl`. Count.
+    /// Reads of a block since its erase from which its data is moved and the block erased (read reclaim); 0 for never. Whether reads
+    /// err or not; only with page mapping and `dftl`. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_limit: u32,
     /// Age of the data of a block, at the temperature of the model, from which a read has it moved and the block erased (refresh); 0
-    /// for never. With page mapping and `dftl`. Days.
+    /// for never. Whether reads err or not; only with page mapping and `dftl`. Days.
     #[schemars(range(min = 0.0, max = 36_500.0))]
     pub refresh_days: f64,
     /// Probability with which a block is bad from the factory, each by itself; there have to be as many spare blocks in its plane

@@ -960,6 +960,7 @@ fn the_stores_of_the_how_to_pages_can_be_planned() {
 
 #[test]
 fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
+    const CACHED: &str = "[cache]\nmode = \"write-back\"\n[disk]\nbase = \"nearline-7200\"\n[host]\ninterface = \"direct\"\n";
     const FAILS: &str = "base = \"d4\"\n[nand.reliability.failures.weibull]\n";
     for (text, words) in [
         (
@@ -974,8 +975,7 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
             "base = \"d4\"\n[ftl]\nspare_blocks = 500\n".to_owned(),
             "ftl.over_provisioning_ratio",
         ),
-        (format!("{FAILS}[ftl]\nmapping = \"dftl\"\n"), "dftl programs parts of its map for reads"),
-        (format!("{FAILS}[buffer]\ncapacity_kib = 1024\n"), "DRAM buffer"),
+        (format!("{FAILS}{CACHED}"), "a cache that keeps writes records in flash"),
         (
             "base = \"d4\"\n[nand.reliability.failures.table]\ncycles = [0.0, 1.0]\nerase = [0.5]\n".to_owned(),
             "1 numbers are given for 2 points",
@@ -987,6 +987,30 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
     ] {
         let said = fault(&text);
         assert!(said.contains(words), "{said}");
+    }
+    // A cache before a disk reads from there what its flash cannot correct.
+    let text = format!("base = \"d4\"\n{CACHED}[nand.reliability]\nerrors = \"analytic\"\n");
+    plan(&text, &[]).expect("errors before a disk");
+    // Blocks move for the sake of their data whether reads err or not, where the mapping can move them.
+    for key in ["read_limit", "refresh_days"] {
+        let text = format!("base = \"d4\"\n[nand.reliability]\n{key} = 1000\n");
+        let of = plan(&text, &[]).expect(key);
+        let reader = of.first().expect("an SSD").device.part.reader.as_ref();
+        let reader = reader.expect("reads are counted");
+        assert!(reader.read_limit > 0 || reader.refresh_days > 0.0);
+        for mapping in ["block", "hybrid", "buffered"] {
+            let said = plan(&text, &[("ftl.mapping", mapping)]).expect_err(mapping);
+            assert!(said.contains(key) && said.contains("ftl.mapping"), "{said}");
+        }
+    }
+    // Failures go with all but records.
+    for more in [
+        "[ftl]\nmapping = \"dftl\"\n".to_owned(),
+        "[buffer]\ncapacity_kib = 1024\n".to_owned(),
+        CACHED.replace("write-back", "write-through"),
+        CACHED.replace("[disk]", "journal = \"none\"\n[disk]"),
+    ] {
+        plan(&format!("{FAILS}{more}"), &[]).expect(&more);
     }
     // Bad blocks from the factory go with all of these; spare blocks are of those that the host cannot address.
     for more in [

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request, Ticket};
-use wordline_buffer::{Backing, Buffer, Chip, Page, PageOp, PageRequest, Served, Versions};
+use wordline_buffer::{
+    Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions,
+};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::Table;
@@ -104,6 +106,10 @@ impl Buffered {
         let mut flash = Flash { cx, controller };
         Ok(self.buffer.begin(now, ticket, request, &mut flash)?)
     }
+    /// A request comes when nothing is written any more: it ends with an error.
+    pub fn refuse(&mut self, now: Time, ticket: Ticket) {
+        self.buffer.refuse(now, ticket);
+    }
     /// Deals with an event that the buffer has scheduled.
     pub fn handle<M: Mapping>(
         &mut self,
@@ -143,9 +149,13 @@ impl Buffered {
             decode: beside.decode,
             ..done.parts.into()
         };
-        let outcome = (&parts, beside.failed);
+        let outcome = match (beside.failed, beside.unwritten) {
+            (_, true) => Outcome::Unwritten,
+            (true, false) => Outcome::Unread,
+            (false, false) => Outcome::Done,
+        };
         self.buffer
-            .flash_done(now, &request, began, outcome, &mut flash)?;
+            .flash_done(now, &request, began, (&parts, outcome), &mut flash)?;
         Ok(true)
     }
     /// The next request of the host that the buffer is done with.

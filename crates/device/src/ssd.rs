@@ -275,7 +275,7 @@ impl<M: Mapping> Ssd<M> {
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let transfer = self.connection.transfer(ticket);
-        let Beside { failed, decode } = self.controller.take_beside(ticket);
+        let Beside { failed, decode, .. } = self.controller.take_beside(ticket);
         let parts = Parts {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,

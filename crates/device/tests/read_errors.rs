@@ -14,7 +14,7 @@ use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
 use wordline_reliability::errors::table::Table;
-use wordline_reliability::{Code, Errors, Reader};
+use wordline_reliability::{Code, Ecc, Errors, Reader};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
@@ -211,6 +211,24 @@ fn errors_are_never_taken_for_data() {
         let counts = ssd.read_errors().unwrap();
         assert!(failure < 0.01 || counts.host_failures > 0 && counts.pages_lost > 0);
     }
+}
+
+/// A block moves with the read that reaches the limit, where nothing errs, too; and its reads take no time of a decoder.
+#[test]
+fn blocks_that_are_read_often_move_although_nothing_errs() {
+    let mut plan = plan(Errors::default(), Ecc::default().code().unwrap());
+    plan.part.reader.as_mut().unwrap().read_limit = 40;
+    let mut ssd = filled(&plan);
+    ssd.verify();
+    let mut now = Time::ZERO;
+    for read in 1..=50_u64 {
+        let (played, tally) = play(&mut ssd, &[at(now, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done - now, US(50));
+        // What 40 reads have disturbed is found by the next.
+        assert_eq!(tally.moved > 0, read == 41, "read {read}");
+        now += US(100_000);
+    }
+    assert_eq!(ssd.read_errors().unwrap().reads_retried, 0);
 }
 
 /// Reads of a block and the time its data has lain are those since its erase.
@@ -416,6 +434,27 @@ fn errors_come_through_a_buffer() {
     let failed = failures(&mut ssd, &requests);
     assert_eq!(failed, [true, true, true, false, false]);
     assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+    // A part of a page whose rest cannot be read is an error of who waits until it is durable.
+    let part = |fua| wordline_block::Request {
+        fua,
+        ..at(
+            US(if fua { 50_000 } else { 60_000 }),
+            Op::Write,
+            9 * PAGE,
+            512,
+        )
+    };
+    assert_eq!(
+        failures(&mut ssd, &[part(true), part(false)]),
+        [true, false]
+    );
+    let flush = wordline_block::Request {
+        op: Op::Flush,
+        offset: 0,
+        bytes: 0,
+        ..at(US(70_000), Op::Read, 0, PAGE)
+    };
+    assert_eq!(failures(&mut ssd, &[flush]), [true]);
 }
 
 /// Whether each request ends with an error, in their order.
@@ -450,6 +489,40 @@ fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<boo
     }
 }
 
+/// A page that is read ahead and cannot be read is nobody's error until it is asked for, and is read again then.
+#[test]
+fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
+    let read_ahead = |rate| {
+        let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+        plan.buffer = Some(wordline_buffer::Plan {
+            pages: 16,
+            replacement: wordline_cache::Replacement::default(),
+            write_through: false,
+            capacitors: false,
+            watches_balance: false,
+            batch_pages: 0,
+            idle_flush: None,
+            read_ahead: 3,
+            access: Time::ZERO,
+            port: (1, 1),
+        });
+        let mut ssd = filled(&plan);
+        ssd.verify();
+        let reads = [(0, 0), (1_000, 1), (2_000, 2), (3_000, 3)];
+        let requests = reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE));
+        let failed = failures(&mut ssd, &requests);
+        (failed, *ssd.read_errors().unwrap())
+    };
+    // The second read goes on where the first ended: 2, 3 and 4 are read ahead with it, and the later ones find them.
+    let (failed, counts) = read_ahead(1e-9);
+    assert_eq!(failed, [false; 4]);
+    let right = counts.reads;
+    let (failed, counts) = read_ahead(0.3);
+    assert_eq!(failed, [true; 4]);
+    assert!(counts.reads > right, "{} and {right}", counts.reads);
+    assert_eq!(counts.host_failures, counts.reads);
+}
+
 /// The same under load: parts of pages, several pages, a small buffer; every read that is no error is right.
 #[test]
 fn a_buffer_before_pages_that_err_is_right_or_says_so() {
@@ -471,7 +544,7 @@ fn a_buffer_before_pages_that_err_is_right_or_says_so() {
             watches_balance: false,
             batch_pages: 0,
             idle_flush: None,
-            read_ahead: 0,
+            read_ahead: if pages == 4 { 0 } else { 3 },
             access: Time::from_ns(100),
             port: (1, 300),
         });

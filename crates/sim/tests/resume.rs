@@ -25,6 +25,29 @@ const CACHED: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 
     planes_per_die = 1\nblocks_per_plane = 32\npages_per_block = 8\n[ftl]\nover_provisioning_ratio = 0.4\n\
     [cache]\nreplacement = \"arc\"\nsuspected_queue = true\nreply = \"collection\"\n\
     [disk]\nbase = \"nearline-7200\"\ncapacity_bytes = 4_194_304\n";
+/// Blocks that are bad from the factory, and programs and erases that fail.
+const FAILING: [(&str, &str); 3] = [
+    ("ftl.spare_blocks", "8"),
+    ("nand.reliability.factory_bad_ratio", "0.02"),
+    (
+        "nand.reliability.failures",
+        "{ table = { cycles = [0.0], erase = [0.05], program = [0.02] } }",
+    ),
+];
+/// So few spare blocks that the device becomes read-only.
+const END: [(&str, &str); 2] = [
+    ("ftl.spare_blocks", "1"),
+    ("nand.reliability.factory_bad_ratio", "0"),
+];
+/// A write-back cache of which about one page in twenty cannot be corrected.
+const ERRING: [(&str, &str); 3] = [
+    ("cache.mode", "\"write-back\""),
+    ("ssd.ecc", "\"bch\""),
+    (
+        "nand.reliability.errors",
+        "{ table = { cycles = [0.0], rates = [0.0033] } }",
+    ),
+];
 const LOAD: &str = "[workload]\nrequests = 300\nread_ratio = 0.4\n\
     request_bytes = [{ bytes = 4096, weight = 1 }, { bytes = 24576, weight = 1 }]\n\
     arrival.poisson.iops = 4000\n";
@@ -287,6 +310,19 @@ fn everything_else(rounds: u64) {
             "write through",
             spec(&buffered, &[("buffer.write_through", "true")]),
         ),
+        ("blocks that go bad", spec(&whole, &FAILING)),
+        (
+            "blocks that go bad until none is left",
+            spec(&whole, &[&FAILING[..], &END].concat()),
+        ),
+        (
+            "blocks that go bad behind a buffer",
+            spec(&buffered, &[&FAILING[..], &END].concat()),
+        ),
+        (
+            "a cache that errs",
+            spec(&format!("{CACHED}{LOAD}"), &ERRING),
+        ),
         (
             "sprinkler",
             spec(&buffered, &[("ssd.scheduler", "\"sprinkler\"")]),
@@ -392,6 +428,33 @@ fn policies() {
 #[test]
 fn arrays_streams_and_checks() {
     everything_else(2);
+}
+
+/// What those runs are to meet, they meet.
+#[test]
+fn blocks_go_bad_and_reads_err_in_these_runs() {
+    let summary = |config: &str, overrides: &[(&str, &str)]| {
+        let done = spec(&format!("{config}{LOAD}"), overrides).run(&mut |_| true);
+        done.unwrap().results.summary
+    };
+    let bad = summary(DEVICE, &FAILING).bad_blocks.unwrap();
+    assert!(
+        bad.grown > 0 && bad.factory > 0 && bad.read_only_s.is_none(),
+        "{bad:?}"
+    );
+    for config in [DEVICE.to_owned(), format!("{DEVICE}{BUFFER}")] {
+        let overrides = [&FAILING[..], &END].concat();
+        let bad = summary(&config, &overrides).bad_blocks.unwrap();
+        assert!(
+            bad.read_only_s.is_some() && bad.host_failures > 0,
+            "{bad:?}"
+        );
+    }
+    let cache = summary(CACHED, &ERRING).cache.unwrap();
+    assert!(
+        cache.hits_uncorrectable + cache.host_failures > 0,
+        "{cache:?}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
 use wordline_reliability::failures::Fail as _;
 use wordline_reliability::programming::Price;
-use wordline_reliability::{Failing, Fault, Programming, Reader, Shift, Variation};
+use wordline_reliability::{Ecc, Failing, Fault, Programming, Reader, Shift, Variation};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
@@ -21,6 +21,7 @@ use super::precondition::precondition;
 use super::range::written;
 use crate::plan::{Precondition, Settle, Ssd};
 use crate::{Config, ConfigError, FillLayout, Nand, Reliability};
+use wordline_store::cached;
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
@@ -203,23 +204,38 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
         .ecc
         .code()
         .map_err(|fault| parameter("ssd.ecc", ssd.ecc.name(), fault))?;
-    if errors.is_none() {
+    let none = Ecc::default()
+        .code()
+        .map_err(|fault| parameter("ssd.ecc", "none", fault))?;
+    let moves = *read_limit > 0 || *refresh_days > 0.0;
+    if moves && !matches!(config.ftl.mapping, Family::Page(_) | Family::Dftl(_)) {
+        let key = if *read_limit > 0 {
+            "nand.reliability.read_limit"
+        } else {
+            "nand.reliability.refresh_days"
+        };
+        let value = written(f64::from(*read_limit).max(*refresh_days));
+        return Err(ConfigError::rule(
+            key,
+            value,
+            format!(
+                "mapping \"{}\" does not move blocks for the sake of their data",
+                config.ftl.mapping.name()
+            ),
+            "set it to 0, or ftl.mapping to \"page\" or \"dftl\"",
+        )
+        .with(&["ftl.mapping"]));
+    }
+    if errors.is_none() && !moves {
         return Ok(None);
     }
     if let Some(fault) = errors.fault() {
         return Err(parameter("nand.reliability.errors", errors.name(), fault));
     }
-    if config.cache.is_some() {
-        return Err(ConfigError::rule(
-            "nand.reliability.errors",
-            errors.name(),
-            "what cannot be read is not passed on through a cache",
-            "set it to \"none\", or do without",
-        )
-        .with(&["nand.reliability.errors"]));
-    }
     let programming = &nand.programming;
-    let graded = matches!(programming.costs(), Ok(Some(_)));
+    let graded = !errors.is_none() && matches!(programming.costs(), Ok(Some(_)));
+    // What does not err needs no decoder.
+    let code = if errors.is_none() { none } else { code };
     Ok(Some(Box::new(Reader {
         errors: errors.clone(),
         page_factors: page_factors(nand)?,
@@ -274,23 +290,14 @@ fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
     if failures.is_none() {
         return Ok(None);
     }
-    let refused = [
-        (
-            "buffer.capacity_kib",
-            config.buffer.capacity_kib > 0,
-            "what the flash does not take any more is not passed on through a DRAM buffer",
-        ),
-        (
-            "cache",
-            config.cache.is_some(),
-            "what the flash does not take any more is not passed on through a cache",
-        ),
-        (
-            "ftl.mapping",
-            matches!(config.ftl.mapping, Family::Dftl(_)),
-            "dftl programs parts of its map for reads, which do not go on at the end of the device's life",
-        ),
-    ];
+    let refused = [(
+        "cache.journal",
+        config
+            .cache
+            .as_ref()
+            .is_some_and(cached::Config::keeps_records),
+        "a cache that keeps writes records in flash which of its copies are dead, and could not at the end of the flash's life: they would come back after a power cut",
+    )];
     if let Some((key, _, reason)) = refused.into_iter().find(|(_, is_there, _)| *is_there) {
         return Err(ConfigError::rule(
             "nand.reliability.failures",

@@ -37,6 +37,8 @@ pub struct ErrorCounts {
 pub(crate) struct Beside {
     /// Whether a page of it could not be read or written.
     pub failed: bool,
+    /// Whether that is because a page could not be written or discarded.
+    pub unwritten: bool,
     /// What the last decoding of the page took that was done last.
     pub decode: Time,
 }

@@ -7,6 +7,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use wordline_block::Request;
 use wordline_ftl::Mapping;
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Block, Cause, Operation, Plane, Ppn};
@@ -15,6 +16,7 @@ use wordline_reliability::failures::Fail;
 use super::Controller;
 use super::pending::PageWrite;
 use crate::backend::{Grade, Order, Outcome, Purpose};
+use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{Hears, PageParts};
 use crate::plan::Plan;
@@ -71,7 +73,7 @@ impl Failing {
 impl<M: Mapping> Controller<M> {
     /// Whether the device takes no writes any more.
     #[inline]
-    pub(super) fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.flash.failures.read_only.is_some()
     }
 
@@ -264,12 +266,12 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// An operation is over that has failed, and no spare block was left: from now on the device is read-only, and writes that wait
-    /// for room end with an error.
+    /// An operation is over that has failed, and no spare block was left: from now on the device is read-only. Writes that wait for room and
+    /// TRIMs that wait for the flash end with an error.
     #[cold]
-    pub(super) fn end_life(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn end_life(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
         if self.is_read_only() {
-            return;
+            return Ok(());
         }
         self.flash.failures.read_only = Some(cx.now);
         self.ram.failing.is_ending = true;
@@ -282,6 +284,14 @@ impl<M: Mapping> Controller<M> {
         while let Some(tag) = self.ram.pending.stalled_anywhere.pop_front() {
             self.refuse_pending(cx, tag);
         }
+        self.refuse_trims(cx);
+        self.mapping.freeze();
+        for id in self.ram.jobs.idle_fetches() {
+            if self.run(cx, id) {
+                self.job_over(cx, id)?;
+            }
+        }
+        Ok(())
     }
 
     /// A held write, and those behind it, end with an error.
@@ -311,11 +321,19 @@ impl<M: Mapping> Controller<M> {
         self.page_done(cx, ticket, PageParts::NONE);
     }
 
+    /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
+    #[cold]
+    pub(crate) fn count_refused(&mut self, request: &Request) {
+        let pages = (request.offset + request.bytes).div_ceil(self.page_bytes);
+        self.flash.failures.host_failures += pages - request.offset / self.page_bytes;
+    }
+
     /// A page of a request of the host could not be written.
     #[cold]
     pub(super) fn fail_write(&mut self, ticket: u32) {
         self.flash.failures.host_failures += 1;
-        self.ram.beside.entry(ticket).or_default().failed = true;
+        let beside = self.ram.beside.entry(ticket).or_default();
+        (beside.failed, beside.unwritten) = (true, true);
     }
 
     /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.

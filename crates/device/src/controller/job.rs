@@ -101,6 +101,26 @@ impl Jobs {
             .flatten()
             .filter_map(|job| job.collecting.as_ref())
     }
+    /// Jobs that fetch parts of the map, with no step on its way.
+    pub fn idle_fetches(&self) -> Vec<JobId> {
+        let all = (0..).map(JobId).zip(&self.all);
+        let fetches = all.filter(|(_, job)| {
+            let job = job.as_ref();
+            job.is_some_and(|job| job.collecting.is_none() && job.outstanding == 0)
+        });
+        fetches.map(|(id, _)| id).collect()
+    }
+    /// Takes away the TRIMs that wait for jobs.
+    pub fn take_trims(&mut self, into: &mut Vec<PageTrim>) {
+        for job in self.all.iter_mut().flatten() {
+            job.waiters.retain(|waiter| {
+                if let Waiter::Trim(trim) = waiter {
+                    into.push(*trim);
+                }
+                !matches!(waiter, Waiter::Trim(_))
+            });
+        }
+    }
     pub fn end(&mut self, id: JobId) -> Option<Job> {
         self.all[id.index()].take()
     }

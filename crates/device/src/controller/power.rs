@@ -36,6 +36,9 @@ impl<M: Mapping> Controller<M> {
         for block in &recovery.erase {
             cut.blocks_erased += u32::from(self.erase_unclaimed(now, *block)?);
         }
+        if self.is_read_only() {
+            self.mapping.freeze();
+        }
         self.ram.free_blocks = self.mapping.free_blocks();
         cut.pages_read = recovery.pages_read;
         let each = |count: u64| count.div_ceil(u64::from(self.layout.dies));

@@ -130,6 +130,9 @@ impl<M: Mapping> Controller<M> {
     /// What waited for a part of the map goes on: the entry may have left memory again.
     pub(super) fn map_read(&mut self, cx: &mut Context<impl Hears>, waiter: Waiter) -> Result<()> {
         match waiter {
+            Waiter::Write(tag) if self.is_graded && self.is_read_only() => {
+                self.refuse_pending(cx, tag);
+            }
             Waiter::Write(tag) => {
                 let (mut write, later) = self.ram.pending.take(tag);
                 write.parts.die_wait += cx.now - write.since;

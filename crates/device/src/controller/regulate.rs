@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Ticket};
 use wordline_ftl::regulate::{Characteristic, Graded, Regulator, Rewriting, Storage};
-use wordline_ftl::{Lpn, Mapping};
+use wordline_ftl::{JobId, Lpn, Mapping};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 use wordline_reliability::ProgramMode;
@@ -315,11 +315,14 @@ impl<M: Mapping> Controller<M> {
             }
         }
         if outcome == Outcome::Failed {
-            self.end_life(cx);
+            self.end_life(cx)?;
             if purpose == Purpose::Erase {
-                // Its job stops here.
+                // A collection stops here; what waits for a part of the map goes on.
                 self.ram.backend.release(slot);
-                return Ok(());
+                return match self.ram.jobs.get(JobId(owner)) {
+                    Some(job) if job.collecting.is_none() => self.step_done(cx, JobId(owner)),
+                    _ => Ok(()),
+                };
             }
         }
         let decode = self.ram.backend.graded(slot).decode;

@@ -4,7 +4,7 @@ use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Step, SummaryPage};
 use wordline_nand::{Block, Ppn};
 
 use super::Controller;
-use super::job::Waiter;
+use super::job::{Job, Waiter};
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::error::Result;
@@ -64,9 +64,17 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Hands out the steps of a job until it has to wait; true if it is over. None at the end of the device's life.
+    /// Whether the end of the device's life stops a job: all but those that read a part of the map, which go on once the device is
+    /// read-only.
+    #[cold]
+    fn stops_at_end(&mut self, id: JobId) -> bool {
+        let fetches = |job: &mut Job| job.collecting.is_none();
+        !self.is_read_only() || !self.ram.jobs.get(id).is_some_and(fetches)
+    }
+
+    /// Hands out the steps of a job until it has to wait; true if it is over. At the end of the device's life only those that read.
     pub(super) fn run(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> bool {
-        if self.ram.failing.is_ending {
+        if self.ram.failing.is_ending && self.stops_at_end(id) {
             return false;
         }
         if let Some(held) = self.ram.jobs.get(id).and_then(|job| job.page_read.take()) {
@@ -81,7 +89,7 @@ impl<M: Mapping> Controller<M> {
             outstanding += self.read_all(cx, id);
         }
         let over = loop {
-            if self.ram.failing.is_ending || stepwise && outstanding > 0 {
+            if self.ram.failing.is_ending && self.stops_at_end(id) || stepwise && outstanding > 0 {
                 break false;
             }
             match self.mapping.step(id) {

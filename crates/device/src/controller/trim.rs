@@ -135,6 +135,7 @@ impl<M: Mapping> Controller<M> {
         self.trimmed(cx, write);
         let block = place.map(|place| self.layout.block_of(place));
         match block.filter(|block| self.ram.trims.erases && self.mapping.is_spent(*block)) {
+            Some(_) if self.is_read_only() => self.refuse(cx, write),
             Some(block) => self.erase_for_trim(cx, block, PageTrim::of(cx.now, write)),
             None => self.page_done(cx, write.owner, write.parts),
         }
@@ -207,6 +208,22 @@ impl<M: Mapping> Controller<M> {
             self.expedite(cx, JobId::of(plane));
         } else {
             self.erase_for_trims(cx, plane);
+        }
+    }
+
+    /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
+    #[cold]
+    pub(super) fn refuse_trims(&mut self, cx: &mut Context<impl Hears>) {
+        let trims = &mut self.ram.trims;
+        trims.waiting_erases = 0;
+        let waiting = trims.erasing.iter_mut().flat_map(std::mem::take);
+        let mut refused: Vec<PageTrim> = waiting.map(|(_, trim)| trim).collect();
+        let mapped = std::mem::take(&mut trims.mapped);
+        refused.extend(mapped.into_iter().map(|(_, trim)| trim));
+        self.ram.jobs.take_trims(&mut refused);
+        for trim in refused {
+            self.fail_write(trim.owner);
+            self.trim_done(cx, trim);
         }
     }
 

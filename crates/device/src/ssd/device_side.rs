@@ -35,6 +35,13 @@ impl<M: Mapping, P: Hears> Act for DeviceSide<'_, '_, M, P> {
         let request = self.tickets.outstanding[ticket as usize].request;
         let begun = match &mut self.buffer {
             None => self.controller.begin(self.cx, ticket, &request),
+            Some(buffered)
+                if matches!(request.op, Op::Write | Op::Trim) && self.controller.is_read_only() =>
+            {
+                self.controller.count_refused(&request);
+                buffered.refuse(self.cx.now, ticket);
+                Ok(())
+            }
             Some(buffered) => {
                 let freed = match request.op {
                     Op::Trim => {

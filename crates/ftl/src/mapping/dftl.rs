@@ -2,6 +2,7 @@
 
 mod area;
 mod cache;
+mod frozen;
 mod job;
 mod recover;
 mod segmented_lru;
@@ -15,6 +16,7 @@ use wordline_nand::{Block, Plane, Ppn};
 
 use self::area::{Area, Room};
 use self::cache::Cache;
+use self::frozen::Frozen;
 use self::job::TranslationJob;
 pub use self::shape::Shape;
 use super::page::{Demand, PageMap};
@@ -43,6 +45,9 @@ use crate::recovery::{Flash, Recovery};
 /// with the fewest current ones: these are read and programmed elsewhere and the block is erased. If
 /// that cannot be, because others are at it, the entry that was to leave stays, and the cache is larger
 /// than it should be for a while.
+///
+/// When blocks have gone bad until nothing is programmed any more, the cache keeps what it holds. Any other
+/// look-up reads its translation page, which stays in memory until the next one is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dftl {
@@ -153,6 +158,8 @@ pub struct DftlMap {
     jobs: Vec<TranslationJob>,
     /// By translation page: whether a job has it to rewrite.
     rewriting: Vec<bool>,
+    /// How the map is read when nothing is programmed any more.
+    frozen: Option<Box<Frozen>>,
     plan: Box<Plan>,
 }
 
@@ -170,6 +177,7 @@ impl DftlMap {
             order: Order::default().planes(plan.dimensions),
             jobs: vec![TranslationJob::default(); planes + pages],
             rewriting: vec![false; pages],
+            frozen: None,
             plan: Box::new(plan.clone()),
         }
     }
@@ -294,6 +302,9 @@ impl Mapping for DftlMap {
     }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
+        if self.frozen.is_some() {
+            return self.fetch_frozen(page.0);
+        }
         if self.cache.is_in_memory(page.0) {
             self.cache.hit(page.0, update);
             return None;
@@ -354,7 +365,16 @@ impl Mapping for DftlMap {
         if job.0 < self.layout().planes() {
             return self.step_collection(job);
         }
+        if self.frozen.is_some() {
+            return self.step_frozen(job);
+        }
         self.step_fetch(job)
+    }
+    fn freeze(&mut self) {
+        self.frozen.get_or_insert_default();
+    }
+    fn retired(&mut self, block: Block) {
+        self.pages.retired(block);
     }
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         let to = self.pages.relocate(job, from)?;

@@ -183,6 +183,9 @@ pub trait Mapping {
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
     /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
+    /// Nothing is programmed or erased any more, from now on: what requests wait for must not need that. Jobs that were begun end with their
+    /// next step.
+    fn freeze(&mut self) {}
     /// A block that a recovery was to erase cannot be: the device is at the end of its life, and nothing is written any more.
     fn retired(&mut self, _block: Block) {}
 
@@ -432,6 +435,9 @@ impl Mapping for Map {
     }
     fn retired(&mut self, block: Block) {
         each!(self, map => map.retired(block));
+    }
+    fn freeze(&mut self) {
+        each!(self, map => map.freeze());
     }
     #[inline]
     fn replace(&mut self, block: LogicalBlock) -> bool {

@@ -180,6 +180,20 @@ impl<O: Owner> OwnedMap<O> {
             }
         }
     }
+    /// A collection has begun: what it does not move is lost to the owner. For the sake of wear and of data it moves all.
+    fn take_pages(&mut self, mut collection: Collection) -> Option<Collection> {
+        let victim = self.pages.map.victim(Plane(collection.job.0))?;
+        let layout = &self.pages.layout;
+        self.due
+            .retain(|page| layout.block_of(page.place) != victim);
+        let all = Reclaiming::default();
+        let reclaim = match collection.kind {
+            GcKind::Wear | GcKind::Refresh => &all,
+            _ => &self.reclaim,
+        };
+        collection.cost.pages -= self.pages.take(victim, reclaim, &mut self.owner);
+        Some(collection)
+    }
     /// What comes before the erase of a plane's victim, all pages of which have been moved: the program of what the owner owes,
     /// and the wait for it.
     fn record(&mut self, plane: Plane) -> Option<Step> {
@@ -292,19 +306,12 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         self.pages.map.wants_collection(plane)
     }
     fn collect(&mut self, want: Want) -> Option<Collection> {
-        let mut collection = self.pages.map.collect(want)?;
-        let victim = self.pages.map.victim(Plane(collection.job.0))?;
-        let layout = &self.pages.layout;
-        self.due
-            .retain(|page| layout.block_of(page.place) != victim);
-        let all = Reclaiming::default();
-        let reclaim = if collection.kind == GcKind::Wear {
-            &all
-        } else {
-            &self.reclaim
-        };
-        collection.cost.pages -= self.pages.take(victim, reclaim, &mut self.owner);
-        Some(collection)
+        let collection = self.pages.map.collect(want)?;
+        self.take_pages(collection)
+    }
+    fn refresh(&mut self, block: Block) -> Option<Collection> {
+        let collection = self.pages.map.refresh(block)?;
+        self.take_pages(collection)
     }
     fn is_over(&self, job: JobId) -> bool {
         self.pages.map.is_over(job)
@@ -329,6 +336,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn erased(&mut self, block: Block, erases: u32) {
         self.owner.erased(self.pages_of(block));
         self.pages.map.erased(block, erases);
+    }
+    fn retired(&mut self, block: Block) {
+        self.pages.map.retired(block);
     }
     fn delayed(&self, plane: Plane) -> Option<Want> {
         self.pages.map.delayed(plane)

@@ -49,6 +49,14 @@ pub struct CacheSummary {
     pub misses: u64,
     /// Pages read from the disk and not taken in.
     pub bypassed: u64,
+    /// Pages of the hits that the flash could not correct, and that were read from the disk.
+    pub hits_uncorrectable: u64,
+    /// Pages whose newest content was lost: the flash could not read them, or a store below not take them, when they were destaged, or the
+    /// rest of a page that was written in part could not be read below. Reads of them end with an error until they are written as a whole.
+    pub pages_lost: u64,
+    /// Pages of requests that ended with an error: of pages that are lost, or that only the flash holds and cannot correct, or that a store
+    /// below could not read or write.
+    pub host_failures: u64,
     /// Pages for which nothing was read from the disk, of all pages of reads.
     pub hit_ratio: Option<f64>,
     /// Reads that the flash served alone, of all.
@@ -226,7 +234,8 @@ impl CacheSummary {
         let serial = plan.backing.disks().iter().all(|leaf| leaf.disk.serial);
         let flash = record.flash();
         let [demand, clean, resize] = figures.destages;
-        let hit = figures.resident_hits + figures.suspected_hits + figures.joined;
+        let hit = figures.resident_hits + figures.suspected_hits + figures.joined
+            - figures.hits_uncorrectable;
         let erases: u64 = device.erases.iter().map(|erases| u64::from(*erases)).sum();
         let endurance = u64::from(plan.ssd.device.part.endurance_cycles);
         let cycles = device.erases.len() as u64 * endurance;
@@ -256,6 +265,9 @@ impl CacheSummary {
             joined: figures.joined,
             misses: figures.misses,
             bypassed: figures.bypassed,
+            hits_uncorrectable: figures.hits_uncorrectable,
+            pages_lost: figures.pages_lost,
+            host_failures: figures.host_failures,
             hit_ratio: figures.hit_ratio(),
             request_hit_ratio: ratio(figures.reads_hit, figures.reads),
             hit_mean_us: hits.reads.flash.mean_us(),

@@ -19,7 +19,8 @@ pub struct ErrorSummary {
     pub retries: u64,
     /// Mean errors of the worst codeword of a page.
     pub worst_codeword_mean: Option<f64>,
-    /// Pages that the host read, or wrote in part, and that could not be corrected: their requests ended with an error.
+    /// Pages that were read for requests, or written in part, and that could not be corrected: these requests ended with an error. In front
+    /// of a disk, the cache is who asks: see `cache.hits_uncorrectable` and `cache.host_failures`.
     pub uncorrectable: u64,
     /// The same for each bit read, for whatever purpose (uncorrectable bit error rate).
     pub uncorrectable_bit_error_rate: Option<f64>,

@@ -21,7 +21,16 @@ fn of_cells(summary: &Summary) -> Vec<String> {
                 grouped(errors.page_reads)
             ));
         }
-        if errors.uncorrectable > 0 {
+        if let Some(cache) = &summary.cache
+            && cache.hits_uncorrectable + cache.host_failures > 0
+        {
+            notes.push(format!(
+                "{} pages that the flash held could not be corrected and were read from the disk; {} pages of requests ended with an error, and are among those served, and {} pages were lost when they were destaged.",
+                grouped(cache.hits_uncorrectable),
+                grouped(cache.host_failures),
+                grouped(cache.pages_lost)
+            ));
+        } else if errors.uncorrectable > 0 {
             notes.push(format!(
                 "{} page reads could not be corrected: their requests ended with an error, and are among those served.",
                 grouped(errors.uncorrectable)

@@ -117,6 +117,13 @@ pub struct Config {
     pub block_summaries: bool,
 }
 
+impl Config {
+    /// Whether dead pages are recorded in flash.
+    pub fn keeps_records(&self) -> bool {
+        self.mode.keeps_writes() && self.journal == Records::Records
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Op, Parts, Request};
 use wordline_ftl::Lpn;
@@ -10,6 +11,7 @@ use wordline_kernel::{Probe, Time};
 use super::event::Observation;
 use super::records::Next;
 use super::tier::{Sub, Task};
+use super::versions::Durability;
 use super::{Cached, Instant, Result};
 
 /// Why pages are destaged.
@@ -177,7 +179,7 @@ impl<B: BlockDevice> Cached<B> {
             .map_or(0, |destage| destage.stream);
         let sub = Sub {
             request: self.at_copy(Op::Read, copy, stream, cx.now),
-            task: Task::Victim { destage },
+            task: Task::Victim { destage, page },
         };
         self.ask_flash(cx, sub)
     }
@@ -197,17 +199,24 @@ impl<B: BlockDevice> Cached<B> {
         }
         destage.parts = *parts;
         let stream = destage.stream;
-        let runs = runs(&destage.pages);
-        if runs.is_empty() {
+        if destage.pages.is_empty() {
             return self.end_destage(cx, number);
         }
-        destage.left = runs.len() as u32;
+        let runs = runs(&destage.pages, &self.lost);
+        let pages = (0..).zip(&destage.pages);
+        let lost = pages.filter(|(_, (page, _))| self.lost.contains(page));
+        let mut lost: Vec<u32> = lost.map(|(place, _)| place).collect();
         let bytes = u64::from(self.plan.page_bytes);
         // What is recorded as dead has to be on the disk, not in its write cache: one write says so itself, several are flushed, so that
         // the disk writes them in the order that suits it.
         let is_recorded = self.plan.journal.is_some();
         destage.is_flushed = is_recorded && self.plan.is_backing_volatile && runs.len() > 1;
         let fua = is_recorded && !destage.is_flushed;
+        if destage.is_flushed {
+            // Pages that are lost are given up behind the flush, with the others.
+            lost.clear();
+        }
+        destage.left = (runs.len() + lost.len()) as u32;
         for (first, page, pages) in runs {
             let end = ((page + u64::from(pages)) * bytes).min(self.backing.user_bytes());
             let sub = Sub {
@@ -226,6 +235,10 @@ impl<B: BlockDevice> Cached<B> {
                 },
             };
             self.ask_below(cx, sub)?;
+        }
+        for place in lost {
+            let parts = &Parts::default();
+            self.written_out(cx, Durability::Durable, number, (place, 1), parts)?;
         }
         Ok(())
     }
@@ -251,7 +264,8 @@ impl<B: BlockDevice> Cached<B> {
                 };
             }
         }
-        self.written_out(cx, request, number, pages, parts)
+        let held = self.durability(cx.now, request);
+        self.written_out(cx, held, number, pages, parts)
     }
     fn flush_destage(
         &mut self,
@@ -279,23 +293,24 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, Sub { request, task })
     }
-    /// Pages of a group have been written below. They give up their room when what is dead besides them is few enough, or recorded.
+    /// Pages of a group have been written below, or are lost. They give up their room when what is dead besides them is few enough, or
+    /// recorded.
     fn written_out(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
-        request: &Request,
+        held: Durability,
         number: u32,
         (first, count): (u32, u32),
         parts: &Parts,
     ) -> Result<(), B> {
         let mut due = Vec::new();
-        let held = self.durability(cx.now, request);
         let Some(destage) = self.destages.get_mut(number) else {
             return Ok(());
         };
         let pages = &destage.pages[first as usize..(first + count) as usize];
         if let Some(versions) = &mut self.versions {
-            for (page, copy) in pages {
+            let kept = pages.iter().filter(|(page, _)| !self.lost.contains(page));
+            for (page, copy) in kept {
                 versions.destaged(*page, *copy, held);
             }
         }
@@ -322,9 +337,13 @@ impl<B: BlockDevice> Cached<B> {
         };
         let (residents, pages) = self.flash.mapping_mut().parts();
         let of_purpose = &mut self.figures.destages[destage.purpose as usize];
-        of_purpose.pages += u64::from(count);
-        for &(_, copy) in &destage.pages[first as usize..(first + count) as usize] {
+        for &(page, copy) in &destage.pages[first as usize..(first + count) as usize] {
             residents.destaged(copy, pages);
+            if self.lost.contains(&page) {
+                residents.remove(page, pages);
+            } else {
+                of_purpose.pages += 1;
+            }
         }
         destage.left -= 1;
         if destage.left > 0 {
@@ -361,7 +380,7 @@ impl<B: BlockDevice> Cached<B> {
     pub(super) fn volatile_in_flash(&self, range: Range<u64>) -> u32 {
         let bytes = u64::from(self.plan.page_bytes);
         let flushed = self.destages.values().filter(|destage| destage.is_flushed);
-        let runs = flushed.flat_map(|destage| runs(&destage.pages));
+        let runs = flushed.flat_map(|destage| runs(&destage.pages, &self.lost));
         runs.map(|(_, page, pages)| {
             let begin = range.start.max(page * bytes);
             let end = range.end.min((page + u64::from(pages)) * bytes);
@@ -379,7 +398,11 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
-        let (high, low) = self.plan.marks;
+        let (high, low) = if self.takes_programs() {
+            self.plan.marks
+        } else {
+            (0.0, 0.0)
+        };
         if high >= 1.0 || self.in_background > 0 || !self.below.is_idle() {
             return Ok(());
         }
@@ -401,10 +424,11 @@ impl<B: BlockDevice> Cached<B> {
     }
 }
 
-/// Rows of pages next to each other: the place of the first, the page there, and how many.
-fn runs(pages: &[(u64, Lpn)]) -> Vec<(u32, u64, u32)> {
+/// Rows of pages next to each other, none of which is `lost`: the place of the first, the page there, and how many.
+fn runs(pages: &[(u64, Lpn)], lost: &FxHashSet<u64>) -> Vec<(u32, u64, u32)> {
     let mut runs: Vec<(u32, u64, u32)> = Vec::new();
-    for (place, (page, _)) in (0..).zip(pages) {
+    let kept = (0..).zip(pages);
+    for (place, (page, _)) in kept.filter(|(_, (page, _))| !lost.contains(page)) {
         match runs.last_mut() {
             Some((_, first, count)) if *first + u64::from(*count) == *page => *count += 1,
             _ => runs.push((place, *page, 1)),

@@ -16,6 +16,14 @@ pub struct Figures {
     pub misses: u64,
     /// Pages of reads that were fetched and not taken in.
     pub bypassed: u64,
+    /// Pages of reads among the hits that the flash could not correct, and that were read from below.
+    pub hits_uncorrectable: u64,
+    /// Pages of which nothing holds the newest content any more: the flash could not read them, or the store below not take them, when they
+    /// were destaged; or the rest of a page that was written in part could not be read below.
+    pub pages_lost: u64,
+    /// Pages of requests that ended with an error: reads of pages that are lost or that only the flash holds and cannot correct, writes in
+    /// part of such pages, and what the store below could not do.
+    pub host_failures: u64,
     /// Reads that the flash alone has served. Requests.
     pub reads_hit: u64,
     /// Reads. Requests.
@@ -79,6 +87,7 @@ impl Figures {
     pub fn hit_ratio(&self) -> Option<f64> {
         let pages = self.pages_read();
         let hits = self.resident_hits + self.suspected_hits + self.joined;
+        let hits = hits - self.hits_uncorrectable;
         (pages > 0).then(|| hits as f64 / pages as f64)
     }
 }

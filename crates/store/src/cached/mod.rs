@@ -2,11 +2,13 @@
 //!
 //! A page that is read and found in flash is read there. Pages that are not are read from below, the host is
 //! answered, and they are programmed. Writes go below; what the cache holds of them it forgets or updates. It holds clean
-//! pages only, so that nothing is ever lost with it (Xia 2017, chapters 2 and 3).
+//! pages only, so that nothing is ever lost with it (Xia 2017, chapters 2 and 3). Where writes stay in flash, see [`destage`]; where a
+//! tier errs, `errors`.
 
 pub mod admission;
 pub mod config;
 pub mod destage;
+mod errors;
 pub mod event;
 pub mod figures;
 pub mod journal;
@@ -90,6 +92,9 @@ pub struct Cached<B: BlockDevice> {
     unfilled: FxHashSet<u64>,
     /// Pages that are to be destaged and are still being written: their destage, and their copy.
     stalled: FxHashMap<u64, (u32, Lpn)>,
+    /// Pages whose newest content nothing holds any more: reads of them end with an error until they are written as a whole. They survive
+    /// power cuts.
+    lost: FxHashSet<u64>,
     /// Requests that are done but for the collections that they have caused.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
@@ -100,7 +105,7 @@ pub struct Cached<B: BlockDevice> {
     scheduled: Scheduled<B>,
     /// What a tier has completed, before it is dealt with.
     #[serde(skip)]
-    done: Vec<(Sub, Parts)>,
+    done: Vec<Done>,
 }
 
 /// What the tiers schedule.
@@ -118,6 +123,9 @@ impl<B: BlockDevice> Default for Scheduled<B> {
         }
     }
 }
+
+/// What a tier has completed: what was asked, where its time went, and whether it ended with an error.
+type Done = (Sub, Parts, bool);
 
 /// How a cached store fails.
 type Result<T, B> = std::result::Result<T, CachedError<<B as BlockDevice>::Error>>;
@@ -178,6 +186,7 @@ impl<B: BlockDevice> Cached<B> {
             waiting: Table::default(),
             unfilled: FxHashSet::default(),
             stalled: FxHashMap::default(),
+            lost: FxHashSet::default(),
             blocked: VecDeque::new(),
             held: Vec::new(),
             completions: Vec::new(),
@@ -284,7 +293,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(done)
     }
-    /// Asks the flash for something; it takes whatever it is asked for.
+    /// Asks the flash for something; it takes whatever it is asked for. It refuses programs at once at the end of its life, and gives their
+    /// tickets to the next requests.
     #[inline]
     fn ask_flash(
         &mut self,
@@ -293,7 +303,19 @@ impl<B: BlockDevice> Cached<B> {
     ) -> Result<(), B> {
         let ticket = self.with_flash(cx, |flash, cx| flash.submit(cx, sub.request))?;
         self.in_flash.take(ticket, sub);
+        if self.flash.has_completions() {
+            self.take_from_flash();
+        }
         Ok(())
+    }
+    /// Takes what the flash has completed.
+    #[inline]
+    fn take_from_flash(&mut self) {
+        for done in self.flash.completions() {
+            let sub = self.in_flash.done(done.ticket);
+            self.done
+                .extend(sub.map(|sub| (sub, done.parts, done.failed)));
+        }
     }
     /// Asks the store below for something, at once if it takes it.
     fn ask_below(
@@ -305,9 +327,28 @@ impl<B: BlockDevice> Cached<B> {
             self.below.line.push_back(sub);
             return Ok(());
         }
+        self.hand_down(cx, sub)
+    }
+    /// Hands something over to the store below. It may be done with it at once, and give its ticket to the next request.
+    fn hand_down(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: Sub,
+    ) -> Result<(), B> {
         let ticket = self.with_backing(cx, |backing, cx| backing.submit(cx, sub.request))?;
         self.below.take(ticket, sub);
+        if self.backing.has_completions() {
+            self.take_from_below();
+        }
         Ok(())
+    }
+    /// Takes what the store below has completed.
+    fn take_from_below(&mut self) {
+        for done in self.backing.completions() {
+            let sub = self.below.done(done.ticket);
+            self.done
+                .extend(sub.map(|sub| (sub, done.parts, done.failed)));
+        }
     }
     /// Hands over what the store below takes of what waits for it.
     fn feed(
@@ -318,8 +359,7 @@ impl<B: BlockDevice> Cached<B> {
             && self.backing.takes(sub.request.stream)
             && let Some(sub) = self.below.line.pop_front()
         {
-            let ticket = self.with_backing(cx, |backing, cx| backing.submit(cx, sub.request))?;
-            self.below.take(ticket, sub);
+            self.hand_down(cx, sub)?;
         }
         Ok(())
     }
@@ -332,6 +372,10 @@ impl<B: BlockDevice> Cached<B> {
             self.backing.withdraw(ticket);
         }
     }
+    /// Whether a block of the flash is being collected, and will be.
+    fn is_collecting(&self) -> bool {
+        self.flash.is_collecting() && self.takes_programs()
+    }
     /// Deals with all that the tiers have completed, and with what comes of that.
     #[inline]
     fn settle(
@@ -339,32 +383,31 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
         loop {
-            let (in_flash, below) = (&mut self.in_flash, &mut self.below);
-            for done in self.flash.completions() {
-                let sub = in_flash.done(done.ticket);
-                self.done.extend(sub.map(|sub| (sub, done.parts)));
-            }
-            for done in self.backing.completions() {
-                let sub = below.done(done.ticket);
-                self.done.extend(sub.map(|sub| (sub, done.parts)));
-            }
+            self.take_from_flash();
+            self.take_from_below();
             if self.done.is_empty() {
                 break;
             }
             let mut done = std::mem::take(&mut self.done);
-            for (sub, parts) in done.drain(..) {
-                self.sub_done(cx, &sub, &parts)?;
+            for (sub, parts, failed) in done.drain(..) {
+                if failed {
+                    self.sub_failed(cx, &sub, &parts)?;
+                } else {
+                    self.sub_done(cx, &sub, &parts)?;
+                }
             }
+            // What was done at once meanwhile comes next.
+            done.append(&mut self.done);
             self.done = done;
             self.feed(cx)?;
-            if self.plan.marks.0 < 1.0 {
+            if self.plan.marks.0 < 1.0 || !self.takes_programs() {
                 self.clean(cx)?;
             }
             if !self.division.is_settled() {
                 self.resize_in_idle_time(cx)?;
             }
         }
-        if !self.held.is_empty() && !self.flash.is_collecting() {
+        if !self.held.is_empty() && !self.is_collecting() {
             self.release(cx);
         }
         Ok(())
@@ -455,7 +498,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             let restored = self.flash.mapping().owner();
             let pages = restored.dirty_pages();
             let pages = pages.map(|(page, copy)| (page, copy, restored.write_of(copy)));
-            versions.cut(pages, keeps)?;
+            versions.cut(pages, keeps, &self.lost)?;
         }
         probe.observe(now, Observation::PowerCut(all));
         Ok(all)

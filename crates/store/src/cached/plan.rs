@@ -8,7 +8,7 @@ use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_partition::{Costs, Divide, Partition, Partitioning, Space};
 
 use super::admission::Admission;
-use super::config::{Config, Mode, Records, Reply};
+use super::config::{Config, Mode, Reply};
 use super::journal::JournalPlan;
 
 /// A cache that can be built.
@@ -84,7 +84,7 @@ impl Plan {
         let threshold = free + of_summaries;
         let suspected = pages.saturating_sub(ftl.user_pages + threshold);
         let marks = &config.destage;
-        let records = config.mode.keeps_writes() && config.journal == Records::Records;
+        let records = config.keeps_records();
         let planes = ftl.layout.planes();
         let journal =
             records.then(|| JournalPlan::new(pages, ftl.user_pages, planes, ftl.page_bytes));

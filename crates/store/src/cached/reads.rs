@@ -24,12 +24,23 @@ pub(super) struct Fetch {
     asked: Vec<u64>,
     /// Whether the data is there.
     is_there: bool,
-    /// Other requests that found one of its pages on the way, and since when they wait.
-    waiters: Vec<(Ticket, Time)>,
+    /// Other requests that found one of its pages on the way, the page, and since when they wait.
+    waiters: Vec<(Ticket, u64, Time)>,
     /// Fills that are not done.
     left: u32,
+    /// Where the time until it was asked for went, if another read of its pages came before.
+    earlier: Parts,
     /// Where the time until the data was there went.
     parts: Parts,
+}
+
+impl Fetch {
+    /// The data does not come, and no page is taken in: the request that it was for, and those that wait for it beside.
+    pub fn give_up(&mut self) -> (Option<Ticket>, Vec<(Ticket, u64, Time)>) {
+        self.pages.clear();
+        self.asked.clear();
+        (self.owner, std::mem::take(&mut self.waiters))
+    }
 }
 
 impl<B: BlockDevice> Cached<B> {
@@ -49,6 +60,12 @@ impl<B: BlockDevice> Cached<B> {
         self.expect(ticket, 1, false);
         let told = self.division.is_told() && !self.filter.bypasses();
         for page in pages {
+            if self.is_lost(page) {
+                self.fail(ticket);
+                self.expect(ticket, 1, false);
+                self.part_done(cx, ticket, Some((cx.now, &Parts::default())));
+                continue;
+            }
             if told {
                 self.tell_page(page, false);
             }
@@ -65,6 +82,7 @@ impl<B: BlockDevice> Cached<B> {
             if self.plan.mode.takes_reads()
                 && self.division.takes(false)
                 && self.filter.admits(page)
+                && self.takes_programs()
             {
                 self.figures.misses += 1;
                 taken.push(page);
@@ -85,8 +103,12 @@ impl<B: BlockDevice> Cached<B> {
             missed: not,
         }));
         if let Some((first, last)) = missed {
-            self.fetch(cx, ticket, request, (first, last), taken)?;
-        } else {
+            self.fetch(cx, ticket, request, (first, last), taken, Parts::default())?;
+        } else if self
+            .requests
+            .get_mut(ticket)
+            .is_some_and(|open| !open.failed)
+        {
             self.figures.reads_hit += 1;
         }
         self.part_done(cx, ticket, None);
@@ -124,9 +146,15 @@ impl<B: BlockDevice> Cached<B> {
     ) -> Result<(), B> {
         self.check_flash(page, copy)?;
         self.expect(ticket, 1, false);
+        let dirty = self.residents().is_dirty(page);
         let sub = Sub {
             request: self.at_copy(Op::Read, copy, request.stream, cx.now),
-            task: Task::Hit { ticket, page, copy },
+            task: Task::Hit {
+                ticket,
+                page,
+                copy,
+                dirty,
+            },
         };
         self.ask_flash(cx, sub)
     }
@@ -134,7 +162,7 @@ impl<B: BlockDevice> Cached<B> {
     fn join(&mut self, now: Time, ticket: Ticket, page: u64, fetch: u32) -> Result<(), B> {
         self.figures.joined += 1;
         if let Some(fetch) = self.fetches.get_mut(fetch) {
-            fetch.waiters.push((ticket, now));
+            fetch.waiters.push((ticket, page, now));
             if !fetch.is_there {
                 fetch.asked.push(page);
             }
@@ -152,14 +180,15 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Reads what was missed from below, at once from the first to the last page.
-    fn fetch(
+    /// Reads what was missed from below, at once from the first to the last page; behind what the request has been through before.
+    pub(super) fn fetch(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
         request: &Request,
         (first, last): (u64, u64),
         pages: Vec<u64>,
+        earlier: Parts,
     ) -> Result<(), B> {
         let taken = pages.clone();
         let fetch = self.fetches.add(Fetch {
@@ -169,6 +198,7 @@ impl<B: BlockDevice> Cached<B> {
             is_there: false,
             waiters: Vec::new(),
             left: 0,
+            earlier,
             parts: Parts::default(),
         });
         self.fetching
@@ -196,10 +226,18 @@ impl<B: BlockDevice> Cached<B> {
         number: u32,
         parts: &Parts,
     ) -> Result<(), B> {
+        let takes_programs = self.takes_programs();
         let Some(fetch) = self.fetches.get_mut(number) else {
             return Ok(());
         };
-        (fetch.parts, fetch.is_there) = (*parts, true);
+        fetch.is_there = true;
+        fetch.parts = fetch.earlier;
+        fetch.parts.add(parts);
+        let parts = fetch.parts;
+        if !takes_programs {
+            fetch.pages.clear();
+            self.fetching.retain(|_, fetch| *fetch != number);
+        }
         let (fills, asked) = (fetch.pages.clone(), std::mem::take(&mut fetch.asked));
         fetch.left = fills.len() as u32;
         let (owner, waiters) = if self.plan.reply == Reply::Data {
@@ -234,7 +272,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.let_go(cx, request.stream)?;
         if let Some(ticket) = owner {
-            self.part_done(cx, ticket, Some((request.arrival, parts)));
+            self.part_done(cx, ticket, Some((cx.now - parts.total(), &parts)));
         }
         self.answer(cx, waiters);
         if over {
@@ -266,6 +304,9 @@ impl<B: BlockDevice> Cached<B> {
     }
     /// The same where the store below does.
     pub(super) fn check_below(&mut self, page: u64) -> Result<(), B> {
+        if self.is_lost(page) {
+            return Ok(());
+        }
         match &mut self.versions {
             Some(versions) => versions.check_below(page).map_err(Into::into),
             None => Ok(()),
@@ -296,9 +337,9 @@ impl<B: BlockDevice> Cached<B> {
     fn answer(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
-        waiters: Vec<(Ticket, Time)>,
+        waiters: Vec<(Ticket, u64, Time)>,
     ) {
-        for (ticket, since) in waiters {
+        for (ticket, _, since) in waiters {
             let parts = Parts {
                 disk_queue: cx.now - since,
                 ..Parts::default()

@@ -19,7 +19,9 @@ pub(super) struct Open {
     /// Parts of it that are not done.
     left: u32,
     /// Whether a part of it went below.
-    missed: bool,
+    pub missed: bool,
+    /// Whether a page of it could not be read or written.
+    pub failed: bool,
     /// Of the part that was done last.
     parts: Parts,
     /// When that was.
@@ -32,6 +34,7 @@ impl Open {
             request,
             left: 0,
             missed: false,
+            failed: false,
             parts: Parts::default(),
             done: Time::ZERO,
         }
@@ -141,13 +144,16 @@ impl<B: BlockDevice> Cached<B> {
                 }
                 let (residents, _) = self.flash.mapping_mut().parts();
                 residents.programmed(page, copy);
+                self.regain(ticket, page);
                 let parts = self.programmed(waited, parts);
                 self.write_over(cx, page)?;
                 self.part_done(cx, ticket, Some((cx.now - parts.total(), &parts)));
                 self.unblock(cx)?;
             }
-            Task::Rest { waiting } => self.hasten(cx, waiting, parts)?,
-            Task::Victim { destage } => self.victim_read(cx, destage, parts)?,
+            Task::Rest { waiting } | Task::RestInFlash { waiting, .. } => {
+                self.rest_read(cx, waiting, parts)?;
+            }
+            Task::Victim { destage, .. } => self.victim_read(cx, destage, parts)?,
             Task::Destage {
                 destage,
                 first,
@@ -215,7 +221,7 @@ impl<B: BlockDevice> Cached<B> {
             Op::Write => self.plan.mode.keeps_writes(),
             Op::Trim | Op::Flush => false,
         };
-        if programs && self.plan.reply == Reply::Collection && self.flash.is_collecting() {
+        if programs && self.plan.reply == Reply::Collection && self.is_collecting() {
             self.held.push(ticket);
             return;
         }
@@ -246,6 +252,7 @@ impl<B: BlockDevice> Cached<B> {
             request,
             parts,
             missed,
+            failed,
             ..
         } = open;
         debug_assert_eq!(
@@ -257,7 +264,7 @@ impl<B: BlockDevice> Cached<B> {
             ticket,
             stream: request.stream,
             parts,
-            failed: false,
+            failed,
         });
         cx.observe(Observation::Request {
             request,

@@ -14,6 +14,8 @@ pub(super) enum Task {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
+        /// Whether nothing but the flash held the page as it was.
+        dirty: bool,
     },
     /// The pages that a read missed, from below.
     Fetch { fetch: u32 },
@@ -41,10 +43,12 @@ pub(super) enum Task {
     },
     /// What a write leaves of a page, from below.
     Rest { waiting: u32 },
+    /// The same from flash, where the store below has it, too.
+    RestInFlash { waiting: u32, page: u64 },
     /// A page of records, to flash.
     Record { copy: Lpn },
     /// A page that is destaged, from flash.
-    Victim { destage: u32 },
+    Victim { destage: u32, page: u64 },
     /// Pages of a group that is destaged, below: so many from one on; or the flush behind them all.
     Destage {
         destage: u32,

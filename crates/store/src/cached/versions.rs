@@ -1,6 +1,6 @@
 //! For verification: which version of each page the store below and the flash hold, and which the host has written.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
@@ -153,11 +153,13 @@ impl Versions {
     }
     /// The power has failed. These pages have come back from flash, each with the write that its copy is of; of all others there is
     /// what the store below holds, and of what it need not keep it has kept a part. Each is the last version that was acknowledged, or
-    /// the one that was being written; where only the promise counts, one that is not older than promised.
+    /// the one that was being written; where only the promise counts, one that is not older than promised. Of pages that are `lost`
+    /// nothing is said.
     pub fn cut(
         &mut self,
         restored: impl Iterator<Item = (u64, Lpn, u64)>,
         keeps: bool,
+        lost: &FxHashSet<u64>,
     ) -> Result<(), Stale> {
         self.flash.clear();
         let mut in_flash = FxHashMap::default();
@@ -175,7 +177,8 @@ impl Versions {
             let found = restored.copied().unwrap_or(written.below);
             let is_latest = found == written.latest || found == written.issued;
             let may_be_older = is_volatile || !keeps;
-            if !is_latest && (!may_be_older || found < written.promised) {
+            let is_wrong = !is_latest && (!may_be_older || found < written.promised);
+            if is_wrong && !lost.contains(page) {
                 return Err(Stale {
                     page: *page,
                     tier: restored.map_or("the store below", |_| "flash"),

@@ -12,9 +12,11 @@ use super::{Cached, Instant, Result};
 /// A program that waits, and then one that has waited until it is done.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
-    sub: Sub,
+    pub sub: Sub,
     /// What it waits for.
     left: u32,
+    /// Where the time went until the rest of its page was asked for below, if the flash could not read it.
+    pub earlier: Parts,
     /// Where the time of what it waited for last went.
     parts: Parts,
 }
@@ -32,6 +34,7 @@ impl<B: BlockDevice> Cached<B> {
         self.waiting.add(Waiting {
             sub,
             left: 0,
+            earlier: Parts::default(),
             parts: Parts::default(),
         })
     }
@@ -40,6 +43,18 @@ impl<B: BlockDevice> Cached<B> {
         if let Some(waiting) = self.waiting.get_mut(number) {
             waiting.left += 1;
         }
+    }
+    /// What it leaves of its page has come.
+    pub(super) fn rest_read(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let waiting = self.waiting.get_mut(number);
+        let mut all = waiting.map_or_else(Parts::default, |waiting| waiting.earlier);
+        all.add(parts);
+        self.hasten(cx, number, &all)
     }
     /// One of the things that it waited for has come.
     pub(super) fn hasten(

@@ -88,7 +88,9 @@ impl<B: BlockDevice> Cached<B> {
                 let map = self.flash.mapping();
                 let held = map.owner().find(page);
                 match held {
-                    Some((copy, Held::Resident)) if whole && map.pages().lookup(copy).is_some() => {
+                    Some((copy, Held::Resident))
+                        if whole && map.pages().lookup(copy).is_some() && self.takes_programs() =>
+                    {
                         Way::Both
                     }
                     _ => Way::Below,
@@ -101,8 +103,9 @@ impl<B: BlockDevice> Cached<B> {
     fn way_back(&mut self, page: u64, whole: bool) -> Way {
         let residents = self.residents();
         let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
+        let passes_by = self.filter.bypasses() || !self.takes_programs();
         let figures = &mut self.figures;
-        if self.filter.bypasses() && (whole || !dirty) {
+        if passes_by && (whole || !dirty) {
             figures.writes_bypassed += 1;
             return Way::Below;
         }
@@ -123,7 +126,7 @@ impl<B: BlockDevice> Cached<B> {
         Way::Flash
     }
     /// A page goes below: the cache forgets it at once, unless nothing else holds it as it is until then.
-    fn forget_clean(&mut self, page: u64) {
+    pub(super) fn forget_clean(&mut self, page: u64) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         if !residents.is_dirty(page) {
             self.unfilled.remove(&page);
@@ -164,6 +167,7 @@ impl<B: BlockDevice> Cached<B> {
         let whole = self.covers(request, page);
         self.evict_group(page, true);
         let (residents, pages) = self.flash.mapping_mut().parts();
+        let is_dirty = residents.is_dirty(page);
         // A suspected copy takes no room of its own until it is revived.
         let has_room = matches!(
             residents.find(page),
@@ -190,14 +194,18 @@ impl<B: BlockDevice> Cached<B> {
                 waited: None,
             },
         };
-        if !whole && !rest {
-            self.narrow(&mut sub.request, request, page);
-        }
+        // Nothing is programmed with what cannot be read and is held below.
+        let rest_in_flash = !whole && !rest && !is_dirty && self.flash.read_errors().is_some();
         let waiting = if rest {
             Some(self.read_rest(cx, page, sub)?)
+        } else if rest_in_flash {
+            Some(self.read_rest_in_flash(cx, page, sub)?)
         } else {
             None
         };
+        if !whole && waiting.is_none() {
+            self.narrow(&mut sub.request, request, page);
+        }
         self.make_room(cx, sub, waiting, has_room && is_in_flash)
     }
     /// Only the bytes of a page that a request writes.
@@ -215,10 +223,40 @@ impl<B: BlockDevice> Cached<B> {
         page: u64,
         sub: Sub,
     ) -> Result<u32, B> {
-        self.check_below(page)?;
-        self.figures.rests += 1;
         let waiting = self.hold(sub);
         self.delay(waiting);
+        self.read_rest_below(cx, page, &sub, waiting)?;
+        Ok(waiting)
+    }
+    /// The same from its copy in flash, which is clean.
+    fn read_rest_in_flash(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        page: u64,
+        sub: Sub,
+    ) -> Result<u32, B> {
+        let waiting = self.hold(sub);
+        self.delay(waiting);
+        let rest = Sub {
+            request: Request {
+                op: Op::Read,
+                ..sub.request
+            },
+            task: Task::RestInFlash { waiting, page },
+        };
+        self.ask_flash(cx, rest)?;
+        Ok(waiting)
+    }
+    /// Asks below for what a write that is held leaves of a page.
+    pub(super) fn read_rest_below(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        page: u64,
+        sub: &Sub,
+        waiting: u32,
+    ) -> Result<(), B> {
+        self.check_below(page)?;
+        self.figures.rests += 1;
         let bytes = u64::from(self.plan.page_bytes);
         let end = ((page + 1) * bytes).min(self.backing.user_bytes());
         let rest = Sub {
@@ -231,8 +269,7 @@ impl<B: BlockDevice> Cached<B> {
             },
             task: Task::Rest { waiting },
         };
-        self.ask_below(cx, rest)?;
-        Ok(waiting)
+        self.ask_below(cx, rest)
     }
     pub(super) fn pass_below(
         &mut self,
@@ -246,7 +283,7 @@ impl<B: BlockDevice> Cached<B> {
         Ok(())
     }
     /// The part of a request on some of its pages goes below.
-    fn write_below(
+    pub(super) fn write_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
@@ -270,8 +307,10 @@ impl<B: BlockDevice> Cached<B> {
         request: Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
-        // What is recorded as dead has to be on the disk, not in its write cache.
-        let fua = request.fua || !self.due_of(&request).is_empty();
+        // What is recorded as dead has to be on the disk, not in its write cache; and so has what takes the place of a lost page.
+        let is_any_lost =
+            !self.lost.is_empty() && self.pages_of(&request).any(|page| self.is_lost(page));
+        let fua = request.fua || is_any_lost || !self.due_of(&request).is_empty();
         let sub = Sub {
             request: Request {
                 arrival: cx.now,
@@ -305,6 +344,9 @@ impl<B: BlockDevice> Cached<B> {
         for page in self.pages_of(request) {
             let whole = self.covers(request, page);
             let mut newer = false;
+            if whole {
+                self.lost.remove(&page);
+            }
             if self.residents().is_dirty(page) {
                 newer = !whole;
                 if whole {

@@ -7,11 +7,11 @@ use wordline_partition::{Costs, Partition};
 use wordline_store::{AddressMap, Array};
 
 type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
-type Store = Cached<Array<Disk>>;
+pub type Store = Cached<Array<Disk>>;
 
 /// Hears of the pages of metadata that are begun, and of nothing else.
 #[derive(Clone, Default)]
-struct Deaf {
+pub struct Deaf {
     metadata: u64,
 }
 
@@ -33,11 +33,11 @@ const SHAPE: Shape = Shape {
     own_block: false,
     summaries: false,
 };
-const PAGES: u64 = 400;
+pub const PAGES: u64 = 400;
 
 /// The disk under a cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Below {
+pub enum Below {
     /// Of constant time.
     Constant,
     /// Of constant time, one request after the other, with a queue of four.
@@ -87,14 +87,16 @@ fn disks(below: Below) -> Array<Disk> {
 }
 
 /// A store under a load of the host, whose power fails.
-struct Run {
-    store: Store,
+pub struct Run {
+    pub store: Store,
     queue: EventQueue<Event<<Array<Disk> as BlockDevice>::Event>>,
     heard: Deaf,
     now: Time,
-    random: Stream,
+    pub random: Stream,
     under_way: u32,
     cuts: u32,
+    /// Requests that ended with an error.
+    pub failed: u64,
     /// Dirty pages that came back, and clean ones that did not.
     restored: u64,
     dropped: u64,
@@ -111,24 +113,24 @@ struct Run {
 
 impl Run {
     fn new(reclaim: &str, table: &Value, below: Below, seed: u64) -> Self {
-        Self::with(reclaim, table, below, seed, |_| {})
+        Self::with(reclaim, table, below, seed, |_, _| {})
     }
-    fn with(
+    pub fn with(
         reclaim: &str,
         table: &Value,
         below: Below,
         seed: u64,
-        change: impl FnOnce(&mut Plan),
+        change: impl FnOnce(&mut Plan, &mut wordline_device::Plan),
     ) -> Self {
         let config: Config = serde_json::from_value(table.clone()).unwrap();
         let shape = Shape {
             summaries: config.block_summaries,
             ..SHAPE
         };
-        let device = device(&shape, reclaim);
+        let mut device = device(&shape, reclaim);
         let mut plan = Plan::new(&config, &device, Costs::PUBLISHED);
         plan.is_backing_volatile = below.is_volatile();
-        change(&mut plan);
+        change(&mut plan, &mut device);
         let mut store = Cached::new(&plan, &device, disks(below));
         store.expect_power_cuts();
         store.verify();
@@ -140,6 +142,7 @@ impl Run {
             random: Stream::new(seed, "cuts"),
             under_way: 0,
             cuts: 0,
+            failed: 0,
             restored: 0,
             dropped: 0,
             in_recovery: 0,
@@ -179,9 +182,12 @@ impl Run {
         self.store.submit(cx, request).unwrap();
     }
     fn take_completions(&mut self) {
-        self.under_way -= self.store.completions().count() as u32;
+        for done in self.store.completions() {
+            self.under_way -= 1;
+            self.failed += u64::from(done.failed);
+        }
     }
-    fn step(&mut self) -> bool {
+    pub fn step(&mut self) -> bool {
         let Some((now, event)) = self.queue.pop() else {
             return false;
         };
@@ -192,7 +198,7 @@ impl Run {
         true
     }
     /// Serves a load of so many requests at once for so many events.
-    fn go_on(&mut self, depth: u32, events: u64) {
+    pub fn go_on(&mut self, depth: u32, events: u64) {
         for _ in 0..events {
             while self.under_way < depth {
                 self.submit();
@@ -253,7 +259,7 @@ impl Run {
         assert!(read >= summaries + scans, "{read} < {summaries} + {scans}");
     }
     /// The power fails, once or more often before the store can go on.
-    fn cut(&mut self) {
+    pub fn cut(&mut self) {
         let often = 1 + u64::from(self.random.below(8) == 0);
         for _ in 0..often {
             self.try_to_cut().unwrap();
@@ -263,27 +269,34 @@ impl Run {
         self.take_completions();
     }
     /// Nothing is left to do.
-    fn rest(&mut self) {
+    pub fn rest(&mut self) {
         while self.step() {}
         assert_eq!(self.under_way, 0, "all requests end");
         self.store.flash().mapping().audit().unwrap();
     }
     /// Reads every page; each is what it has to be.
-    fn read_all(&mut self) {
+    pub fn read_all(&mut self) {
         for page in 0..PAGES {
-            let request = Request {
-                stream: 0,
-                op: Op::Read,
-                fua: false,
-                offset: page * PAGE,
-                bytes: PAGE,
-                arrival: self.now,
-            };
-            self.under_way += 1;
-            let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
-            self.store.submit(cx, request).unwrap();
-            self.rest();
+            self.serve(Op::Read, page * PAGE, PAGE);
         }
+    }
+    /// One request, until nothing is left to do. Whether it ended with an error.
+    pub fn serve(&mut self, op: Op, offset: u64, bytes: u64) -> bool {
+        let request = Request {
+            stream: 0,
+            op,
+            fua: false,
+            offset,
+            bytes,
+            arrival: self.now,
+        };
+        let before = self.failed;
+        self.under_way += 1;
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        self.store.submit(cx, request).unwrap();
+        self.take_completions();
+        self.rest();
+        self.failed > before
     }
 }
 
@@ -301,7 +314,7 @@ fn what_waits_for_a_disk_of_a_bounded_queue_is_withdrawn_by_a_cut() {
 }
 
 /// One of many caches, by a number.
-fn table(number: u64) -> (Value, &'static str, Below) {
+pub fn table(number: u64) -> (Value, &'static str, Below) {
     let of = |choices: usize, step: u64| (number / step) as usize % choices;
     let admission = [
         json!("always"),
@@ -422,7 +435,7 @@ fn no_acknowledged_write_is_lost_in_many_cuts() {
 /// open). The first cut that shows it, of a write-back cache.
 fn dead_page_comes_back(records: bool, seed: u64) -> bool {
     let table = json!({"mode": "write-back", "destage": {"group_pages": 1 + seed % 4}});
-    let mut run = Run::with("move", &table, Below::Constant, seed, |plan| {
+    let mut run = Run::with("move", &table, Below::Constant, seed, |plan, _| {
         let journal = plan.journal.as_mut().unwrap();
         journal.records = records;
         // Dead pages are recorded when that cannot be put off any more.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 mod cuts;
+mod errors;
 mod plain;
 
 use plain::{Collect, Counts, Plain, Policy};

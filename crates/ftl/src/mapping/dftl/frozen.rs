@@ -1,0 +1,71 @@
+//! The map when nothing is programmed any more: what is in memory stays there, and all else is read from flash each time.
+
+use serde::{Deserialize, Serialize};
+
+use super::DftlMap;
+use crate::job::{JobId, Step};
+
+/// How the map is read then.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Frozen {
+    /// Translation pages that are being read.
+    reading: Vec<Reading>,
+    /// The one that was read last: it is in memory.
+    at_hand: Option<u32>,
+}
+
+/// A translation page that is read.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Reading {
+    label: u32,
+    /// Whether its read has been handed out, and then whether it was waited for.
+    is_begun: bool,
+    is_awaited: bool,
+}
+
+impl DftlMap {
+    /// The job that reads the entry of a page, if it is not in memory.
+    pub(super) fn fetch_frozen(&mut self, page: u32) -> Option<JobId> {
+        let label = self.label(page);
+        let (is_cached, id) = (self.cache.is_in_memory(page), self.fetch_of(label));
+        let is_on_flash = self.directory(label).is_some();
+        let frozen = self.frozen.as_mut()?;
+        if is_cached || !is_on_flash || frozen.at_hand == Some(label) {
+            self.cache.counts.hits += 1;
+            return None;
+        }
+        self.cache.counts.misses += 1;
+        if !frozen.reading.iter().any(|reading| reading.label == label) {
+            frozen.reading.push(Reading {
+                label,
+                is_begun: false,
+                is_awaited: false,
+            });
+        }
+        Some(id)
+    }
+    /// The next step of a fetch. One that began before has none left.
+    pub(super) fn step_frozen(&mut self, id: JobId) -> Step {
+        let label = id.0 - self.layout().planes();
+        let place = self.directory(label);
+        let Some(frozen) = &mut self.frozen else {
+            return Step::Done;
+        };
+        let place_of = frozen.reading.iter().position(|one| one.label == label);
+        let Some(turn) = place_of else {
+            return Step::Done;
+        };
+        let reading = &mut frozen.reading[turn];
+        if !std::mem::replace(&mut reading.is_begun, true)
+            && let Some(place) = place
+        {
+            return Step::Read(place);
+        }
+        if !std::mem::replace(&mut reading.is_awaited, true) {
+            return Step::Wait;
+        }
+        frozen.reading.swap_remove(turn);
+        frozen.at_hand = Some(label);
+        Step::Done
+    }
+}

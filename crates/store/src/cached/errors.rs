@@ -1,0 +1,258 @@
+//! What a tier could not do, and what becomes of it.
+//!
+//! A page that the flash cannot correct is read from the store below if that holds it, too: it is a miss. If nothing else holds it, its read
+//! is an error of the host. A dirty page that cannot be read when it is destaged is lost, as is one that the store below does not take:
+//! reads of it end with an error until it is written as a whole, as those of a page that a device has lost.
+//!
+//! At the end of its life the flash takes no programs any more. Then nothing is taken in, writes go below, and dirty pages are destaged; what
+//! is in flash is read there.
+
+use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
+use wordline_ftl::Lpn;
+use wordline_kernel::{Probe, Time};
+
+use super::event::Observation;
+use super::residents::Held;
+use super::tier::{Sub, Task};
+use super::{Cached, Instant, Result};
+
+impl<B: BlockDevice> Cached<B> {
+    /// A page of a request could not be read or written.
+    pub(super) fn fail(&mut self, ticket: Ticket) {
+        self.figures.host_failures += 1;
+        if let Some(open) = self.requests.get_mut(ticket) {
+            open.failed = true;
+        }
+    }
+    /// Whether the flash takes programs, which it does until the end of its life.
+    #[inline]
+    pub(super) fn takes_programs(&self) -> bool {
+        let failures = self.flash.failures();
+        failures.is_none_or(|failures| failures.read_only.is_none())
+    }
+    /// Whether nothing holds a page as it was written last.
+    #[inline]
+    pub(super) fn is_lost(&self, page: u64) -> bool {
+        !self.lost.is_empty() && self.lost.contains(&page)
+    }
+    fn lose(&mut self, page: u64) {
+        self.figures.pages_lost += u64::from(self.lost.insert(page));
+    }
+    /// A request has written a page in flash: it is lost no more if it was written as a whole.
+    #[inline]
+    pub(super) fn regain(&mut self, ticket: Ticket, page: u64) {
+        if !self.is_lost(page) {
+            return;
+        }
+        let request = self.requests.get_mut(ticket).map(|open| open.request);
+        if request.is_some_and(|request| self.covers(&request, page)) {
+            self.lost.remove(&page);
+        }
+    }
+
+    /// A tier could not do what it was asked for.
+    #[cold]
+    pub(super) fn sub_failed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: &Sub,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        match sub.task {
+            Task::Hit {
+                ticket,
+                page,
+                copy,
+                dirty,
+            } => self.hit_failed(cx, ticket, (page, copy, dirty), parts),
+            Task::Fetch { fetch } => {
+                self.fetch_failed(cx, fetch)?;
+                self.arrived(cx, &sub.request, fetch, parts)
+            }
+            Task::Write { .. } if !self.takes_programs() => self.not_programmed(cx, sub),
+            Task::Write { ticket, .. } => {
+                self.fail(ticket);
+                self.sub_done(cx, sub, parts)
+            }
+            Task::Fill { page, copy, .. } | Task::Update { page, copy, .. } => {
+                if self
+                    .residents()
+                    .find(page)
+                    .is_some_and(|(at, _)| at == copy)
+                {
+                    self.forget_clean(page);
+                }
+                self.sub_done(cx, sub, parts)
+            }
+            Task::Rest { waiting } => {
+                let sub = self
+                    .waiting
+                    .get_mut(waiting)
+                    .map(|waiting| waiting.sub.task);
+                if let Some(Task::Write { ticket, page, .. }) = sub {
+                    self.fail(ticket);
+                    self.lose(page);
+                }
+                self.rest_read(cx, waiting, parts)
+            }
+            Task::RestInFlash { waiting, page } => self.rest_failed(cx, waiting, page, parts),
+            Task::Victim { destage, page } => {
+                self.lose(page);
+                self.victim_read(cx, destage, parts)
+            }
+            Task::Destage { .. } => {
+                self.pages_of(&sub.request).for_each(|page| self.lose(page));
+                self.sub_done(cx, sub, parts)
+            }
+            Task::Below { ticket } => self.below_failed(cx, ticket, sub, parts),
+            Task::Record { .. } => self.sub_done(cx, sub, parts),
+        }
+    }
+    /// The flash has not programmed a page of a write, and will not: it goes below. If it was dirty and is written in part, the rest is lost.
+    fn not_programmed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: &Sub,
+    ) -> Result<(), B> {
+        let Task::Write {
+            ticket,
+            page,
+            waited,
+            ..
+        } = sub.task
+        else {
+            return Ok(());
+        };
+        waited.and_then(|number| self.waiting.remove(number));
+        self.keep(cx, page)?;
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        residents.remove(page, pages);
+        if sub.request.bytes < u64::from(self.plan.page_bytes) {
+            self.fail(ticket);
+            self.lose(page);
+        }
+        let request = self.requests.get_mut(ticket).map(|open| open.request);
+        if let Some(request) = request {
+            self.write_below(cx, ticket, &request, page..page + 1)?;
+        }
+        self.part_done(cx, ticket, None);
+        Ok(())
+    }
+    /// A page that was held could not be read. `dirty` says whether it was newer than below then; if it still is, this is an error. If not,
+    /// the store below has it as it was, or as it is now.
+    fn hit_failed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        (page, copy, dirty): (u64, Lpn, bool),
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let begun = cx.now - parts.total();
+        let is_dirty = self.residents().is_dirty(page);
+        if self.is_lost(page) || dirty && is_dirty {
+            self.fail(ticket);
+            self.part_done(cx, ticket, Some((begun, parts)));
+            return Ok(());
+        }
+        let Some(open) = self.requests.get_mut(ticket) else {
+            return Ok(());
+        };
+        let request = open.request;
+        self.figures.hits_uncorrectable += 1;
+        self.figures.reads_hit -= u64::from(!open.missed);
+        let is_settled = !is_dirty && !self.writing.contains_key(&page);
+        if is_settled {
+            self.check_below(page)?;
+        }
+        let found = self.residents().find(page);
+        let is_held = found.is_some_and(|(at, held)| at == copy && held != Held::Leaving);
+        let mut taken = Vec::new();
+        if is_settled && is_held && !self.fetching.contains_key(&page) {
+            self.forget_clean(page);
+            if self.plan.mode.takes_reads() && self.division.takes(false) && self.takes_programs() {
+                taken.push(page);
+            }
+        }
+        self.fetch(cx, ticket, &request, (page, page), taken, *parts)?;
+        self.part_done(cx, ticket, None);
+        Ok(())
+    }
+    /// The store below could not read pages: their request has failed, and they are not taken in. Others that waited for one of them ask
+    /// for theirs by themselves.
+    fn fetch_failed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+    ) -> Result<(), B> {
+        let Some(fetch) = self.fetches.get_mut(number) else {
+            return Ok(());
+        };
+        let (owner, waiters) = fetch.give_up();
+        self.fetching.retain(|_, fetch| *fetch != number);
+        if let Some(ticket) = owner {
+            self.fail(ticket);
+        }
+        for (ticket, page, since) in waiters {
+            self.fetch_alone(cx, ticket, page, since)?;
+        }
+        Ok(())
+    }
+    /// A request that has waited for a page since an instant reads it from below.
+    fn fetch_alone(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        page: u64,
+        since: Time,
+    ) -> Result<(), B> {
+        let Some(open) = self.requests.get_mut(ticket) else {
+            return Ok(());
+        };
+        let request = open.request;
+        let earlier = Parts {
+            disk_queue: cx.now - since,
+            ..Parts::default()
+        };
+        self.fetch(cx, ticket, &request, (page, page), Vec::new(), earlier)?;
+        self.part_done(cx, ticket, None);
+        Ok(())
+    }
+    /// What a write leaves of a clean page could not be read in flash: the store below has it, too.
+    fn rest_failed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        waiting: u32,
+        page: u64,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(held) = self.waiting.get_mut(waiting) else {
+            return Ok(());
+        };
+        held.earlier = *parts;
+        let sub = held.sub;
+        if let Task::Write { ticket, .. } = sub.task {
+            self.expect(ticket, 0, true);
+        }
+        self.read_rest_below(cx, page, &sub, waiting)
+    }
+    /// A write, a trim or a flush has failed below, which holds what it held; of clean pages in flash it is not known whether they are
+    /// the same.
+    fn below_failed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        sub: &Sub,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        self.fail(ticket);
+        let Request { op, arrival, .. } = sub.request;
+        if op != Op::Flush {
+            for page in self.pages_of(&sub.request) {
+                self.forget_clean(page);
+                self.write_over(cx, page)?;
+            }
+        }
+        self.part_done(cx, ticket, Some((arrival, parts)));
+        self.unblock(cx)
+    }
+}
