@@ -39,7 +39,7 @@ impl Bulk for PageMap {
         let mut next = pages.start;
         let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
         let round = planes * self.layout.pages_per_block;
-        if next < self.unwritten || (pages.len() as u32) < round {
+        if self.caches() || next < self.unwritten || (pages.len() as u32) < round {
             return Ok(0);
         }
         let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));

@@ -110,6 +110,9 @@ impl PageMap {
 
     #[cold]
     pub(super) fn open(&mut self, plane: Plane, writer: Writer) {
+        if writer == Writer::Host && (self.open_cached(plane) || self.return_to_direct(plane)) {
+            return;
+        }
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
@@ -120,7 +123,7 @@ impl PageMap {
         self.free_blocks -= 1;
         let block = match writer {
             Writer::Wear => self.free.take_worn(plane),
-            Writer::Host | Writer::Collection => self.free.take(plane),
+            Writer::Host | Writer::Collection | Writer::Direct => self.free.take(plane),
         };
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
         self.activate(plane, writer, block, 0);
@@ -142,6 +145,9 @@ impl PageMap {
 
     #[cold]
     pub(super) fn close(&mut self, plane: Plane, block: Block) {
+        if self.close_cached(plane, block) {
+            return;
+        }
         self.blocks.enter(block, Phase::Closed);
         let valid = self.blocks.valid(block);
         self.planes[plane.index()].stale += self.layout.pages_per_block - valid;
