@@ -130,6 +130,7 @@ pub(crate) struct Transaction {
 
 /// What there is to know of the page of an operation, where not all are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // each looked at by itself
 pub(crate) struct Grade {
     /// How the page was programmed that is read, or is to be.
     pub mode: ProgramMode,

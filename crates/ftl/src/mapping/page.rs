@@ -384,7 +384,7 @@ impl Mapping for PageMap {
         );
         self.blocks.enter(block, Phase::Free);
         let plane = self.layout.plane_of(block);
-        if self.erased_cached(plane, block) {
+        if self.cache.is_some() && self.erased_cached(plane, block) {
             self.planes[plane.index()].victim = None;
             self.turn_to_cache(plane);
             return;
@@ -397,7 +397,9 @@ impl Mapping for PageMap {
         } else {
             self.free.erased(plane, block, erases);
         }
-        self.turn_to_cache(plane);
+        if self.cache.is_some() {
+            self.turn_to_cache(plane);
+        }
     }
     fn retired(&mut self, block: Block) {
         self.blocks.enter(block, Phase::Bad);

@@ -93,11 +93,11 @@ impl Bulk for PageMap {
 impl PageMap {
     /// A free block of a plane is filled by the host, all at once; its first page.
     fn fill_block(&mut self, plane: Plane) -> Ppn {
-        self.open(plane, Writer::Host);
+        self.open_direct(plane, Writer::Host);
         let active = &mut self.planes[plane.index()].active[Writer::Host as usize];
         active.next = active.end;
         let block = active.block;
-        self.close(plane, block);
+        self.close_direct(plane, block);
         self.layout.page(block, 0)
     }
     /// Writes `pages`, which were never written, to a free block of every plane, which they fill. No

@@ -105,8 +105,8 @@ impl PageMap {
     pub(super) fn set_bypass(&mut self, bypassed: bool) {
         if let Some(cache) = &mut self.cache {
             cache.bypassed = bypassed;
+            self.turn_all_to_cache();
         }
-        self.turn_all_to_cache();
     }
     /// Wherever the host could write to the cache, it does.
     pub(super) fn turn_all_to_cache(&mut self) {
@@ -115,6 +115,7 @@ impl PageMap {
         }
     }
     /// The cache may have room again: if it has, the host's block past it is laid aside.
+    #[inline(never)]
     pub(super) fn turn_to_cache(&mut self, plane: Plane) {
         let Some(cache) = self.cache.as_ref() else {
             return;
@@ -130,7 +131,7 @@ impl PageMap {
         active[Writer::Host as usize] = Active::default();
     }
     /// The host goes on with its block past the cache, if one is laid aside.
-    pub(super) fn return_to_direct(&mut self, plane: Plane) -> bool {
+    fn return_to_direct(&mut self, plane: Plane) -> bool {
         let active = &mut self.planes[plane.index()].active;
         if active[Writer::Direct as usize].is_full() {
             return false;
@@ -155,8 +156,13 @@ impl PageMap {
             .is_some_and(|cache| cache.is_single(block))
     }
 
+    /// Opens a block of the cache for the host, or goes on with the one past it; false if there is neither.
+    #[inline(never)]
+    pub(super) fn open_for_host(&mut self, plane: Plane) -> bool {
+        self.open_cached(plane) || self.return_to_direct(plane)
+    }
     /// Opens a block of the cache for the host, if there is one; a dedicated one first.
-    pub(super) fn open_cached(&mut self, plane: Plane) -> bool {
+    fn open_cached(&mut self, plane: Plane) -> bool {
         let Some(cache) = self.cache.as_mut().filter(|cache| !cache.bypassed) else {
             return false;
         };
@@ -192,6 +198,7 @@ impl PageMap {
     }
 
     /// A block of the cache has no room any more: true if it is one.
+    #[inline(never)]
     pub(super) fn close_cached(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = self.cache.as_mut().filter(|cache| cache.is_single(block)) else {
             return false;
@@ -202,6 +209,7 @@ impl PageMap {
     }
 
     /// A block of the cache is erased: true if it is a dedicated one, which is not free for others.
+    #[inline(never)]
     pub(super) fn erased_cached(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = &mut self.cache else {
             return false;
@@ -247,6 +255,7 @@ impl PageMap {
         Some(self.start_on(plane, block, GcKind::Fold, self.collection))
     }
     /// Folds the oldest lent block, for its room. It takes less than a block of the reserve and frees one.
+    #[inline(never)]
     pub(super) fn start_return(&mut self, plane: Plane) -> Option<Collection> {
         if !self.folding_frees(plane) {
             return None;

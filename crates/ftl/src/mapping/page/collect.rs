@@ -43,7 +43,9 @@ impl PageMap {
         let Want::Free(plane) = want else {
             return None;
         };
-        if let Some(collection) = self.start_return(plane) {
+        if self.cache.is_some()
+            && let Some(collection) = self.start_return(plane)
+        {
             return Some(collection);
         }
         let state = &self.planes[plane.index()];

@@ -110,9 +110,13 @@ impl PageMap {
 
     #[cold]
     pub(super) fn open(&mut self, plane: Plane, writer: Writer) {
-        if writer == Writer::Host && (self.open_cached(plane) || self.return_to_direct(plane)) {
+        if self.cache.is_some() && writer == Writer::Host && self.open_for_host(plane) {
             return;
         }
+        self.open_direct(plane, writer);
+    }
+    /// The same where the cache has nothing to do with it.
+    pub(super) fn open_direct(&mut self, plane: Plane, writer: Writer) {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
@@ -145,9 +149,13 @@ impl PageMap {
 
     #[cold]
     pub(super) fn close(&mut self, plane: Plane, block: Block) {
-        if self.close_cached(plane, block) {
+        if self.cache.is_some() && self.close_cached(plane, block) {
             return;
         }
+        self.close_direct(plane, block);
+    }
+    /// The same of a block that is not of the cache.
+    pub(super) fn close_direct(&mut self, plane: Plane, block: Block) {
         self.blocks.enter(block, Phase::Closed);
         let valid = self.blocks.valid(block);
         self.planes[plane.index()].stale += self.layout.pages_per_block - valid;
