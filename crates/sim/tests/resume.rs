@@ -232,9 +232,10 @@ fn every_policy(rounds: u64) {
         };
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
-        // A regulator chooses between modes, which are to be told apart; a code corrects errors.
+        // A regulator chooses between modes, which are to be told apart; single-level mode is one of cells with several; a code corrects errors.
         let beside: &[(&str, &str)] = match family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
+            "ftl.slc_cache" => &[("nand.cell", "\"tlc\"")],
             "ssd.ecc" => &[("nand.reliability.errors", "\"analytic\"")],
             "nand.reliability.errors" => &[("ssd.ecc", "\"bch\"")],
             _ => &[],
