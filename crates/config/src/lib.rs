@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_device::{Composition, Interface};
 use wordline_kernel::slot::Member;
-use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
+use wordline_nand::{
+    Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, SlcMode, Suspend, Timing,
+};
 use wordline_reliability::Programming;
 use wordline_workload::generate;
 
@@ -152,6 +154,8 @@ pub struct Nand {
     pub geometry: Geometry,
     /// How long its operations take.
     pub timing: Timing,
+    /// How long pages take in single-level mode, in an SLC cache.
+    pub slc_mode: SlcMode,
     /// What programs and the reads after them cost, where pages are not all programmed alike.
     pub programming: Programming,
     /// How reads err.
@@ -178,6 +182,7 @@ impl Default for Nand {
             cell: Cell::default(),
             geometry: Geometry::default(),
             timing: Timing::default(),
+            slc_mode: SlcMode::default(),
             programming: Programming::default(),
             reliability: Reliability::default(),
             arbitration: Arbitration::default(),

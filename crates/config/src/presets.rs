@@ -31,6 +31,7 @@ embedded! {
     "tlc-nvme",
     "consumer-tlc",
     "enterprise-tlc",
+    "consumer-qlc",
     "agcr",
     "jung2013-gc-3ssd",
     "jung2013-gc-6ssd",

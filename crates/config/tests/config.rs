@@ -357,6 +357,48 @@ fn times_are_one_number_or_one_for_each_page_type() {
     );
 }
 
+/// An SLC cache holds a quarter of the pages of quad-level blocks, and what cannot have one is told so.
+#[test]
+fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise() {
+    let with = |base: &str, more: &[(&str, &str)]| {
+        let cache = ("ftl.slc_cache", "dynamic");
+        plan(&format!("base = \"{base}\""), &[more, &[cache]].concat())
+    };
+    let found = with("onfi4-qlc", &[("nand.slc_mode.program_ns", "123")]).unwrap();
+    let device = &found.first().unwrap().device;
+    assert_eq!(device.ftl.slc_pages, 1024 / 4);
+    let ns = device
+        .part
+        .chains
+        .single_level()
+        .map(|all| all.map(wordline_kernel::Time::ns));
+    assert_eq!(ns, Some([25_000, 123]));
+    let without = plan("base = \"onfi4-qlc\"", &[]).unwrap();
+    let device = &without.first().unwrap().device;
+    assert_eq!(device.part.chains.single_level(), None);
+    for (base, more, told) in [
+        ("d4", vec![], "cells of one bit have no other mode"),
+        (
+            "onfi4-qlc",
+            vec![("ftl.mapping", "dftl")],
+            "with ftl.mapping = \"dftl\" there is no SLC cache",
+        ),
+        (
+            "onfi4-qlc",
+            vec![("nand.programming", "table")],
+            "the costs of nand.programming are those of one mode",
+        ),
+        (
+            "onfi4-qlc",
+            vec![("nand.reliability.cycles", "100")],
+            "how pages in single-level mode err and fail is not modelled",
+        ),
+    ] {
+        let message = with(base, &more).unwrap_err();
+        assert!(message.contains(told), "{message}");
+    }
+}
+
 /// Table 2.1 of the thesis: 250 to 2,200 us for MLC1, 440 to 5,000 us for MLC2; 650 us is tPROG of
 /// the data sheet.
 #[test]

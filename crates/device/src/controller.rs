@@ -1,6 +1,7 @@
 //! What a disk does with a request once it is in the device: pages, places, collections.
 
 mod audit;
+mod cached;
 mod collect;
 mod die_loads;
 mod errors;
@@ -25,6 +26,7 @@ mod write;
 
 use std::collections::VecDeque;
 
+pub use cached::SlcCounts;
 pub use die_loads::DieLoad;
 pub(crate) use errors::Beside;
 pub use errors::ErrorCounts;
@@ -163,11 +165,14 @@ impl<M: Mapping> Controller<M> {
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned> {
+        // As if idle time before the run had folded everything.
+        self.mapping.bypass_cache(true);
         let (mapping, array) = (&mut self.mapping, &mut self.flash.array);
         let preconditioned = match &mut self.flash.journal {
             None => plan.run(mapping, array, self.layout, (), go_on)?,
             Some(journal) => plan.run(mapping, array, self.layout, journal.as_mut(), go_on)?,
         };
+        self.mapping.bypass_cache(false);
         self.ram.free_blocks = self.mapping.free_blocks();
         Ok(preconditioned)
     }

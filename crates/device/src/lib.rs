@@ -21,7 +21,7 @@ pub mod ssd;
 
 pub use backend::Usage;
 pub use compose::Composition;
-pub use controller::{DieLoad, ErrorCounts, FailureCounts, GradeCounts, Prepared};
+pub use controller::{DieLoad, ErrorCounts, FailureCounts, GradeCounts, Prepared, SlcCounts};
 pub use error::DeviceError;
 pub use event::Event;
 pub use host::Interface;

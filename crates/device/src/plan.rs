@@ -64,7 +64,8 @@ impl Plan {
     /// Whether operations take what the modes or the errors of their pages say, or may fail.
     pub fn is_graded(&self) -> bool {
         let part = &self.part;
-        part.chains.costs().is_some() || part.reader.is_some() || part.failing.is_some()
+        let alike = part.chains.costs().is_none() && part.chains.single_level().is_none();
+        !alike || part.reader.is_some() || part.failing.is_some()
     }
     /// Channels of the device.
     pub fn channels(&self) -> u32 {

@@ -20,7 +20,7 @@ use wordline_nand::{Array, Die};
 use crate::backend::Usage;
 use crate::buffered::Buffered;
 use crate::controller::{
-    Beside, Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared,
+    Beside, Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared, SlcCounts,
 };
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
@@ -171,6 +171,10 @@ impl<M: Mapping> Ssd<M> {
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {
         self.controller.graded()
+    }
+    /// What went through the SLC cache, if there is one.
+    pub fn slc_counts(&self) -> Option<&SlcCounts> {
+        self.controller.slc_counts()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

@@ -10,6 +10,7 @@ use wordline_device::{Composition, DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
+use wordline_ftl::slc_cache::SlcCache;
 use wordline_ftl::{Config, Map};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 
@@ -150,6 +151,40 @@ fn nothing_acknowledged_is_lost() {
         all.cuts > runs as u32 && all.torn > 0 && all.lost > 0,
         "{all:?}"
     );
+}
+
+/// The same of devices with an SLC cache, full blocks of which are folded in pauses.
+#[test]
+fn nothing_acknowledged_is_lost_with_an_slc_cache() {
+    let mut random = Stream::new(6, "draw");
+    let (mut runs, mut all) = (0, Seen::default());
+    for round in 0..40 {
+        for cache in SlcCache::defaults() {
+            let schedules = Scheduling::defaults();
+            let schedule = &schedules[round as usize % schedules.len()];
+            let Some(mut plan) = draw(&Family::default(), schedule, &mut random) else {
+                continue;
+            };
+            let mut config = plan.ftl.config.clone();
+            config.slc_cache = cache;
+            config.gc.own_block = true;
+            let ftl = wordline_ftl::Plan::new(&config, plan.ftl.layout, plan.ftl.dimensions, 1);
+            let Ok(ftl) = ftl else {
+                continue;
+            };
+            plan.ftl = ftl.of_cells(3);
+            let [read, program] = [10, 50].map(Time::from_us);
+            plan.part.chains = plan.part.chains.with_single_level(read, program);
+            let seen = run(&plan, round, 400, 600)
+                .unwrap_or_else(|error| panic!("{round}: {error}\n{:?}", plan.ftl));
+            runs += 1;
+            all.cuts += seen.cuts;
+            all.torn += seen.torn;
+            all.lost += seen.lost;
+        }
+    }
+    assert!(runs > 80, "only {runs} runs");
+    assert!(all.cuts > runs && all.torn > 0 && all.lost > 0, "{all:?}");
 }
 
 const ROUNDS: u64 = 8;

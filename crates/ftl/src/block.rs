@@ -20,6 +20,8 @@ pub enum Phase {
     Metadata = 4,
     /// Not erased when the memory had been lost, and never to be: the device is at the end of its life.
     Bad = 5,
+    /// In single-level mode, and without room; may be folded.
+    Cached = 6,
 }
 
 /// All blocks. Four bytes each and a bit a page, zero for a free block and so untouched before its
@@ -92,7 +94,8 @@ impl Blocks {
             2 => Phase::Closed,
             3 => Phase::Victim,
             4 => Phase::Metadata,
-            _ => Phase::Bad,
+            5 => Phase::Bad,
+            _ => Phase::Cached,
         }
     }
     /// Moves a block on in its life.

@@ -9,6 +9,7 @@ use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
 use crate::regulate::Regulation;
+use crate::slc_cache::SlcCache;
 use crate::trim::Trim;
 use crate::wear::Wear;
 
@@ -34,6 +35,8 @@ pub struct Config {
     pub wear: Wear,
     /// How pages are programmed, of those ways that `nand.programming` has, and which are written again.
     pub regulation: Regulation,
+    /// Which blocks take the writes of the host in single-level mode, before they are folded (SLC cache). Page mapping only; the times of that mode are `nand.slc_mode`.
+    pub slc_cache: SlcCache,
     /// What becomes of a TRIM.
     pub trim: Trim,
 }
@@ -48,6 +51,7 @@ impl Default for Config {
             gc: Gc::default(),
             wear: Wear::default(),
             regulation: Regulation::default(),
+            slc_cache: SlcCache::default(),
             trim: Trim::default(),
         }
     }

@@ -77,17 +77,20 @@ pub enum GcKind {
     Wear,
     /// A block is moved for the sake of its data.
     Refresh,
+    /// The valid pages of a block in single-level mode are moved to others.
+    Fold,
 }
 
 impl GcKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Move,
         Self::Switch,
         Self::Partial,
         Self::Full,
         Self::Wear,
         Self::Refresh,
+        Self::Fold,
     ];
     /// In a word.
     pub fn name(self) -> &'static str {
@@ -98,6 +101,7 @@ impl GcKind {
             Self::Full => "full",
             Self::Wear => "wear",
             Self::Refresh => "refresh",
+            Self::Fold => "fold",
         }
     }
 }

@@ -7,6 +7,7 @@ use wordline_nand::Layout;
 use crate::Config;
 use crate::allocate::Dimensions;
 use crate::mapping::{Build, Family};
+use crate::slc_cache::Caches;
 use crate::summary::Summaries;
 
 /// A translation layer that can be built: every number checked, nothing optional.
@@ -29,6 +30,8 @@ pub struct Plan {
     pub reserve_blocks: u32,
     /// What of each block its summary takes.
     pub summaries: Summaries,
+    /// Pages of a block in single-level mode.
+    pub slc_pages: u32,
     /// The policies.
     pub config: Config,
     /// Seed of the policies' random streams.
@@ -49,7 +52,7 @@ pub struct PlanError {
 
 /// `ratio` of `count`, rounded down; a product that misses a whole number by the rounding of its
 /// factors is that number, so that 0.29 of 100 is 29.
-fn share(ratio: f64, count: u32) -> u32 {
+pub(crate) fn share(ratio: f64, count: u32) -> u32 {
     (ratio * f64::from(count) * (1.0 + 1e-12)).floor() as u32
 }
 
@@ -114,10 +117,12 @@ impl Plan {
             start_pages,
             reserve_blocks,
             summaries: Summaries::default(),
+            slc_pages: layout.pages_per_block,
             config: config.clone(),
             seed,
         };
         plan.check_shape()?;
+        plan.check_cache()?;
         family.check(&plan)?;
         plan.check_trim()?;
         Ok(plan)
@@ -153,7 +158,62 @@ impl Plan {
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user.div_ceil(self.data_pages());
         let taken = filled.saturating_add(self.config.mapping.metadata_blocks(self));
+        let taken = taken.saturating_add(self.dedicated_blocks());
         self.layout.blocks_per_plane.saturating_sub(taken)
+    }
+
+    /// The same of cells of so many bits: in single-level mode each has one of them, and its block as many pages less.
+    #[must_use]
+    pub fn of_cells(mut self, bits: u32) -> Self {
+        self.slc_pages = (self.layout.pages_per_block / bits.max(1)).max(1);
+        self
+    }
+
+    /// An SLC cache needs page mapping, an order of programs by the block, and an active block of collection's own: what is folded never
+    /// goes to where the host writes.
+    fn check_cache(&self) -> Result<(), PlanError> {
+        let config = &self.config;
+        let Some(size) = config.slc_cache.size() else {
+            return Ok(());
+        };
+        let fault = |key, reason: String, remedy: &str| {
+            Err(PlanError {
+                key,
+                reason,
+                remedy: remedy.into(),
+            })
+        };
+        if !matches!(config.mapping, Family::Page(_)) {
+            let name = config.mapping.name();
+            let reason = format!("with ftl.mapping = \"{name}\" there is no SLC cache");
+            return fault(
+                "ftl.slc_cache",
+                reason,
+                "set it to \"off\", or ftl.mapping to \"page\"",
+            );
+        }
+        if !config.gc.own_block {
+            let reason = "what is folded would go to the block that the host writes to".into();
+            let remedy = "set it to true, or ftl.slc_cache to \"off\"";
+            return fault("ftl.gc.own_block", reason, remedy);
+        }
+        if config.allocate.is_on_issue() {
+            let reason = "places given on issue are not in single-level mode".into();
+            let remedy = "choose \"static\" or \"dynamic\", or set ftl.slc_cache to \"off\"";
+            return fault("ftl.allocate", reason, remedy);
+        }
+        let blocks = self.layout.blocks_per_plane;
+        if size.dedicated(blocks) >= blocks {
+            let reason = format!("all {blocks} blocks of a plane would be in single-level mode");
+            return fault("ftl.slc_cache", reason, "lower its share of the blocks");
+        }
+        Ok(())
+    }
+
+    /// Blocks of a plane that are only used in single-level mode.
+    pub fn dedicated_blocks(&self) -> u32 {
+        let size = self.config.slc_cache.size();
+        size.map_or(0, |size| size.dedicated(self.layout.blocks_per_plane))
     }
 
     /// Only page mapping knows when a block holds nothing any more.

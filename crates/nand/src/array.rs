@@ -72,6 +72,9 @@ pub struct Array {
     /// Programs of the last programmed page of a block after its first; empty if it bears none.
     #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
+    /// By block, a bit that says whether it was last programmed in single-level mode; empty where none ever is.
+    #[serde(with = "wordline_kernel::dense")]
+    single_level: Vec<u64>,
     /// How pages were programmed, where not all are alike.
     modes: Option<Box<PageModes>>,
     /// What ages data, where it errs.
@@ -91,6 +94,7 @@ impl Array {
             programmed: vec![0; blocks],
             erases: vec![0; blocks],
             again: Vec::new(),
+            single_level: Vec::new(),
             modes: None,
             health: None,
             bad_blocks: None,
@@ -119,6 +123,24 @@ impl Array {
     /// From now on, how pages are programmed is kept.
     pub fn keep_modes(&mut self, costs: &ModeCosts, preloaded: ProgramMode) {
         self.modes = Some(Box::new(PageModes::new(&self.layout, costs, preloaded)));
+    }
+    /// From now on, which blocks are in single-level mode is kept; none is.
+    pub fn keep_single_level(&mut self) {
+        let words = self.layout.blocks().div_ceil(u64::BITS);
+        self.single_level = vec![0; words as usize];
+    }
+    /// Whether a block was last programmed in single-level mode.
+    #[inline]
+    pub fn is_single_level(&self, block: Block) -> bool {
+        let word = self.single_level.get(block.index() / 64);
+        word.is_some_and(|word| word >> (block.index() % 64) & 1 != 0)
+    }
+    /// A page of a block is about to be programmed, in single-level mode or not.
+    pub fn set_single_level(&mut self, block: Block, single: bool) {
+        if let Some(word) = self.single_level.get_mut(block.index() / 64) {
+            let bit = 1 << (block.index() % 64);
+            *word = if single { *word | bit } else { *word & !bit };
+        }
     }
     /// From now on, what ages data is kept.
     pub fn keep_health(&mut self) {
@@ -170,6 +192,7 @@ impl Array {
     /// Keeps what `other` keeps of modes, ages and bad blocks: of an array in whose place this one comes.
     pub fn take_books(&mut self, other: &mut Self) {
         self.modes = other.modes.take();
+        self.single_level = std::mem::take(&mut other.single_level);
         self.health = other.health.take();
         self.bad_blocks = other.bad_blocks.take();
     }

@@ -132,6 +132,8 @@ pub struct Chains {
     latencies: Latencies,
     /// What operations take by the mode of their page, where not all are alike.
     costs: Option<Box<ModeCosts>>,
+    /// tR and tPROG of pages in single-level mode, where there are any.
+    single_level: Option<Box<[Time; 2]>>,
     /// The two steps of a legacy operation on one page or block, by operation; the array times are to
     /// be filled in. A move is none.
     legacy: [[Step; 2]; 3],
@@ -178,6 +180,7 @@ impl Chains {
             },
             latencies: Latencies::new(geometry, timing, cell),
             costs: None,
+            single_level: None,
             legacy: [[Step::IDLE; 2]; 3],
         };
         let read = command(Command::Read, false, Command::ReadConfirm);
@@ -201,6 +204,17 @@ impl Chains {
     /// What operations take by the mode of their page, where not all are alike.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.costs.as_deref()
+    }
+
+    /// The same with tR and tPROG of pages in single-level mode.
+    #[must_use]
+    pub fn with_single_level(mut self, read: Time, program: Time) -> Self {
+        self.single_level = Some(Box::new([read, program]));
+        self
+    }
+    /// tR and tPROG of pages in single-level mode, where there are any.
+    pub fn single_level(&self) -> Option<[Time; 2]> {
+        self.single_level.as_deref().copied()
     }
 
     /// Short busy times.
@@ -275,6 +289,34 @@ impl Chains {
             let out = u64::from(step.hold.out);
             step.bus += cost.transfer * out;
             step.bus -= self.data * out;
+        }
+    }
+    /// Gives the steps of a chain the array times of single-level mode: those of its reads, of its programs, or both. `draws` is asked for
+    /// every one if the part has jitter.
+    pub fn price_single_level(
+        &self,
+        reads: bool,
+        programs: bool,
+        draws: &mut Stream,
+        steps: &mut [Step],
+    ) {
+        let Some([read, program]) = self.single_level() else {
+            return;
+        };
+        let mut varied = |time| match self.latencies.jitter {
+            0 => time,
+            _ => self.latencies.jittered(time, draws.bits()),
+        };
+        for step in steps {
+            match &mut step.confirm {
+                Some(Confirm::Read(time) | Confirm::CacheRead(time)) if reads => {
+                    *time = varied(read);
+                }
+                Some(Confirm::Program(time) | Confirm::CacheProgram(time)) if programs => {
+                    *time = varied(program);
+                }
+                _ => {}
+            }
         }
     }
     /// Appends a further read of a page whose chain ends with its data: the array works for `sense`, and the data takes

@@ -1,7 +1,9 @@
 //! The SSDs of a run: the single one, those of an array, the flash of caches.
 
 use wordline_device::precondition::{self, Preconditioned};
-use wordline_device::{ErrorCounts, FailureCounts, GradeCounts, Precondition, Ssd, Usage};
+use wordline_device::{
+    ErrorCounts, FailureCounts, GradeCounts, Precondition, SlcCounts, Ssd, Usage,
+};
 use wordline_ftl::{Map, MapCache, Mapping};
 use wordline_nand::Cause;
 
@@ -34,6 +36,8 @@ pub struct Device {
     pub bad_blocks: Option<BadBlockDevice>,
     /// What was done of each mode, where pages are not all programmed alike.
     pub graded: Option<GradedDevice>,
+    /// What went through the SLC cache, if there is one.
+    pub slc_cache: Option<SlcCounts>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
     pub verified: Option<(u64, u64)>,
 }
@@ -110,6 +114,7 @@ impl Device {
             read_errors: ssd.read_errors().copied(),
             bad_blocks: BadBlockDevice::of(ssd),
             graded: GradedDevice::of(ssd),
+            slc_cache: ssd.slc_counts().copied(),
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }
     }

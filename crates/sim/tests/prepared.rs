@@ -57,12 +57,11 @@ fn every_translation_layer_goes_on_from_its_file() {
             continue;
         }
         let value = format!("\"{}\"", policy.name);
-        // A regulator chooses between modes, which are to be told apart.
-        let modes = [("nand.programming", "\"table\"")];
-        let modes = if policy.family == "ftl.regulation" {
-            &modes[..]
-        } else {
-            &[]
+        // A regulator chooses between modes, which are to be told apart; single-level mode is one of cells with several.
+        let modes: &[(&str, &str)] = match policy.family {
+            "ftl.regulation" => &[("nand.programming", "\"table\"")],
+            "ftl.slc_cache" => &[("nand.cell", "\"tlc\"")],
+            _ => &[],
         };
         let keys = [modes, &[(policy.family, &value)]].concat();
         let own = spec(format!("{DEVICE}{LOAD}"), &keys);

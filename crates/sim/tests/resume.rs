@@ -255,10 +255,11 @@ fn every_policy(rounds: u64) {
         };
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
-        // A regulator chooses between modes, which are to be told apart; a code corrects errors; a batch fits the buffer.
+        // A regulator chooses between modes, which are to be told apart; single-level mode is one of cells with several; a code corrects errors; a batch fits the buffer.
         let beside: &[(&str, &str)] = match family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
             "buffer.flush" => &[("buffer.flush.batches.batch_kib", "16")],
+            "ftl.slc_cache" => &[("nand.cell", "\"tlc\"")],
             "ssd.ecc" => &[("nand.reliability.errors", "\"analytic\"")],
             "nand.reliability.errors" => &[("ssd.ecc", "\"bch\"")],
             _ => &[],

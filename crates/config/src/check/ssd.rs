@@ -7,6 +7,8 @@ use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
+use wordline_ftl::slc_cache::Caches;
+use wordline_kernel::Time;
 use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
 use wordline_nand::{Geometry, Layout, Operation, PageTypes};
 use wordline_reliability::ecc::Correct;
@@ -29,6 +31,7 @@ impl Ssd {
         let Config { nand, ssd, .. } = config;
         nand_tables(nand)?;
         regulation(config)?;
+        slc_cache(config)?;
         let mut part = part_of(nand, layout(&nand.geometry, ssd)?, seed);
         part.reader = reader(config, seed)?;
         part.failing = failing(config)?;
@@ -42,7 +45,13 @@ impl Ssd {
         };
         let page_bytes = nand.geometry.page_bytes;
         let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
-            .map_err(|error| ftl_fault(config, error))?;
+            .map_err(|error| ftl_fault(config, error))?
+            .of_cells(nand.cell.levels().into());
+        if config.ftl.slc_cache.size().is_some() {
+            let [read, program] =
+                [nand.slc_mode.read_ns, nand.slc_mode.program_ns].map(Time::from_ns);
+            part.chains = part.chains.with_single_level(read, program);
+        }
         let precondition = precondition(&config.precondition, ftl.user_pages)?;
         on_issue(config)?;
         let first_read_pages = first_read_pages(config, &precondition)?;
@@ -363,6 +372,47 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
         return rule(
             "pages of a cache are not written again",
             "set it to \"fixed\"",
+        );
+    }
+    Ok(())
+}
+
+/// An SLC cache needs cells of several bits, and pages of which nothing else is special.
+fn slc_cache(config: &Config) -> Result<(), ConfigError> {
+    let cache = &config.ftl.slc_cache;
+    if cache.size().is_none() {
+        return Ok(());
+    }
+    let rule = |reason: &str, remedy: &str, other: &'static [&'static str]| {
+        let rule = ConfigError::rule("ftl.slc_cache", cache.name(), reason, remedy);
+        Err(rule.with(other))
+    };
+    if config.nand.cell.levels() < 2 {
+        return rule(
+            "cells of one bit have no other mode",
+            "set nand.cell to \"tlc\" or \"qlc\", or this to \"off\"",
+            &["nand.cell", "ftl.slc_cache"],
+        );
+    }
+    if config.nand.programming != Programming::default() {
+        return rule(
+            "the costs of nand.programming are those of one mode",
+            "set nand.programming to its default, or this to \"off\"",
+            &["nand.programming", "ftl.slc_cache"],
+        );
+    }
+    if config.nand.reliability != Reliability::default() {
+        return rule(
+            "how pages in single-level mode err and fail is not modelled",
+            "leave [nand.reliability] out, or set this to \"off\"",
+            &["nand.reliability", "ftl.slc_cache"],
+        );
+    }
+    if config.cache.is_some() {
+        return rule(
+            "the flash of a cache has no SLC cache of its own",
+            "set it to \"off\"",
+            &["cache", "ftl.slc_cache"],
         );
     }
     Ok(())

@@ -3,6 +3,7 @@
 use wordline_nand::{Array, Die, Operation, Ppn};
 
 use super::BackEnd;
+use super::transaction::Grade;
 use super::transaction::Transaction;
 use crate::compose::{Compose, Waiting};
 use crate::slot::{NONE, Slot};
@@ -93,7 +94,8 @@ impl BackEnd {
     /// Whether two transactions of different planes can be one command: all pages of a command are programmed alike.
     fn belongs(&self, head: Slot, other_slot: Slot) -> bool {
         let (one, other) = (self.get(head), self.get(other_slot));
-        if self.table.graded(head).mode != self.table.graded(other_slot).mode {
+        let alike = |grade: Grade| (grade.mode, grade.single_read, grade.single_program);
+        if alike(self.table.graded(head)) != alike(self.table.graded(other_slot)) {
             return false;
         }
         let operation = one.purpose.operation();

@@ -305,7 +305,12 @@ impl BackEnd {
         let retries = self.retries(head, operation);
         let copied = self.copied(head, operation);
         let (draws, layout) = (&mut self.draws, &self.layout);
-        let mode = self.table.graded(head).mode;
+        let Grade {
+            mode,
+            single_read,
+            single_program,
+            ..
+        } = self.table.graded(head);
         let command = Command {
             operation,
             pages: &places[..count],
@@ -320,6 +325,9 @@ impl BackEnd {
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
             chains.price(mode, draws, steps);
+            if single_read || single_program {
+                chains.price_single_level(single_read, single_program, draws, steps);
+            }
             retries.push(chains, steps);
             for copies in &copied {
                 chains.push_replacement(*copies, mode, draws, steps);

@@ -133,9 +133,14 @@ pub(crate) struct Transaction {
 
 /// What there is to know of the page of an operation, where not all are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // each looked at by itself
 pub(crate) struct Grade {
     /// How the page was programmed that is read, or is to be.
     pub mode: ProgramMode,
+    /// Whether it is read from a block in single-level mode.
+    pub single_read: bool,
+    /// Whether it is programmed in single-level mode.
+    pub single_program: bool,
     /// The level of the decoder's ladder that the read begins with.
     pub first: u8,
     /// How many more it needs.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
 use wordline_ftl::{Collection, JobId, Lpn, Mapping, Want};
+use wordline_kernel::Time;
 use wordline_nand::Plane;
 
 use super::Controller;
@@ -89,7 +90,7 @@ impl<M: Mapping> Controller<M> {
             time,
         };
         let stepwise = trigger != Trigger::Trim
-            && self.scheduling.policy().stepwise()
+            && (trigger == Trigger::IdleFold || self.scheduling.policy().stepwise())
             && !self.ram.pending.waits_for(plane)
             && !self.ram.trims.waits_for(plane);
         self.ram.jobs.start(cx.now, job, Some(collecting), stepwise);
@@ -98,8 +99,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Whether a job stops at the checkpoint that it is at.
-    pub(super) fn must_stop(&self, collecting: Collecting) -> bool {
+    pub(super) fn must_stop(&self, now: Time, collecting: Collecting) -> bool {
         let plane = collecting.plane;
+        if collecting.trigger == Trigger::IdleFold {
+            return !self.folds_now(now) && !self.mapping.wants_collection(plane);
+        }
         let die = self.layout.die_of(plane);
         let checkpoint = Checkpoint {
             requests: self.ram.requests.serving(),

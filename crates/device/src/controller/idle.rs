@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
+use wordline_ftl::slc_cache::Caches;
 use wordline_ftl::{Cost, Lpn, Mapping, Want};
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Part, Plane};
@@ -52,6 +53,8 @@ impl Times {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Idling {
     attention: Attention,
+    /// After how long without a request blocks of the SLC cache are folded.
+    fold_after: Option<Time>,
     times: Times,
     start_blocks: u32,
     spare_blocks: u32,
@@ -65,9 +68,16 @@ pub(super) struct Idling {
 
 impl Idling {
     pub fn new(plan: &Plan) -> Option<Box<Self>> {
-        let attention = plan.ftl.config.gc.schedule.policy().attention()?;
+        let scheduled = plan.ftl.config.gc.schedule.policy().attention();
+        let cache = plan.ftl.config.slc_cache.size();
+        let fold_after = cache.map(|size| Time::from_ps((size.fold_after_ms * 1e9).round() as u64));
+        if scheduled.is_none() && fold_after.is_none() {
+            return None;
+        }
+        let attention = scheduled.unwrap_or_default();
         Some(Box::new(Self {
             attention,
+            fold_after,
             times: Times::of(&plan.part),
             start_blocks: plan.ftl.start_blocks,
             spare_blocks: plan.ftl.spare_blocks(),
@@ -98,6 +108,11 @@ impl Idling {
     /// When this idle period becomes a long one.
     fn long(&self) -> Option<Time> {
         self.attention.after.map(|after| self.since + after)
+    }
+
+    /// When blocks of the SLC cache are folded, if this idle period lasts.
+    pub(super) fn fold_due(&self) -> Option<Time> {
+        self.fold_after.map(|after| self.since + after)
     }
 
     /// When the tags of the writes come that the host will ask for.
@@ -160,7 +175,10 @@ impl<M: Mapping> Controller<M> {
         let long = idling.long();
         let long = long.filter(|long| *long > cx.now || unseen && *long == cx.now);
         let long = long.filter(|_| self.can_collect());
-        let Some(next) = tag.into_iter().chain(long).min() else {
+        let fold = idling.fold_due();
+        let fold = fold.filter(|fold| *fold > cx.now || unseen && *fold == cx.now);
+        let fold = fold.filter(|_| self.can_fold());
+        let Some(next) = tag.into_iter().chain(long).chain(fold).min() else {
             return;
         };
         if let Some(idling) = &mut self.ram.idling
@@ -180,6 +198,12 @@ impl<M: Mapping> Controller<M> {
                 || mapping.delayed(plane).is_some()
                 || mapping.reclaim(plane).is_some()
         })
+    }
+
+    /// Whether a block of the SLC cache can be folded anywhere, or go on being.
+    fn can_fold(&self) -> bool {
+        let mut planes = (0..self.layout.planes()).map(Plane);
+        self.ram.jobs.any_paused() || planes.any(|plane| self.mapping.can_fold(plane))
     }
 
     /// Deals with [`Kind::Look`].
@@ -217,6 +241,7 @@ impl<M: Mapping> Controller<M> {
         if let Some((want, trigger)) = self.idle_work(cx.now, plane) {
             self.collect(cx, want, trigger);
         }
+        self.fold_in_idle_time(cx, plane);
     }
 
     fn idle_work(&self, now: Time, plane: Plane) -> Option<(Want, Trigger)> {

@@ -172,6 +172,7 @@ impl<M: Mapping> Controller<M> {
         if matches!(operation, Operation::Read | Operation::Move) {
             self.find_errors(now, order, &mut grade);
         }
+        self.grade_cached(order, &mut grade);
         if self.failing.is_some() && operation != Operation::Read {
             self.find_failure(order, &mut grade);
         }

@@ -9,6 +9,7 @@ use wordline_kernel::Stream;
 use wordline_nand::{Array, BadBlocks, Block, Ppn};
 use wordline_reliability::Due;
 
+use super::cached::SlcCounts;
 use super::die_loads::DieLoads;
 use super::errors::{Beside, ErrorCounts};
 use super::failures::{Failing, FailureCounts};
@@ -33,6 +34,8 @@ pub(super) struct NonVolatile {
     pub usage: Vec<Usage>,
     /// What was done of each mode.
     pub graded: GradeCounts,
+    /// What went through the SLC cache, if there is one.
+    pub cached: Option<Box<SlcCounts>>,
     /// What reads have found.
     pub errors: ErrorCounts,
     /// What has come of programs and erases that failed.
@@ -68,6 +71,9 @@ fn array(plan: &Plan) -> Array {
         let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
         array.keep_modes(costs, regulator.policy().preloaded());
     }
+    if part.chains.single_level().is_some() {
+        array.keep_single_level();
+    }
     if part.reader.is_some() {
         array.keep_health();
     }
@@ -90,6 +96,7 @@ impl NonVolatile {
                     .storage(),
                 ..GradeCounts::default()
             },
+            cached: part.chains.single_level().map(|_| Box::default()),
             errors: ErrorCounts::default(),
             failures: Box::default(),
             lost: FxHashSet::default(),

@@ -52,7 +52,7 @@ impl<M: Mapping> Controller<M> {
         let mut place = 0;
         while let Some(id) = self.ram.jobs.paused(place) {
             let collecting = self.ram.jobs.get(id).and_then(|job| job.collecting);
-            if collecting.is_some_and(|collecting| self.must_stop(collecting)) {
+            if collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting)) {
                 place += 1;
                 continue;
             }
@@ -274,7 +274,7 @@ impl<M: Mapping> Controller<M> {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
-        if stepwise && collecting.is_some_and(|collecting| self.must_stop(collecting)) {
+        if stepwise && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting)) {
             if let Some(job) = self.ram.jobs.get(id) {
                 job.page_read = Some((from, content));
                 job.outstanding -= 1;
@@ -364,7 +364,7 @@ impl<M: Mapping> Controller<M> {
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise
-            && collecting.is_some_and(|collecting| self.must_stop(collecting))
+            && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting))
             && !self.mapping.is_over(id)
         {
             self.ram.jobs.pause(id);

@@ -111,6 +111,21 @@ pub trait Mapping {
     fn free_blocks_of(&self, plane: Plane) -> u32;
     /// Pages that hold current data, the metadata included. Linear in the blocks.
     fn valid_pages(&self) -> u64;
+    /// Whether a place, which is programmed now, is in a block in single-level mode.
+    fn is_single_level(&self, _place: Ppn) -> bool {
+        false
+    }
+    /// Whether pages of the host pass the SLC cache by from now on.
+    fn bypass_cache(&mut self, _bypassed: bool) {}
+    /// Whether [`Mapping::fold`] would start.
+    fn can_fold(&self, _plane: Plane) -> bool {
+        false
+    }
+    /// Starts a collection of the block of the SLC cache that has been full for longest, whose data goes to blocks in the mode of the part. None while the
+    /// plane is being collected or has no block to spare, and if no block of the cache is full.
+    fn fold(&mut self, _plane: Plane) -> Option<Collection> {
+        None
+    }
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
     /// Whose copy is in a place, be it that it is no longer current; `None` where the mapping does not know, or of metadata.
@@ -364,6 +379,18 @@ impl Mapping for Map {
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         page_first!(self, map => map.lookup(page))
+    }
+    fn is_single_level(&self, place: Ppn) -> bool {
+        each!(self, map => map.is_single_level(place))
+    }
+    fn bypass_cache(&mut self, bypassed: bool) {
+        each!(self, map => map.bypass_cache(bypassed));
+    }
+    fn can_fold(&self, plane: Plane) -> bool {
+        each!(self, map => map.can_fold(plane))
+    }
+    fn fold(&mut self, plane: Plane) -> Option<Collection> {
+        each!(self, map => map.fold(plane))
     }
     fn page_at(&self, place: Ppn) -> Option<Lpn> {
         each!(self, map => map.page_at(place))

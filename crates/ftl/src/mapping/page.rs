@@ -2,6 +2,7 @@
 
 mod audit;
 mod bulk;
+mod cached;
 mod collect;
 mod exchange;
 mod in_step;
@@ -17,6 +18,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
+use self::cached::Cache;
 use self::collect::Victim;
 pub(super) use self::room::Demand;
 use super::{Build, Bulk, Mapping, Want, Written};
@@ -52,7 +54,7 @@ impl Build for Page {
         PageMap::memory(plan, 0, fill)
     }
     fn build(&self, plan: &Plan) -> PageMap {
-        PageMap::new(plan)
+        PageMap::new(plan).with_cache()
     }
 }
 
@@ -65,6 +67,8 @@ enum Writer {
     Collection = 1,
     /// Data that moves for the sake of even wear.
     Wear = 2,
+    /// The host, past the SLC cache: its block while it writes to one of the cache.
+    Direct = 3,
 }
 
 /// The block of a plane that takes programs.
@@ -99,7 +103,7 @@ struct PlaneState {
     /// Whether the last collection was for the sake of even wear: the next is not.
     leveled: bool,
     /// By [`Writer`].
-    active: [Active; 3],
+    active: [Active; 4],
 }
 
 impl PlaneState {
@@ -166,6 +170,8 @@ pub struct PageMap {
     unwritten: u32,
     /// Whether pages may lie on other planes than those that the allocator has for them: their owner has numbered them anew.
     scattered: bool,
+    /// Blocks in single-level mode, if there are any.
+    cache: Option<Box<Cache>>,
     /// The page that was prefetched last, until its copy is, too; no state, and not written.
     #[serde(skip)]
     ahead: Option<Lpn>,
@@ -188,7 +194,7 @@ impl PageMap {
             stale: 0,
             victim: None,
             leveled: false,
-            active: [Active::default(); 3],
+            active: [Active::default(); 4],
         };
         Self {
             layout,
@@ -212,6 +218,7 @@ impl PageMap {
             free: FreeBlocks::new(&plan.config.wear, &layout),
             unwritten: 0,
             scattered: false,
+            cache: None,
             ahead: None,
             plan: Box::new(plan.clone()),
         }
@@ -295,6 +302,18 @@ impl Mapping for PageMap {
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
+    fn is_single_level(&self, place: Ppn) -> bool {
+        Self::is_single_level(self, self.layout.block_of(place))
+    }
+    fn bypass_cache(&mut self, bypassed: bool) {
+        self.set_bypass(bypassed);
+    }
+    fn can_fold(&self, plane: Plane) -> bool {
+        self.may_fold(plane)
+    }
+    fn fold(&mut self, plane: Plane) -> Option<Collection> {
+        self.start_fold(plane)
+    }
     fn page_at(&self, place: Ppn) -> Option<Lpn> {
         let owner = self.owners[place.index()].checked_sub(1).map(Lpn);
         owner.filter(|page| page.0 < self.plan.user_pages)
@@ -342,7 +361,8 @@ impl Mapping for PageMap {
         self.start_refresh(block)
     }
     fn is_spent(&self, block: Block) -> bool {
-        self.blocks.phase(block) == Phase::Closed && self.blocks.valid(block) == 0
+        matches!(self.blocks.phase(block), Phase::Closed | Phase::Cached)
+            && self.blocks.valid(block) == 0
     }
     fn clear(&mut self, block: Block) -> Option<Collection> {
         self.start_clear(block)
@@ -367,6 +387,11 @@ impl Mapping for PageMap {
         );
         self.blocks.enter(block, Phase::Free);
         let plane = self.layout.plane_of(block);
+        if self.cache.is_some() && self.erased_cached(plane, block) {
+            self.planes[plane.index()].victim = None;
+            self.turn_to_cache(plane);
+            return;
+        }
         let state = &mut self.planes[plane.index()];
         state.free += 1;
         self.free_blocks += 1;
@@ -374,6 +399,9 @@ impl Mapping for PageMap {
             self.free.refreshed(plane, block, erases);
         } else {
             self.free.erased(plane, block, erases);
+        }
+        if self.cache.is_some() {
+            self.turn_to_cache(plane);
         }
     }
     fn retired(&mut self, block: Block) {
@@ -385,7 +413,8 @@ impl Mapping for PageMap {
     }
     fn full(&self, plane: Plane) -> Option<Want> {
         let state = &self.planes[plane.index()];
-        (state.stale > 0 && state.victim.is_none()).then_some(Want::Free(plane))
+        let gains = state.stale > 0 || self.folding_frees(plane);
+        (gains && state.victim.is_none()).then_some(Want::Free(plane))
     }
     fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
         self.shortage_of(plane, writes)

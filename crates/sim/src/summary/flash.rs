@@ -95,9 +95,9 @@ impl MapCacheSummary {
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Collections")]
 pub struct CollectionSummary {
-    /// How the collections of this row gained room: move (valid pages of a block), switch, partial or full merge, wear (a block moved for even wear), refresh (a block moved for the sake of its data). One row for each kind and trigger that came up.
+    /// How the collections of this row gained room: move (valid pages of a block), switch, partial or full merge, wear (a block moved for even wear), refresh (a block moved for the sake of its data), fold (pages of the SLC cache moved). One row for each kind and trigger that came up.
     pub kind: &'static str,
-    /// What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background; of a refresh, read-disturb or retention; trim (a TRIM that erases).
+    /// What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background; of a refresh, read-disturb or retention; trim (a TRIM that erases); idle-fold (full blocks of the SLC cache, in idle time).
     pub trigger: &'static str,
     /// How many.
     pub runs: u64,

@@ -16,6 +16,7 @@ mod members;
 mod notes;
 mod power;
 mod regulation;
+mod slc_cache;
 mod speed;
 mod streams;
 mod tail_latency;
@@ -45,6 +46,7 @@ pub use self::members::{MemberInput, MemberSummary};
 use self::notes::notes;
 pub use self::power::PowerSummary;
 pub use self::regulation::{ByMode, RegulationSummary};
+pub use self::slc_cache::SlcCacheSummary;
 pub use self::speed::SpeedSummary;
 use self::speed::pages_touched;
 pub(crate) use self::streams::streams;
@@ -108,6 +110,8 @@ pub struct Summary {
     pub bad_blocks: Option<BadBlockSummary>,
     /// What was done of each cost; null where all pages are programmed alike.
     pub regulation: Option<RegulationSummary>,
+    /// The SLC cache; null without one.
+    pub slc_cache: Option<SlcCacheSummary>,
     /// The DRAM buffer; null without one.
     pub buffer: Option<BufferSummary>,
     /// The cache; null unless the store is flash in front of another.
@@ -210,6 +214,7 @@ impl Summary {
             read_errors: ErrorSummary::new(outcome),
             bad_blocks: BadBlockSummary::new(devices),
             regulation: RegulationSummary::new(devices),
+            slc_cache: SlcCacheSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),
             cache: CacheSummary::of_store(outcome, span),
             disks: DiskSummary::all(outcome, span),

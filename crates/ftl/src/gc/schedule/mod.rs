@@ -37,11 +37,13 @@ pub enum Trigger {
     Retention,
     /// A TRIM has left nothing in the block (E-TRIM).
     Trim,
+    /// The device was idle, and blocks of the SLC cache were full.
+    IdleFold,
 }
 
 impl Trigger {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FreeBlocks,
         Self::UpdateBlock,
         Self::LookAhead,
@@ -51,6 +53,7 @@ impl Trigger {
         Self::ReadDisturb,
         Self::Retention,
         Self::Trim,
+        Self::IdleFold,
     ];
     /// In a word.
     pub fn name(self) -> &'static str {
@@ -64,6 +67,7 @@ impl Trigger {
             Self::ReadDisturb => "read-disturb",
             Self::Retention => "retention",
             Self::Trim => "trim",
+            Self::IdleFold => "idle-fold",
         }
     }
     /// Whether it was started while the host was being served.

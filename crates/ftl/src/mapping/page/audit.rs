@@ -2,6 +2,7 @@
 
 use wordline_nand::{Block, Plane, Ppn};
 
+use super::cached::Cache;
 use super::{Active, PageMap};
 use crate::block::Phase;
 
@@ -49,7 +50,7 @@ impl PageMap {
     }
 
     fn audit_plane(&self, plane: Plane) -> Result<(), String> {
-        let mut blocks = [0; 6];
+        let mut blocks = [0; 7];
         let mut stale = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
         {
@@ -63,19 +64,24 @@ impl PageMap {
         let open = |active: &&Active| active.next < active.end;
         let in_step = self.in_step.get(plane.index());
         let active = state.active.iter().chain(in_step).filter(open).count() as u32;
-        let [free, found_active, _, victims, ..] = blocks;
-        let found = [free, found_active, victims, stale];
+        let [free, found_active, _, victims, .., cached] = blocks;
+        let found = [free, found_active, victims, stale, cached];
+        let of_cache = |count: fn(&Cache, Plane) -> u32| {
+            let cache = self.cache.as_ref();
+            cache.map_or(0, |cache| count(cache, plane))
+        };
         let booked = [
-            state.free + state.kept,
+            state.free + state.kept + of_cache(Cache::free),
             active,
             state.victim.is_some().into(),
             state.stale,
+            of_cache(Cache::full),
         ];
         if found == booked {
-            return Ok(());
+            return self.audit_cache(plane);
         }
         Err(format!(
-            "plane {}: free blocks, active blocks, victims and invalid pages in closed blocks are \
+            "plane {}: free blocks, active blocks, victims, invalid pages in closed blocks and full blocks of the cache are \
              {found:?}, the counts say {booked:?}",
             plane.0
         ))

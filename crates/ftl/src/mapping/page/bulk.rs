@@ -39,7 +39,7 @@ impl Bulk for PageMap {
         let mut next = pages.start;
         let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
         let round = planes * self.layout.pages_per_block;
-        if next < self.unwritten || (pages.len() as u32) < round {
+        if self.caches() || next < self.unwritten || (pages.len() as u32) < round {
             return Ok(0);
         }
         let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
@@ -93,11 +93,11 @@ impl Bulk for PageMap {
 impl PageMap {
     /// A free block of a plane is filled by the host, all at once; its first page.
     fn fill_block(&mut self, plane: Plane) -> Ppn {
-        self.open(plane, Writer::Host);
+        self.open_direct(plane, Writer::Host);
         let active = &mut self.planes[plane.index()].active[Writer::Host as usize];
         active.next = active.end;
         let block = active.block;
-        self.close(plane, block);
+        self.close_direct(plane, block);
         self.layout.page(block, 0)
     }
     /// Writes `pages`, which were never written, to a free block of every plane, which they fill. No

@@ -43,6 +43,11 @@ impl PageMap {
         let Want::Free(plane) = want else {
             return None;
         };
+        if self.cache.is_some()
+            && let Some(collection) = self.start_return(plane)
+        {
+            return Some(collection);
+        }
         let state = &self.planes[plane.index()];
         if state.stale == 0 || state.victim.is_some() {
             return None;
@@ -83,17 +88,31 @@ impl PageMap {
         if self.planes[plane.index()].victim.is_some() || !self.is_spent(block) {
             return None;
         }
-        self.chooser.withdraw(plane, block, 0);
+        if self.blocks.phase(block) == Phase::Cached {
+            self.withdraw_cached(plane, block);
+        } else {
+            self.chooser.withdraw(plane, block, 0);
+        }
         Some(self.start_on(plane, block, GcKind::Move, self.collection))
     }
 
     /// Starts the collection of a block that is out of those that may be chosen.
-    fn start_on(&mut self, plane: Plane, block: Block, kind: GcKind, writer: Writer) -> Collection {
+    pub(super) fn start_on(
+        &mut self,
+        plane: Plane,
+        block: Block,
+        kind: GcKind,
+        writer: Writer,
+    ) -> Collection {
+        let stale = match self.blocks.phase(block) {
+            Phase::Cached => 0,
+            _ => self.data_pages - self.blocks.valid(block),
+        };
         self.blocks.enter(block, Phase::Victim);
         let pages = self.blocks.valid(block);
         self.prefetch_owners(block);
         let state = &mut self.planes[plane.index()];
-        state.stale -= self.data_pages - pages;
+        state.stale -= stale;
         state.victim = Some(Victim {
             block,
             next: self.layout.page(block, 0),

@@ -12,12 +12,14 @@ use crate::wear::Spend;
 impl PageMap {
     /// All of them.
     pub(super) fn rebuild(&mut self, flash: &Flash<'_>) -> Recovery {
-        *self = Self::new(&self.plan.clone());
+        *self = Self::new(&self.plan.clone()).with_cache();
+        self.restore_cache(flash);
         let mut recovery = Recovery::default();
         self.reread(flash, &mut recovery);
         for plane in (0..self.layout.planes()).map(Plane) {
             self.sort_blocks(flash, plane, 0);
         }
+        self.turn_all_to_cache();
         recovery
     }
 
@@ -145,10 +147,11 @@ impl PageMap {
             if matches!(self.blocks.phase(block), Phase::Metadata | Phase::Victim) {
                 continue;
             }
-            if programmed == 0 {
+            if programmed == 0 && self.restore_dedicated(plane, block) {
+            } else if programmed == 0 {
                 self.free.erased(plane, block, erases);
                 free += 1;
-            } else if programmed < self.data_pages {
+            } else if programmed < self.data_pages && !self.is_single_level(block) {
                 open.push((block, programmed));
             } else {
                 self.close(plane, block);

@@ -1,6 +1,7 @@
 //! Whether a plane has room for page mapping.
 
 use crate::plan::{Plan, PlanError};
+use crate::slc_cache::Caches;
 
 /// Blocks that a plane has to have.
 pub(in crate::mapping) struct Demand {
@@ -12,6 +13,8 @@ pub(in crate::mapping) struct Demand {
     pub collection: u64,
     /// For metadata.
     metadata: u32,
+    /// In single-level mode only.
+    dedicated: u32,
 }
 
 impl Demand {
@@ -30,6 +33,7 @@ impl Demand {
             config.gc.own_block,
             config.wear.moves_data(),
             config.allocate.is_on_issue(),
+            config.slc_cache.size().is_some(),
         ];
         let active = 1 + beside.map(u32::from).iter().sum::<u32>();
         Ok(Self {
@@ -37,6 +41,7 @@ impl Demand {
             active,
             collection: u64::from(plan.start_blocks) + u64::from(active),
             metadata,
+            dedicated: plan.dedicated_blocks(),
         })
     }
     /// Whether collection can reach its threshold, in whatever order pages are written.
@@ -51,7 +56,8 @@ impl Demand {
     /// Dynamic allocation may gather more than its share of the user pages on a plane, which then
     /// takes no more. All planes cannot be so at once: each would hold more than its share.
     pub fn fits(&self, plan: &Plan) -> bool {
-        let kept = u64::from(self.filled) + self.collection + u64::from(self.metadata);
+        let beside = u64::from(self.metadata) + u64::from(self.dedicated);
+        let kept = u64::from(self.filled) + self.collection + beside;
         kept <= u64::from(plan.layout.blocks_per_plane)
     }
     /// That a plane of page mapping has too few blocks, of the key that asks for the most.
@@ -68,10 +74,14 @@ impl Demand {
                 "raise it, lower ftl.gc.start_free_ratio",
             )
         };
+        let of_cache = match self.dedicated {
+            0 => String::new(),
+            blocks => format!(", the SLC cache has {blocks} of them"),
+        };
         PlanError {
             key,
             reason: format!(
-                "the {user} user pages of a plane fill {} of its {} blocks, and garbage collection \
+                "the {user} user pages of a plane fill {} of its {} blocks{of_cache}, and garbage collection \
                  needs {} (threshold {}, active {})",
                 self.filled,
                 plan.layout.blocks_per_plane,

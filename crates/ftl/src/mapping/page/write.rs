@@ -110,6 +110,13 @@ impl PageMap {
 
     #[cold]
     pub(super) fn open(&mut self, plane: Plane, writer: Writer) {
+        if self.cache.is_some() && writer == Writer::Host && self.open_for_host(plane) {
+            return;
+        }
+        self.open_direct(plane, writer);
+    }
+    /// The same where the cache has nothing to do with it.
+    pub(super) fn open_direct(&mut self, plane: Plane, writer: Writer) {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
@@ -120,7 +127,7 @@ impl PageMap {
         self.free_blocks -= 1;
         let block = match writer {
             Writer::Wear => self.free.take_worn(plane),
-            Writer::Host | Writer::Collection => self.free.take(plane),
+            Writer::Host | Writer::Collection | Writer::Direct => self.free.take(plane),
         };
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
         self.activate(plane, writer, block, 0);
@@ -142,6 +149,13 @@ impl PageMap {
 
     #[cold]
     pub(super) fn close(&mut self, plane: Plane, block: Block) {
+        if self.cache.is_some() && self.close_cached(plane, block) {
+            return;
+        }
+        self.close_direct(plane, block);
+    }
+    /// The same of a block that is not of the cache.
+    pub(super) fn close_direct(&mut self, plane: Plane, block: Block) {
         self.blocks.enter(block, Phase::Closed);
         let valid = self.blocks.valid(block);
         self.planes[plane.index()].stale += self.data_pages - valid;

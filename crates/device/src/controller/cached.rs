@@ -1,0 +1,101 @@
+//! Pages in single-level mode: what they take, how many there were, and when they are folded.
+
+use serde::{Deserialize, Serialize};
+use wordline_ftl::Mapping;
+use wordline_ftl::gc::schedule::Trigger;
+use wordline_kernel::Time;
+use wordline_nand::{Operation, Plane, Ppn};
+
+use super::Controller;
+use crate::backend::{Grade, Order, Purpose};
+use crate::event::Context;
+use crate::observation::Hears;
+
+/// What went through an SLC cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlcCounts {
+    /// Pages of the host that were programmed in single-level mode.
+    pub written: u64,
+    /// Those that were programmed in the mode of the part.
+    pub direct: u64,
+    /// Pages that collections moved out of blocks in single-level mode.
+    pub folded: u64,
+    /// Pages that the host read from such blocks.
+    pub reads: u64,
+    /// Erases of such blocks.
+    pub erases: u64,
+}
+
+impl SlcCounts {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            written: self.written + other.written,
+            direct: self.direct + other.direct,
+            folded: self.folded + other.folded,
+            reads: self.reads + other.reads,
+            erases: self.erases + other.erases,
+        }
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// What went through the SLC cache, if there is one.
+    pub fn slc_counts(&self) -> Option<&SlcCounts> {
+        self.flash.cached.as_deref()
+    }
+
+    /// Says of an operation whether its pages are, or are to be, in single-level mode, and counts it.
+    pub(super) fn grade_cached(&mut self, order: &Order, grade: &mut Grade) {
+        let Some(counts) = &mut self.flash.cached else {
+            return;
+        };
+        let array = &mut self.flash.array;
+        let layout = &self.layout;
+        let was_single = |place: Ppn| array.is_single_level(layout.block_of(place));
+        let (operation, purpose) = (order.purpose.operation(), order.purpose);
+        grade.single_read = match operation {
+            Operation::Read | Operation::Move => was_single(order.place),
+            _ => false,
+        };
+        match purpose {
+            Purpose::Read => counts.reads += u64::from(grade.single_read),
+            Purpose::Move => counts.folded += u64::from(grade.single_read),
+            Purpose::MoveProgram => counts.folded += u64::from(was_single(Ppn(order.tag))),
+            Purpose::Erase => counts.erases += u64::from(was_single(order.place)),
+            _ => {}
+        }
+        if matches!(operation, Operation::Program | Operation::Move) {
+            grade.single_program = self.mapping.is_single_level(order.target);
+            array.set_single_level(layout.block_of(order.target), grade.single_program);
+            if purpose == Purpose::Write {
+                let count = if grade.single_program {
+                    &mut counts.written
+                } else {
+                    &mut counts.direct
+                };
+                *count += 1;
+            }
+        }
+    }
+
+    /// Whether the device has been idle for so long that blocks of the SLC cache are folded.
+    pub(super) fn folds_now(&self, now: Time) -> bool {
+        let Some(idling) = &self.ram.idling else {
+            return false;
+        };
+        let due = idling.fold_due();
+        self.ram.requests.serving() == 0 && due.is_some_and(|due| due <= now)
+    }
+
+    /// Folds the next block of an idle plane, if it is time.
+    pub(super) fn fold_in_idle_time(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
+        if self.ram.jobs.collects(plane) || self.ram.failing.is_ending || !self.folds_now(cx.now) {
+            return;
+        }
+        if let Some(collection) = self.mapping.fold(plane) {
+            self.begin_collection(cx, plane, collection, Trigger::IdleFold);
+        }
+    }
+}

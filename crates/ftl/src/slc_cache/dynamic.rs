@@ -1,0 +1,45 @@
+//! An SLC cache of what is free.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Caches, Size};
+
+/// Free blocks are lent to single-level mode, as long as a plane has more of them than collections start with: the cache shrinks as valid
+/// data grows. Pages that the host writes go to lent blocks while one has room, and past them to the other blocks. A full one is
+/// folded and returned, the oldest first: when the device has been idle for `fold_after_ms`, and as the first choice whenever
+/// free blocks are collected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dynamic {
+    /// Blocks that are lent at once at most, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
+    pub ratio: f64,
+    /// Idle time of the device before blocks are folded, in milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub fold_after_ms: f64,
+}
+
+impl Default for Dynamic {
+    fn default() -> Self {
+        Self {
+            ratio: 0.5,
+            fold_after_ms: 100.0,
+        }
+    }
+}
+
+impl Cited for Dynamic {
+    const PAPER: &'static str = "Micron Technology, Optimized Client Computing With Dynamic Write Acceleration, technical marketing brief, 2014";
+}
+
+impl Caches for Dynamic {
+    fn size(&self) -> Option<Size> {
+        Some(Size {
+            dedicated_ratio: 0.0,
+            lent_ratio: self.ratio,
+            fold_after_ms: self.fold_after_ms,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! An SLC cache with a fixed part and a part of what is free.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Caches, Size};
+
+/// Both: dedicated blocks as in `static`, which are used first, and lent ones beside them as in `dynamic`. However full the device is, the
+/// dedicated part stays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hybrid {
+    /// Dedicated blocks, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
+    pub static_ratio: f64,
+    /// Blocks that are lent at once at most, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
+    pub dynamic_ratio: f64,
+    /// Idle time of the device before blocks are folded, in milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub fold_after_ms: f64,
+}
+
+impl Default for Hybrid {
+    fn default() -> Self {
+        Self {
+            static_ratio: 0.03,
+            dynamic_ratio: 0.5,
+            fold_after_ms: 100.0,
+        }
+    }
+}
+
+impl Cited for Hybrid {
+    const PAPER: &'static str = "";
+}
+
+impl Caches for Hybrid {
+    fn size(&self) -> Option<Size> {
+        Some(Size {
+            dedicated_ratio: self.static_ratio,
+            lent_ratio: self.dynamic_ratio,
+            fold_after_ms: self.fold_after_ms,
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! An SLC cache of fixed size.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Caches, Size};
+
+/// Some blocks of every plane are only ever used in single-level mode; they are taken from over-provisioning. Pages that the host writes
+/// go to them while one has room, and past them to the other blocks when all are full. When the device has been idle for
+/// `fold_after_ms`, full ones are folded, the oldest first: what is valid in them moves to the other blocks, one flash operation at a
+/// time, and stops for requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Static {
+    /// Dedicated blocks, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
+    pub ratio: f64,
+    /// Idle time of the device before blocks are folded, in milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub fold_after_ms: f64,
+}
+
+impl Default for Static {
+    fn default() -> Self {
+        Self {
+            ratio: 0.03,
+            fold_after_ms: 100.0,
+        }
+    }
+}
+
+impl Cited for Static {
+    const PAPER: &'static str = "";
+}
+
+impl Caches for Static {
+    fn size(&self) -> Option<Size> {
+        Some(Size {
+            dedicated_ratio: self.ratio,
+            lent_ratio: 0.0,
+            fold_after_ms: self.fold_after_ms,
+        })
+    }
+}
