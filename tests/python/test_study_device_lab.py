@@ -101,13 +101,13 @@ def test_an_erasing_trim_takes_the_blocks_of_the_busiest_die(data: dict) -> None
     told = data["5.13"]["us"]
     # Of 2 GiB less 32 KiB whole erase blocks' worth of units are freed, which the fill has spread
     # over the dies in turn: the unit that is cut keeps one page of a block on every die.
+    # The command on the bus and the answer take some 10 us.
     for letter, block_mib in (("L", 2), ("Z", 4)):
         dies, erase_us = 32, 3000
-        blocks = 2048 // block_mib // dies - 1
-        assert told[letter][str(trims.LONGEST)] == pytest.approx(blocks * erase_us, rel=0.001)
-    for letter in "LZ":
-        half = told[letter][str(2**29)]
-        assert half == pytest.approx(4 * told[letter][str(2**27)], rel=0.001)
+        for size, kept in ((2**27, 0), (2**29, 0), (trims.LONGEST, 1)):
+            blocks = ceil(size / 2**20 / block_mib / dies) - kept
+            took = told[letter][str(size)]
+            assert 0 < took - blocks * erase_us < 20, (letter, size)
 
 
 def test_an_invalidating_trim_touches_the_map_pages_of_what_it_frees(data: dict) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -65,8 +65,8 @@ def drive(
     if letter in MAP_IN_FLASH:
         settings["ftl.mapping.dftl.cache_bytes"] = CACHE_BYTES * blocks // WHOLE_BLOCKS
     settings |= {**WITHOUT_ERRORS, **(more or {})}
-    bench = on_bench(preset(letter), settings, depth=depth, seed=SEED, quick=setup.quick)
-    return Drive(letter, bench, settings)
+    bench = on_bench(preset(letter), settings, depth=depth, seed=SEED, quick=False)
+    return Drive(letter, replace(bench, quick=setup.quick), settings)
 
 
 def carried_out(
