@@ -303,7 +303,7 @@ def test_it_goes_on_where_it_was_stopped(tiny: str, place: Path) -> None:
     known: list[int] = []
     lab(tiny, only=["patterns", "cliff"], quick=True, out="out/lab",
         progress=lambda state: known.append(state.done))  # fmt: skip
-    assert min(known) > early.value.kept
+    assert min(known) >= early.value.kept
     # What had ended is not run again, and the result is that of a lab that was not stopped.
     assert journal.read_bytes().startswith(kept)
     whole = lab(tiny, only=["patterns", "cliff"], quick=True)
