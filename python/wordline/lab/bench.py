@@ -158,10 +158,23 @@ def _scaled(whole: dict[str, Any], *, quick: bool) -> dict[str, Any]:
     dies = whole["ssd"]["channels"] * whole["ssd"]["ways"] * geometry["dies_per_package"]
     room = (QUICK_PAGES if quick else PAGES) // (dies * planes * geometry["pages_per_block"])
     blocks = max(room, QUICK_LEAST_BLOCKS if quick else LEAST_BLOCKS)
-    while blocks < geometry["blocks_per_plane"]:
+    all_blocks = geometry["blocks_per_plane"]
+    while blocks < all_blocks:
         nand = whole["nand"] | {"geometry": geometry | {"blocks_per_plane": blocks}}
+        made = whole | {"nand": nand, "ftl": _map_cache(whole["ftl"], blocks / all_blocks)}
         with suppress(WordlineError):
-            config.check(whole | {"nand": nand})
-            return whole | {"nand": nand}
+            config.check(made)
+            return made
         blocks += -(-blocks // 8)
     return whole
+
+
+def _map_cache(ftl: dict[str, Any], share: float) -> dict[str, Any]:
+    """A translation layer whose cache of a map in flash, if its size is given, has this share of
+    it: as many of the entries stay in memory."""
+    mapping: Any = ftl["mapping"]
+    dftl: dict[str, Any] = {} if isinstance(mapping, str) else mapping.get("dftl", {})
+    if dftl.get("cache_bytes") is None:
+        return ftl
+    cached = int(dftl["cache_bytes"] * share)
+    return ftl | {"mapping": {"dftl": dftl | {"cache_bytes": cached}}}

@@ -97,7 +97,7 @@ def task(known: Known, bench: Bench, place: Path, name: str, trial: Trial) -> Ta
         trace = (str(path),)
     device = trial.device or str(place / "device.toml")
     tables = (*(("requests",) if trial.phases else ()), *(("series",) if trial.series else ()))
-    point = Point(0, device, trace, bench.seed, _overrides(bench, trial), {}, {})
+    point = Point(0, device, trace, bench.seed, overrides(bench, trial), {}, {})
     made = known.task(point, tables)
     told = json.dumps([(one.name, one.first, one.last) for one in trial.phases])
     made.key = hashlib.sha256(f"lab {made.key} {told}".encode()).hexdigest()[:32]
@@ -109,7 +109,8 @@ def task(known: Known, bench: Bench, place: Path, name: str, trial: Trial) -> Ta
     return made
 
 
-def _overrides(bench: Bench, trial: Trial) -> dict[str, Value]:
+def overrides(bench: Bench, trial: Trial) -> dict[str, Value]:
+    """The values of keys that make a device do a trial, beside those of its own."""
     depth = trial.depth or bench.depth
     if trial.trace is None:
         loop = {"workload.arrival.closed-loop.queue_depth": depth}

@@ -13,6 +13,7 @@ from wordline.study.figure import Claim, Figure, Numbers, Plot, Published, Row, 
 
 STUDIES = {
     "agcr": "Read and write costs, and wear, by what pages are used for",
+    "device-lab": "What reviewers find in drives: reads, wear, cliffs, buffers, TRIM, idle time",
     "ecc": "Codes by what pages are used for: fast writes with LDPC, others with BCH",
     "gc": "Garbage collection scheduling: collections in idle time, in advance and put off",
     "lcr": "Load-aware cache replacement: a buffer that knows which chips are busy",
