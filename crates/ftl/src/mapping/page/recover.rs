@@ -151,7 +151,7 @@ impl PageMap {
             } else if programmed == 0 {
                 self.free.erased(plane, block, erases);
                 free += 1;
-            } else if programmed < self.data_pages && !self.is_single_level(block) {
+            } else if programmed < self.data_pages() && !self.is_single_level(block) {
                 open.push((block, programmed));
             } else {
                 self.close(plane, block);
