@@ -317,6 +317,9 @@ class Cache(TypedDict):
     joined: int
     misses: int
     bypassed: int
+    hits_uncorrectable: int
+    pages_lost: int
+    host_failures: int
     hit_ratio: float | None
     request_hit_ratio: float | None
     hit_mean_us: float | None
