@@ -515,6 +515,18 @@ class Regulation(TypedDict):
     storage_bits: int
 
 
+class SlcCache(TypedDict):
+    """What went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding are
+    among `flash.gc_pages_moved`, and so in `flash.write_amplification`."""
+
+    pages_written: int
+    pages_direct: int
+    written_ratio: float | None
+    pages_folded: int
+    pages_read: int
+    erases: int
+
+
 class Buffer(TypedDict):
     """The DRAM buffer. Hits and misses are of pages."""
 
@@ -657,6 +669,7 @@ class Summary(TypedDict):
     read_errors: ReadErrors | None
     bad_blocks: BadBlocks | None
     regulation: Regulation | None
+    slc_cache: SlcCache | None
     buffer: Buffer | None
     cache: Cache | None
     disks: list[Disk]

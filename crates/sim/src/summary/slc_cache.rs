@@ -11,7 +11,7 @@ use crate::devices::Device;
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SlcCache")]
 pub struct SlcCacheSummary {
-    /// Pages of the host that were programmed in single-level mode.
+    /// Pages of the host that were programmed in single-level mode. Null, as all of these, without an SLC cache.
     pub pages_written: u64,
     /// Pages of the host that were programmed in the mode of the part, because the cache had no room.
     pub pages_direct: u64,
