@@ -34,10 +34,8 @@ pub(crate) enum Purpose {
     Erase,
     /// The read of a part of the map that a request needs.
     MapRead,
-    /// The program of a part of the map that makes room for one that a request needs.
+    /// The program of a part of the map: one that makes room for one that a request needs, or a block's summary.
     MapProgram,
-    /// The program of a page of a block's summary.
-    Summary,
 }
 
 impl Purpose {
@@ -53,7 +51,6 @@ impl Purpose {
             | Self::MoveProgram
             | Self::MetadataProgram
             | Self::MapProgram
-            | Self::Summary
             | Self::Rewrite => Operation::Program,
             Self::Move => Operation::Move,
             Self::Erase => Operation::Erase,

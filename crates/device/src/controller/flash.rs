@@ -252,7 +252,6 @@ impl<M: Mapping> Controller<M> {
             Purpose::RewriteRead | Purpose::Rewrite if F::MULTI_PLANE => {
                 self.finish_rewrite(cx, slot);
             }
-            Purpose::Summary => self.ram.backend.release(slot),
             Purpose::MetadataRead
             | Purpose::MetadataProgram
             | Purpose::MapRead

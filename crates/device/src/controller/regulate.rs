@@ -149,9 +149,7 @@ impl<M: Mapping> Controller<M> {
                 self.mode_of_copy(from, order.target)
             }
             Purpose::Write | Purpose::Rewrite => self.ram.backend.next_grade().mode,
-            Purpose::MetadataProgram | Purpose::MapProgram | Purpose::Summary => {
-                ProgramMode::Medium
-            }
+            Purpose::MetadataProgram | Purpose::MapProgram => ProgramMode::Medium,
             _ => self.mode_of(order.place),
         };
         let counts = &mut self.flash.graded;

@@ -13,6 +13,9 @@ use crate::observation::{Hears, Observation};
 use crate::shadow::METADATA;
 use crate::slot::Slot;
 
+/// Nothing waits for the program of a summary.
+const NO_JOB: u32 = u32::MAX;
+
 impl<M: Mapping> Controller<M> {
     /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
     #[cold]
@@ -207,14 +210,24 @@ impl<M: Mapping> Controller<M> {
     /// A page has been placed and its program handed out: blocks that it has filled get their summaries.
     #[inline(always)]
     pub(crate) fn summarize(&mut self, cx: &mut Context<impl Hears>) {
+        if M::SUMMARIZES {
+            self.program_summaries(cx);
+        }
+    }
+    #[inline(never)]
+    fn program_summaries(&mut self, cx: &mut Context<impl Hears>) {
         while let Some(page) = self.mapping.summary() {
             self.program_summary(cx, page);
         }
     }
-    #[inline(never)]
     fn program_summary(&mut self, cx: &mut Context<impl Hears>, page: SummaryPage) {
         cx.observe(Observation::MetadataPage { program: true });
-        let order = Order::new(Purpose::Summary, page.place, 0, page.of.len() as u32);
+        let order = Order::new(
+            Purpose::MapProgram,
+            page.place,
+            NO_JOB,
+            page.of.len() as u32,
+        );
         let slot = self.issue(cx, &order);
         if self.follows {
             self.ram.carried.carry_summary(slot, page);

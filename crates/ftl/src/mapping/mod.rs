@@ -75,6 +75,9 @@ impl MapCache {
 
 /// A mapping family, as the device uses it. No method takes time; the operations that follow do.
 pub trait Mapping {
+    /// Whether there can be block summaries.
+    const SUMMARIZES: bool = false;
+
     /// The same map for work in bulk, if it is one of those that can.
     #[inline]
     fn bulk(&mut self) -> Option<&mut impl Bulk> {

@@ -158,7 +158,7 @@ impl<O: Owner> OwnedMap<O> {
     fn look_at_end(&mut self, place: Ppn) {
         let layout = &self.pages.layout;
         let block = layout.block_of(place);
-        if place.0 + 1 == layout.page(block, self.pages.map.data_pages).0 {
+        if place.0 + 1 == layout.page(block, self.pages.map.data_pages()).0 {
             self.due.extend(self.summaries.of_block(layout, block));
         }
     }
@@ -174,7 +174,7 @@ impl<O: Owner> OwnedMap<O> {
         }
         let layout = self.pages.layout;
         for block in (0..layout.blocks()).map(Block) {
-            let is_full = flash.array.programmed(block) == self.pages.map.data_pages;
+            let is_full = flash.array.programmed(block) == self.pages.map.data_pages();
             if is_full && !erase.contains(&block) {
                 self.due.extend(self.summaries.of_block(&layout, block));
             }
@@ -225,6 +225,7 @@ impl<O: Owner> OwnedMap<O> {
 }
 
 impl<O: Owner> Mapping for OwnedMap<O> {
+    const SUMMARIZES: bool = true;
     fn user_pages(&self) -> u32 {
         self.pages.map.user_pages()
     }

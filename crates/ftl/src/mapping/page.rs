@@ -136,8 +136,6 @@ impl PlaneState {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
-    /// Pages of a block before those of its summary.
-    pub(super) data_pages: u32,
     start_blocks: u32,
     /// Free pages with which a plane collects; 0 if its free blocks alone decide.
     start_pages: u32,
@@ -192,7 +190,6 @@ impl PageMap {
         };
         Self {
             layout,
-            data_pages: plan.data_pages(),
             start_blocks: plan.start_blocks,
             start_pages: plan.start_pages,
             reserve_blocks: plan.reserve_blocks,
@@ -255,7 +252,7 @@ impl PageMap {
     /// Whether a plane, which has few free blocks, has so few free pages that it collects.
     #[cold]
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
-        state.free * self.data_pages + state.room() <= self.start_pages
+        state.free * self.data_pages() + state.room() <= self.start_pages
     }
     /// Makes room in the map for logical pages up to and without `pages`, as if it had been built so.
     pub(super) fn grow(&mut self, pages: u32) {
@@ -263,6 +260,10 @@ impl PageMap {
         if self.map.len() < pages {
             self.map.resize(pages.next_power_of_two(), 0);
         }
+    }
+    /// Pages of a block before those of its summary.
+    pub(super) fn data_pages(&self) -> u32 {
+        self.plan.data_pages()
     }
     /// The block of a plane that is being collected.
     pub fn victim(&self, plane: Plane) -> Option<Block> {

@@ -56,7 +56,7 @@ impl PageMap {
             let phase = self.blocks.phase(block);
             blocks[phase as usize] += 1;
             if phase == Phase::Closed {
-                stale += self.data_pages - self.blocks.valid(block);
+                stale += self.data_pages() - self.blocks.valid(block);
             }
         }
         let state = &self.planes[plane.index()];

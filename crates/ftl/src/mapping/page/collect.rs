@@ -91,9 +91,10 @@ impl PageMap {
     fn start_on(&mut self, plane: Plane, block: Block, kind: GcKind, writer: Writer) -> Collection {
         self.blocks.enter(block, Phase::Victim);
         let pages = self.blocks.valid(block);
+        let stale = self.data_pages() - pages;
         self.prefetch_owners(block);
         let state = &mut self.planes[plane.index()];
-        state.stale -= self.data_pages - pages;
+        state.stale -= stale;
         state.victim = Some(Victim {
             block,
             next: self.layout.page(block, 0),
@@ -153,9 +154,9 @@ impl PageMap {
         let closed = (self.layout.blocks_per_plane - state.free)
             .saturating_sub(2)
             .max(1);
-        let stale = (state.stale / closed).min(self.data_pages);
+        let stale = (state.stale / closed).min(self.data_pages());
         Cost {
-            pages: self.data_pages - stale,
+            pages: self.data_pages() - stale,
             blocks: 1,
             metadata_pages: 0,
         }
@@ -180,7 +181,7 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         let room = state.active[0].end - state.active[0].next;
         let more = pages.saturating_sub(room);
-        let free = state.free.saturating_sub(more.div_ceil(self.data_pages));
+        let free = state.free.saturating_sub(more.div_ceil(self.data_pages()));
         self.full(plane).filter(|_| free < self.start_blocks)
     }
 
@@ -215,7 +216,7 @@ impl PageMap {
     #[inline]
     pub(super) fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;
-        let end = self.layout.page(victim.block, self.data_pages);
+        let end = self.layout.page(victim.block, self.layout.pages_per_block);
         let found = self.blocks.next_valid(victim.next, end);
         victim.next = found.map_or(end, |place| Ppn(place.0 + 1));
         found

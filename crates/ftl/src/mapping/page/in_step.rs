@@ -42,7 +42,7 @@ impl PageMap {
             self.planes[plane.index()].free -= 1;
             self.free_blocks -= 1;
             let next = self.layout.page(block, 0);
-            let end = self.layout.page(block, self.data_pages);
+            let end = self.layout.page(block, self.data_pages());
             self.unwritten = self.user_pages();
             self.blocks.enter(block, Phase::Active);
             self.blocks.expect(block, next, end);

@@ -148,7 +148,7 @@ impl PageMap {
             if programmed == 0 {
                 self.free.erased(plane, block, erases);
                 free += 1;
-            } else if programmed < self.data_pages {
+            } else if programmed < self.data_pages() {
                 open.push((block, programmed));
             } else {
                 self.close(plane, block);

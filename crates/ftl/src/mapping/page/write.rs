@@ -129,7 +129,7 @@ impl PageMap {
     /// A block of which `programmed` pages are programmed takes the programs of a plane.
     pub(super) fn activate(&mut self, plane: Plane, writer: Writer, block: Block, programmed: u32) {
         let next = self.layout.page(block, programmed);
-        let end = self.layout.page(block, self.data_pages);
+        let end = self.layout.page(block, self.data_pages());
         self.unwritten = self.user_pages();
         self.blocks.enter(block, Phase::Active);
         self.blocks.expect(block, next, end);
@@ -144,7 +144,7 @@ impl PageMap {
     pub(super) fn close(&mut self, plane: Plane, block: Block) {
         self.blocks.enter(block, Phase::Closed);
         let valid = self.blocks.valid(block);
-        self.planes[plane.index()].stale += self.data_pages - valid;
+        self.planes[plane.index()].stale += self.data_pages() - valid;
         self.chooser.closed(plane, block, valid);
     }
 
