@@ -65,6 +65,7 @@ pub(super) fn cached(
     }
     ssd.precondition = Precondition {
         fill_pages: 0,
+        scattered: false,
         overwrite_pages: 0,
         settle: Settle::No,
     };
