@@ -11,7 +11,7 @@ use crate::lpn::Lpn;
 
 /// The die that has least to do gets the page; among such, one in the package that has least to do; among such, the next in
 /// the given order ("destined for packages and dies that are the least busy"). What a die has to do is the time that its
-/// reads, programs and collections take by themselves. With nothing to do anywhere, as before the run, this is `dynamic`.
+/// reads, programs and collections take by themselves. With nothing to do anywhere, as before the run, this is `dynamic` (but for `fills_dies`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeastBusy {
