@@ -272,7 +272,6 @@ def test_every_claim_of_nand_is_as_asserted(nand: Path) -> None:
     told = json.loads((nand / "study.json").read_text())
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
-    assert all(claim["because"] for claim in claims if not claim["holds"])
     # Every figure and table that the specification lists.
     ids = {figure["id"] for figure in told["figures"] + told["speed"]}
     numbers = {f"2.{number}" for number in range(11, 24)}

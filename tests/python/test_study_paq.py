@@ -2,18 +2,22 @@
 
 import json
 from itertools import pairwise
+from random import Random
 from statistics import fmean
 
 import pytest
 
 import wordline
 import wordline.study as studies
-from wordline.study import Setup
-from wordline.study.paq.loads import PAGES, TABLE, requests, written
-from wordline.study.paq.runs import DEVICE, QUEUE, closed
-from wordline.study.paq.schedulers import ALL, VARIANTS
-from wordline.study.paq.sensitivity import CHANNELS, FEWER
+from wordline.study import Setup, traces
+from wordline.study.paq.loads import PAGE, PAGES, TABLE, WEBS, Sizes, requests, written
+from wordline.study.paq.performance import BUS_MB_PER_S, idle_change
+from wordline.study.paq.runs import DEVICE, QUEUE, closed, host_queue_us
+from wordline.study.paq.schedulers import ALL, VAQ, VARIANTS
+from wordline.study.paq.sensitivity import CHANNELS, FEWER, MATES
 from wordline.study.results import run
+from wordline.study.traces import Request
+from wordline.summary import Summary
 
 MANY = 20_000
 
@@ -35,13 +39,12 @@ def data(told: dict) -> dict:
 def test_every_claim_is_as_asserted(told: dict) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
-    assert all(claim["because"] for claim in claims if not claim["holds"])
 
 
 def test_every_figure_of_the_specification_is_there(told: dict) -> None:
     ids = {figure["id"] for figure in told["figures"]}
     numbers = {f"6.{number}" for number in range(8, 16)}
-    assert ids == numbers | {"table-6.1", "all", "search", "stalls", "arriving"}
+    assert ids == numbers | {"reading", "table-6.1", "all", "search", "rules", "arriving"}
 
 
 def test_every_load_meets_all_schedulers(data: dict) -> None:
@@ -89,6 +92,99 @@ def test_a_full_queue_obeys_littles_law(data: dict) -> None:
         for scheduler in ALL:
             under_way = iops[load][scheduler] * latency[load][scheduler] / 1e6
             assert 0.85 * QUEUE < under_way <= QUEUE * 1.001, (load, scheduler)
+
+
+def test_the_part_has_the_times_of_the_text() -> None:
+    """A read of 180 us with its transfers (6.6.3); a write of 860.36 us less the 3.2 us by which
+    the read of the footnote in 7.6 is longer."""
+    for writes, us in ((False, 180.0), (True, 860.36 - 3.2)):
+        told = played([Request(0, writes, 5, 1)], VAQ, 1)
+        assert told["latency"]["all"]["mean_us"] == pytest.approx(us)
+
+
+def played(load: list[Request], scheduler: str, queue: int) -> Summary:
+    """A load with twice as many requests outstanding as the queue holds."""
+    with traces.written({"load": load}, PAGE) as paths:
+        more = {"host.queue_depth": queue}
+        case = closed("load", paths["load"], scheduler, outstanding=2 * queue, more=more)
+        return wordline.run(DEVICE, case.trace, overrides=case.overrides, requests=False).summary
+
+
+def test_a_faster_bus_gives_web_what_is_published_and_msnfs4_too_much(data: dict) -> None:
+    """The reason of both claims on 100 MB/s, and its arithmetic."""
+    rules = data["rules"]
+    as_read = rules["more_mb_per_s"]["the reading"]
+    fast = rules["more_mb_per_s"]["a bus of 20 ns a byte"]
+    assert 100 * 260 / BUS_MB_PER_S > 80
+    assert all(as_read[web] < 85 and fast[web] > 90 for web in WEBS)
+    gained = {rule: one["msnfs4"] for rule, one in rules["gain_percent"].items()}
+    assert abs(gained["the reading"] - 41) < 2
+    assert gained["a bus of 20 ns a byte"] > 41 + 5
+
+
+def test_idle_time_falls_with_the_duration_of_the_same_work(data: dict) -> None:
+    assert idle_change(62.7, 0) == pytest.approx(-38.5, abs=0.05)
+    assert idle_change(62.7, 0.36) == pytest.approx(-60, abs=0.5)
+    idle, iops = data["6.11"]["idle_s"], data["6.9"]["iops"]
+    for load in (*WEBS, "sql3", "usr2"):
+        gained = 100 * (iops[load]["paq2"] / iops[load]["vaq"] - 1)
+        changed = 100 * (idle[load]["paq2"] / idle[load]["vaq"] - 1)
+        busy = [idle_change(gained, share) for share in (0.03, 0.15)]
+        assert min(busy) - 1 < changed < max(busy) + 1, load
+
+
+def test_from_the_published_queue_on_vaq_gains_little_but_where_nothing_conflicts(
+    data: dict,
+) -> None:
+    means = data["6.14"]["iops_over_vaq"]
+    for channels, gained in data["6.14"]["vaq_from_32_percent"].items():
+        assert gained < 5
+        one = means[channels]["vaq"]
+        assert one["256"] / one["8"] > 1.05
+
+
+def test_paq0_is_below_at_the_end_of_a_short_load_only(data: dict) -> None:
+    below = data["6.14"]["paq0_percent"]
+    assert below["msnfs3"] < -5
+    assert -1.5 < below["sql3"] < -1
+    assert all(value > -1 for load, value in below.items() if load not in ("msnfs3", "sql3"))
+    for count, loses in ((TABLE["msnfs3"].writes, True), (4_000, False)):
+        load = [Request(0, True, first, 1) for first in range(count)]
+        vaq, paq0 = (played(load, one, 256)["throughput"]["iops"] for one in (VAQ, "paq0"))
+        assert (paq0 < 0.99 * vaq) == loses, count
+
+
+def test_a_page_anywhere_seldom_finds_its_mate() -> None:
+    """Of 256 pages that wait, one in 32,768 fits: 0.78 % of the commands are pairs, less for the
+    head of the line that lets nothing pass. Within five standard errors above that."""
+    random, count = Random(3), 8_000
+    load = [Request(0, False, int(random.random() * PAGES), 1) for _ in range(count)]
+    told = played(load, "paq0", 256)["commands"]
+    pairs, most = told["planes_shared"], count * 256 / MATES
+    assert most / 2 < pairs < most + 5 * most**0.5
+
+
+def test_the_wait_is_that_of_as_many_as_the_queue_holds(data: dict) -> None:
+    """Little's law: the wait of two schedulers compares as what they serve."""
+    random = Random(4)
+    load = [Request(0, False, int(random.random() * (PAGES - 4)), 4) for _ in range(4_000)]
+    for scheduler in VARIANTS:
+        told = played(load, scheduler, 32)
+        waiting = host_queue_us(told) * told["throughput"]["iops"] / 1e6
+        assert waiting == pytest.approx(32, rel=0.02), scheduler
+    for channels, by_name in data["6.14"]["iops_over_vaq"].items():
+        for queue, paq0 in by_name["paq0"].items():
+            assert paq0 > 0.99 * by_name["vaq"][queue], (channels, queue)
+
+
+def test_the_sizes_of_table_7_1_agree_with_those_of_table_3_1() -> None:
+    """Disk 0, whose written volume has one digit less than it needs, is msnfs1."""
+    load = TABLE["msnfs1"]
+    for digit in (0, 9):
+        written = 10 * 3_051_918 + digit
+        sizes = Sizes.volumes(written, 32_490_240 - written, load.writes, load.reads)
+        assert sizes.write == pytest.approx(load.sizes.write, rel=0.05)
+        assert sizes.read == pytest.approx(load.sizes.read, rel=0.05)
 
 
 def test_a_scheduler_changes_the_order_and_not_the_work() -> None:

@@ -214,6 +214,10 @@ pub enum FillLayout {
     /// in turn influences the order in which the pages are read" (Jung 2013, section 3.3). It ends with the first collection; what
     /// was not read by then stays where it is. Page mapping, and nothing overwritten after the fill.
     FirstRead,
+    /// A random one, of the stream `scattered`: consecutive addresses lie anywhere, as after a long life, where addresses do not say
+    /// where data are ("artificial alignment of LBAs and physical addresses", Jung 2013, section 6.7). Allocation that
+    /// does not go by address.
+    Scattered,
 }
 
 /// What happens to the device before the run (`[precondition]`): through the translation layer,

@@ -187,6 +187,8 @@ pub enum Replay {
 pub struct Precondition {
     /// Logical pages written once, in order, from the first.
     pub fill_pages: u32,
+    /// Whether they are written in a random order instead.
+    pub scattered: bool,
     /// Random page writes after that, over the filled pages.
     pub overwrite_pages: u64,
     /// Further random page writes, until write amplification has settled.

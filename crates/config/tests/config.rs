@@ -1091,6 +1091,17 @@ fn pages_given_on_issue_need_something_that_issues_them_and_page_mapping() {
 }
 
 #[test]
+fn data_are_scattered_only_where_their_addresses_do_not_decide() {
+    let text = "base = \"d4\"\nprecondition.layout = \"scattered\"\n";
+    let fault = plan(text, &[("ftl.allocate", "static")]).expect_err("by address");
+    assert!(fault.contains("ftl.allocate"), "{fault}");
+    for allocate in ["dynamic", "least-busy"] {
+        let planned = plan(text, &[("ftl.allocate", allocate)]).expect("anywhere");
+        assert!(planned.ssds().all(|ssd| ssd.precondition.scattered));
+    }
+}
+
+#[test]
 fn data_lie_as_they_are_first_read_only_where_nothing_has_moved_them() {
     let text = "base = \"d4\"\nprecondition.layout = \"first-read\"\n";
     let fault = plan(text, &[("precondition.overwrite_ratio", "0.5")]).expect_err("overwritten");

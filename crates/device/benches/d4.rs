@@ -60,6 +60,7 @@ fn filled(overwrite_pages: u64) -> Ssd<PageMap> {
     let fill_pages = plan.ftl.user_pages;
     let done = Precondition {
         fill_pages,
+        scattered: false,
         overwrite_pages,
         settle: None,
         seed: 1,
@@ -138,6 +139,7 @@ fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
 fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
     let fill = Precondition {
         fill_pages: 20_480,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

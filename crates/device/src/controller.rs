@@ -83,6 +83,10 @@ pub(crate) struct Controller<M> {
     is_straight: bool,
     /// Whether writes get their places when they are issued.
     places_on_issue: bool,
+    /// Whether places depend on what the dies have to do.
+    places_by_work: bool,
+    /// Whether pages of a row are placed one by one.
+    places_singly: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
     /// How programs and erases fail, if they do.
@@ -113,6 +117,8 @@ impl<M: Mapping> Controller<M> {
             is_graded: plan.is_graded(),
             is_straight: !plan.is_graded() && !plan.is_scheduled(),
             places_on_issue: plan.ftl.config.allocate.is_on_issue() && plan.is_scheduled(),
+            places_by_work: plan.ftl.config.allocate.is_by_work(),
+            places_singly: plan.is_scheduled() || plan.ftl.config.allocate.is_by_work(),
             reader: plan.part.reader.clone(),
             failing: plan.part.failing.clone(),
             first_reads: FirstReads::new(plan.first_read_pages),

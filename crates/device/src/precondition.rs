@@ -12,6 +12,8 @@ use wordline_nand::{Array, Layout};
 pub struct Precondition {
     /// Logical pages written once, in order, from the first.
     pub fill_pages: u32,
+    /// Whether they are written in a random order instead.
+    pub scattered: bool,
     /// Random page writes after that, over the filled pages.
     pub overwrite_pages: u64,
     /// Whether random page writes go on until write amplification has settled.
@@ -75,6 +77,23 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
             }
         }
         self.device.write_row(next..pages)?;
+        Ok(true)
+    }
+    /// Writes the first pages in a random order; false if it was ended early.
+    fn scatter(&mut self, pages: u32, seed: u64) -> Result<bool, InstantError> {
+        let mut order: Vec<u32> = (0..pages).collect();
+        let mut random = Stream::new(seed, "scattered");
+        for left in (1..pages).rev() {
+            order.swap(left as usize, random.below(u64::from(left) + 1) as usize);
+        }
+        for stride in order.chunks(STRIDE as usize) {
+            for page in stride {
+                self.device.write(Lpn(*page))?;
+            }
+            if !(self.go_on)(self.device.work().written) {
+                return Ok(false);
+            }
+        }
         Ok(true)
     }
     /// Writes `count` random pages; false if it was ended early.
@@ -158,7 +177,11 @@ impl Precondition {
             pages,
             go_on,
         };
-        done.stopped = !filler.fill(self.fill_pages)?;
+        done.stopped = !if self.scattered {
+            filler.scatter(self.fill_pages, self.seed)?
+        } else {
+            filler.fill(self.fill_pages)?
+        };
         done.fill = filler.device.work();
         if pages == 0 || done.stopped {
             return Ok(done);

@@ -35,6 +35,7 @@ fn device(free_ratio: f64, preemptible: bool) -> (Plan, Ssd<Map>) {
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
     let precondition = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: 2_000,
         settle: None,
         seed: 1,

@@ -34,6 +34,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
     let mut random = Stream::new(seed, "buffer");
     let precondition = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
+        scattered: false,
         overwrite_pages: random.below(2) * 400,
         settle: None,
         seed,

@@ -182,6 +182,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
     ssd.expect_power_cuts();
     let fill = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages)) as u32,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed,

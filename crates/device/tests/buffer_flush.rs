@@ -41,6 +41,7 @@ fn device(dies: u32, pages: u32, batch_pages: u32, idle_flush: Option<Time>) -> 
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
     let half = Precondition {
         fill_pages: plan.ftl.user_pages / 2,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,
@@ -155,6 +156,7 @@ fn what_is_read_in_order_is_read_ahead() {
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             let half = Precondition {
                 fill_pages: plan.ftl.user_pages / 2,
+                scattered: false,
                 overwrite_pages: 0,
                 settle: None,
                 seed: 1,

@@ -134,6 +134,7 @@ fn one_by_one_it_hits_as_the_bare_policy() {
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             let fill = Precondition {
                 fill_pages: 100,
+                scattered: false,
                 overwrite_pages: 0,
                 settle: None,
                 seed: 1,

@@ -42,6 +42,7 @@ fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
     let half = Precondition {
         fill_pages: plan.ftl.user_pages / 2,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -199,6 +199,7 @@ fn run(plan: &Plan, seed: u64, count: usize) -> Heard {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let filled = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed,
@@ -441,6 +442,7 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
         delayed: Some(delayed),
         reclaim: None,
         full: Some(full),
+        least_recent: Some(want(5)),
         shortage: Some((short, ms(10))),
     };
     assert_eq!(policy.idle(&idle), Some((delayed, Trigger::Retroactive)));
@@ -470,6 +472,80 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
             ..empty(ms(1_000))
         };
         assert_eq!(policy.idle(&roomy), None, "43 of 100 spare blocks are free");
+        let none_full = Idle {
+            full: None,
+            ..empty(ms(1_000))
+        };
+        assert_eq!(policy.idle(&none_full), None, "only what is full");
+        let soon = AgcDgc {
+            agc: Agc {
+                compacts_least_recent: true,
+                ..Agc::default()
+            },
+        };
+        let oldest = Some((want(5), Trigger::Compaction));
+        assert_eq!(soon.idle(&none_full), oldest);
+        assert_eq!(soon.idle(&empty(ms(1_000))), compaction, "full ones first");
+        let roomy = Idle {
+            free_blocks: 43,
+            ..none_full
+        };
+        assert_eq!(soon.idle(&roomy), None, "no need soon");
+    }
+}
+
+/// Three logical blocks, none full, written one after the other, and a pause. Two merges bring as many free blocks as there are to
+/// be: those of the two that were written first; without `compacts_least_recent` nothing is merged.
+#[test]
+fn the_least_recently_written_are_compacted_where_none_is_full() {
+    let plan_of = |agc| {
+        let mut config = one_plane(Scheduling::Agc(agc)).ftl.config;
+        config.gc.start_free_ratio = 0.01;
+        plan(&config, dimensions(1, 1), 200, 32, 8).unwrap()
+    };
+    let filled_of = |plan: &Plan| {
+        let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+        let full = Precondition {
+            fill_pages: plan.ftl.user_pages,
+            scattered: false,
+            overwrite_pages: 0,
+            settle: None,
+            seed: 1,
+        };
+        ssd.precondition(&full, |_| true).unwrap();
+        ssd.verify();
+        ssd
+    };
+    let some = plan_of(Agc::default());
+    let (free, spare) = (
+        filled_of(&some).mapping().free_blocks(),
+        some.ftl.spare_blocks(),
+    );
+    for compacts_least_recent in [false, true] {
+        let plan = plan_of(Agc {
+            compacts_least_recent,
+            compact_below_ratio: (f64::from(free) - 1.5) / f64::from(spare),
+            look_ahead_ms: 0.0,
+            ..Agc::default()
+        });
+        let mut ssd = filled_of(&plan);
+        let blocks = [2_u32, 0, 1];
+        let writes = blocks
+            .iter()
+            .zip(0..)
+            .map(|(block, turn)| write(u64::from(*block) * 32, 1, Time::from_us(2_000) * turn));
+        let last = Request {
+            op: Op::Read,
+            ..write(0, 1, Time::from_ms(10_000))
+        };
+        let requests: Vec<Request> = writes.chain([last]).collect();
+        let heard = serve(&plan, &mut ssd, &requests).unwrap();
+        let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+        let merges = if compacts_least_recent { 2 } else { 0 };
+        assert_eq!(triggers, vec![Trigger::Compaction; merges]);
+        for (place, block) in blocks.iter().enumerate() {
+            assert_eq!(has_update(&ssd, *block), place >= merges, "{place}");
+        }
     }
 }
 
@@ -492,6 +568,7 @@ fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             let filled = Precondition {
                 fill_pages: plan.ftl.user_pages,
+                scattered: false,
                 overwrite_pages: overwritten,
                 settle: None,
                 seed: 1,
@@ -550,6 +627,7 @@ fn after_all_but_one(schedule: Scheduling, requests: &[(Op, u64, u64, Time)]) ->
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
     let full = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,
@@ -642,6 +720,7 @@ fn erases(family: &Family, schedule: &Scheduling, returns: bool, seed: u64) -> O
     let overwritten = if returns { plan.ftl.user_pages } else { 0 };
     let filled = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: overwritten.into(),
         settle: None,
         seed,

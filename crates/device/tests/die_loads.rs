@@ -95,6 +95,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
     let mut random = Stream::new(seed, "chips");
     let full = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: random.below(400),
         settle: None,
         seed,

@@ -217,6 +217,7 @@ fn served(plan: &Plan, seed: u64) -> Commands {
     let mut ssd = Ssd::new(plan, PageMap::new(&plan.ftl));
     let fill = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: u64::from(plan.ftl.user_pages),
         settle: None,
         seed,
@@ -423,6 +424,7 @@ fn a_read_that_passes_a_program_keeps_its_place_among_reads() {
     let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
     let fill = Precondition {
         fill_pages: 16,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

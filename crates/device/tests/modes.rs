@@ -330,6 +330,7 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
     let mut ssd = Ssd::new(plan, PageMap::new(&plan.ftl));
     let precondition = Precondition {
         fill_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

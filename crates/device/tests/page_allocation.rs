@@ -43,6 +43,7 @@ fn filled(plan: &Plan, pages: u32) -> Ssd<PageMap> {
     let mut ssd = Ssd::new(plan, PageMap::new(&plan.ftl));
     let fill = Precondition {
         fill_pages: pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -30,6 +30,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
     let mut random = Stream::new(seed, "power");
     let precondition = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
+        scattered: false,
         overwrite_pages: random.below(2) * 400,
         settle: None,
         seed,

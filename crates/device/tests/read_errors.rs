@@ -77,6 +77,7 @@ fn filled(plan: &Plan) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -66,6 +66,7 @@ fn filled(plan: &Plan) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,
@@ -529,6 +530,7 @@ fn tags_outlive_the_power() {
     ssd.expect_power_cuts();
     let precondition = Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -136,6 +136,7 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
     let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
     let fill = wordline_device::Precondition {
         fill_pages: plan.ftl.user_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -46,6 +46,7 @@ impl Run {
         ssd.expect_power_cuts();
         let precondition = Precondition {
             fill_pages: plan.ftl.user_pages / 2,
+            scattered: false,
             overwrite_pages: 200,
             settle: None,
             seed: 3,

@@ -39,6 +39,7 @@ fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
         fill_pages: (f64::from(plan.ftl.user_pages) * ratio) as u32,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,
@@ -305,6 +306,7 @@ fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Stream) -> u64 {
     let filled = random.below(u64::from(plan.ftl.user_pages) + 1) as u32;
     let precondition = Precondition {
         fill_pages: filled,
+        scattered: false,
         overwrite_pages: random.below(2) * u64::from(filled.min(200)),
         settle: None,
         seed,
@@ -386,6 +388,7 @@ fn what_an_answered_trim_is_worth_in_a_power_cut() {
             ssd.expect_power_cuts();
             let precondition = Precondition {
                 fill_pages: plan.ftl.user_pages,
+                scattered: false,
                 overwrite_pages: 0,
                 settle: None,
                 seed: 1,

@@ -206,6 +206,7 @@ fn a_page_that_a_recovery_loses_is_caught() {
     ssd.expect_power_cuts();
     let precondition = Precondition {
         fill_pages: 20,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -11,14 +11,15 @@ use std::slice;
 use edge::{allocations, config, fullest, kinds, layout, planes, victims};
 use naive::Beside;
 use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::least_busy::LeastBusy;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, Place};
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::instant::Instant;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
 use wordline_ftl::{Bulk, Config, Lpn, Mapping, PageMap, Placed, Plan, Step, Want, Written};
-use wordline_kernel::Stream;
-use wordline_nand::{Array, Block, Plane, Ppn};
+use wordline_kernel::{Stream, Time};
+use wordline_nand::{Array, Block, Die, Plane, Ppn};
 
 /// A collection's choice: the valid pages of the closed blocks, the oldest first, and the place of
 /// the chosen one among them.
@@ -220,6 +221,68 @@ fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
             next = expected.map_or(next, |place| (place + 1) % round.len());
         }
     }
+}
+
+/// Of the planes with room those of the dies with least to do, of these those in the packages with least to do, of these the one
+/// that the walk in the order meets first.
+#[test]
+fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
+    let mut random = Stream::new(1, "laws.least-busy");
+    for order in Order::all() {
+        let policy = LeastBusy {
+            order,
+            fills_dies: false,
+        };
+        let mut allocator = Allocator::new(&Allocate::LeastBusy(policy), DIMENSIONS);
+        let round = order.planes(DIMENSIONS);
+        let (mut next, dies) = (0, DIMENSIONS.total() / DIMENSIONS.planes);
+        for number in 0..1_000 {
+            let work: Vec<u64> = (0..dies).map(|_| random.below(3)).collect();
+            let package = |plane: Plane| plane.0 / DIMENSIONS.planes / DIMENSIONS.dies;
+            let of_die = |plane: Plane| work[(plane.0 / DIMENSIONS.planes) as usize];
+            let of_package = |plane: Plane| -> u64 {
+                let first = package(plane) * DIMENSIONS.dies;
+                work[first as usize..][..DIMENSIONS.dies as usize]
+                    .iter()
+                    .sum()
+            };
+            let room = random.bits() | random.bits();
+            let has_room = |plane: Plane| room >> plane.0 & 1 == 1;
+            let steps = (0..round.len()).map(|step| (next + step) % round.len());
+            let expected = steps
+                .filter(|place| has_room(round[*place]))
+                .min_by_key(|place| (of_die(round[*place]), of_package(round[*place])));
+            allocator.hear_work(|die| Time(work[die.index()]));
+            let plane = allocator.plane(Lpn(number), has_room);
+            assert_eq!(plane, expected.map(|place| round[place]), "{order}");
+            next = expected.map_or(next, |place| (place + 1) % round.len());
+        }
+    }
+}
+
+/// All planes of a die in a row, whatever has become busy meanwhile; then the least busy die.
+#[test]
+fn a_die_that_is_filled_gets_a_page_for_each_plane() {
+    let policy = LeastBusy {
+        order: Order::default(),
+        fills_dies: true,
+    };
+    let mut allocator = Allocator::new(&Allocate::LeastBusy(policy), DIMENSIONS);
+    let mut given = Vec::new();
+    for number in 0..3 * DIMENSIONS.planes {
+        let dies: Vec<u32> = given
+            .iter()
+            .map(|plane: &Plane| plane.0 / DIMENSIONS.planes)
+            .collect();
+        let count = |die: Die| dies.iter().filter(|other| **other == die.0).count() as u64;
+        allocator.hear_work(|die| Time(count(die)));
+        given.push(allocator.plane(Lpn(number), |_| true).unwrap());
+    }
+    // Channels first: dies 0, 6 and 2 of two channels of three packages of two dies.
+    let expected = [0, 6, 2]
+        .into_iter()
+        .flat_map(|die| (0..4).map(move |plane| Plane(4 * die + plane)));
+    assert!(given.into_iter().eq(expected));
 }
 
 /// What a wear policy promises of the block that it hands out, given all free blocks of the plane in
@@ -489,7 +552,7 @@ fn only_pages_that_were_never_written_are_written_by_whole_blocks() {
         let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
         let mut map = PageMap::new(&plan);
         let filled = fill(&mut map, 0..200);
-        if let Allocate::Dynamic(_) = allocate {
+        if !allocate.is_by_address() {
             assert_eq!(filled, 0);
             continue;
         }

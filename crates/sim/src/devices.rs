@@ -181,6 +181,7 @@ fn precondition(plan: &plan::Ssd) -> Precondition {
     };
     Precondition {
         fill_pages: plan.precondition.fill_pages,
+        scattered: plan.precondition.scattered,
         overwrite_pages: plan.precondition.overwrite_pages,
         settle,
         seed: plan.seed,

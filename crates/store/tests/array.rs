@@ -54,6 +54,7 @@ fn disk(channels: u32, interface: &Interface) -> Ssd<Map> {
     ssd.expect_power_cuts();
     let fill = Precondition {
         fill_pages: ssd.mapping().user_pages(),
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

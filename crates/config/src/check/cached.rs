@@ -68,6 +68,7 @@ pub(super) fn cached(
     ssd.device = flash.map_err(|error| ftl_fault(config, error))?;
     ssd.precondition = Precondition {
         fill_pages: 0,
+        scattered: false,
         overwrite_pages: 0,
         settle: Settle::No,
     };

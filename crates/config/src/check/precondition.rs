@@ -1,7 +1,7 @@
 //! The `[precondition]` table.
 
 use crate::plan::{Precondition, Settle};
-use crate::{ConfigError, Precondition as Table};
+use crate::{ConfigError, FillLayout, Precondition as Table};
 
 pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Precondition, ConfigError> {
     let pages = |ratio: f64| (f64::from(user_pages) * ratio).floor() as u64;
@@ -25,6 +25,7 @@ pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Preconditi
     };
     Ok(Precondition {
         fill_pages,
+        scattered: config.layout == FillLayout::Scattered,
         overwrite_pages: pages(config.overwrite_ratio),
         settle,
     })

@@ -55,6 +55,7 @@ impl Ssd {
         let precondition = precondition(&config.precondition, ftl.user_pages)?;
         on_issue(config)?;
         let first_read_pages = first_read_pages(config, &precondition)?;
+        scattered(config)?;
         Ok(Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
@@ -116,7 +117,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
 
 /// How many filled pages lie as the run first reads them; 0 if they lie by address.
 fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32, ConfigError> {
-    if config.precondition.layout == FillLayout::Address {
+    if config.precondition.layout != FillLayout::FirstRead {
         return Ok(0);
     }
     let rule = |reason, remedy, others| {
@@ -144,6 +145,31 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
         );
     }
     Ok(precondition.fill_pages)
+}
+
+/// A random order of the fill shows only where the address does not decide the plane.
+fn scattered(config: &Config) -> Result<(), ConfigError> {
+    if config.precondition.layout != FillLayout::Scattered {
+        return Ok(());
+    }
+    let rule = |reason, remedy, others| {
+        Err(ConfigError::rule("precondition.layout", "scattered", reason, remedy).with(others))
+    };
+    if config.ftl.allocate.is_by_address() {
+        return rule(
+            "with static allocation the address of a page decides its plane in whatever order pages are written",
+            "set ftl.allocate to \"dynamic\" or \"least-busy\", or this to \"address\"",
+            &["ftl.allocate"],
+        );
+    }
+    if config.cache.is_some() {
+        return rule(
+            "a cache is empty before the run",
+            "set it to \"address\"",
+            &["cache"],
+        );
+    }
+    Ok(())
 }
 
 /// The scheduler; one that builds commands of several planes needs a composition that lets them be.

@@ -6,6 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane};
 
 use super::Controller;
+use super::state::Volatile;
 use crate::plan::Plan;
 
 /// What a die has to do: what waits for it, and what it is at.
@@ -59,6 +60,11 @@ impl DieLoads {
         load.collections -= 1;
         load.collecting -= time;
     }
+    /// How long so many reads and programs take.
+    pub fn time_of(&self, reads: u32, programs: u32) -> Time {
+        let reads = u64::from(reads) * self.read.0;
+        Time(reads + u64::from(programs) * self.program.0)
+    }
     /// A program waits for a free page in the die.
     pub fn stalls(&mut self, die: Die) {
         self.dies[die.index()].programs += 1;
@@ -69,31 +75,44 @@ impl DieLoads {
     }
 }
 
-impl<M: Mapping> Controller<M> {
-    /// What a die has to do; constant time.
-    pub fn die_load(&self, die: Die) -> DieLoad {
-        let mut load = self.ram.die_loads.dies[die.index()];
-        let committed = self.ram.backend.loads()[die.index()];
-        let [reads, programs] = committed.counts;
+impl Volatile {
+    fn die_load(&self, die: Die) -> DieLoad {
+        let mut load = self.die_loads.dies[die.index()];
+        let [reads, programs] = self.backend.loads()[die.index()].counts;
         load.reads += reads;
         load.programs += programs;
-        if let Some(stage) = &self.ram.issue {
+        if let Some(stage) = &self.issue {
             let (all, programs) = stage.waiting(die);
             load.reads += all - programs;
             load.programs += programs;
         }
         load
     }
+    fn die_time(&self, die: Die) -> Time {
+        let load = self.die_load(die);
+        self.die_loads.time_of(load.reads, load.programs) + load.collecting
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// What a die has to do; constant time.
+    pub fn die_load(&self, die: Die) -> DieLoad {
+        self.ram.die_load(die)
+    }
+    /// Tells the mapping what the dies have to do.
+    #[cold]
+    pub(super) fn tell_work(&mut self) {
+        let ram = &self.ram;
+        self.mapping.hear_work(|die| ram.die_time(die));
+    }
     /// How long what a die has to do takes: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq.
     /// 2).
     pub fn die_time(&self, die: Die) -> Time {
-        let load = self.die_load(die);
-        self.time_of(load.reads, load.programs) + load.collecting
+        self.ram.die_time(die)
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
-        let reads = u64::from(reads) * self.ram.die_loads.read.0;
-        Time(reads + u64::from(programs) * self.ram.die_loads.program.0)
+        self.ram.die_loads.time_of(reads, programs)
     }
     /// Whether every page has a die, by its address.
     pub fn address_decides(&self) -> bool {

@@ -193,8 +193,10 @@ impl<M: Mapping> Controller<M> {
     fn can_collect(&self) -> bool {
         let mut planes = (0..self.layout.planes()).map(Plane);
         let mapping = &self.mapping;
+        let least_recent = self.scheduling.policy().compacts_least_recent();
         planes.any(|plane| {
-            mapping.full(plane).is_some()
+            least_recent && mapping.least_recent(plane).is_some()
+                || mapping.full(plane).is_some()
                 || mapping.delayed(plane).is_some()
                 || mapping.reclaim(plane).is_some()
         })
@@ -256,6 +258,7 @@ impl<M: Mapping> Controller<M> {
             delayed: self.mapping.delayed(plane),
             reclaim: self.mapping.reclaim(plane),
             full: self.mapping.full(plane),
+            least_recent: self.mapping.least_recent(plane),
             shortage: left.and_then(|_| self.shortage(now, plane)),
         };
         self.scheduling.policy().idle(&idle)

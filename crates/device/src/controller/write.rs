@@ -39,7 +39,7 @@ impl<M: Mapping> Controller<M> {
     ) -> u64 {
         let first = request.offset / self.page_bytes;
         let end = (request.offset + request.bytes) / self.page_bytes;
-        if first * self.page_bytes != request.offset || self.follows || self.ram.issue.is_some() {
+        if first * self.page_bytes != request.offset || self.follows || self.places_singly {
             return first;
         }
         let (mut next, end) = (first as u32, end as u32);
@@ -261,6 +261,9 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl Hears>,
         page: Lpn,
     ) -> Result<Place, Want> {
+        if self.places_by_work {
+            self.tell_work();
+        }
         let before = self.mapping.lookup(page);
         let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
         let place = match self.mapping.write(page) {

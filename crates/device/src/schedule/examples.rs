@@ -176,6 +176,33 @@ fn figure_6_6_b_vaq_needs_six_sets() {
     assert_eq!(sets.len(), 6);
 }
 
+/// The six sets are those of packages by whole requests: where requests stall at dies, the second begins beside the first and the
+/// sixth beside the fifth, and where pages do, requests 3 and 4 also begin beside the rest of the second.
+#[test]
+fn figure_6_6_b_has_fewer_sets_if_dies_stall() {
+    use super::in_order::{Conflict, Grain};
+    let sets = |grain, conflict| {
+        let mut bench = Bench::new("paq0", &FIGURE_6_5);
+        let policy = super::paq0::Paq0 {
+            grain,
+            conflict,
+            ..Default::default()
+        };
+        bench.scheduling = Scheduling::new(&Scheduler::Paq0(policy));
+        let rounds = bench.rounds();
+        rounds.iter().map(|round| flat(round)).collect::<Vec<_>>()
+    };
+    assert_eq!(sets(Grain::Request, Conflict::Package).len(), 6);
+    assert_eq!(
+        sets(Grain::Request, Conflict::Die),
+        [vec![1, 21, 31, 41], vec![2, 61], vec![51, 81], vec![71, 82]]
+    );
+    assert_eq!(
+        sets(Grain::Page, Conflict::Die),
+        [vec![1, 21, 31, 41], vec![2, 51, 61, 81], vec![71, 82]]
+    );
+}
+
 /// Of figure 6.7: pages 2 and 3, 4 and 5, 6 and 7, 72 and 73 are pairs on two planes; only the last
 /// pair belongs to one request.
 const FIGURE_6_7: [&[Page]; 7] = [

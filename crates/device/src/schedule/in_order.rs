@@ -21,6 +21,17 @@ pub enum Conflict {
     Channel,
 }
 
+/// What begins or waits as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grain {
+    /// A request, with all its pages.
+    #[default]
+    Request,
+    /// A page.
+    Page,
+}
+
 /// Operations of the head that those of later requests are packed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Packs {
@@ -33,7 +44,16 @@ pub(super) enum Packs {
 }
 
 impl Packs {
-    pub(super) fn takes(self, operation: Operation) -> bool {
+    /// Packs what waits of other requests with a group.
+    pub(super) fn beside(self, view: &View<'_>, group: &mut Vec<EntryId>) {
+        for place in 0..group.len() {
+            let id = group[place];
+            if self.takes(view.queue.get(id).operation) {
+                pack_beside(view, id, group);
+            }
+        }
+    }
+    fn takes(self, operation: Operation) -> bool {
         self == Self::All || self == Self::Reads && operation == Operation::Read
     }
 }
@@ -86,12 +106,7 @@ impl InOrder {
             }
             group.push(id);
         }
-        for place in 0..group.len() {
-            let id = group[place];
-            if self.packs.takes(view.queue.get(id).operation) {
-                Self::pack_beside(view, id, group);
-            }
-        }
+        self.packs.beside(view, group);
     }
 
     /// Begins with the request at the head if those under way let it.
@@ -123,24 +138,24 @@ impl InOrder {
             }
         }
     }
+}
 
-    /// Packs operations of other requests with one of the group, unless its own request has filled
-    /// the planes.
-    fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
-        let queue = view.queue;
-        let (die, mut planes) = (queue.get(id).die, 0_u64);
-        for &member in group.iter() {
-            if queue.get(member).die == die {
-                planes |= 1 << queue.get(member).plane;
-            }
+/// Packs operations of other requests with one of the group, unless its own request has filled
+/// the planes.
+fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
+    let queue = view.queue;
+    let (die, mut planes) = (queue.get(id).die, 0_u64);
+    for &member in group.iter() {
+        if queue.get(member).die == die {
+            planes |= 1 << queue.get(member).plane;
         }
-        let mut packed = Vec::new();
-        pack(view, id, PackScope::Any, &mut packed);
-        for id in packed {
-            if planes >> queue.get(id).plane & 1 == 0 {
-                planes |= 1 << queue.get(id).plane;
-                group.push(id);
-            }
+    }
+    let mut packed = Vec::new();
+    pack(view, id, PackScope::Any, &mut packed);
+    for id in packed {
+        if planes >> queue.get(id).plane & 1 == 0 {
+            planes |= 1 << queue.get(id).plane;
+            group.push(id);
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod issue_queue;
 mod naive;
 pub mod ncq;
 mod pack;
+mod page_by_page;
 pub mod paq0;
 pub mod paq1;
 pub mod paq2;

@@ -6,7 +6,7 @@ use wordline_kernel::{Stream, Time};
 use wordline_nand::{Block, Die, Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::clump::{Clump, conflict};
-use super::in_order::Conflict;
+use super::in_order::{Conflict, Grain};
 use super::ncq::Ncq;
 use super::pack::{LOOK, PackScope, pack};
 use super::sprinkler::widest;
@@ -226,10 +226,21 @@ fn in_order(
         }
         group.push(id);
     }
+    packed_beside(bench, view, group, packs)
+}
+
+/// A group with what fits those of its kinds that are packed, on planes that it leaves.
+fn packed_beside(
+    bench: &Bench,
+    view: &View<'_>,
+    mut group: Vec<EntryId>,
+    packs: &[Operation],
+) -> Vec<EntryId> {
+    let queue = view.queue;
     let takes = |id: &EntryId| packs.contains(&queue.get(*id).operation);
     for id in group.clone().into_iter().filter(takes) {
         for other in packed(bench, view, id, PackScope::Any) {
-            let plane = |id: EntryId| (die(id), queue.get(id).plane);
+            let plane = |id: EntryId| (queue.get(id).die, queue.get(id).plane);
             if !group.iter().any(|member| plane(*member) == plane(other)) {
                 group.push(other);
             }
@@ -287,7 +298,13 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
         Scheduler::Paq0(policy) => {
             let kinds = [Operation::Read, Operation::Program];
             let packs = &kinds[..if policy.holds_writes { 2 } else { 1 }];
-            in_order(bench, view, policy.conflict, packs)
+            match policy.grain {
+                Grain::Request => in_order(bench, view, policy.conflict, packs),
+                Grain::Page => {
+                    let row = page_by_page(bench, view, policy.conflict, false);
+                    packed_beside(bench, view, row, packs)
+                }
+            }
         }
         Scheduler::Ncq(policy) => {
             let Ncq { conflict, gathers } = *policy;
@@ -404,6 +421,12 @@ fn the_same_covers_most_planes() {
 fn every_scheduler_issues_what_its_twin_does() {
     let others = [
         Scheduler::Paq0(super::paq0::Paq0 {
+            holds_writes: true,
+            ..Default::default()
+        }),
+        Scheduler::Paq0(super::paq0::Paq0 {
+            grain: Grain::Page,
+            conflict: Conflict::Die,
             holds_writes: true,
             ..Default::default()
         }),

@@ -6,7 +6,8 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
-use super::in_order::{Conflict, InOrder, Packs};
+use super::in_order::{Conflict, Grain, InOrder, Packs};
+use super::page_by_page::PageByPage;
 use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
@@ -19,6 +20,9 @@ pub struct Paq0 {
     /// What two requests must not share to be in flight together: a `die`, a `package` or a
     /// `channel`.
     pub conflict: Conflict,
+    /// How much of the queue its head holds up: a request begins when nothing that it needs is in use by others, or page by
+    /// page, each when it can.
+    pub grain: Grain,
     /// Whether writes wait in line with the reads and are packed like them, with those of any
     /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise `vaq`); otherwise they are
     /// issued to their dies at once.
@@ -33,6 +37,7 @@ impl Default for Paq0 {
     fn default() -> Self {
         Self {
             conflict: Conflict::default(),
+            grain: Grain::default(),
             holds_writes: false,
             search_ns: 1770,
         }
@@ -46,9 +51,26 @@ impl Cited for Paq0 {
 /// The queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
-    in_order: InOrder,
+    line: Line,
+    packs: Packs,
     holds_writes: bool,
     search: Time,
+}
+
+/// What waits, by its grain.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Line {
+    Requests(InOrder),
+    Pages(PageByPage),
+}
+
+impl Line {
+    fn new(grain: Grain, conflict: Conflict, packs: Packs) -> Self {
+        match grain {
+            Grain::Request => Self::Requests(InOrder::new(conflict, packs)),
+            Grain::Page => Self::Pages(PageByPage::new(conflict, false)),
+        }
+    }
 }
 
 impl State {
@@ -60,7 +82,8 @@ impl State {
             Packs::Reads
         };
         Self {
-            in_order: InOrder::new(policy.conflict, packs),
+            line: Line::new(policy.grain, policy.conflict, packs),
+            packs,
             holds_writes: policy.holds_writes,
             search: Time::from_ns(policy.search_ns.into()),
         }
@@ -72,10 +95,19 @@ impl Schedule for State {
         self.holds_writes || operation == Operation::Read
     }
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
-        self.in_order.choose(view, changed, group);
+        match &mut self.line {
+            Line::Requests(line) => line.choose(view, changed, group),
+            Line::Pages(line) => {
+                line.choose(view, changed, group);
+                self.packs.beside(view, group);
+                line.note(view, group);
+            }
+        }
     }
     fn done(&mut self, ticket: Ticket) {
-        self.in_order.done(ticket);
+        if let Line::Requests(line) = &mut self.line {
+            line.done(ticket);
+        }
     }
     fn search(&self) -> Time {
         self.search

@@ -167,6 +167,7 @@ pub fn drive<M: Mapping>(
     let mut ssd = Ssd::new(plan, mapping);
     let precondition = Precondition {
         fill_pages,
+        scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,

@@ -1,11 +1,13 @@
 //! Which plane gets the next page (Jung 2013, chapter 3).
 
 pub mod dynamic;
+pub mod least_busy;
 pub mod order;
 pub mod r#static;
 
 use serde::{Deserialize, Serialize};
-use wordline_nand::Plane;
+use wordline_kernel::Time;
+use wordline_nand::{Die, Plane};
 
 pub use order::{Dimensions, Order};
 
@@ -17,6 +19,8 @@ pub trait Place {
     fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
     /// The only plane that will ever do for `page`, if there is only one.
     fn home(&self, page: Lpn) -> Option<Plane>;
+    /// What the dies have to do now, of policies that ask for it (`Allocate::is_by_work`).
+    fn hear_work(&mut self, _work: impl Fn(Die) -> Time) {}
 }
 
 macro_rules! members {
@@ -30,7 +34,7 @@ macro_rules! members {
 
         impl Allocate {
             /// Whether the address alone decides the plane.
-            pub(crate) fn is_by_address(&self) -> bool {
+            pub fn is_by_address(&self) -> bool {
                 match self { $(Self::$Variant(_) => $file::State::BY_ADDRESS),+ }
             }
         }
@@ -56,6 +60,9 @@ macro_rules! members {
             fn home(&self, page: Lpn) -> Option<Plane> {
                 match self { $(Self::$Variant(state) => state.home(page)),+ }
             }
+            fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+                match self { $(Self::$Variant(state) => state.hear_work(work)),+ }
+            }
         }
     };
 }
@@ -63,12 +70,17 @@ macro_rules! members {
 members! {
     "static" => Static(r#static),
     "dynamic" => Dynamic(dynamic),
+    "least-busy" => LeastBusy(least_busy),
 }
 
 impl Allocate {
     /// Whether a write gets its page when it is issued.
     pub fn is_on_issue(&self) -> bool {
         matches!(self, Self::Static(r#static::Static { on_issue: true, .. }))
+    }
+    /// Whether it has to hear what the dies have to do before each page.
+    pub fn is_by_work(&self) -> bool {
+        matches!(self, Self::LeastBusy(_))
     }
 }
 

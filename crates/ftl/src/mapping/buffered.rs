@@ -25,6 +25,9 @@ pub struct Buffered {
     pub buffer_ratio: f64,
     /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).
     pub stripe: Stripe,
+    /// Consecutive pages that go to a plane together where they are striped by pages. Count.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub stripe_pages: u32,
     /// Whether a page is programmed for every block that a merge erases, so that the block table in
     /// flash is up to date.
     pub record_erases: bool,
@@ -35,6 +38,7 @@ impl Default for Buffered {
         Self {
             buffer_ratio: 0.1,
             stripe: Stripe::Block,
+            stripe_pages: 1,
             record_erases: true,
         }
     }
@@ -52,6 +56,7 @@ impl Buffered {
             in_place: true,
             record_erases: self.record_erases,
             stripe: self.stripe,
+            stripe_pages: self.stripe_pages,
             buffer_ratio: self.buffer_ratio,
         }
     }

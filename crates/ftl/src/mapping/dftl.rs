@@ -10,9 +10,10 @@ mod shape;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
-use wordline_nand::{Block, Plane, Ppn};
+use wordline_nand::{Block, Die, Plane, Ppn};
 
 use self::area::{Area, Room};
 use self::cache::Cache;
@@ -299,6 +300,9 @@ impl Mapping for DftlMap {
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         self.pages.home_plane(page)
+    }
+    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+        self.pages.hear_work(work);
     }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {

@@ -27,6 +27,9 @@ pub struct Hybrid {
     pub update_blocks: u32,
     /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).
     pub stripe: Stripe,
+    /// Consecutive pages that go to a plane together where they are striped by pages. Count.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub stripe_pages: u32,
     /// Whether a page is programmed for every block that a merge erases, so that the block table in
     /// flash is up to date.
     pub record_erases: bool,
@@ -38,6 +41,7 @@ impl Default for Hybrid {
             data_blocks: 2,
             update_blocks: 8,
             stripe: Stripe::Block,
+            stripe_pages: 1,
             record_erases: true,
         }
     }
@@ -55,6 +59,7 @@ impl Hybrid {
             in_place: false,
             record_erases: self.record_erases,
             stripe: self.stripe,
+            stripe_pages: self.stripe_pages,
             buffer_ratio: 0.0,
         }
     }

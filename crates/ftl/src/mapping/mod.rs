@@ -15,8 +15,9 @@ pub mod owned;
 pub mod page;
 
 use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
-use wordline_nand::{Block, Plane, Ppn};
+use wordline_nand::{Block, Die, Plane, Ppn};
 
 pub use bulk::{Bulk, Placed};
 pub use owned::OwnedMap;
@@ -152,6 +153,8 @@ pub trait Mapping {
     fn map_cache(&self) -> Option<MapCache> {
         None
     }
+    /// What the dies have to do now, for allocations that ask for it ([`crate::allocate::Allocate::is_by_work`]).
+    fn hear_work(&mut self, _work: impl Fn(Die) -> Time) {}
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
     /// Finds places for pages of the host on all planes of a die, one each, that can be programmed by one command: the same page of
@@ -230,6 +233,10 @@ pub trait Mapping {
     /// What could be collected on a plane without hurry: blocks without a free page (the job list of
     /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited longest.
     fn full(&self, plane: Plane) -> Option<Want>;
+    /// Of what would gain a free block of a plane, what was written least recently. Without logical blocks nothing.
+    fn least_recent(&self, _plane: Plane) -> Option<Want> {
+        None
+    }
     /// The collection on `plane` that `writes` would need if they came now, one after the other, if
     /// any; the first if several. Of each the first page and the number of pages.
     fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want>;
@@ -406,6 +413,9 @@ impl Mapping for Map {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         each!(self, map => map.home_plane(page))
     }
+    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+        each!(self, map => map.hear_work(work));
+    }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
         page_first!(self, map => map.fetch(page, update))
@@ -483,6 +493,10 @@ impl Mapping for Map {
     #[inline]
     fn reclaim(&self, plane: Plane) -> Option<Want> {
         each!(self, map => map.reclaim(plane))
+    }
+    #[inline]
+    fn least_recent(&self, plane: Plane) -> Option<Want> {
+        each!(self, map => map.least_recent(plane))
     }
     #[inline]
     fn full(&self, plane: Plane) -> Option<Want> {

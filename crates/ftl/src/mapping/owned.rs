@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use wordline_nand::{Block, Layout, Plane, Ppn};
+use wordline_kernel::Time;
+use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 
 use super::{Mapping, PageMap, Want, Written};
 use crate::gc::reclaim::{Reclaim, Reclaiming};
@@ -286,6 +287,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         self.pages.map.home_plane(page)
+    }
+    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+        self.pages.map.hear_work(work);
     }
     /// A page that is suspected has left while its program was on its way: it stays suspected, at its new place.
     #[inline]

@@ -14,9 +14,10 @@ mod write;
 use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
-use wordline_nand::{Block, Layout, Plane, Ppn};
+use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 
 use self::cached::Cache;
 use self::collect::Victim;
@@ -327,6 +328,9 @@ impl Mapping for PageMap {
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         self.allocator.home(page)
+    }
+    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+        self.allocator.hear_work(work);
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {

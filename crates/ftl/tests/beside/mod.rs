@@ -40,6 +40,12 @@ pub fn variants() -> Vec<Family> {
         Family::LogBlock(LogBlock {
             record_erases: false,
             stripe: Stripe::Page,
+            stripe_pages: 1,
+        }),
+        Family::LogBlock(LogBlock {
+            stripe: Stripe::Page,
+            stripe_pages: 3,
+            ..LogBlock::default()
         }),
         Family::Hybrid(Hybrid {
             data_blocks: 1,
@@ -51,6 +57,7 @@ pub fn variants() -> Vec<Family> {
             update_blocks: 2,
             record_erases: false,
             stripe: Stripe::Page,
+            stripe_pages: 4,
         }),
         Family::Buffered(Buffered {
             buffer_ratio: 0.3,

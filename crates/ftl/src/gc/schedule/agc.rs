@@ -31,6 +31,9 @@ pub struct Agc {
     /// blocks is free (free block threshold). Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub compact_below_ratio: f64,
+    /// Whether the logical block that was written least recently is compacted where none is full: "if the target GC block is fully
+    /// occupied or if an on-demand GC is to be invoked very soon" (section 7.6.5). Mappings with logical blocks.
+    pub compacts_least_recent: bool,
 }
 
 impl Default for Agc {
@@ -40,6 +43,7 @@ impl Default for Agc {
             look_ahead_ms: 15.2,
             long_idle_ms: 1000.0,
             compact_below_ratio: 0.43,
+            compacts_least_recent: false,
         }
     }
 }
@@ -59,6 +63,9 @@ impl Schedule for Agc {
     fn stepwise(&self) -> bool {
         true
     }
+    fn compacts_least_recent(&self) -> bool {
+        self.compacts_least_recent
+    }
     fn yields(&self, checkpoint: &Checkpoint) -> bool {
         checkpoint.requests > 0
     }
@@ -77,8 +84,10 @@ impl Schedule for Agc {
             return Some((want, Trigger::LookAhead));
         }
         let is_long = idle.since >= self.long_idle();
+        let least_recent = idle.least_recent.filter(|_| self.compacts_least_recent);
         let want = idle
             .full
+            .or(least_recent)
             .filter(|_| is_long && idle.below(self.compact_below_ratio))?;
         Some((want, Trigger::Compaction))
     }

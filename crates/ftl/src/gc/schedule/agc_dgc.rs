@@ -32,6 +32,9 @@ impl Schedule for AgcDgc {
     fn stepwise(&self) -> bool {
         true
     }
+    fn compacts_least_recent(&self) -> bool {
+        self.agc.compacts_least_recent()
+    }
     fn yields(&self, checkpoint: &Checkpoint) -> bool {
         self.agc.yields(checkpoint)
     }

@@ -108,6 +108,8 @@ pub struct Idle {
     pub reclaim: Option<Want>,
     /// Something that could be collected.
     pub full: Option<Want>,
+    /// What was written least recently of what would gain a block.
+    pub least_recent: Option<Want>,
     /// A collection that the commands to come will need, and how long it will take.
     pub shortage: Option<(Want, Time)>,
 }
@@ -147,6 +149,10 @@ pub trait Schedule {
     /// block off.
     fn puts_off(&self) -> bool {
         self.replaces() && !self.at_threshold()
+    }
+    /// Whether in idle periods what was written least recently may be collected, however many blocks are free.
+    fn compacts_least_recent(&self) -> bool {
+        false
     }
     /// Whether a collection goes one flash operation at a time, with a checkpoint after each.
     fn stepwise(&self) -> bool {

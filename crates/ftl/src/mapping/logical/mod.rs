@@ -74,7 +74,7 @@ impl LogicalMap {
     /// An empty map over a pristine array.
     pub(super) fn new(plan: &Plan, rules: Rules) -> Self {
         let layout = plan.layout;
-        let shape = Shape::new(plan, rules.data_blocks, rules.stripe);
+        let shape = Shape::new(plan, rules.data_blocks, rules.stripe, rules.stripe_pages);
         let planes = layout.planes() as usize;
         let buffer_blocks = rules.buffer_blocks(layout.blocks_per_plane);
         let state = PlaneState {
@@ -113,7 +113,9 @@ impl LogicalMap {
     /// What the map takes of memory, of a device so full.
     pub(super) fn memory(plan: &Plan, rules: Rules, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
-        let logical = u64::from(Shape::new(plan, rules.data_blocks, rules.stripe).blocks());
+        let logical = u64::from(
+            Shape::new(plan, rules.data_blocks, rules.stripe, rules.stripe_pages).blocks(),
+        );
         let (pages, blocks) = (u64::from(layout.pages()), u64::from(layout.blocks()));
         let planes = u64::from(layout.planes());
         let mut tables = vec![
@@ -259,10 +261,12 @@ impl Mapping for LogicalMap {
         let logical = self.delayed.front(plane.index())?;
         Some(Want::Update(plane, LogicalBlock(logical)))
     }
-    /// The logical block least recently written of which a merge gains a block.
     fn reclaim(&self, plane: Plane) -> Option<Want> {
         let few = self.planes[plane.index()].free < self.start_blocks;
-        let logical = self.recent.front(plane.index()).filter(|_| few)?;
+        self.least_recent(plane).filter(|_| few)
+    }
+    fn least_recent(&self, plane: Plane) -> Option<Want> {
+        let logical = self.recent.front(plane.index())?;
         Some(Want::Update(plane, LogicalBlock(logical)))
     }
     fn full(&self, plane: Plane) -> Option<Want> {

@@ -18,6 +18,8 @@ pub(crate) struct Rules {
     /// Whether a page is programmed for every block that a merge erases.
     pub record_erases: bool,
     pub stripe: Stripe,
+    /// Consecutive pages that go to a plane together, if it is by pages.
+    pub stripe_pages: u32,
     /// Blocks of a plane that make up the write buffer, as a share of its blocks.
     pub buffer_ratio: f64,
 }
@@ -43,7 +45,7 @@ impl Rules {
     }
     /// Most logical blocks of a plane.
     pub fn logical_blocks(&self, plan: &Plan) -> u32 {
-        Shape::new(plan, self.data_blocks, self.stripe).blocks_of_a_plane()
+        Shape::new(plan, self.data_blocks, self.stripe, self.stripe_pages).blocks_of_a_plane()
     }
 
     /// Refuses wear levelling that moves data, which merges do not, and allocation that leaves a logical

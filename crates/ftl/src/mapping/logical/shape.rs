@@ -17,7 +17,7 @@ pub enum Stripe {
     /// turn.
     #[default]
     Block,
-    /// Consecutive pages go to the planes in turn; a logical block holds every so many-th page.
+    /// Consecutive pages, or rows of `stripe_pages`, go to the planes in turn; a logical block holds every so many-th.
     Page,
 }
 
@@ -29,13 +29,15 @@ pub(super) struct Shape {
     pub pages: u32,
     planes: u32,
     stripe: Stripe,
+    /// Consecutive pages that stay together.
+    row: u32,
     /// The plane of every so many-th logical block.
     homes: Vec<Plane>,
 }
 
 impl Shape {
     /// Logical blocks of `data_blocks` blocks each.
-    pub fn new(plan: &Plan, data_blocks: u32, stripe: Stripe) -> Self {
+    pub fn new(plan: &Plan, data_blocks: u32, stripe: Stripe, row: u32) -> Self {
         let allocator = Allocator::new(&plan.config.allocate, plan.dimensions);
         let planes = plan.layout.planes();
         let homes = (0..planes).map(|page| allocator.home(Lpn(page)).unwrap_or(Plane(page)));
@@ -44,6 +46,7 @@ impl Shape {
             pages: data_blocks * plan.layout.pages_per_block,
             planes,
             stripe,
+            row: row.max(1),
             homes: homes.collect(),
         }
     }
@@ -52,7 +55,7 @@ impl Shape {
         match self.stripe {
             Stripe::Block => self.user_pages.div_ceil(self.pages),
             Stripe::Page => {
-                let each = self.user_pages.div_ceil(self.planes);
+                let each = self.user_pages.div_ceil(self.planes * self.row) * self.row;
                 each.div_ceil(self.pages) * self.planes
             }
         }
@@ -67,7 +70,9 @@ impl Shape {
         match self.stripe {
             Stripe::Block => (LogicalBlock(page.0 / self.pages), page.0 % self.pages),
             Stripe::Page => {
-                let (turn, within) = (page.0 % self.planes, page.0 / self.planes);
+                let (row, place) = (page.0 / self.row, page.0 % self.row);
+                let turn = row % self.planes;
+                let within = row / self.planes * self.row + place;
                 let block = within / self.pages * self.planes + turn;
                 (LogicalBlock(block), within % self.pages)
             }
@@ -81,7 +86,9 @@ impl Shape {
             Stripe::Page => {
                 let (row, turn) = (block.0 / self.planes, block.0 % self.planes);
                 let within = u64::from(row) * u64::from(self.pages) + u64::from(offset);
-                within * u64::from(self.planes) + u64::from(turn)
+                let length = u64::from(self.row);
+                let row = within / length * u64::from(self.planes) + u64::from(turn);
+                row * length + within % length
             }
         };
         (page < u64::from(self.user_pages)).then_some(Lpn(page as u32))
@@ -90,5 +97,36 @@ impl Shape {
     #[inline]
     pub fn home(&self, block: LogicalBlock) -> Plane {
         self.homes[(block.0 % self.planes) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of three pages on four planes, blocks of eight: pages 0 to 2 are on the first plane, 3 to 5 on the next; the
+    /// fifth row is on the first again, behind the first row. Every page has a place of its own, and is found there.
+    #[test]
+    fn rows_of_pages_go_to_the_planes_in_turn() {
+        let shape = Shape {
+            user_pages: 200,
+            pages: 8,
+            planes: 4,
+            stripe: Stripe::Page,
+            row: 3,
+            homes: (0..4).map(Plane).collect(),
+        };
+        let of = |page| {
+            let (block, offset) = shape.of(Lpn(page));
+            (block.0, shape.home(block).0, offset)
+        };
+        assert_eq!([of(0), of(2)], [(0, 0, 0), (0, 0, 2)]);
+        assert_eq!([of(3), of(5), of(11)], [(1, 1, 0), (1, 1, 2), (3, 3, 2)]);
+        assert_eq!([of(12), of(24), of(26)], [(0, 0, 3), (0, 0, 6), (4, 0, 0)]);
+        for page in 0..200 {
+            let (block, offset) = shape.of(Lpn(page));
+            assert!(block.0 < shape.blocks() && offset < 8);
+            assert_eq!(shape.page(block, offset), Some(Lpn(page)));
+        }
     }
 }

@@ -1,0 +1,117 @@
+//! Allocation to the die that has least to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Die, Plane};
+
+use super::{Dimensions, Order, Place};
+use crate::lpn::Lpn;
+
+/// The die that has least to do gets the page; among such, one in the package that has least to do; among such, the next in
+/// the given order ("destined for packages and dies that are the least busy"). What a die has to do is the time that its
+/// reads, programs and collections take by themselves. With nothing to do anywhere, as before the run, this is `dynamic` (but for `fills_dies`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeastBusy {
+    /// Order of channel, way, die and plane, fastest first.
+    pub order: Order,
+    /// Whether a die that gets a page gets the next ones too, one for each plane, so that they can be one command, whichever
+    /// requests they belong to ("the writes can simply be packed together in any manner", section 6.3).
+    pub fills_dies: bool,
+}
+
+impl Cited for LeastBusy {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.3";
+}
+
+/// The planes in order, where the walk stands, and what the dies have to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    planes: Vec<Plane>,
+    next: usize,
+    dimensions: Dimensions,
+    fills_dies: bool,
+    /// The plane of the die that is being filled which gets the next page.
+    filling: Option<Plane>,
+    /// By die and by package.
+    dies: Vec<Time>,
+    packages: Vec<Time>,
+}
+
+impl State {
+    pub(super) const BY_ADDRESS: bool = false;
+    pub(super) fn new(policy: &LeastBusy, dimensions: Dimensions) -> Self {
+        let packages = dimensions.channels * dimensions.ways;
+        let dies = packages * dimensions.dies;
+        Self {
+            planes: policy.order.planes(dimensions),
+            next: 0,
+            dimensions,
+            fills_dies: policy.fills_dies,
+            filling: None,
+            dies: vec![Time::ZERO; dies as usize],
+            packages: vec![Time::ZERO; packages as usize],
+        }
+    }
+
+    /// What the die of a plane and its package have to do.
+    fn work(&self, plane: Plane) -> (Time, Time) {
+        let die = plane.0 / self.dimensions.planes;
+        let package = die / self.dimensions.dies;
+        (self.dies[die as usize], self.packages[package as usize])
+    }
+
+    /// The place in the order of the plane that is chosen, from where the walk stands.
+    fn least(&self, mut has_room: impl FnMut(Plane) -> bool) -> Option<usize> {
+        let mut least = None;
+        for place in (self.next..self.planes.len()).chain(0..self.next) {
+            let plane = self.planes[place];
+            let work = self.work(plane);
+            if least.is_some_and(|(_, other)| other <= work) || !has_room(plane) {
+                continue;
+            }
+            least = Some((place, work));
+            if work == (Time::ZERO, Time::ZERO) {
+                break;
+            }
+        }
+        least.map(|(place, _)| place)
+    }
+
+    /// The plane behind this one, if it is on the same die.
+    fn beside(&self, plane: Plane) -> Option<Plane> {
+        let next = plane.0 + 1;
+        (next % self.dimensions.planes != 0).then_some(Plane(next))
+    }
+}
+
+impl Place for State {
+    fn plane(&mut self, _page: Lpn, mut has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
+        if let Some(plane) = self.filling.take()
+            && has_room(plane)
+        {
+            self.filling = self.beside(plane);
+            return Some(plane);
+        }
+        let fills = self.fills_dies;
+        let planes = self.dimensions.planes;
+        let place = self.least(|plane| (!fills || plane.0 % planes == 0) && has_room(plane));
+        let place = place.or_else(|| self.least(&mut has_room))?;
+        self.next = (place + 1) % self.planes.len();
+        let plane = self.planes[place];
+        self.filling = self.beside(plane).filter(|_| fills);
+        Some(plane)
+    }
+    fn home(&self, _page: Lpn) -> Option<Plane> {
+        None
+    }
+    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+        self.packages.fill(Time::ZERO);
+        for (number, own) in self.dies.iter_mut().enumerate() {
+            *own = work(Die(number as u32));
+            self.packages[number / self.dimensions.dies as usize] += *own;
+        }
+    }
+}
