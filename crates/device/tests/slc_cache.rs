@@ -78,6 +78,7 @@ fn of_config(config: &Config, dimensions: Dimensions, blocks: u32, pages: u32) -
 fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let precondition = Precondition {
+        scattered: false,
         fill_pages: (f64::from(plan.ftl.user_pages) * ratio) as u32,
         overwrite_pages: 0,
         settle: None,

@@ -110,7 +110,6 @@ impl PageMap {
         };
         self.blocks.enter(block, Phase::Victim);
         let pages = self.blocks.valid(block);
-        let stale = self.data_pages() - pages;
         self.prefetch_owners(block);
         let state = &mut self.planes[plane.index()];
         state.stale -= stale;
