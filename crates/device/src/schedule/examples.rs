@@ -184,8 +184,8 @@ fn figure_6_6_b_has_fewer_sets_if_dies_stall() {
     let sets = |grain, conflict| {
         let mut bench = Bench::new("paq0", &FIGURE_6_5);
         let policy = super::paq0::Paq0 {
-            grain,
             conflict,
+            grain,
             ..Default::default()
         };
         bench.scheduling = Scheduling::new(&Scheduler::Paq0(policy));

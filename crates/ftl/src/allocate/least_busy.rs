@@ -83,7 +83,7 @@ impl State {
     /// The plane behind this one, if it is on the same die.
     fn beside(&self, plane: Plane) -> Option<Plane> {
         let next = plane.0 + 1;
-        (next % self.dimensions.planes != 0).then_some(Plane(next))
+        (!next.is_multiple_of(self.dimensions.planes)).then_some(Plane(next))
     }
 }
 
