@@ -149,7 +149,7 @@ fn before_the_cliff(plan: &Plan, ratio: f64) -> u64 {
     let [slow, _] = unloaded(plan, Operation::Program);
     let is_slow =
         |(number, played): (usize, &shared::Played)| played.done - requests[number].arrival >= slow;
-    let slow = played.iter().enumerate().position(|played| is_slow(played));
+    let slow = played.iter().enumerate().position(is_slow);
     slow.expect("the cache is large enough for all") as u64
 }
 

@@ -16,6 +16,7 @@ pub mod owner;
 pub mod plan;
 pub mod recovery;
 pub mod regulate;
+mod share;
 pub mod slc_cache;
 pub mod summary;
 pub mod trim;

@@ -7,6 +7,7 @@ use wordline_nand::Layout;
 use crate::Config;
 use crate::allocate::Dimensions;
 use crate::mapping::{Build, Family};
+use crate::share::share;
 use crate::slc_cache::Caches;
 use crate::summary::Summaries;
 
@@ -48,12 +49,6 @@ pub struct PlanError {
     pub reason: String,
     /// What to do.
     pub remedy: String,
-}
-
-/// `ratio` of `count`, rounded down; a product that misses a whole number by the rounding of its
-/// factors is that number, so that 0.29 of 100 is 29.
-pub(crate) fn share(ratio: f64, count: u32) -> u32 {
-    (ratio * f64::from(count) * (1.0 + 1e-12)).floor() as u32
 }
 
 /// What of an array is left when spare blocks stand by in every plane.

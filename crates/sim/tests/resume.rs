@@ -275,7 +275,7 @@ fn every_policy(rounds: u64) {
     assert_eq!(unfit, UNFIT, "{tried} tried");
 }
 
-/// What is no policy: arrays, streams, checks, traces, series.
+/// What is no policy: arrays, streams, checks, series, blocks that go bad.
 fn everything_else(rounds: u64) {
     let array = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\" }, { name = \"b\" }]\n";
     let nested = "[array]\nmembers = [{ name = \"a\", array = { members = [{ name = \"c\" }, { name = \"d\" }] } }, { name = \"b\" }]\n";
@@ -329,6 +329,38 @@ fn everything_else(rounds: u64) {
             spec(&buffered, &[("ssd.scheduler", "\"sprinkler\"")]),
         ),
     ];
+    for (told, plain) in plain {
+        let cut = RunSpec {
+            power_cut_every: Some(60),
+            ..plain.clone()
+        };
+        let verified = RunSpec {
+            verify: true,
+            ..plain.clone()
+        };
+        let both = RunSpec {
+            verify: true,
+            ..cut.clone()
+        };
+        let fewer = RunSpec {
+            max_requests: Some(150),
+            requests: false,
+            ..plain.clone()
+        };
+        for (how, spec) in [
+            ("", plain),
+            ("cut", cut),
+            ("verified", verified),
+            ("both", both),
+            ("fewer", fewer),
+        ] {
+            survives(&format!("{told} {how}"), &spec, rounds);
+        }
+    }
+}
+
+/// Disks, what stands before them, and devices of several kinds.
+fn disks(rounds: u64) {
     let spindles = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\", count = 3 }]\n";
     let mixed = "[array]\nstripe_bytes = 16384\n[[array.members]]\n[[array.members]]\ndisk = { capacity_bytes = 67_108_864 }\n\
          [[array.members]]\ncache = { mode = \"write-back\" }\nhost.interface = \"direct\"\ndisk = { capacity_bytes = 67_108_864 }\n";
@@ -361,34 +393,6 @@ fn everything_else(rounds: u64) {
             ..plain
         };
         survives(told, &verified, rounds);
-    }
-    for (told, plain) in plain {
-        let cut = RunSpec {
-            power_cut_every: Some(60),
-            ..plain.clone()
-        };
-        let verified = RunSpec {
-            verify: true,
-            ..plain.clone()
-        };
-        let both = RunSpec {
-            verify: true,
-            ..cut.clone()
-        };
-        let fewer = RunSpec {
-            max_requests: Some(150),
-            requests: false,
-            ..plain.clone()
-        };
-        for (how, spec) in [
-            ("", plain),
-            ("cut", cut),
-            ("verified", verified),
-            ("both", both),
-            ("fewer", fewer),
-        ] {
-            survives(&format!("{told} {how}"), &spec, rounds);
-        }
     }
 }
 
@@ -429,6 +433,7 @@ fn policies() {
 #[test]
 fn arrays_streams_and_checks() {
     everything_else(2);
+    disks(2);
 }
 
 /// What those runs are to meet, they meet.
@@ -468,6 +473,7 @@ fn recorded_loads() {
 fn ten_thousand_stops() {
     every_policy(100);
     everything_else(60);
+    disks(60);
     traces(1000);
 }
 

@@ -7,7 +7,7 @@ pub mod r#static;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::share;
+use crate::share::share;
 
 /// How many blocks of a plane take writes of the host in single-level mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

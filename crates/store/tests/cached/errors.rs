@@ -327,7 +327,7 @@ fn a_cache_before_an_ssd_that_errs_is_right_or_says_so() {
         let pages = run.store.user_bytes() / PAGE;
         let mut failed = 0;
         for _ in 0..400 {
-            let requests: Vec<_> = (0..1 + random.below(6))
+            let requests: Vec<_> = (0..=random.below(6))
                 .map(|_| {
                     let op = [Op::Read, Op::Write][random.below(2) as usize];
                     let sectors = (1 + random.below(3)) * 8;
