@@ -16,7 +16,7 @@ use wordline_nand::Die;
 use crate::controller::{Beside, Controller, Done};
 use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 
 /// The controller as the buffer sees it.
@@ -25,7 +25,7 @@ struct Flash<'a, 'c, M, P> {
     controller: &'a Controller<M>,
 }
 
-impl<M: Mapping, P: Hears> Backing for Flash<'_, '_, M, P> {
+impl<M: Mapping, P: DeviceProbe> Backing for Flash<'_, '_, M, P> {
     fn schedule(&mut self, at: Time, event: wordline_buffer::Event) {
         self.cx.schedule(at, Kind::Buffer(event));
     }
@@ -97,7 +97,7 @@ impl Buffered {
     /// Begins with a request.
     pub fn begin<M: Mapping>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         request: &Request,
         controller: &Controller<M>,
@@ -113,7 +113,7 @@ impl Buffered {
     /// Deals with an event that the buffer has scheduled.
     pub fn handle<M: Mapping>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         event: wordline_buffer::Event,
         controller: &Controller<M>,
     ) -> Result<()> {
@@ -136,7 +136,7 @@ impl Buffered {
     /// The flash is done with a request, with this to say beside; whether it was the buffer's.
     pub fn flash_done<M: Mapping>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         (done, beside): (&Done, Beside),
         controller: &Controller<M>,
     ) -> Result<bool> {
@@ -178,7 +178,11 @@ impl Buffered {
         self.buffer.volatile_pages(pages)
     }
     /// Nothing more is to be done now.
-    pub fn rest<M: Mapping>(&mut self, cx: &mut Context<impl Hears>, controller: &Controller<M>) {
+    pub fn rest<M: Mapping>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        controller: &Controller<M>,
+    ) {
         self.buffer.rest(&mut Flash { cx, controller });
     }
     /// The power has failed, and the flash has recovered.
@@ -187,7 +191,7 @@ impl Buffered {
         now: Time,
         cut: &mut PowerCut,
         controller: &Controller<M>,
-        probe: &mut impl Hears,
+        probe: &mut impl DeviceProbe,
     ) -> Result<()> {
         let mut none = EventQueue::default();
         let mut cx = Context::new(now, &mut none, probe);

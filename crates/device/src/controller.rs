@@ -47,7 +47,7 @@ use wordline_nand::{Array, Block, Health, Layout, PageModes};
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
 use crate::event::Context;
-use crate::observation::{Hears, PageParts};
+use crate::observation::{DeviceProbe, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::schedule::IssueQueue;
@@ -283,7 +283,7 @@ impl<M: Mapping> Controller<M> {
     /// Begins with a request, which lies within the device.
     pub fn begin(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         request: &Request,
     ) -> Result<()> {
@@ -324,7 +324,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub fn begin_page(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         request: &PageRequest,
     ) -> Result<()> {
@@ -362,7 +362,7 @@ impl<M: Mapping> Controller<M> {
     /// A page of a request is done that has been through these parts; with the last one, so is the
     /// request.
     #[inline]
-    fn page_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, parts: PageParts) {
+    fn page_done(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket, parts: PageParts) {
         if self.ram.requests.page_done(ticket) {
             self.ram.done.push(Done { ticket, parts });
             self.ends(cx, ticket);
@@ -370,20 +370,25 @@ impl<M: Mapping> Controller<M> {
     }
     /// The same of a page whose transaction is over.
     #[inline(always)]
-    fn transaction_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, slot: Slot) {
+    fn transaction_done(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket, slot: Slot) {
         if self.ram.requests.page_done(ticket) {
             self.last_transaction_done(cx, ticket, slot);
         }
     }
     #[inline(always)]
-    fn last_transaction_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, slot: Slot) {
+    fn last_transaction_done(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        slot: Slot,
+    ) {
         let parts = self.ram.backend.parts(slot);
         self.ram.done.push(Done { ticket, parts });
         self.ends(cx, ticket);
     }
     /// All pages of a request are done.
     #[inline]
-    fn ends(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket) {
+    fn ends(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
         if self.ram.requests.end() {
             self.becomes_idle(cx);
         }

@@ -77,9 +77,9 @@ impl From<PageParts> for Parts {
 }
 
 /// A probe that hears of a device.
-pub trait Hears: Probe<Observation> {}
+pub trait DeviceProbe: Probe<Observation> {}
 
-impl<P: Probe<Observation>> Hears for P {}
+impl<P: Probe<Observation>> DeviceProbe for P {}
 
 /// Something that happened in a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

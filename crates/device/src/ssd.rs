@@ -25,7 +25,7 @@ use crate::controller::{
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
@@ -184,7 +184,7 @@ impl<M: Mapping> Ssd<M> {
     #[cold]
     fn handle_in_buffer(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         event: wordline_buffer::Event,
     ) -> Result<()> {
         let Some(buffered) = &mut self.buffer else {
@@ -227,7 +227,7 @@ impl<M: Mapping> Ssd<M> {
     /// Lets the interface act, tells it of all requests that the controller is done with, and then
     /// the host of those that are complete.
     #[inline]
-    fn advance<P: Hears>(
+    fn advance<P: DeviceProbe>(
         &mut self,
         cx: &mut Context<'_, P>,
         act: impl FnOnce(&mut Connection, &mut DeviceSide<'_, '_, M, P>),
@@ -266,7 +266,7 @@ impl<M: Mapping> Ssd<M> {
 
     /// A request is complete.
     #[inline]
-    fn complete(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket) {
+    fn complete(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
         let Outstanding {
             request,
             submitted,
@@ -318,7 +318,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         self.controller.tags()
     }
     /// The device knows of a command only once its tag may have come.
-    fn look_ahead(&mut self, cx: &mut Context<impl Hears>, upcoming: &[Request]) {
+    fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         self.controller.look_ahead(cx, upcoming);
     }
     /// Prefetches what the map says of the first page.
@@ -327,7 +327,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         self.controller.prefetch(request.offset);
     }
     #[inline]
-    fn submit(&mut self, cx: &mut Context<impl Hears>, request: Request) -> Result<Ticket> {
+    fn submit(&mut self, cx: &mut Context<impl DeviceProbe>, request: Request) -> Result<Ticket> {
         request.fit(self.user_bytes())?;
         self.outstanding += 1;
         let ticket = self.tickets.issue(cx.now, request);
@@ -348,7 +348,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         Ok(ticket)
     }
     #[inline(always)]
-    fn handle(&mut self, cx: &mut Context<impl Hears>, event: Event) -> Result<()> {
+    fn handle(&mut self, cx: &mut Context<impl DeviceProbe>, event: Event) -> Result<()> {
         match event.kind() {
             Kind::Flash(event) => self.controller.flash(cx, event)?,
             Kind::Host(event) => {
@@ -375,7 +375,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    fn cut_power(&mut self, now: Time, probe: &mut impl Hears) -> Result<PowerCut> {
+    fn cut_power(&mut self, now: Time, probe: &mut impl DeviceProbe) -> Result<PowerCut> {
         let plan = &self.plan;
         let mut cut = self.controller.cut_power(now, plan)?;
         for _ in 0..self.controller.newly_retired() {
@@ -392,7 +392,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         Ok(cut)
     }
     /// Blocks that the power has left full without their summaries get them.
-    fn resume(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    fn resume(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         self.controller.summarize(cx);
         Ok(())
     }

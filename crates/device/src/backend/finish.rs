@@ -7,7 +7,7 @@ use super::BackEnd;
 use super::die::DieState;
 use super::listener::ChannelListener;
 use crate::event::Context;
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 use crate::slot::{NONE, Slot};
 
 /// An array operation that has taken effect.
@@ -25,7 +25,7 @@ impl BackEnd {
     #[inline]
     pub fn bus_done<F: Features>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         channel: u32,
         array: &Array,
     ) -> Option<Slot> {
@@ -56,7 +56,11 @@ impl BackEnd {
 
     /// The command of a die is over: its time is that of all its transactions.
     #[inline]
-    pub(super) fn finish<F: Features>(&mut self, cx: &mut Context<impl Hears>, die: Die) -> Slot {
+    pub(super) fn finish<F: Features>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        die: Die,
+    ) -> Slot {
         let now = cx.now;
         let state = self.channels.of_mut(die);
         let command = &mut state.command;
@@ -77,7 +81,7 @@ impl BackEnd {
     #[inline]
     pub fn ready<F: Features>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         array: &Array,
     ) -> Option<ArrayDone> {
@@ -113,7 +117,12 @@ impl BackEnd {
 /// A die is not occupied by its command any more: for good, or while it lies suspended (`pages` is 0
 /// then).
 #[inline]
-pub(super) fn leave(cx: &mut Context<impl Hears>, die: Die, state: &mut DieState, pages: u32) {
+pub(super) fn leave(
+    cx: &mut Context<impl DeviceProbe>,
+    die: Die,
+    state: &mut DieState,
+    pages: u32,
+) {
     state.gc.stop(cx.now);
     let command = &mut state.command;
     command.head = NONE;

@@ -9,7 +9,7 @@ use wordline_nand::{ArrayBusy, Confirm, Die, Features, Operation, Step};
 use super::die::{DieCommand, DieState, GcClock};
 use super::table::TransactionTable;
 use crate::event::{Event, Kind};
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 
 /// The table, open for what the channels have to say.
 pub(super) struct ChannelListener<'a, P, F> {
@@ -35,7 +35,7 @@ impl<'a, P, F> ChannelListener<'a, P, F> {
     }
 }
 
-impl<P: Hears, F: Features> Listen<DieState, GcClock> for ChannelListener<'_, P, F> {
+impl<P: DeviceProbe, F: Features> Listen<DieState, GcClock> for ChannelListener<'_, P, F> {
     type Features = F;
     #[inline(always)]
     fn schedule(&mut self, at: Time, event: wordline_nand::Event) {
@@ -123,7 +123,7 @@ impl<P: Hears, F: Features> Listen<DieState, GcClock> for ChannelListener<'_, P,
     }
 }
 
-impl<P: Hears, F: Features> ChannelListener<'_, P, F> {
+impl<P: DeviceProbe, F: Features> ChannelListener<'_, P, F> {
     /// Tells the probe that the bus has been held for the die's command.
     #[inline]
     fn observe_bus(&mut self, now: Time, held: &BusHold<'_, DieState, GcClock>) {

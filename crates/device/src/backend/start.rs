@@ -12,7 +12,7 @@ use super::listener::ChannelListener;
 use super::transaction::{Grade, Order, Outcome, Purpose, Wait};
 use super::{BackEnd, MOST_PLANES};
 use crate::event::{Context, Kind};
-use crate::observation::{Hears, PageParts};
+use crate::observation::{DeviceProbe, PageParts};
 use crate::slot::{NONE, Slot};
 
 impl BackEnd {
@@ -56,7 +56,7 @@ impl BackEnd {
 
     /// Puts an operation at the end of the queue of its die.
     #[inline(always)]
-    pub fn enqueue(&mut self, cx: &mut Context<impl Hears>, die: Die, order: &Order) -> Slot {
+    pub fn enqueue(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, order: &Order) -> Slot {
         let now = cx.now;
         let state = self.channels.of_mut(die);
         let slot = self.table.admit(now, die, state.gc.read(now), order);
@@ -74,7 +74,7 @@ impl BackEnd {
     /// Puts an operation at the end of the queue of a die that is not basic.
     #[cold]
     #[inline(never)]
-    fn line_up_apart(&mut self, cx: &mut Context<impl Hears>, die: Die, slot: Slot) {
+    fn line_up_apart(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, slot: Slot) {
         self.table.number(slot);
         self.admitted(slot);
         let purpose = self.table.transactions[slot as usize].purpose;
@@ -83,7 +83,7 @@ impl BackEnd {
 
     /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
     /// scheduler.
-    pub fn commit(&mut self, cx: &mut Context<impl Hears>, slot: Slot) {
+    pub fn commit(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         let transaction = &mut self.table.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
         let clock = self.channels.of(die).gc.read(cx.now);
@@ -108,7 +108,7 @@ impl BackEnd {
     /// together, or if a scheduler may yet commit to other dies what came before. Not for basic dies.
     pub(super) fn line_up(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         slot: Slot,
         purpose: Purpose,
@@ -131,7 +131,7 @@ impl BackEnd {
 
     /// An idle die begins when all that is enqueued at this instant has been.
     #[cold]
-    pub(super) fn begin_later(&mut self, cx: &mut Context<impl Hears>, die: Die) {
+    pub(super) fn begin_later(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         if self.to_begin.is_empty() {
             cx.schedule(cx.now, Kind::Begin);
         }
@@ -141,7 +141,7 @@ impl BackEnd {
 
     /// A die whose command is over goes on with [`BackEnd::begin`]: others that begin at this instant
     /// may have something to do that came before.
-    pub(super) fn begin_with_others(&mut self, cx: &mut Context<impl Hears>, die: Die) {
+    pub(super) fn begin_with_others(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         if self.channels.of(die).first != NONE {
             self.begin_later(cx, die);
         }
@@ -149,7 +149,7 @@ impl BackEnd {
 
     /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
     /// order in which the operations that their commands begin with have come.
-    pub fn begin(&mut self, cx: &mut Context<impl Hears>, array: &Array) {
+    pub fn begin(&mut self, cx: &mut Context<impl DeviceProbe>, array: &Array) {
         let mut to_begin = mem::take(&mut self.to_begin);
         to_begin.sort_unstable_by_key(|die| {
             let head = self.head(cx.now, *die, array);
@@ -179,7 +179,7 @@ impl BackEnd {
     #[inline(always)]
     pub(super) fn start_next<F: Features>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         array: &Array,
     ) {
@@ -201,7 +201,7 @@ impl BackEnd {
     #[inline(never)]
     pub(super) fn begin_with(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         head: Slot,
         array: &Array,
@@ -219,7 +219,7 @@ impl BackEnd {
     #[inline(never)]
     pub(super) fn start<F: Features>(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         head: Slot,
         pages: u32,
@@ -274,7 +274,7 @@ impl BackEnd {
     #[inline(never)]
     pub(super) fn start_together(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         head: Slot,
         of_gc: Time,

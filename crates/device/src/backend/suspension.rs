@@ -10,21 +10,21 @@ use super::finish::leave;
 use super::listener::ChannelListener;
 use super::transaction::Transaction;
 use crate::event::Context;
-use crate::observation::Hears;
+use crate::observation::DeviceProbe;
 use crate::slot::{NONE, Slot};
 
 impl BackEnd {
     /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait
     /// longer until it is resumed.
     #[inline]
-    pub fn preempt(&mut self, cx: &mut Context<impl Hears>, slot: Slot, array: &Array) {
+    pub fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot, array: &Array) {
         if self.suspends {
             self.suspend_for(cx, slot, array);
         }
     }
 
     #[cold]
-    fn suspend_for(&mut self, cx: &mut Context<impl Hears>, slot: Slot, array: &Array) {
+    fn suspend_for(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot, array: &Array) {
         let Transaction { die, place, .. } = *self.get(slot);
         let DieCommand {
             head, suspended_at, ..
@@ -43,7 +43,7 @@ impl BackEnd {
     }
 
     /// The die's command makes way for reads.
-    pub(super) fn set_suspended(&mut self, cx: &mut Context<impl Hears>, die: Die) {
+    pub(super) fn set_suspended(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         let state = self.channels.of_mut(die);
         let command = state.command;
         leave(cx, die, state, 0);
@@ -60,7 +60,7 @@ impl BackEnd {
     /// The array of a die starts to work while reads of the host wait for it.
     pub(super) fn suspend_for_waiting(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         die: Die,
         array: &Array,
     ) {
@@ -70,7 +70,12 @@ impl BackEnd {
     }
 
     /// With a command laid suspended: serves the next read, or goes on with the command.
-    pub(super) fn serve_reads(&mut self, cx: &mut Context<impl Hears>, die: Die, array: &Array) {
+    pub(super) fn serve_reads(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        die: Die,
+        array: &Array,
+    ) {
         let suspended = self.channels.of(die).suspended.as_ref();
         let waits = suspended.map_or(Time::ZERO, |command| cx.now - command.suspended_at);
         if waits < self.longest

@@ -6,7 +6,7 @@ use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
 use super::transaction::{Grade, Order, Transaction, Wait};
-use crate::observation::{Hears, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::slot::{NONE, Slot};
 
 /// Whether transactions leave their queues from elsewhere than the front. Where they do not, none knows the one before
@@ -174,7 +174,7 @@ impl TransactionTable {
     /// Tells the probe that the array has worked for a command since the die became busy, be it that
     /// it `programs`: plane by plane, a piece of what [`Observation::Die`] says of the whole.
     #[inline]
-    pub(super) fn observe_array<P: Hears>(
+    pub(super) fn observe_array<P: DeviceProbe>(
         &self,
         now: Time,
         command: &DieCommand,

@@ -9,7 +9,7 @@ use wordline_nand::{Operation, Plane, Ppn};
 use super::Controller;
 use crate::backend::{Grade, Order, Purpose};
 use crate::event::Context;
-use crate::observation::Hears;
+use crate::observation::DeviceProbe;
 
 /// What went through an SLC cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Folds the next block of an idle plane, if it is time.
-    pub(super) fn fold_in_idle_time(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
+    pub(super) fn fold_in_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         if self.ram.jobs.collects(plane) || self.ram.failing.is_ending || !self.folds_now(cx.now) {
             return;
         }

@@ -10,7 +10,7 @@ use wordline_nand::Plane;
 use super::Controller;
 use super::job::{Collecting, Job};
 use crate::event::Context;
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 
 impl<M: Mapping> Controller<M> {
     /// The free blocks of a plane are fewer than they should be while the host is being served; found
@@ -19,7 +19,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn free_blocks_are_few(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         plane: Plane,
         written: Option<Lpn>,
     ) {
@@ -33,7 +33,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for room: what is collected there goes on without a stop, or else begins.
-    pub(super) fn demand(&mut self, cx: &mut Context<impl Hears>, want: Want) {
+    pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: Want) {
         let (plane, trigger) = match want {
             Want::Free(plane) => (plane, Trigger::FreeBlocks),
             Want::Update(plane, _) => (plane, Trigger::UpdateBlock),
@@ -49,7 +49,7 @@ impl<M: Mapping> Controller<M> {
     /// Collects every plane that has too few free blocks. Needed while writes wait for a block
     /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
     #[cold]
-    fn demand_everywhere(&mut self, cx: &mut Context<impl Hears>) {
+    fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
         for plane in (0..self.layout.planes()).map(Plane) {
             if self.mapping.wants_collection(plane) {
                 self.demand(cx, Want::Free(plane));
@@ -58,7 +58,12 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained.
-    pub(super) fn collect(&mut self, cx: &mut Context<impl Hears>, want: Want, trigger: Trigger) {
+    pub(super) fn collect(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        want: Want,
+        trigger: Trigger,
+    ) {
         let (Want::Free(plane) | Want::Update(plane, _)) = want else {
             return;
         };
@@ -74,7 +79,7 @@ impl<M: Mapping> Controller<M> {
     /// Carries a collection out that the mapping has started.
     pub(super) fn begin_collection(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         plane: Plane,
         collection: Collection,
         trigger: Trigger,
@@ -115,7 +120,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A job has ended: if it was a collection, writes that waited for room go on.
-    pub(super) fn collection_over(&mut self, cx: &mut Context<impl Hears>, job: &Job) {
+    pub(super) fn collection_over(&mut self, cx: &mut Context<impl DeviceProbe>, job: &Job) {
         let Some(Collecting {
             plane,
             kind,
@@ -154,7 +159,7 @@ impl<M: Mapping> Controller<M> {
     /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
     /// of a logical block do not hold up others, and may be in the way of earlier ones: all are
     /// asked again until none finds a place.
-    fn place_stalled(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
+    fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
             let mut waiting = std::mem::take(&mut self.ram.pending.stalled[plane.index()]);
@@ -189,7 +194,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    fn place_stalled_anywhere(&mut self, cx: &mut Context<impl Hears>) {
+    fn place_stalled_anywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
         while let Some(&tag) = self.ram.pending.stalled_anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;

@@ -10,7 +10,7 @@ use wordline_reliability::{Due, Read};
 use super::Controller;
 use crate::backend::{Grade, Order, Purpose};
 use crate::event::Context;
-use crate::observation::Hears;
+use crate::observation::DeviceProbe;
 use crate::slot::Slot;
 
 /// What reads of the device have found, for whatever purpose.
@@ -97,7 +97,7 @@ impl<M: Mapping> Controller<M> {
     /// Starts to move the data of blocks that were read too often or are too old, where the mapping can now. One that was erased
     /// meanwhile is let be; the others are looked at again.
     #[cold]
-    pub(super) fn refresh_due(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.ram.failing.is_ending {
             self.ram.due.clear();
         }

@@ -18,7 +18,7 @@ use super::pending::PageWrite;
 use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
 use crate::event::Context;
-use crate::observation::{Hears, PageParts};
+use crate::observation::{DeviceProbe, PageParts};
 use crate::plan::Plan;
 use crate::slot::Slot;
 
@@ -269,7 +269,7 @@ impl<M: Mapping> Controller<M> {
     /// An operation is over that has failed, and no spare block was left: from now on the device is read-only. Writes that wait for room and
     /// TRIMs that wait for the flash end with an error.
     #[cold]
-    pub(super) fn end_life(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    pub(super) fn end_life(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         if self.is_read_only() {
             return Ok(());
         }
@@ -296,7 +296,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A held write, and those behind it, end with an error.
     #[cold]
-    pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl Hears>, tag: u32) {
+    pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32) {
         let (mut write, later) = self.ram.pending.take(tag);
         write.parts.gc += cx.now - write.since;
         self.refuse(cx, &write);
@@ -308,7 +308,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A write or a trim of a page ends with an error.
     #[cold]
-    pub(super) fn refuse(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
+    pub(super) fn refuse(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
         self.fail_write(write.owner);
         self.page_done(cx, write.owner, write.parts);
         self.page_was_decoded(write.owner, write.decode);
@@ -316,7 +316,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The same of a page whose request has just come.
     #[cold]
-    pub(super) fn refuse_now(&mut self, cx: &mut Context<impl Hears>, ticket: u32) {
+    pub(super) fn refuse_now(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: u32) {
         self.fail_write(ticket);
         self.page_done(cx, ticket, PageParts::NONE);
     }

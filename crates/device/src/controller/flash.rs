@@ -9,13 +9,13 @@ use super::pending::{PageWrite, Rewrite};
 use crate::backend::{ArrayDone, Outcome, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
-use crate::observation::Hears;
+use crate::observation::DeviceProbe;
 use crate::slot::Slot;
 
 impl<M: Mapping> Controller<M> {
     /// A hold of a bus is over, or a die is ready.
     #[inline]
-    pub fn flash(&mut self, cx: &mut Context<impl Hears>, event: Flash) -> Result<()> {
+    pub fn flash(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
         if self.ram.backend.is_basic() {
             self.flash_of::<Basic>(cx, event)
         } else {
@@ -25,13 +25,17 @@ impl<M: Mapping> Controller<M> {
 
     #[cold]
     #[inline(never)]
-    fn flash_of_any(&mut self, cx: &mut Context<impl Hears>, event: Flash) -> Result<()> {
+    fn flash_of_any(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
         self.flash_of::<Full>(cx, event)
     }
 
     /// The same with these features.
     #[inline(always)]
-    fn flash_of<F: Features>(&mut self, cx: &mut Context<impl Hears>, event: Flash) -> Result<()> {
+    fn flash_of<F: Features>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        event: Flash,
+    ) -> Result<()> {
         match event {
             Flash::BusDone(channel) => {
                 let array = &self.flash.array;
@@ -146,7 +150,11 @@ impl<M: Mapping> Controller<M> {
 
     /// [`Self::finish`], out of the way of basic dies.
     #[inline(never)]
-    pub(super) fn finish_apart(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    pub(super) fn finish_apart(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        slot: Slot,
+    ) -> Result<()> {
         self.finish::<Full>(cx, slot)
     }
 
@@ -166,7 +174,7 @@ impl<M: Mapping> Controller<M> {
     /// A page that is written again has been read, or programmed.
     #[cold]
     #[inline(never)]
-    fn finish_rewrite(&mut self, cx: &mut Context<impl Hears>, slot: Slot) {
+    fn finish_rewrite(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let (tag, superseded) = (transaction.tag, transaction.superseded);
@@ -197,7 +205,11 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end.
     #[inline(always)]
-    fn finish<F: Features>(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    fn finish<F: Features>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        slot: Slot,
+    ) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;

@@ -10,7 +10,7 @@ use wordline_nand::{Operation, Part, Plane};
 use super::Controller;
 use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::Hears;
+use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use wordline_block::{Op, Request};
 
@@ -134,7 +134,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What the host will ask for next, in order of arrival.
-    pub fn look_ahead(&mut self, cx: &mut Context<impl Hears>, upcoming: &[Request]) {
+    pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
         let Some(idling) = &mut self.ram.idling else {
             return;
         };
@@ -150,7 +150,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The last request that was being served is done.
     #[inline]
-    pub(super) fn becomes_idle(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn becomes_idle(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(idling) = &mut self.ram.idling else {
             return;
         };
@@ -165,7 +165,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
-    fn plan_idle_check(&mut self, cx: &mut Context<impl Hears>, unseen: bool) {
+    fn plan_idle_check(&mut self, cx: &mut Context<impl DeviceProbe>, unseen: bool) {
         let Some(idling) = &self.ram.idling else {
             return;
         };
@@ -209,13 +209,13 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Deals with [`Kind::Look`].
-    pub(crate) fn look(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    pub(crate) fn look(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         self.finish_decoded(cx)?;
         self.check_idle(cx)
     }
 
     /// The device may be idle.
-    fn check_idle(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    fn check_idle(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         if let Some(idling) = &mut self.ram.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }
@@ -233,7 +233,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Collects an idle plane, if the device is idle and its schedule has a use for it.
-    pub(super) fn use_idle_time(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
+    pub(super) fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         if self.ram.requests.serving() > 0
             || self.ram.idling.is_none()
             || self.ram.jobs.collects(plane)

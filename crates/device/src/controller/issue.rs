@@ -8,7 +8,7 @@ use wordline_nand::{Block, Die, Operation, Ppn};
 use super::Controller;
 use crate::backend::{Order, Outcome, Purpose};
 use crate::event::{Context, Kind};
-use crate::observation::Hears;
+use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting};
 use crate::slot::Slot;
@@ -79,7 +79,7 @@ impl IssueStage {
     }
 
     /// Asks for the scheduler at this instant, once all that happens in it has happened.
-    pub(super) fn call(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn call(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if self.called.is_none() && !self.changed.is_empty() {
             self.called = Some(cx.now);
             cx.schedule(cx.now, Kind::Schedule);
@@ -90,7 +90,7 @@ impl IssueStage {
 impl<M: Mapping> Controller<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
     #[inline(always)]
-    pub(super) fn issue(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+    pub(super) fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         if self.is_straight {
             let die = self.layout.die_of_page(order.place);
             return self.ram.backend.enqueue(cx, die, order);
@@ -102,7 +102,7 @@ impl<M: Mapping> Controller<M> {
     /// program of its page makes it take, and what is programmed is noted.
     #[cold]
     #[inline(never)]
-    fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: Order) -> Slot {
+    fn issue_else(&mut self, cx: &mut Context<impl DeviceProbe>, order: Order) -> Slot {
         if self.is_graded {
             return self.issue_graded(cx, &order);
         }
@@ -110,7 +110,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// The same of an operation whose page is to be looked at first.
-    fn issue_graded(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+    fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         let order = self.where_kept(order);
         self.grade(cx.now, &order);
         let fails = self.ram.backend.next_grade().outcome == Outcome::Failed;
@@ -122,7 +122,7 @@ impl<M: Mapping> Controller<M> {
         slot
     }
 
-    fn issue_to(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+    fn issue_to(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         if self.ram.issue.is_some() {
             return self.issue_to_queue(cx, order);
         }
@@ -131,7 +131,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     #[inline(never)]
-    fn issue_to_queue(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+    fn issue_to_queue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         let slot = self.ram.backend.admit(cx.now, order);
         let Some(stage) = &self.ram.issue else {
             return slot;
@@ -171,7 +171,7 @@ impl<M: Mapping> Controller<M> {
     /// Commits what has to come before an operation that does not wait for it.
     pub(super) fn clear(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         operation: Operation,
         place: Ppn,
         request: Option<u64>,
@@ -189,7 +189,7 @@ impl<M: Mapping> Controller<M> {
     /// the erase of the block waits for them, and what the scheduler holds them back for may wait
     /// for the erase.
     #[cold]
-    pub(super) fn commit_superseding(&mut self, cx: &mut Context<impl Hears>, block: Block) {
+    pub(super) fn commit_superseding(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
         while let Some(stage) = &self.ram.issue {
             let supersedes =
                 |waiting: &&Waiting| self.ram.backend.get(waiting.slot).superseded == block.0 + 1;
@@ -206,7 +206,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A die that has done something with the last hold of a bus may take more.
-    pub(super) fn take_load_change(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn take_load_change(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(die) = self.ram.backend.load_changed() else {
             return;
         };
@@ -225,7 +225,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
-    pub(crate) fn schedule(&mut self, cx: &mut Context<impl Hears>) {
+    pub(crate) fn schedule(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let Some(mut stage) = self.ram.issue.take() else {
             return;
         };
@@ -266,7 +266,7 @@ impl<M: Mapping> Controller<M> {
     /// controller meanwhile.
     fn issue_group(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         mut stage: Box<IssueStage>,
     ) -> Box<IssueStage> {
         let group = std::mem::take(&mut stage.group);
@@ -281,7 +281,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
     /// it commits in it.
-    pub fn begin_dies(&mut self, cx: &mut Context<impl Hears>) {
+    pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if let Some(stage) = &self.ram.issue
             && stage.called == Some(cx.now)
         {
@@ -293,7 +293,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.
     #[inline]
-    pub(super) fn preempt(&mut self, cx: &mut Context<impl Hears>, slot: Slot) {
+    pub(super) fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         if matches!(
             self.ram.backend.get(slot).purpose,
             Purpose::Read | Purpose::Merge | Purpose::MapRead

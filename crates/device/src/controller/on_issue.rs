@@ -12,7 +12,7 @@ use super::Controller;
 use super::pending::PageWrite;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
-use crate::observation::{Hears, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::schedule::{Schedule, Waiting};
 use crate::slot::Slot;
 
@@ -28,7 +28,7 @@ impl<M: Mapping> Controller<M> {
     /// Lets a write wait in the queue for its place, with those of its page behind it. False if it would not wait there.
     pub(super) fn waits_unplaced(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
@@ -70,7 +70,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Issues what the scheduler has chosen, giving places to what has none.
-    pub(super) fn issue_chosen(&mut self, cx: &mut Context<impl Hears>, chosen: &[Waiting]) {
+    pub(super) fn issue_chosen(&mut self, cx: &mut Context<impl DeviceProbe>, chosen: &[Waiting]) {
         let blocks = self.layout.blocks();
         let is_unplaced = |waiting: &&Waiting| waiting.block.0 >= blocks;
         let mut unplaced: Vec<Waiting> = chosen.iter().filter(is_unplaced).copied().collect();
@@ -137,7 +137,7 @@ impl<M: Mapping> Controller<M> {
     /// A write has its place: what is noted with it, and the writes of its page that came later.
     fn bind(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         issued: Issued,
         place: Ppn,
         before: Option<Ppn>,
@@ -163,7 +163,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A write whose program was issued finds no room: it waits for it as others do, and then goes through the queue.
     #[cold]
-    fn waits_for_room(&mut self, cx: &mut Context<impl Hears>, issued: Issued, want: Want) {
+    fn waits_for_room(&mut self, cx: &mut Context<impl DeviceProbe>, issued: Issued, want: Want) {
         self.ram.backend.withdraw(issued.slot);
         let write = self.ram.pending.get_mut(issued.tag);
         write.parts.queue += cx.now - write.since;

@@ -10,14 +10,14 @@ use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
-use crate::observation::{Hears, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::shadow::{Shadow, Version};
 
 impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn read(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
@@ -41,7 +41,12 @@ impl<M: Mapping> Controller<M> {
 
     /// Reads a page where pages are followed.
     #[cold]
-    fn read_followed(&mut self, cx: &mut Context<impl Hears>, owner: u32, page: Lpn) -> Result<()> {
+    fn read_followed(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        owner: u32,
+        page: Lpn,
+    ) -> Result<()> {
         self.first_read(page);
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.verification {
@@ -64,7 +69,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Reads a page whose map entry is in memory, and looks at whether it is to be written again for it.
-    fn read_regulated(&mut self, cx: &mut Context<impl Hears>, read: &PageRead) -> Result<()> {
+    fn read_regulated(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        read: &PageRead,
+    ) -> Result<()> {
         let place = self.mapping.lookup(read.page);
         self.read_mapped(cx, read)?;
         if let Some(place) = place {
@@ -77,7 +86,7 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn read_mapped(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
         if let Some(place) = self.mapping.lookup(read.page) {
@@ -93,7 +102,7 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn issue_read(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         order: &Order,
         earlier: &PageParts,
         oldest: Version,
@@ -114,7 +123,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn read_unwritten(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
         cx.observe(Observation::UnwrittenRead);
@@ -128,7 +137,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What waited for a part of the map goes on: the entry may have left memory again.
-    pub(super) fn map_read(&mut self, cx: &mut Context<impl Hears>, waiter: Waiter) -> Result<()> {
+    pub(super) fn map_read(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        waiter: Waiter,
+    ) -> Result<()> {
         match waiter {
             Waiter::Write(tag) if self.is_graded && self.is_read_only() => {
                 self.refuse_pending(cx, tag);

@@ -18,7 +18,7 @@ use super::write::Place;
 use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::{Hears, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
 use crate::slot::Slot;
 
@@ -221,7 +221,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn regulate_read(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
         place: Ppn,
     ) {
@@ -255,7 +255,11 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end where pages are not all alike: a page that was read has to be decoded first.
     #[cold]
-    pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    pub(super) fn finish_graded(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        slot: Slot,
+    ) -> Result<()> {
         let decode = self.ram.backend.graded(slot).decode;
         let purpose = self.ram.backend.get(slot).purpose;
         if decode == Time::ZERO || purpose.operation() != Operation::Read {
@@ -268,7 +272,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Pages have been decoded.
-    pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
         while let Some(Decoding { slot, until, parts }) = self.ram.decoding.get(place).copied() {
             if until > cx.now {
@@ -300,7 +304,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction is over: if its die has nothing more to do for the host, a page is written again; and blocks whose data is to move
     /// are looked at.
-    fn finish_page(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    fn finish_page(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (place, target, owner) = (transaction.place, transaction.target, transaction.owner);
         let purpose = transaction.purpose;
@@ -348,7 +352,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Writes the next page of a die's queue again, if the die is idle.
-    fn use_idle_die(&mut self, cx: &mut Context<impl Hears>, die: Die) {
+    fn use_idle_die(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
         if !self.is_idle(die) {
             return;
         }
@@ -370,7 +374,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
-    pub(super) fn rewrite(&mut self, cx: &mut Context<impl Hears>, rewrite: Rewrite) {
+    pub(super) fn rewrite(&mut self, cx: &mut Context<impl DeviceProbe>, rewrite: Rewrite) {
         let Rewrite { page, queue } = rewrite;
         if self.ram.failing.is_ending {
             self.skip_rewrite(rewrite);
@@ -398,7 +402,7 @@ impl<M: Mapping> Controller<M> {
     /// got a newer copy, is looked at anew when it was in a queue.
     pub(super) fn rewrite_page_read(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         slot: Slot,
         rewrite: Rewrite,
         from: Ppn,
@@ -453,7 +457,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A page has been written again that was in the queue of a die: the next of it follows.
-    pub(super) fn rewritten(&mut self, cx: &mut Context<impl Hears>, queue: u32) {
+    pub(super) fn rewritten(&mut self, cx: &mut Context<impl DeviceProbe>, queue: u32) {
         if let Some(regulation) = &mut self.ram.regulation {
             regulation.frees(queue);
         }

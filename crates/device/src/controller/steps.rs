@@ -9,7 +9,7 @@ use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::error::Result;
 use crate::event::Context;
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 use crate::shadow::METADATA;
 use crate::slot::Slot;
 
@@ -19,7 +19,12 @@ const NO_JOB: u32 = u32::MAX;
 impl<M: Mapping> Controller<M> {
     /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
     #[cold]
-    pub(super) fn wait_for_map(&mut self, cx: &mut Context<impl Hears>, id: JobId, waiter: Waiter) {
+    pub(super) fn wait_for_map(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        id: JobId,
+        waiter: Waiter,
+    ) {
         let begins = self.ram.jobs.get(id).is_none();
         if begins {
             self.ram.jobs.start(cx.now, id, None, false);
@@ -34,7 +39,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for a job: it does not stop any more.
-    pub(super) fn expedite(&mut self, cx: &mut Context<impl Hears>, id: JobId) {
+    pub(super) fn expedite(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) {
         let Some(job) = self.ram.jobs.get(id) else {
             return;
         };
@@ -51,7 +56,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Jobs that have stopped go on, if their schedule has nothing against it.
     #[cold]
-    pub(super) fn resume(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    pub(super) fn resume(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
         while let Some(id) = self.ram.jobs.paused(place) {
             let collecting = self.ram.jobs.get(id).and_then(|job| job.collecting);
@@ -76,7 +81,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Hands out the steps of a job until it has to wait; true if it is over. At the end of the device's life only those that read.
-    pub(super) fn run(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> bool {
+    pub(super) fn run(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
         if self.ram.failing.is_ending && self.stops_at_end(id) {
             return false;
         }
@@ -111,7 +116,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads all pages that a job has left to move before its next other step, as far as the mapping
     /// says them at once and they go straight to their dies; how many.
     #[inline]
-    pub(super) fn read_all(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> u32 {
+    pub(super) fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
         if self.internal_data_move || self.follows || self.ram.issue.is_some() {
             return 0;
         }
@@ -133,7 +138,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn take(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         id: JobId,
         of_map: bool,
         step: Step,
@@ -184,7 +189,7 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn issue_for_job(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         order: &Order,
         content: u64,
     ) {
@@ -217,18 +222,18 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been placed and its program handed out: blocks that it has filled get their summaries.
     #[inline(always)]
-    pub(crate) fn summarize(&mut self, cx: &mut Context<impl Hears>) {
+    pub(crate) fn summarize(&mut self, cx: &mut Context<impl DeviceProbe>) {
         if M::SUMMARIZES {
             self.program_summaries(cx);
         }
     }
     #[inline(never)]
-    fn program_summaries(&mut self, cx: &mut Context<impl Hears>) {
+    fn program_summaries(&mut self, cx: &mut Context<impl DeviceProbe>) {
         while let Some(page) = self.mapping.summary() {
             self.program_summary(cx, page);
         }
     }
-    fn program_summary(&mut self, cx: &mut Context<impl Hears>, page: SummaryPage) {
+    fn program_summary(&mut self, cx: &mut Context<impl DeviceProbe>, page: SummaryPage) {
         cx.observe(Observation::MetadataPage { program: true });
         let order = Order::new(
             Purpose::MapProgram,
@@ -247,7 +252,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Erases a block, once nothing on its way supersedes a page of it.
     #[inline(never)]
-    pub(super) fn erase(&mut self, cx: &mut Context<impl Hears>, id: JobId, block: Block) {
+    pub(super) fn erase(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId, block: Block) {
         if self.ram.failing.is_ending {
             return;
         }
@@ -263,7 +268,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A program that supersedes a page of `block` is done.
     #[inline(always)]
-    pub(super) fn is_superseded(&mut self, cx: &mut Context<impl Hears>, block: Block) {
+    pub(super) fn is_superseded(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
         let superseding = &mut self.ram.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
@@ -276,7 +281,7 @@ impl<M: Mapping> Controller<M> {
     /// A page that a job moves has been read.
     pub(super) fn move_page(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         slot: Slot,
         from: Ppn,
         id: JobId,
@@ -305,7 +310,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn program_page_read(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         id: JobId,
         held: (Ppn, u64),
     ) {
@@ -321,7 +326,7 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn program_copy(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         id: JobId,
         from: Ppn,
         content: u64,
@@ -337,7 +342,12 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// The block of `place` is erased.
-    pub(super) fn block_erased(&mut self, cx: &mut Context<impl Hears>, place: Ppn, id: JobId) {
+    pub(super) fn block_erased(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        place: Ppn,
+        id: JobId,
+    ) {
         let block = self.layout.block_of(place);
         let erases = self.flash.array.erases()[block.index()];
         self.mapping.erased(block, erases);
@@ -349,7 +359,11 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been moved.
     #[inline]
-    pub(super) fn page_moved(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
+    pub(super) fn page_moved(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        id: JobId,
+    ) -> Result<()> {
         if let Some(job) = self.ram.jobs.get(id) {
             job.moved += 1;
         }
@@ -358,7 +372,11 @@ impl<M: Mapping> Controller<M> {
 
     /// A step of a job is done: with the last one on its way, it stops, goes on, or is over.
     #[inline(always)]
-    pub(super) fn step_done(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
+    pub(super) fn step_done(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        id: JobId,
+    ) -> Result<()> {
         let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
@@ -371,7 +389,11 @@ impl<M: Mapping> Controller<M> {
 
     /// No step of a job is on its way any more.
     #[inline(never)]
-    pub(super) fn steps_done(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
+    pub(super) fn steps_done(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        id: JobId,
+    ) -> Result<()> {
         let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
@@ -390,7 +412,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A job is over: what waited for it goes on.
-    pub(super) fn job_over(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
+    pub(super) fn job_over(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Result<()> {
         let Some(job) = self.ram.jobs.end(id) else {
             return Ok(());
         };

@@ -17,7 +17,7 @@ use super::Controller;
 use super::job::Waiter;
 use super::pending::PageWrite;
 use crate::event::Context;
-use crate::observation::{Hears, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
 
 /// A page that has been trimmed; its request waits for the flash.
@@ -78,7 +78,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn begin_dataless(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         request: &Request,
     ) {
@@ -108,7 +108,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What a TRIM frees now, of its own range or of what it completes.
-    pub fn trim_frees(&mut self, cx: &mut Context<impl Hears>, request: &Request) -> Range<u64> {
+    pub fn trim_frees(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        request: &Request,
+    ) -> Range<u64> {
         let bytes = request.offset..request.offset + request.bytes;
         let covered = whole_pages(bytes.clone(), self.page_bytes);
         let pages = covered.end - covered.start;
@@ -129,7 +133,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Trims a page whose map entry is in memory.
     #[cold]
-    pub(super) fn discard(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
+    pub(super) fn discard(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
         let place = self.mapping.lookup(write.page);
         self.mapping.trim(write.page);
         self.trimmed(cx, write);
@@ -143,7 +147,11 @@ impl<M: Mapping> Controller<M> {
 
     /// Trims a page, and has the map in flash say so.
     #[cold]
-    pub(super) fn discard_through(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
+    pub(super) fn discard_through(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        write: &PageWrite,
+    ) {
         let job = self.mapping.trim_through(write.page);
         self.trimmed(cx, write);
         let Some(job) = job else {
@@ -156,7 +164,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    fn trimmed(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
+    fn trimmed(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
         cx.observe(Observation::PageTrimmed);
         if let Some(verification) = &mut self.verification {
             let shadow = &mut verification.shadow;
@@ -165,7 +173,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// No more pages of a TRIM are to come now: the parts of the map that list those that came are written.
-    pub fn end_trims(&mut self, cx: &mut Context<impl Hears>) {
+    pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
         self.ram.trims.gathering = false;
         for (job, trim) in std::mem::take(&mut self.ram.trims.mapped) {
             self.wait_for_map_write(cx, job, trim);
@@ -174,7 +182,12 @@ impl<M: Mapping> Controller<M> {
 
     /// A trimmed page joins the job that writes the part of the map that lists it. A job that cannot, for want of room, is over at once: the
     /// change stays in memory.
-    fn wait_for_map_write(&mut self, cx: &mut Context<impl Hears>, id: JobId, trim: PageTrim) {
+    fn wait_for_map_write(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        id: JobId,
+        trim: PageTrim,
+    ) {
         if let Some(job) = self.ram.jobs.get(id) {
             job.waiters.push(Waiter::Trim(trim));
             return;
@@ -189,7 +202,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What a trimmed page waited for is done.
-    pub(super) fn trim_done(&mut self, cx: &mut Context<impl Hears>, trim: PageTrim) {
+    pub(super) fn trim_done(&mut self, cx: &mut Context<impl DeviceProbe>, trim: PageTrim) {
         let PageTrim {
             owner,
             mut parts,
@@ -200,7 +213,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A block holds nothing any more: it is erased as soon as its plane is not being collected.
-    fn erase_for_trim(&mut self, cx: &mut Context<impl Hears>, block: Block, trim: PageTrim) {
+    fn erase_for_trim(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block, trim: PageTrim) {
         let plane = self.layout.plane_of(block);
         self.ram.trims.erasing[plane.index()].push_back((block, trim));
         self.ram.trims.waiting_erases += 1;
@@ -213,7 +226,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
     #[cold]
-    pub(super) fn refuse_trims(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn refuse_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let trims = &mut self.ram.trims;
         trims.waiting_erases = 0;
         let waiting = trims.erasing.iter_mut().flat_map(std::mem::take);
@@ -229,7 +242,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The next block of a plane that TRIMs wait for is erased, if nothing is collected there. One that a collection has erased in the
     /// meantime is done with.
-    pub(super) fn erase_for_trims(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
+    pub(super) fn erase_for_trims(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         while !self.ram.jobs.collects(plane)
             && let Some((block, trim)) = self.ram.trims.erasing[plane.index()].pop_front()
         {

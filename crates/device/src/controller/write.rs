@@ -17,7 +17,7 @@ use super::pending::PageWrite;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
-use crate::observation::{Hears, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::shadow::{Shadow, Version};
 
 /// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
@@ -33,7 +33,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn write_rows(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         request: &Request,
     ) -> u64 {
@@ -59,7 +59,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn write_row(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         pages: Range<u32>,
     ) -> u32 {
@@ -98,7 +98,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn look_at_free_blocks(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         plane: Plane,
         written: Lpn,
     ) {
@@ -110,7 +110,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn write(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         owner: u32,
         page: Lpn,
         span: Span,
@@ -178,7 +178,7 @@ impl<M: Mapping> Controller<M> {
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
     pub(super) fn advance(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         write: PageWrite,
         mut later: VecDeque<PageWrite>,
     ) {
@@ -198,7 +198,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn accept(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
@@ -241,7 +241,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads the page of which the write covers a part.
     fn merge(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
         place: Ppn,
@@ -258,7 +258,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn find_place(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         page: Lpn,
     ) -> Result<Place, Want> {
         if self.places_by_work {
@@ -276,7 +276,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     fn replace(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         page: Lpn,
         want: Want,
     ) -> Result<Ppn, Want> {
@@ -296,7 +296,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Queues a held write until there is room.
     #[cold]
-    pub(super) fn stall(&mut self, cx: &mut Context<impl Hears>, tag: u32, want: Want) {
+    pub(super) fn stall(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32, want: Want) {
         self.ram.pending.get_mut(tag).since = cx.now;
         match want {
             Want::Free(plane) | Want::Update(plane, _) => {
@@ -313,7 +313,7 @@ impl<M: Mapping> Controller<M> {
     /// Places a held write, or ends it with an error where nothing is written any more; fails if there is still no room.
     pub(super) fn place_pending(
         &mut self,
-        cx: &mut Context<impl Hears>,
+        cx: &mut Context<impl DeviceProbe>,
         tag: u32,
     ) -> Result<(), Want> {
         if self.is_graded && self.is_read_only() {
@@ -334,7 +334,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     #[inline]
-    fn program(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite, place: Place) {
+    fn program(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite, place: Place) {
         let Place { place, superseded } = place;
         if superseded != 0 {
             self.ram.superseding[superseded as usize - 1] += 1;
@@ -362,7 +362,7 @@ impl<M: Mapping> Controller<M> {
     /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
     /// or returns a block.
     #[inline]
-    pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let free = self.mapping.free_blocks();
         if free != self.ram.free_blocks {
             self.ram.free_blocks = free;

@@ -11,7 +11,7 @@ use crate::controller::{Controller, Done};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Kind};
 use crate::host::{self, Act, Connect, Connection};
-use crate::observation::{Hears, Observation};
+use crate::observation::{DeviceProbe, Observation};
 
 /// The device side of the interface.
 pub(super) struct DeviceSide<'a, 'c, M, P> {
@@ -22,7 +22,7 @@ pub(super) struct DeviceSide<'a, 'c, M, P> {
     pub(super) error: Option<DeviceError>,
 }
 
-impl<M: Mapping, P: Hears> Act for DeviceSide<'_, '_, M, P> {
+impl<M: Mapping, P: DeviceProbe> Act for DeviceSide<'_, '_, M, P> {
     #[inline]
     fn schedule(&mut self, at: Time, event: host::Event) {
         self.cx.schedule(at, Kind::Host(event));
@@ -71,7 +71,7 @@ impl<M: Mapping, P: Hears> Act for DeviceSide<'_, '_, M, P> {
     }
 }
 
-impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
+impl<M: Mapping, P: DeviceProbe> DeviceSide<'_, '_, M, P> {
     /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
     /// nothing is left but requests of the host that are done.
     #[cold]

@@ -1,4 +1,4 @@
-//! Hears a device and writes the record.
+//! DeviceProbe a device and writes the record.
 
 use super::Record;
 use super::counts::{CacheCounts, CacheLists, Cell, Power};

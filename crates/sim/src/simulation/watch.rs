@@ -29,7 +29,7 @@ pub struct Progress {
     pub fraction: Option<f64>,
 }
 
-/// Hears how far a run has come, about ten times a second; returns whether to go on.
+/// DeviceProbe how far a run has come, about ten times a second; returns whether to go on.
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> bool;
 
 /// Time between two looks at the clock, in events and requests.

@@ -103,7 +103,7 @@ fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached
     )
 }
 
-/// Hears of moved pages and erased blocks.
+/// DeviceProbe of moved pages and erased blocks.
 #[derive(Default)]
 struct Heard {
     moves: u64,
