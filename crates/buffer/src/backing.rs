@@ -86,7 +86,7 @@ pub enum Outcome {
 pub trait Backing {
     /// Hands `event` back at `at`, which is not before the current time.
     fn schedule(&mut self, at: Time, event: Event);
-    /// DeviceProbe what happens in the buffer.
+    /// Hears what happens in the buffer.
     fn observe(&mut self, now: Time, observation: Observation);
     /// The chip that has a page; of a page that none has, the one that its address names, if addresses do.
     fn chip_of(&self, page: Page) -> Option<Chip>;

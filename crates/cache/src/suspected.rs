@@ -65,7 +65,7 @@ struct Left {
     forgotten: Vec<Entry>,
 }
 
-/// DeviceProbe what the policy lets go of, and answers what it asks.
+/// Hears what the policy lets go of, and answers what it asks.
 struct Listener<'a, C>(&'a mut Left, &'a C);
 
 impl<C: Copies> Owner for Listener<'_, C> {

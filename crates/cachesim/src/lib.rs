@@ -130,5 +130,5 @@ pub struct Progress {
     pub fraction: Option<f64>,
 }
 
-/// DeviceProbe how far the work is, some thousand requests apart; ends it by answering false.
+/// Hears how far the work is, some thousand requests apart; ends it by answering false.
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;

@@ -155,7 +155,7 @@ impl Spare {
     }
 }
 
-/// DeviceProbe of every page that is programmed.
+/// Hears of every page that is programmed.
 pub trait Note {
     /// Whether it makes something of what it hears.
     const LISTENS: bool = true;

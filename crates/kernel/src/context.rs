@@ -11,7 +11,7 @@ pub struct Context<'a, E, P> {
     pub now: Time,
     /// The events to come.
     pub queue: &'a mut EventQueue<E>,
-    /// DeviceProbe of everything that happens.
+    /// Hears of everything that happens.
     pub probe: &'a mut P,
 }
 

@@ -6,6 +6,9 @@
 
 use std::cell::Cell;
 use std::mem::size_of;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static SHORT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
@@ -25,6 +28,17 @@ pub fn ask(bytes: u64) -> Option<Vec<u8>> {
 /// Whether this thread is in [`ask`]: an allocator may refuse.
 pub fn is_asking() -> bool {
     ASKING.try_with(Cell::get).unwrap_or(false)
+}
+
+/// An allocator says that memory was refused, and that what is left is for work to end itself; or that there is enough again.
+pub fn set_short(short: bool) {
+    SHORT.store(short, Ordering::Relaxed);
+}
+
+/// Whether memory was refused since the work began: it is to end itself, before it grows.
+#[inline]
+pub fn is_short() -> bool {
+    SHORT.load(Ordering::Relaxed)
 }
 
 /// A table and the bytes it takes.

@@ -2,14 +2,14 @@
 
 use crate::Time;
 
-/// DeviceProbe what happens in a model and cannot change it.
+/// Hears what happens in a model and cannot change it.
 ///
 /// Models are generic over their probe: with `()` observation compiles to nothing.
 pub trait Probe<E> {
     /// Whether it listens to what is told piece by piece of something that it hears of as a whole,
     /// too. A model may spare others the pieces.
     const HEARS_PIECES: bool = true;
-    /// DeviceProbe that `event` happened at `now`. Calls come in order of `now`.
+    /// Hears that `event` happened at `now`. Calls come in order of `now`.
     fn observe(&mut self, now: Time, event: E);
 }
 

@@ -17,6 +17,7 @@ use wordline_workload::{Recordings, TraceOptions};
 
 use crate::memory;
 use crate::{PyTable, fail, option, trace_options};
+use wordline_kernel::memory::is_short;
 
 /// A trace taken in, for policies to run over.
 #[pyclass(module = "wordline._wordline", frozen)]
@@ -282,7 +283,7 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
                 Ok(()) => return Err(fail("the work ended without an answer")),
             },
         }
-        if memory::is_short() {
+        if is_short() {
             shared.ended.store(true, Ordering::Relaxed);
             return Err(fail(memory::SHORT_OF));
         }

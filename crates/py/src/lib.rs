@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use wordline_block::{Part, Shown};
 use wordline_config::presets;
 use wordline_kernel::Time;
+use wordline_kernel::memory::is_short;
 use wordline_observe::Table;
 use wordline_sim::{Done, JobError, Phase, Progress, RunSpec, TimelineOptions};
 use wordline_workload::convert::{Cancellation, convert_trace_until};
@@ -197,7 +198,7 @@ fn run(
     let raised = Raised::default();
     memory::reserve();
     let mut watch = |now: &Progress| {
-        if memory::is_short() {
+        if is_short() {
             return false;
         }
         Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)))
@@ -290,7 +291,7 @@ fn unreadable(error: WorkloadError) -> PyErr {
 /// A run that ended for want of memory says so.
 fn told_of_memory(mut done: Done) -> Outcome {
     let results = &mut done.results;
-    if memory::is_short() && results.summary.partial {
+    if is_short() && results.summary.partial {
         results.interrupted = false;
         results.summary.error = Some(memory::SHORT_OF.to_owned());
     }

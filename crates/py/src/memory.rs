@@ -3,17 +3,17 @@
 //! What a run takes is told before it begins (`wordline_sim::memory`), and large tables are asked for
 //! in a way that can be refused. What grows during a run cannot be: Rust ends the process where memory
 //! is refused. So a reserve is kept. When memory is refused for the first time the reserve is given back,
-//! and the work that hears of it ([`is_short`]) ends itself with what it has.
+//! and the work that hears of it ([`wordline_kernel::memory::is_short`]) ends itself with what it has.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pyo3::prelude::*;
 use serde_json::json;
 use wordline_config::{Loaded, plan};
-use wordline_kernel::memory::is_asking;
+use wordline_kernel::memory::{is_asking, set_short};
 use wordline_memory::Limits;
 use wordline_sim::memory::{Checks, estimate};
 
@@ -30,7 +30,6 @@ const MESSAGE: &[u8] =
     lower nand.geometry.blocks_per_plane, requests or the sizes of caches\n";
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
-static SHORT: AtomicBool = AtomicBool::new(false);
 
 /// The allocator of the system, with a reserve. A request that is refused in spite of it ends the process
 /// with a sentence, unless it was made in a way that can be refused.
@@ -86,7 +85,7 @@ fn refused(again: impl Fn() -> *mut u8) -> *mut u8 {
         return null_mut();
     }
     if give_back() {
-        SHORT.store(true, Ordering::Relaxed);
+        set_short(true);
         let block = again();
         if !block.is_null() {
             return block;
@@ -109,7 +108,7 @@ fn give_back() -> bool {
 
 /// Work begins: there is a reserve, if there is room for one. Untouched, it costs address space alone.
 pub fn reserve() {
-    SHORT.store(false, Ordering::Relaxed);
+    set_short(false);
     if !RESERVED.load(Ordering::Relaxed).is_null() {
         return;
     }
@@ -120,11 +119,6 @@ pub fn reserve() {
         // SAFETY: it was allocated with this layout, and nobody else has it.
         unsafe { System.dealloc(before, RESERVE) };
     }
-}
-
-/// Whether memory has been refused since the work began.
-pub fn is_short() -> bool {
-    SHORT.load(Ordering::Relaxed)
 }
 
 /// What is said of work that ended for want of memory.

@@ -10,6 +10,7 @@ use wordline_sim::simulation::CheckpointOptions;
 use wordline_sim::{JobError, Progress, state};
 
 use crate::{Raised, fail, memory, option, spec, tell};
+use wordline_kernel::memory::is_short;
 
 /// The options that say where and how often the state of a run is written: `checkpoint`, the path,
 /// `checkpoint_every_s`, and `command`, JSON that stands in the file.
@@ -55,8 +56,7 @@ pub(crate) fn prepare(
     let raised = Raised::default();
     memory::reserve();
     let mut watch = |now: &Progress| {
-        !memory::is_short()
-            && Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)))
+        !is_short() && Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)))
     };
     let done = py.detach(|| job.prepare(&path, spare_areas, &command, &mut watch));
     if let Some(error) = raised.take() {
@@ -64,7 +64,7 @@ pub(crate) fn prepare(
     }
     match done {
         Ok(Some(bytes)) => Ok(bytes),
-        Ok(None) if memory::is_short() => Err(fail(memory::SHORT_OF)),
+        Ok(None) if is_short() => Err(fail(memory::SHORT_OF)),
         Ok(None) => Err(PyKeyboardInterrupt::new_err(())),
         Err(JobError::Simulation(error)) if error.is_interruption() => {
             Err(PyKeyboardInterrupt::new_err(()))

@@ -14,7 +14,7 @@ use wordline_store::{Observation as Heard, OfDevice, cached};
 use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
 
-/// DeviceProbe a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
+/// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
 pub(crate) trait Observer<O>: Probe<O> {
     /// What records the requests.
     fn recorder(&self) -> &Recorder;
@@ -101,7 +101,7 @@ impl Member {
     }
 }
 
-/// DeviceProbe a store of several devices: all of it as one, and each device by itself.
+/// Hears a store of several devices: all of it as one, and each device by itself.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Several {
     whole: Recorder,

@@ -91,7 +91,7 @@ impl Timeline {
         }
     }
 
-    /// DeviceProbe a device.
+    /// Hears a device.
     pub fn observe(&mut self, device: u32, now: Time, observation: Observation) {
         let tracks = &mut self.devices[device as usize];
         tracks.observe(now, observation, &mut self.file);

@@ -161,7 +161,7 @@ fn replay_with_cuts<S: BlockDevice>(
     (digest.value(), lost)
 }
 
-/// DeviceProbe of requests, and of the parts that they consist of.
+/// Hears of requests, and of the parts that they consist of.
 #[derive(Default)]
 struct Heard {
     whole: Vec<Done>,

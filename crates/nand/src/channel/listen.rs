@@ -38,7 +38,7 @@ impl Event {
     }
 }
 
-/// DeviceProbe what the channels do, and keeps their events. What it has to know of a die or a bus lies with
+/// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with
 /// the channels, beside what they know themselves, and is handed to it: a `D` of each die, a `B` of each bus.
 pub trait Listen<D, B> {
     /// What is asked of the dies. With [`Basic`](crate::Basic), all chains are those of one page or block

@@ -1,4 +1,4 @@
-//! DeviceProbe a device and writes the record.
+//! Hears a device and writes the record.
 
 use super::Record;
 use super::counts::{CacheCounts, CacheLists, Cell, Power};

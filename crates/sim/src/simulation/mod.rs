@@ -428,7 +428,7 @@ mod tests {
 
     const INTERVALS: usize = 64;
 
-    /// DeviceProbe of every hold that is over, and distributes it over intervals.
+    /// Hears of every hold that is over, and distributes it over intervals.
     #[derive(serde::Serialize)]
     struct Heard {
         recorder: Recorder,

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 use wordline_kernel::Time;
+use wordline_kernel::memory::is_short;
 
 use super::checkpoint::Checkpoints;
 
@@ -29,7 +30,7 @@ pub struct Progress {
     pub fraction: Option<f64>,
 }
 
-/// DeviceProbe how far a run has come, about ten times a second; returns whether to go on.
+/// Hears how far a run has come, about ten times a second, and at once when memory is short; returns whether to go on.
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> bool;
 
 /// Time between two looks at the clock, in events and requests.
@@ -78,7 +79,7 @@ impl<'a> Watcher<'a> {
             return false;
         }
         self.countdown = self.stride;
-        self.last.elapsed() >= self.between
+        is_short() || self.last.elapsed() >= self.between
     }
     pub(super) fn report(&mut self, progress: &Progress) -> bool {
         self.last = Instant::now();

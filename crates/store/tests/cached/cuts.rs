@@ -9,7 +9,7 @@ use wordline_store::{AddressMap, Array};
 type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
 pub type Store = Cached<Array<Disk>>;
 
-/// DeviceProbe of the pages of metadata that are begun, and of nothing else.
+/// Hears of the pages of metadata that are begun, and of nothing else.
 #[derive(Clone, Default)]
 pub struct Deaf {
     metadata: u64,

@@ -103,7 +103,7 @@ fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached
     )
 }
 
-/// DeviceProbe of moved pages and erased blocks.
+/// Hears of moved pages and erased blocks.
 #[derive(Default)]
 struct Heard {
     moves: u64,
