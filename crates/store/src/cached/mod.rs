@@ -312,9 +312,9 @@ impl<B: BlockDevice> Cached<B> {
     #[inline]
     fn take_from_flash(&mut self) {
         for done in self.flash.completions() {
-            let sub = self.in_flash.done(done.ticket);
-            self.done
-                .extend(sub.map(|sub| (sub, done.parts, done.failed)));
+            if let Some(sub) = self.in_flash.done(done.ticket) {
+                self.done.push((sub, done.parts, done.failed));
+            }
         }
     }
     /// Asks the store below for something, at once if it takes it.
@@ -345,9 +345,9 @@ impl<B: BlockDevice> Cached<B> {
     /// Takes what the store below has completed.
     fn take_from_below(&mut self) {
         for done in self.backing.completions() {
-            let sub = self.below.done(done.ticket);
-            self.done
-                .extend(sub.map(|sub| (sub, done.parts, done.failed)));
+            if let Some(sub) = self.below.done(done.ticket) {
+                self.done.push((sub, done.parts, done.failed));
+            }
         }
     }
     /// Hands over what the store below takes of what waits for it.
@@ -383,8 +383,12 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
         loop {
-            self.take_from_flash();
-            self.take_from_below();
+            if self.flash.has_completions() {
+                self.take_from_flash();
+            }
+            if self.backing.has_completions() {
+                self.take_from_below();
+            }
             if self.done.is_empty() {
                 break;
             }

@@ -245,16 +245,16 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
     ) {
-        let Some(open) = self.requests.remove(ticket) else {
-            return;
-        };
-        let Open {
+        let Some(&mut Open {
             request,
-            parts,
+            ref parts,
             missed,
             failed,
             ..
-        } = open;
+        }) = self.requests.get_mut(ticket)
+        else {
+            return;
+        };
         debug_assert_eq!(
             parts.total(),
             cx.now - request.arrival,
@@ -263,14 +263,15 @@ impl<B: BlockDevice> Cached<B> {
         self.completions.push(Completion {
             ticket,
             stream: request.stream,
-            parts,
+            parts: *parts,
             failed,
         });
         cx.observe(Observation::Request {
             request,
-            parts,
+            parts: *parts,
             hit: !missed,
         });
+        self.requests.free(ticket);
     }
     /// The power has failed: nothing is under way, and nothing is known of the flash.
     pub(super) fn forget(&mut self) {

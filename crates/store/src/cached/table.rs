@@ -41,6 +41,11 @@ impl<T> Table<T> {
         }
         value
     }
+    /// Drops a value, which is there.
+    pub fn free(&mut self, number: u32) {
+        self.all[number as usize] = None;
+        self.vacant.push(number);
+    }
     /// All of them.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.all.iter().flatten()
