@@ -240,10 +240,7 @@ impl Chains {
             Operation::Program | Operation::Move => self.latencies.program(offset),
             Operation::Erase => self.latencies.erase,
         };
-        if self.latencies.jitter == 0 {
-            return time;
-        }
-        self.latencies.jittered(time, draws.bits())
+        self.varied(time, draws)
     }
 
     /// How long a legacy operation takes on an idle die and bus, without jitter.
@@ -276,10 +273,7 @@ impl Chains {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;
         };
-        let mut varied = |time| match self.latencies.jitter {
-            0 => time,
-            _ => self.latencies.jittered(time, draws.bits()),
-        };
+        let mut varied = |time| self.varied(time, draws);
         for step in steps {
             match &mut step.confirm {
                 Some(Confirm::Read(time)) => *time = varied(cost.sense),
@@ -289,6 +283,14 @@ impl Chains {
             let out = u64::from(step.hold.out);
             step.bus += cost.transfer * out;
             step.bus -= self.data * out;
+        }
+    }
+    /// An array time with its jitter; `draws` is asked for it if the part has any.
+    #[inline]
+    fn varied(&self, time: Time, draws: &mut Stream) -> Time {
+        match self.latencies.jitter {
+            0 => time,
+            _ => self.latencies.jittered(time, draws.bits()),
         }
     }
     /// Gives the steps of a chain the array times of single-level mode: those of its reads, of its programs, or both. `draws` is asked for
@@ -303,10 +305,7 @@ impl Chains {
         let Some([read, program]) = self.single_level() else {
             return;
         };
-        let mut varied = |time| match self.latencies.jitter {
-            0 => time,
-            _ => self.latencies.jittered(time, draws.bits()),
-        };
+        let mut varied = |time| self.varied(time, draws);
         for step in steps {
             match &mut step.confirm {
                 Some(Confirm::Read(time) | Confirm::CacheRead(time)) if reads => {

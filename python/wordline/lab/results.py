@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import wordline
 from wordline import output_folder
+from wordline.rounding import rounded
 
 if TYPE_CHECKING:
     from wordline.lab.bench import Bench
@@ -68,7 +69,7 @@ class Lab:
     def _page(self) -> str:
         from wordline.lab.page import render
 
-        return render(self)
+        return render(self.bench, self.experiments, self.findings, self.failed)
 
     def __repr__(self) -> str:
         return f"<wordline.Lab of {self.bench.name}: {', '.join(self.findings)}>"
@@ -83,17 +84,7 @@ def _told(one: Experiment, finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict,
         "procedure": one.procedure,
         "standard": one.standard,
-        "figures": _rounded(finding.figures),
+        "figures": rounded(finding.figures),
         "table": None if table is None else [list(table.columns), *map(list, table.rows)],
         "notes": list(finding.notes),
     }
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.9g}")
-    if isinstance(value, Mapping):
-        return {str(key): _rounded(one) for key, one in value.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
-    return value

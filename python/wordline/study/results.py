@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import wordline
 from wordline import output_folder, units
+from wordline.rounding import rounded
 from wordline.study.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict
 
 
@@ -106,13 +107,13 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "rows": [_row(row) for row in figure.rows],
         "claims": [_claim(claim) for claim in figure.claims],
         "explanation": list(figure.explanation),
-        "data": _rounded(figure.data),
+        "data": rounded(figure.data),
     }
 
 
 def _row(row: Row) -> dict[str, Any]:
     published = row.published
-    return _rounded(
+    return rounded(
         {
             "what": row.what,
             "published": published.value if published else None,
@@ -136,14 +137,3 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "because": claim.because or None,
         "only_told": claim.only_told or None,
     }
-
-
-def _rounded(value: Any) -> Any:
-    """Floats with nine significant figures: more than enough, and the same on every machine."""
-    if isinstance(value, float):
-        return float(f"{value:.9g}")
-    if isinstance(value, Mapping):
-        return {str(key): _rounded(one) for key, one in value.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
-    return value

@@ -6,7 +6,6 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane};
 
 use super::Controller;
-use super::state::Volatile;
 use crate::plan::Plan;
 
 /// What a die has to do: what waits for it, and what it is at.
@@ -43,6 +42,10 @@ impl DieLoads {
             erase: time(Operation::Erase),
         }
     }
+    /// What waits for a free page in a die, and what is collected there.
+    pub fn of(&self, die: Die) -> DieLoad {
+        self.dies[die.index()]
+    }
     /// What a collection takes by itself.
     pub fn time(&self, collection: &Collection) -> Time {
         let cost = collection.cost;
@@ -72,25 +75,6 @@ impl DieLoads {
     /// One that did goes on.
     pub fn goes_on(&mut self, die: Die) {
         self.dies[die.index()].programs -= 1;
-    }
-}
-
-impl Volatile {
-    fn die_load(&self, die: Die) -> DieLoad {
-        let mut load = self.die_loads.dies[die.index()];
-        let [reads, programs] = self.backend.loads()[die.index()].counts;
-        load.reads += reads;
-        load.programs += programs;
-        if let Some(stage) = &self.issue {
-            let (all, programs) = stage.waiting(die);
-            load.reads += all - programs;
-            load.programs += programs;
-        }
-        load
-    }
-    fn die_time(&self, die: Die) -> Time {
-        let load = self.die_load(die);
-        self.die_loads.time_of(load.reads, load.programs) + load.collecting
     }
 }
 

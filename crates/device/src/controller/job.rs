@@ -6,8 +6,7 @@ use wordline_ftl::{GcKind, JobId};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::pending::{PageRead, Rewrite};
-use super::trim::PageTrim;
+use super::pending::{PageRead, PageTrim, Rewrite};
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -27,6 +27,26 @@ pub(super) struct PageRead {
     pub found: Characteristic,
 }
 
+/// A page that has been trimmed; its request waits for the flash.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct PageTrim {
+    pub owner: u32,
+    pub parts: PageParts,
+    /// Since when it waits.
+    pub since: Time,
+}
+
+impl PageTrim {
+    /// Of a page that is trimmed now.
+    pub fn of(now: Time, write: &PageWrite) -> Self {
+        Self {
+            owner: write.owner,
+            parts: write.parts,
+            since: now,
+        }
+    }
+}
+
 /// A page that is written again.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Rewrite {

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::regulate::Regulator;
-use wordline_kernel::Stream;
-use wordline_nand::{Array, BadBlocks, Block, Ppn};
+use wordline_kernel::{Stream, Time};
+use wordline_nand::{Array, BadBlocks, Block, Die, Ppn};
 use wordline_reliability::Due;
 
 use super::cached::SlcCounts;
-use super::die_loads::DieLoads;
+use super::die_loads::{DieLoad, DieLoads};
 use super::errors::{Beside, ErrorCounts};
 use super::failures::{Failing, FailureCounts};
 use super::idle::Idling;
@@ -174,5 +174,26 @@ impl Volatile {
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
             failing: Box::new(Failing::new(plan)),
         }
+    }
+}
+
+impl Volatile {
+    /// What a die has to do.
+    pub fn die_load(&self, die: Die) -> DieLoad {
+        let mut load = self.die_loads.of(die);
+        let [reads, programs] = self.backend.loads()[die.index()].counts;
+        load.reads += reads;
+        load.programs += programs;
+        if let Some(stage) = &self.issue {
+            let (all, programs) = stage.waiting(die);
+            load.reads += all - programs;
+            load.programs += programs;
+        }
+        load
+    }
+    /// How long that takes.
+    pub fn die_time(&self, die: Die) -> Time {
+        let load = self.die_load(die);
+        self.die_loads.time_of(load.reads, load.programs) + load.collecting
     }
 }

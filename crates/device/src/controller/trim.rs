@@ -10,23 +10,14 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_ftl::trim::frees::whole_pages;
 use wordline_ftl::trim::{Free, Run};
 use wordline_ftl::{JobId, Lpn, Mapping};
-use wordline_kernel::Time;
 use wordline_nand::{Block, Plane};
 
 use super::Controller;
 use super::job::Waiter;
-use super::pending::PageWrite;
+use super::pending::{PageTrim, PageWrite};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
-
-/// A page that has been trimmed; its request waits for the flash.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct PageTrim {
-    owner: Ticket,
-    parts: PageParts,
-    since: Time,
-}
 
 /// TRIMs that wait for the flash, and what is remembered of them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -256,17 +247,6 @@ impl<M: Mapping> Controller<M> {
             if let Some(job) = self.ram.jobs.get(job) {
                 job.waiters.push(Waiter::Trim(trim));
             }
-        }
-    }
-}
-
-impl PageTrim {
-    /// Of a page that is trimmed now.
-    fn of(now: Time, write: &PageWrite) -> Self {
-        Self {
-            owner: write.owner,
-            parts: write.parts,
-            since: now,
         }
     }
 }

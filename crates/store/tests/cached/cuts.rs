@@ -11,11 +11,11 @@ pub type Store = Cached<Array<Disk>>;
 
 /// Hears of the pages of metadata that are begun, and of nothing else.
 #[derive(Clone, Default)]
-pub struct Deaf {
+pub struct MetadataPrograms {
     metadata: u64,
 }
 
-impl Probe<Observation<OfDisks>> for Deaf {
+impl Probe<Observation<OfDisks>> for MetadataPrograms {
     fn observe(&mut self, _now: Time, heard: Observation<OfDisks>) {
         if let Observation::Flash(wordline_device::Observation::MetadataPage { program: true }) =
             heard
@@ -90,7 +90,7 @@ fn disks(below: Below) -> Array<Disk> {
 pub struct Run {
     pub store: Store,
     queue: EventQueue<Event<<Array<Disk> as BlockDevice>::Event>>,
-    heard: Deaf,
+    heard: MetadataPrograms,
     now: Time,
     pub random: Stream,
     under_way: u32,
@@ -137,7 +137,7 @@ impl Run {
         Self {
             store,
             queue: EventQueue::default(),
-            heard: Deaf::default(),
+            heard: MetadataPrograms::default(),
             now: Time::ZERO,
             random: Stream::new(seed, "cuts"),
             under_way: 0,
@@ -477,7 +477,7 @@ fn what_is_destaged_is_on_the_platters() {
                 let cut = run
                     .store
                     .clone()
-                    .cut_power(run.now, &mut Deaf::default())
+                    .cut_power(run.now, &mut MetadataPrograms::default())
                     .unwrap();
                 assert_eq!(cut.pages_lost, 0, "groups of {group}");
             }
@@ -588,7 +588,9 @@ fn a_summary_that_is_cut_off_is_none() {
                 .map(|pages| if *pages == 8 { 1 } else { 1 + pages.max(&1) })
                 .sum();
             let mut store = run.store.clone();
-            let cut = store.cut_power(run.now, &mut Deaf::default()).unwrap();
+            let cut = store
+                .cut_power(run.now, &mut MetadataPrograms::default())
+                .unwrap();
             let after = programmed(&store);
             let mut of_summary = None;
             for (before, after) in before
@@ -611,7 +613,7 @@ fn a_summary_that_is_cut_off_is_none() {
             }
             assert!(read <= u64::from(cut.pages_torn));
             let queue = &mut EventQueue::default();
-            let heard = &mut Deaf::default();
+            let heard = &mut MetadataPrograms::default();
             let now = run.now + cut.time;
             store.resume(&mut Context::new(now, queue, heard)).unwrap();
             while let Some((now, event)) = queue.pop() {

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from wordline import units
+from wordline.config import Value
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import AGED, FILLED, Phase, Trial
@@ -17,6 +18,11 @@ TOLD = 4096
 
 def trials(bench: Bench) -> Mapping[str, Trial]:
     """One pass, or as much of it as the number of requests allows."""
+    return reads_of(bench, STATES)
+
+
+def reads_of(bench: Bench, states: Mapping[str, Mapping[str, Value]]) -> dict[str, Trial]:
+    """Reads of each size in each of the states."""
     requests = bench.count(20_000, 5_000)
     return {
         f"{name} {size}": Trial(
@@ -25,7 +31,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
              "pattern": "sequential"},
             phases=(Phase("reads", 0, requests),),
         )
-        for name, state in STATES.items()
+        for name, state in states.items()
         for size in (QUICK_SIZES if bench.quick else SIZES)
     }  # fmt: skip
 

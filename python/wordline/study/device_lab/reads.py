@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from wordline import units
 from wordline.config import Value
 from wordline.lab.experiments import aged, layout, patterns
-from wordline.lab.trial import FILLED, Measured, Phase, Trial
+from wordline.lab.trial import FILLED, Measured, Trial
 from wordline.study.charts import lines
 from wordline.study.device_lab.runs import DEPTH, DEPTHS, Drive, carried_out, drive
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
@@ -198,18 +198,8 @@ def aged_reads(setup: Setup) -> Figure:
 
 
 def _of_aged(one: Drive) -> dict[str, Trial]:
-    requests = one.bench.count(20_000, 5_000)
     states = {"pristine": FILLED, "aged": {**FILLED, "precondition.overwrite_ratio": 1.0}}
-    return {
-        f"{name} {size}": Trial(
-            state,
-            {"requests": requests, "read_ratio": 1.0, "request_bytes": size, "align_bytes": size,
-             "pattern": "sequential"},
-            phases=(Phase("reads", 0, requests),),
-        )
-        for name, state in states.items()
-        for size in (aged.QUICK_SIZES if one.bench.quick else aged.SIZES)
-    }  # fmt: skip
+    return aged.reads_of(one.bench, states)
 
 
 def _aged_sizes(setup: Setup) -> tuple[int, ...]:

@@ -1,0 +1,15 @@
+"""Numbers as files of results have them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def rounded(value: Any) -> Any:
+    """Floats with nine significant figures: more than enough, and the same on every machine."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, Mapping):
+        return {str(key): rounded(one) for key, one in value.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        return [rounded(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
