@@ -20,7 +20,7 @@ use super::{Pristine, Spend};
 pub struct ReadBlind {}
 
 impl Cited for ReadBlind {
-    const PAPER: &'static str = "M. Jung, Exploring parallel data access methods in emerging non-volatile memory systems, PhD thesis, 2013, section 5.4.4 (the finding; the mechanism is ours)";
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.4.4 (the finding; the mechanism is ours)";
 }
 
 /// A free block; orders by the erases that count, then by how short it has been free.

@@ -235,7 +235,7 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         cache.full(plane) > 0 && state.victim.is_none() && state.free > self.reserve_blocks
     }
-    /// Whether folding is what frees blocks of a plane: the oldest full block is a lent one.
+    /// Whether folding is what frees blocks of a plane: a full block of the cache is a lent one.
     pub(super) fn folding_frees(&self, plane: Plane) -> bool {
         let Some(cache) = &self.cache else {
             return false;
@@ -261,10 +261,10 @@ impl PageMap {
             return None;
         }
         let cache = self.cache.as_mut()?;
-        let (layout, dedicated) = (self.layout, cache.dedicated);
-        let full = &mut cache.planes[plane.index()].full;
-        let is_lent = |block: &Block| block.0 / layout.planes() >= dedicated;
-        let block = full.remove(full.iter().position(is_lent)?)?;
+        let full = &cache.planes[plane.index()].full;
+        let is_lent = |block: &Block| !cache.is_dedicated(&self.layout, *block);
+        let oldest = full.iter().position(is_lent)?;
+        let block = cache.planes[plane.index()].full.remove(oldest)?;
         Some(self.start_on(plane, block, GcKind::Fold, self.collection))
     }
     /// A block of the cache that holds nothing is to be erased: it does not wait for being folded any more.

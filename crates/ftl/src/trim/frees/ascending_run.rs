@@ -29,7 +29,7 @@ impl Default for AscendingRun {
 }
 
 impl Cited for AscendingRun {
-    const PAPER: &'static str = "M. Jung, Exploring parallel data access methods in emerging non-volatile memory systems, PhD thesis, 2013, section 5.5.4 (the finding; the mechanism is ours)";
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.5.4 (the finding; the mechanism is ours)";
 }
 
 impl Free for AscendingRun {
