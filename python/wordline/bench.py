@@ -37,6 +37,14 @@ ERASE = 1
 
 PRECONDITION = "page operations"
 
+STORE = {
+    "nand.geometry.blocks_per_plane": 64,
+    "cache.mode": "write-back",
+    "disk.model": "constant",
+    "disk.capacity_bytes": 4 << 30,
+}
+"""The device with an eighth of its blocks, before a disk that takes as long for any access."""
+
 
 @dataclass(frozen=True)
 class Work:
@@ -115,6 +123,7 @@ def _generated(
         "workload.request_bytes": kib * 1024,
         "workload.align_bytes": kib * 1024,
         "workload.arrival.closed-loop.queue_depth": 32,
+        **more.pop("store", {}),
     }
     if more.get("settled"):
         keys["precondition.settle"] = "true"
@@ -130,6 +139,7 @@ WORKS = {
             units=("host writes", "flash operations"), settled=True,
         ),
         _generated("sw128k", 80_000, 0.0, "sequential", 128, units=("pages",), sequential=True),
+        _generated("wb4k", 1_000_000, 0.5, "zipf", 4, store=STORE),
     )
 }  # fmt: skip
 

@@ -53,7 +53,7 @@ GROWTH: Options = {
 
 
 @command(BENCH)
-@click.argument("works", nargs=-1, metavar="[rr4k|rw4k|sw128k|replay]...")
+@click.argument("works", nargs=-1, metavar="[rr4k|rw4k|sw128k|wb4k|replay]...")
 def bench(
     works: tuple[str, ...], trace: tuple[str, ...], repeat: int, record: Path | None, as_json: bool
 ) -> None:
@@ -63,6 +63,8 @@ def bench(
       rr4k     1,000,000 random 4 KiB reads, queue depth 32, from a sequentially filled device
       rw4k     1,000,000 random 4 KiB writes, queue depth 32, in steady state
       sw128k   80,000 sequential 128 KiB writes, queue depth 32
+      wb4k     1,000,000 Zipf-distributed 4 KiB requests, half of them writes, queue depth 32, to a
+               write-back cache of 1 GiB in front of a disk of 4 GiB
       replay   each --trace in turn, parsing included
 
     Without arguments, all of them. Each runs in a process of its own, measured from outside:

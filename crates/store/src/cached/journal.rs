@@ -142,6 +142,10 @@ pub(super) struct Journal {
     /// By place: 1 + the place of the next copy of the page, or 0.
     #[serde(with = "wordline_kernel::dense")]
     next_at: Vec<u32>,
+    /// By place: 1 + the place of the copy of which it is the next, or 0. A page that is written again and again has many copies, and loses
+    /// its oldest ones first.
+    #[serde(with = "wordline_kernel::dense")]
+    before_at: Vec<u32>,
     /// Pages that died, in their order, until they are recorded.
     dead: VecDeque<u64>,
     /// How many of them are unrecorded.
@@ -160,7 +164,7 @@ impl Journal {
     pub fn memory(pages: u32, dirty: u64) -> [Table; 2] {
         let known = wordline_cache::keyed::bytes::<(u64, Known)>(dirty);
         [
-            Table::zeroed::<[u32; 5]>("places of dirty copies", pages.into(), 0.0),
+            Table::zeroed::<[u32; 6]>("places of dirty copies", pages.into(), 0.0),
             Table::grown::<u8>("dirty pages", known),
         ]
     }
@@ -171,6 +175,7 @@ impl Journal {
             page_at: vec![0; pages as usize],
             write_at: vec![0; pages as usize],
             next_at: vec![0; pages as usize],
+            before_at: vec![0; pages as usize],
             dead: VecDeque::new(),
             unrecorded: 0,
             logs: vec![None; plan.slots as usize],
@@ -222,8 +227,13 @@ impl Journal {
         let known = self.pages.entry(page).or_default();
         self.page_at[place.index()] = page + 1;
         self.write_at[place.index()] = write;
-        self.next_at[place.index()] = std::mem::replace(&mut known.first, place.0 + 1);
+        let next = std::mem::replace(&mut known.first, place.0 + 1);
         known.copies += 1;
+        self.next_at[place.index()] = next;
+        self.before_at[place.index()] = 0;
+        if let Some(next) = next.checked_sub(1) {
+            self.before_at[next as usize] = place.0 + 1;
+        }
     }
     pub fn erased(&mut self, block: Range<u32>) {
         for place in block.map(Ppn) {
@@ -235,22 +245,17 @@ impl Journal {
             return;
         };
         let next = std::mem::take(&mut self.next_at[place.index()]);
+        let before = std::mem::take(&mut self.before_at[place.index()]);
+        if let Some(next) = next.checked_sub(1) {
+            self.before_at[next as usize] = before;
+        }
         let Some(known) = self.pages.get_mut(&page) else {
             return;
         };
         known.copies -= 1;
-        if known.first == place.0 + 1 {
-            known.first = next;
-        } else {
-            let mut at = known.first;
-            while let Some(before) = at.checked_sub(1) {
-                let link = &mut self.next_at[before as usize];
-                if *link == place.0 + 1 {
-                    *link = next;
-                    break;
-                }
-                at = *link;
-            }
+        match before.checked_sub(1) {
+            Some(before) => self.next_at[before as usize] = next,
+            None => known.first = next,
         }
         if known.copies == 0 {
             self.unneeded(page);
