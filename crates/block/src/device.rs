@@ -30,6 +30,12 @@ pub struct Busy {
     pub dies: Vec<BusyTime>,
 }
 
+/// What is heard of a device, to who has to know how much it collects.
+pub trait Collecting: Copy {
+    /// Operations of the flash that are done with this, for collections: pages read, programmed or moved, blocks erased.
+    fn collection_steps(&self) -> u32;
+}
+
 /// Serves the requests of a host. It holds no clock and no event queue: its owner passes both in ([`Context`]), so that devices
 /// can share one queue.
 pub trait BlockDevice {

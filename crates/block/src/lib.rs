@@ -11,7 +11,7 @@ pub mod request;
 pub mod trim_range;
 
 pub use completion::{Completion, Ticket};
-pub use device::{BlockDevice, Busy, Event, Failure};
+pub use device::{BlockDevice, Busy, Collecting, Event, Failure};
 pub use member::{Member, Nested};
 pub use part::{PARTS, Part, Parts, Shown};
 pub use power_cut::PowerCut;

@@ -75,6 +75,10 @@ macro_rules! parts {
 parts! {
     host_queue, "host queue", "#9aa1ab", Always,
         "Waiting for a slot, from arrival until the device took the command.";
+    host_side_wait, "host side wait", "#c7b299", Spent,
+        "Waiting on the host: for the thread of its worker, a core, the lock, or the bridge.";
+    host_side, "host side", "#7f6a4d", Spent,
+        "The CPU of the host at work for the request, and the bridge.";
     link_wait, "link wait", "#d9a5c7", Spent,
         "Waiting for the host's link behind other requests.";
     link, "link", "#b07aa1", Spent,

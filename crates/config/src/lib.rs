@@ -80,6 +80,9 @@ pub struct Config {
     /// A hard disk: the store itself, or what lies behind `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_disk::Config>,
+    /// The host side of the store: workers, cores, a bridge or flash software. Without it the host takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_side: Option<wordline_host::Config>,
     /// Several devices in place of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
@@ -114,6 +117,7 @@ impl Default for Config {
             ftl: wordline_ftl::Config::default(),
             cache: None,
             disk: None,
+            host_side: None,
             array: None,
             replay: Replay::default(),
             precondition: Precondition::default(),
@@ -349,6 +353,8 @@ pub fn policies() -> Vec<Member> {
         wordline_partition::Partition::members(),
         wordline_disk::Model::members(),
         wordline_disk::queue::Policy::members(),
+        wordline_host::Architecture::members(),
+        wordline_host::Mapping::members(),
         replay::Mode::members(),
         generate::Pattern::members(),
         generate::Arrival::members(),

@@ -15,6 +15,8 @@ pub struct Plan {
     pub name: String,
     /// What serves the requests.
     pub store: Store,
+    /// The host side of it, if that takes time.
+    pub host_side: Option<wordline_host::Config>,
     /// When the requests of a trace are issued; a generated workload has its own clock.
     pub replay: Replay,
     /// The time series.
@@ -53,7 +55,7 @@ pub enum Shape {
     Disks,
     /// Flash in front of a hard disk, or of an array of them.
     CachedDisks,
-    /// Anything else: devices of several kinds, caches in arrays and behind caches.
+    /// Anything else: devices of several kinds, caches in arrays and behind caches, and what has a host side.
     Mixed,
 }
 
@@ -250,6 +252,7 @@ impl Plan {
     pub fn shape(&self) -> Shape {
         let is_ssd = |leaf: &Leaf<'_>| matches!(leaf.of, Device::Ssd(_));
         match &self.store {
+            _ if self.host_side.is_some() => Shape::Mixed,
             Store::Ssd(_) => Shape::Ssd,
             Store::Array(_) if self.leaves().iter().all(is_ssd) => Shape::Ssds,
             store if store.is_disks() => Shape::Disks,
@@ -344,6 +347,15 @@ impl Plan {
         let leaves = (0..).zip(self.leaves());
         let flash = leaves.filter_map(|(place, leaf)| Some((place, leaf.of.ssd()?)));
         flash.collect()
+    }
+
+    /// Of what the host can address, what preconditioning fills. Bytes.
+    pub fn filled_bytes(&self) -> u64 {
+        let own = self.own_ssds().into_iter();
+        let filled = own.map(|(_, ssd)| {
+            u64::from(ssd.precondition.fill_pages) * u64::from(ssd.geometry.page_bytes)
+        });
+        filled.sum::<u64>().min(self.user_bytes())
     }
 
     /// Whether a device has a DRAM buffer.

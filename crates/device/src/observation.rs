@@ -190,3 +190,15 @@ pub enum Observation {
         free: u32,
     },
 }
+
+impl wordline_block::Collecting for Observation {
+    #[inline]
+    fn collection_steps(&self) -> u32 {
+        match self {
+            Self::Die {
+                pages, gc: true, ..
+            } => *pages,
+            _ => 0,
+        }
+    }
+}

@@ -58,3 +58,9 @@ pub enum Observation {
     /// The power has failed.
     PowerCut(PowerCut),
 }
+
+impl wordline_block::Collecting for Observation {
+    fn collection_steps(&self) -> u32 {
+        0
+    }
+}

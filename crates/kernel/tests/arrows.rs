@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("partition", &["cache", "kernel"]),
     ("buffer", &["block", "cache", "kernel"]),
     ("disk", &["block", "kernel"]),
+    ("host", &["block", "kernel"]),
     ("ftl", &["cache", "nand", "reliability", "kernel"]),
     (
         "device",
@@ -52,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "config",
         &[
+            "host",
             "store",
             "disk",
             "device",
@@ -72,6 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "config",
             "memory",
+            "host",
             "store",
             "disk",
             "device",
@@ -90,6 +93,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cachesim",
         &[
             "config",
+            "host",
             "store",
             "disk",
             "device",
@@ -110,6 +114,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "config",
             "memory",
+            "host",
             "store",
             "disk",
             "device",
@@ -133,6 +138,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "package",
             "config",
             "memory",
+            "host",
             "store",
             "disk",
             "device",

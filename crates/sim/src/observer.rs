@@ -110,6 +110,8 @@ pub(crate) struct Several {
     places: Vec<u32>,
     /// Whether the host talks to the first of them, which is a cache.
     is_cached: bool,
+    /// Whether requests are those of a host in front of the store.
+    is_hosted: bool,
     /// A run that draws one is not written as a state.
     #[serde(skip)]
     timeline: Option<Box<Timeline>>,
@@ -157,6 +159,7 @@ impl Several {
             places,
             whole,
             is_cached: plan.cached().is_some(),
+            is_hosted: plan.host_side.is_some(),
             timeline,
             serving: 0,
         }
@@ -177,13 +180,13 @@ impl Several {
 
     /// A part of a request has come to a member: the whole is busy while any of those that the host's requests go to is.
     fn admitted(&mut self, now: Time, place: usize) {
-        if !self.members[place].is_behind {
+        if !self.members[place].is_behind && !self.is_hosted {
             self.serving += 1;
             self.whole.admitted(now, self.serving);
         }
     }
     fn left(&mut self, now: Time, place: usize) {
-        if !self.members[place].is_behind {
+        if !self.members[place].is_behind && !self.is_hosted {
             self.serving -= 1;
             self.whole.left(now);
         }
@@ -229,7 +232,7 @@ impl Several {
     }
     fn hear_cache(&mut self, now: Time, place: usize, heard: cached::Observation<Infallible>) {
         use cached::Observation as Of;
-        let is_first = self.is_cached && place == 0;
+        let is_first = self.is_cached && place == 0 && !self.is_hosted;
         let member = &mut self.members[place];
         match heard {
             // Requests of the cache to its flash are no requests of the host.
@@ -290,7 +293,7 @@ impl Several {
         parts: &Parts,
         (member, depth): (u32, u32),
     ) {
-        if depth == 0 {
+        if depth == 0 && !self.is_hosted {
             self.whole.request(now, request, parts, member);
         }
     }
@@ -318,7 +321,7 @@ impl Several {
 
 macro_rules! observes {
     ($($of:ty),*) => {$(
-        impl Observer<Heard<$of>> for Several {
+        impl Observer<$of> for Several {
             fn recorder(&self) -> &Recorder {
                 &self.whole
             }
@@ -337,7 +340,7 @@ macro_rules! observes {
         }
     )*};
 }
-observes!(Observation, OfDevice);
+observes!(Heard<Observation>, Heard<OfDevice>, OfHost);
 
 impl Probe<Heard<Observation>> for Several {
     fn observe(&mut self, now: Time, observation: Heard<Observation>) {
@@ -370,6 +373,23 @@ impl Probe<Heard<OfDevice>> for Several {
                 member,
                 depth,
             } => self.array_done(now, &request, &parts, (member, depth)),
+        }
+    }
+}
+
+/// What is heard of a host in front of a store.
+type OfHost = wordline_host::Observation<Heard<OfDevice>>;
+
+impl Probe<OfHost> for Several {
+    fn observe(&mut self, now: Time, observation: OfHost) {
+        use wordline_host::Observation as Of;
+        match observation {
+            Of::Store(heard) => self.observe(now, heard),
+            Of::Admitted { held } => self.whole.admitted(now, held),
+            Of::Request { request, parts } => {
+                self.whole.left(now);
+                self.whole.request(now, &request, &parts, 0);
+            }
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Outcome {
     pub disks: Vec<wordline_disk::Figures>,
     /// What each cache has done, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
+    /// What the host side has done, if there is one.
+    pub host_side: Option<wordline_host::Figures>,
     /// What was issued of each stream; one of no name if the plan has no streams.
     pub streams: Vec<Issued>,
     /// The time in which all streams issued, if there was one.

@@ -1,6 +1,6 @@
 //! What a probe hears of an array.
 
-use wordline_block::{Member, Parts, Request};
+use wordline_block::{Collecting, Member, Parts, Request};
 
 /// Something that happened in an array of devices that `T` is heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,15 @@ impl<T> Observation<T> {
                 member: inner,
                 depth: depth + 1,
             },
+        }
+    }
+}
+
+impl<T: Collecting> Collecting for Observation<T> {
+    fn collection_steps(&self) -> u32 {
+        match self {
+            Self::Device(heard) => heard.of.collection_steps(),
+            Self::Request { .. } => 0,
         }
     }
 }

@@ -4,7 +4,9 @@ use std::convert::Infallible;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket};
+use wordline_block::{
+    BlockDevice, Busy, Collecting, Completion, Member, Nested, PowerCut, Request, Ticket,
+};
 use wordline_device::Ssd;
 use wordline_disk::Disk;
 use wordline_ftl::Map;
@@ -52,6 +54,17 @@ pub enum OfDevice {
     Disk(wordline_disk::Observation),
     /// In a cache. What is heard of the store behind it is said by the devices there.
     Cache(cached::Observation<Infallible>),
+}
+
+impl Collecting for OfDevice {
+    fn collection_steps(&self) -> u32 {
+        match self {
+            Self::Ssd(heard) => heard.collection_steps(),
+            Self::Disk(heard) => heard.collection_steps(),
+            Self::Cache(cached::Observation::Flash(heard)) => heard.collection_steps(),
+            Self::Cache(_) => 0,
+        }
+    }
 }
 
 /// An event of a device of any kind.

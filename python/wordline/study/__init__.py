@@ -16,6 +16,7 @@ STUDIES = {
     "device-lab": "What reviewers find in drives: reads, wear, cliffs, buffers, TRIM, idle time",
     "ecc": "Codes by what pages are used for: fast writes with LDPC, others with BCH",
     "gc": "Garbage collection scheduling: collections in idle time, in advance and put off",
+    "host-side": "Flash software on the host: its memory, its CPU, workers and queues",
     "lcr": "Load-aware cache replacement: a buffer that knows which chips are busy",
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
     "op-fcl": "OP-FCL: a flash cache that leaves space for collections, divided by a cost model",

@@ -288,6 +288,26 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
     )
 
 
+def _host_side(side: Mapping[str, Any]) -> str:
+    """What requests and flash software took of the host."""
+    causes = ", ".join(
+        f"{name} {duration(side[key] * US_PER_S)}"
+        for name, key in (
+            ("workers", "cpu_worker_s"),
+            ("look-ups", "cpu_lookup_s"),
+            ("updates", "cpu_update_s"),
+            ("collections", "cpu_collection_s"),
+        )
+        if side[key]
+    )
+    words = [f"{share(side['cpu_utilisation'])} of {whole(side['cores'])} cores ({causes or '-'})"]
+    if side["map_bytes"]:
+        words.append(f"map {size(side['map_bytes'])} for {whole(side['map_entries'])} entries")
+    if side["bridge_utilisation"]:
+        words.append(f"bridge at work {share(side['bridge_utilisation'])} of the time")
+    return ", ".join(words)
+
+
 def _key_figures(summary: Mapping[str, Any]) -> Table:
     throughput = summary["throughput"]
     grid = Table.grid(padding=(0, 2))
@@ -302,6 +322,8 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
     grid.add_row("Worst case", _slow(summary["worst_case"], summary["excess"]))
     if summary["device"]["dies"]:
         _add_flash(grid, summary)
+    if side := summary["host_side"]:
+        grid.add_row("Host side", _host_side(side))
     for disk in summary["disks"]:
         _add_disk(grid, disk)
     grid.add_row("Simulated at", _speed(summary["speed"]))

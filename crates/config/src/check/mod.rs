@@ -49,6 +49,7 @@ impl Plan {
         let mut plan = Self {
             name: config.name.clone(),
             store,
+            host_side: config.host_side.clone(),
             replay: replay(&config.replay.mode),
             series: series(&config.series)?,
             observe: observe(&config.observe)?,

@@ -117,5 +117,6 @@ pub(super) fn left(
         devices: vec![Device::of(store.flash(), Preconditioned::default())],
         disks: store.backing().members().map(Disk::figures).collect(),
         caches: vec![CacheOutcome::of(store, observer.hits)],
+        host_side: None,
     }
 }

@@ -111,5 +111,6 @@ pub(super) fn left(
         devices: Vec::new(),
         disks: store.members().map(Disk::figures).collect(),
         caches: Vec::new(),
+        host_side: None,
     }
 }

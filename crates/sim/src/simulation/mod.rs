@@ -206,6 +206,7 @@ impl<'a> Run<'a> {
             chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
         };
         let left = match &plan.store {
+            _ if plan.host_side.is_some() => run.on_store(plan, options, &mut host, watcher, cuts),
             Store::Ssd(_) => run.on_one(&mut host, watcher, cuts),
             Store::Array(array) if is_flat(plan, array) => {
                 run.on_array(plan, array, &mut host, watcher, cuts)
@@ -239,6 +240,7 @@ impl<'a> Run<'a> {
             devices,
             disks,
             caches,
+            host_side,
         } = left;
         let mut error = ended.stop.as_ref().map(ToString::to_string);
         if error.is_none() {
@@ -273,6 +275,7 @@ impl<'a> Run<'a> {
             devices,
             disks,
             caches,
+            host_side,
             streams: issued,
             contention: host.contention.window(),
             digest: ended.digest.value(),
@@ -312,6 +315,9 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
         Shape::Ssd | Shape::Ssds => return Ok(()),
         Shape::Disks => ("a hard disk", false),
         Shape::CachedDisks => ("flash in front of a disk", false),
+        Shape::Mixed if plan.host_side.is_some() => {
+            ("a store with a host side", !plan.own_ssds().is_empty())
+        }
         Shape::Mixed => ("devices of several kinds", !plan.own_ssds().is_empty()),
     };
     let refused = [

@@ -17,6 +17,7 @@ use wordline_device::precondition::Preconditioned;
 use wordline_device::{DeviceError, Ssd};
 use wordline_disk::Disk;
 use wordline_ftl::Map;
+use wordline_host::Host as HostSide;
 use wordline_store::cached::Cached;
 use wordline_store::{Array, Leaf, Store};
 
@@ -59,6 +60,8 @@ pub(super) struct Left {
     pub(super) disks: Vec<wordline_disk::Figures>,
     /// What each cache has done.
     pub(super) caches: Vec<CacheOutcome>,
+    /// What the host side has done, if there is one.
+    pub(super) host_side: Option<wordline_host::Figures>,
 }
 
 impl PreparedRun {
@@ -141,6 +144,17 @@ impl PreparedRun {
             ssds: self.ssds.into_iter(),
         }
         .build(&plan.store);
+        if let Some(config) = &plan.host_side {
+            let mut side = HostSide::new(config, store);
+            side.filled(0, plan.filled_bytes());
+            let ended = if stopped {
+                Ended::new(Some(Stop::Interrupted))
+            } else {
+                let state = LoopState::start(watcher, cuts, self.chip_loads);
+                simulate(&mut side, host, &mut observer, watcher, state)
+            };
+            return Left::of_host(ended, observer, &side, &self.preconditioned);
+        }
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
         } else {
@@ -207,6 +221,7 @@ impl Left {
             devices: vec![Device::of(ssd, preconditioned[0])],
             disks: Vec::new(),
             caches: Vec::new(),
+            host_side: None,
         }
     }
     pub(super) fn of_several<'a>(
@@ -232,6 +247,19 @@ impl Left {
             devices: devices.map(|(ssd, done)| Device::of(ssd, *done)).collect(),
             disks: Vec::new(),
             caches: Vec::new(),
+            host_side: None,
+        }
+    }
+    /// Of a store with a host in front of it.
+    pub(super) fn of_host(
+        ended: Ended,
+        observer: Several,
+        side: &HostSide<Store>,
+        preconditioned: &[Preconditioned],
+    ) -> Self {
+        Self {
+            host_side: Some(side.figures()),
+            ..Self::of_store(ended, observer, side.store(), preconditioned)
         }
     }
     pub(super) fn of_store(
@@ -263,6 +291,7 @@ impl Left {
             devices,
             disks,
             caches,
+            host_side: None,
         }
     }
 }

@@ -65,6 +65,7 @@ impl<'a> Run<'a> {
                     Left::of_several(ended, heard, array.members(), done)
                 })
             }
+            (Shape::Mixed, _) if plan.host_side.is_some() => run.go_on(Left::of_host),
             (Shape::Ssds | Shape::Mixed, _) => run.go_on(Left::of_store),
         }?;
         Ok(Self {

@@ -10,6 +10,7 @@ mod energy;
 mod errors;
 mod figures;
 mod flash;
+mod host_side;
 mod input;
 mod latency;
 mod members;
@@ -37,6 +38,7 @@ use self::figures::usage;
 pub use self::flash::{
     CollectionSummary, CommandSummary, FlashSummary, MapCacheSummary, PreconditionSummary,
 };
+pub use self::host_side::HostSideSummary;
 pub use self::input::InputSummary;
 use self::input::input_summary;
 pub(crate) use self::input::{queue_depth, replay_name};
@@ -116,6 +118,8 @@ pub struct Summary {
     pub buffer: Option<BufferSummary>,
     /// The cache; null unless the store is flash in front of another.
     pub cache: Option<CacheSummary>,
+    /// The host side of the store; null without one.
+    pub host_side: Option<HostSideSummary>,
     /// The hard disks, wherever they stand in the store; empty without one.
     pub disks: Vec<DiskSummary>,
     /// The load of the dies; null if it was not looked at.
@@ -217,6 +221,7 @@ impl Summary {
             slc_cache: SlcCacheSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),
             cache: CacheSummary::of_store(outcome, span),
+            host_side: HostSideSummary::new(outcome, span),
             disks: DiskSummary::all(outcome, span),
             chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
             collections: record

@@ -1,0 +1,28 @@
+//! Where the software of the flash lives.
+
+pub mod bridge;
+pub mod direct;
+pub mod flash_software;
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Where do mapping and collection of the flash live, and what stands between the CPU and the store?
+            pub enum Architecture at "host_side.architecture" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+    };
+}
+
+members! {
+    "direct" => Direct(direct),
+    "bridge" => Bridge(bridge),
+    "flash-software" => FlashSoftware(flash_software),
+}
+
+impl Default for Architecture {
+    fn default() -> Self {
+        Self::Direct(direct::Direct::default())
+    }
+}

@@ -1,0 +1,460 @@
+//! The host: requests, from their worker to the store and back.
+
+use std::collections::VecDeque;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Busy, Collecting, Completion, Parts, PowerCut, Request, Ticket};
+use wordline_kernel::{Context, EventQueue, Probe, Time};
+
+use crate::architecture::{Architecture, bridge, flash_software};
+use crate::config::Config;
+use crate::cpu::{Cpu, FLASH_SOFTWARE, Job, Purpose, Thread, worker};
+use crate::event::{Event, Observation};
+use crate::figures::{Cause, Figures, Memory, Shares};
+use crate::mapping::Map;
+
+/// Requests that the host takes at most, beyond which they wait outside.
+const MOST_HELD: u32 = 1 << 16;
+
+/// No request.
+const NONE: Ticket = Ticket::MAX;
+
+/// A request that the host holds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Open {
+    request: Request,
+    /// When it came in.
+    since: Time,
+    /// Where its time has gone so far.
+    parts: Parts,
+    failed: bool,
+}
+
+/// CPU times of a worker.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct WorkerTimes {
+    submit: Time,
+    locked: Time,
+    complete: Time,
+}
+
+/// A host in front of a store: a worker thread for each stream, cores, a lock, and what the architecture puts between.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "S: Serialize + DeserializeOwned")]
+pub struct Host<S: BlockDevice> {
+    store: S,
+    times: WorkerTimes,
+    cpu: Cpu,
+    bridge: Option<bridge::State>,
+    software: Option<flash_software::State>,
+    /// By ticket; none is vacant.
+    open: Vec<Option<Open>>,
+    vacant: Vec<Ticket>,
+    /// Requests that wait for the store to take them, and since when, in their order.
+    ready: VecDeque<(Ticket, Time)>,
+    /// By ticket of the store: the host's.
+    wholes: Vec<Ticket>,
+    completions: Vec<Completion>,
+    figures: Figures,
+    /// Up to when the requests held are counted in the figures.
+    counted: Time,
+    /// What the store schedules, before it is put into the owner's queue.
+    #[serde(skip)]
+    scheduled: EventQueue<S::Event>,
+}
+
+/// Tells the host's probe what it hears of the store, and counts steps of collections.
+struct Within<'a, P> {
+    steps: u32,
+    probe: &'a mut P,
+}
+
+impl<O: Collecting, P: Probe<Observation<O>>> Probe<O> for Within<'_, P> {
+    const HEARS_PIECES: bool = P::HEARS_PIECES;
+    fn observe(&mut self, now: Time, heard: O) {
+        self.steps += heard.collection_steps();
+        self.probe.observe(now, Observation::Store(heard));
+    }
+}
+
+impl<S: BlockDevice<Observation: Collecting>> Host<S> {
+    /// A host at rest, in front of a store.
+    pub fn new(config: &Config, store: S) -> Self {
+        let ns = Time::from_ns;
+        let (mut bridge, mut software) = (None, None);
+        match &config.architecture {
+            Architecture::Direct(_) => {}
+            Architecture::Bridge(policy) => bridge = Some(bridge::State::new(policy)),
+            Architecture::FlashSoftware(policy) => {
+                software = Some(flash_software::State::new(policy));
+            }
+        }
+        Self {
+            store,
+            times: WorkerTimes {
+                submit: ns(config.submit_ns),
+                locked: ns(config.locked_ns),
+                complete: ns(config.complete_ns),
+            },
+            cpu: Cpu::new(config.cores),
+            bridge,
+            software,
+            open: Vec::new(),
+            vacant: Vec::new(),
+            ready: VecDeque::new(),
+            wholes: Vec::new(),
+            completions: Vec::new(),
+            figures: Figures::default(),
+            counted: Time::ZERO,
+            scheduled: EventQueue::default(),
+        }
+    }
+    /// What it stands in front of.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+    /// What it has done so far.
+    pub fn figures(&self) -> Figures {
+        self.figures
+    }
+    /// These bytes hold data from before the run, written in order: they are mapped.
+    pub fn filled(&mut self, offset: u64, bytes: u64) {
+        if let Some(software) = &mut self.software
+            && bytes > 0
+        {
+            let units = software.units(offset, bytes);
+            software.map.write(units);
+        }
+        self.count_memory();
+    }
+
+    fn held(&self) -> u32 {
+        (self.open.len() - self.vacant.len()) as u32
+    }
+    /// Books the requests held up to now.
+    fn count_held(&mut self, now: Time) {
+        let held = u128::from(self.held());
+        self.figures.held_time += held * u128::from(now.since(self.counted).0);
+        self.counted = now;
+    }
+    fn count_memory(&mut self) {
+        let software = self.software.as_ref();
+        let memory = software.map_or_else(Memory::default, |software| software.map.memory());
+        self.figures.most_bytes = self.figures.most_bytes.max(memory.bytes);
+        self.figures.memory = memory;
+    }
+    fn issue(&mut self, open: Open) -> Ticket {
+        if let Some(ticket) = self.vacant.pop() {
+            self.open[ticket as usize] = Some(open);
+            return ticket;
+        }
+        self.open.push(Some(open));
+        self.open.len() as Ticket - 1
+    }
+    fn open(&mut self, ticket: Ticket) -> &mut Open {
+        match &mut self.open[ticket as usize] {
+            Some(open) => open,
+            None => unreachable!("the host holds the request"),
+        }
+    }
+
+    /// What the worker of a request has to do to submit it.
+    fn submission(&mut self, now: Time, ticket: Ticket, request: &Request) -> Job {
+        let mut free = Shares::of(Cause::Worker, self.times.submit);
+        let mut locked = Shares::of(Cause::Worker, self.times.locked);
+        if let Some(software) = &mut self.software {
+            let steps = software.serve(request);
+            self.figures.lookups += steps.lookups;
+            self.figures.updates += steps.updates;
+            let price = software.price(steps);
+            let under = if software.is_locked {
+                &mut locked
+            } else {
+                &mut free
+            };
+            *under = under.plus(&price);
+        }
+        Job::new(now, Purpose::Submit(ticket), free, locked)
+    }
+    /// The flash has done steps of collections, which the flash software follows.
+    fn collected(&mut self, now: Time, steps: u32) {
+        let Some(software) = self.software.as_ref().filter(|_| steps > 0) else {
+            return;
+        };
+        self.figures.collection_steps += u64::from(steps);
+        let (work, none) = (software.collect(steps), Shares::default());
+        let (free, locked) = if software.is_locked {
+            (none, work)
+        } else {
+            (work, none)
+        };
+        let job = Job::new(now, Purpose::Collect, free, locked);
+        self.cpu.add(now, FLASH_SOFTWARE, job);
+    }
+
+    /// Does something with the store at this instant, and takes what it has completed.
+    fn inside<T, P: Probe<Observation<S::Observation>>>(
+        &mut self,
+        cx: &mut Context<'_, Event<S::Event>, P>,
+        act: impl FnOnce(&mut S, &mut Context<'_, S::Event, Within<'_, P>>) -> Result<T, S::Error>,
+    ) -> Result<T, S::Error> {
+        let mut within = Within {
+            steps: 0,
+            probe: cx.probe,
+        };
+        let inner = &mut Context::new(cx.now, &mut self.scheduled, &mut within);
+        let done = act(&mut self.store, inner)?;
+        let steps = within.steps;
+        while let Some((at, event)) = self.scheduled.pop() {
+            cx.queue.schedule(at, Event::Store(event));
+        }
+        self.collected(cx.now, steps);
+        Ok(done)
+    }
+    /// Takes what the store has completed to the workers.
+    fn settle(&mut self, now: Time) {
+        if !self.store.has_completions() {
+            return;
+        }
+        let done: Vec<_> = self.store.completions().collect();
+        for done in done {
+            let ticket = std::mem::replace(&mut self.wholes[done.ticket as usize], NONE);
+            let open = self.open(ticket);
+            open.parts.add(&done.parts);
+            open.failed |= done.failed;
+            let stream = open.request.stream;
+            if let Some(bridge) = &mut self.bridge {
+                bridge.release();
+            }
+            let work = Shares::of(Cause::Worker, self.times.complete);
+            let job = Job::new(now, Purpose::Complete(ticket), work, Shares::default());
+            self.cpu.add(now, worker(stream), job);
+        }
+    }
+    /// The store takes what it can of what is ready.
+    fn feed<P: Probe<Observation<S::Observation>>>(
+        &mut self,
+        cx: &mut Context<'_, Event<S::Event>, P>,
+    ) -> Result<(), S::Error> {
+        let mut place = 0;
+        while let Some(&(ticket, since)) = self.ready.get(place) {
+            let request = self.open(ticket).request;
+            if !self.store.takes(request.stream) {
+                place += 1;
+                continue;
+            }
+            self.ready.remove(place);
+            let request = Request {
+                arrival: since,
+                ..request
+            };
+            let own = self.inside(cx, |store, cx| store.submit(cx, request))? as usize;
+            if self.wholes.len() <= own {
+                self.wholes.resize(own + 1, NONE);
+            }
+            self.wholes[own] = ticket;
+            self.settle(cx.now);
+        }
+        Ok(())
+    }
+    /// A job is done: its request goes on.
+    fn follow<P: Probe<Observation<S::Observation>>>(
+        &mut self,
+        cx: &mut Context<'_, Event<S::Event>, P>,
+        job: &Job,
+    ) {
+        let (Purpose::Submit(ticket) | Purpose::Complete(ticket)) = job.purpose else {
+            return;
+        };
+        let open = self.open(ticket);
+        open.parts.host_side_wait += job.waited;
+        open.parts.host_side += job.work();
+        let request = open.request;
+        match (job.purpose, &mut self.bridge) {
+            (Purpose::Complete(_), _) => self.complete(cx, ticket),
+            (_, Some(bridge)) => bridge.add(cx.now, ticket, &request),
+            (_, None) => self.ready.push_back((ticket, cx.now)),
+        }
+    }
+    fn complete<P: Probe<Observation<S::Observation>>>(
+        &mut self,
+        cx: &mut Context<'_, Event<S::Event>, P>,
+        ticket: Ticket,
+    ) {
+        self.count_held(cx.now);
+        let Some(open) = self.open[ticket as usize].take() else {
+            return;
+        };
+        self.vacant.push(ticket);
+        let Open { request, parts, .. } = open;
+        debug_assert_eq!(
+            parts.total(),
+            cx.now - request.arrival,
+            "the parts are the response time"
+        );
+        self.figures.completed += 1;
+        self.figures.response += u128::from((cx.now - open.since).0);
+        self.completions.push(Completion {
+            ticket,
+            stream: request.stream,
+            parts,
+            failed: open.failed,
+        });
+        cx.observe(Observation::Request { request, parts });
+    }
+    /// Goes on until nothing more happens at this instant.
+    fn advance<P: Probe<Observation<S::Observation>>>(
+        &mut self,
+        cx: &mut Context<'_, Event<S::Event>, P>,
+    ) -> Result<(), S::Error> {
+        loop {
+            for (until, thread) in self.cpu.started.drain(..) {
+                cx.schedule(until, Event::Thread(thread));
+            }
+            if let Some(job) = self.cpu.done.pop_front() {
+                self.follow(cx, &job);
+                continue;
+            }
+            let bridge = self.bridge.as_mut();
+            if let Some(until) = bridge.and_then(|bridge| bridge.start(cx.now)) {
+                cx.schedule(until, Event::Converted);
+            }
+            self.feed(cx)?;
+            if self.cpu.started.is_empty() && self.cpu.done.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+    fn thread_ended(&mut self, now: Time, thread: Thread) {
+        self.cpu.ended(now, thread, &mut self.figures);
+    }
+    fn converted(&mut self, now: Time) {
+        let Some(crossed) = self.bridge.as_mut().and_then(bridge::State::converted) else {
+            return;
+        };
+        self.figures.bridge += crossed.work;
+        let open = self.open(crossed.ticket);
+        open.parts.host_side_wait += crossed.waited;
+        open.parts.host_side += crossed.work;
+        self.ready.push_back((crossed.ticket, now));
+    }
+}
+
+impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
+    type Event = Event<S::Event>;
+    type Observation = Observation<S::Observation>;
+    type Error = S::Error;
+
+    fn user_bytes(&self) -> u64 {
+        self.store.user_bytes()
+    }
+    fn takes(&self, _stream: u32) -> bool {
+        self.held() < MOST_HELD
+    }
+    fn submit(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        request: Request,
+    ) -> Result<Ticket, Self::Error> {
+        self.count_held(cx.now);
+        let parts = Parts {
+            host_queue: cx.now - request.arrival,
+            ..Parts::default()
+        };
+        let ticket = self.issue(Open {
+            request,
+            since: cx.now,
+            parts,
+            failed: false,
+        });
+        let held = self.held();
+        self.figures.held_most = self.figures.held_most.max(held);
+        cx.observe(Observation::Admitted { held });
+        let job = self.submission(cx.now, ticket, &request);
+        self.count_memory();
+        self.cpu.add(cx.now, worker(request.stream), job);
+        self.advance(cx)?;
+        Ok(ticket)
+    }
+    fn handle(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        event: Self::Event,
+    ) -> Result<(), Self::Error> {
+        match event {
+            Event::Store(event) => {
+                self.inside(cx, |store, cx| store.handle(cx, event))?;
+                self.settle(cx.now);
+            }
+            Event::Thread(thread) => self.thread_ended(cx.now, thread),
+            Event::Converted => self.converted(cx.now),
+        }
+        self.advance(cx)
+    }
+    fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.drain(..)
+    }
+    fn has_completions(&self) -> bool {
+        !self.completions.is_empty()
+    }
+    /// The host fails with the store: all that it holds is lost.
+    fn cut_power(
+        &mut self,
+        now: Time,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<PowerCut, Self::Error> {
+        let mut within = Within { steps: 0, probe };
+        let cut = self.store.cut_power(now, &mut within)?;
+        for lost in self.store.completions() {
+            self.wholes[lost.ticket as usize] = NONE;
+        }
+        for (own, whole) in (0..).zip(&mut self.wholes) {
+            if std::mem::replace(whole, NONE) != NONE {
+                self.store.withdraw(own);
+            }
+        }
+        self.count_held(now);
+        let open = std::mem::take(&mut self.open);
+        self.vacant.clear();
+        self.ready.clear();
+        self.cpu.stop();
+        if let Some(bridge) = &mut self.bridge {
+            bridge.stop();
+        }
+        let lost = (0..).zip(open).filter_map(|(ticket, open)| {
+            open.map(|open| Completion {
+                ticket,
+                stream: open.request.stream,
+                parts: Parts::default(),
+                failed: false,
+            })
+        });
+        let before = self.completions.len();
+        self.completions.extend(lost);
+        Ok(PowerCut {
+            requests_lost: (self.completions.len() - before) as u32,
+            ..cut
+        })
+    }
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
+        self.store.volatile_pages(offset, bytes)
+    }
+    #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
+    fn resume(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+    ) -> Result<(), Self::Error> {
+        // The recovery is over; nothing was held meanwhile.
+        self.counted = cx.now;
+        self.inside(cx, |store, cx| store.resume(cx))?;
+        self.settle(cx.now);
+        self.advance(cx)
+    }
+    fn chip_times(&self, times: &mut Vec<Time>) {
+        self.store.chip_times(times);
+    }
+    fn busy(&self, busy: &mut Busy) {
+        self.store.busy(busy);
+    }
+}

@@ -1,0 +1,20 @@
+//! The host side of a store: the worker threads that submit requests, on the cores of a CPU; a bridge in front of the store; flash
+//! software with its map in the memory of the host.
+//!
+//! [`Host`] wraps whatever serves blocks and serves blocks itself. What it adds to a response time is two parts of it,
+//! so that sums stay exact.
+
+pub mod architecture;
+pub mod config;
+pub mod cpu;
+pub mod event;
+pub mod figures;
+pub mod host;
+pub mod mapping;
+
+pub use architecture::Architecture;
+pub use config::Config;
+pub use event::{Event, Observation};
+pub use figures::{Cause, Figures, Memory};
+pub use host::Host;
+pub use mapping::Mapping;

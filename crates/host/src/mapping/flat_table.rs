@@ -1,0 +1,108 @@
+//! A table with an entry for each unit.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Map, Units};
+use crate::figures::Memory;
+
+/// A table with an entry for each unit, by address. The system gives memory for it page by page, when an entry in a page is
+/// mapped for the first time, and gets none of it back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlatTable {
+    /// Length of an entry. Bytes.
+    #[schemars(range(min = 1, max = 64))]
+    pub entry_bytes: u64,
+    /// What the system gives at once. Bytes.
+    #[schemars(range(min = 64, max = 1_073_741_824))]
+    pub page_bytes: u64,
+}
+
+impl Default for FlatTable {
+    fn default() -> Self {
+        Self {
+            entry_bytes: 8,
+            page_bytes: 4096,
+        }
+    }
+}
+
+impl Cited for FlatTable {
+    const PAPER: &'static str = "";
+}
+
+/// The pages of the table that there are, each with the bits of its entries that are mapped.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    page_bytes: u64,
+    entries_per_page: u64,
+    pages: BTreeMap<u64, Vec<u64>>,
+    mapped: u64,
+}
+
+impl State {
+    pub(super) fn new(policy: &FlatTable) -> Self {
+        Self {
+            page_bytes: policy.page_bytes,
+            entries_per_page: policy.page_bytes / policy.entry_bytes,
+            pages: BTreeMap::new(),
+            mapped: 0,
+        }
+    }
+    /// Maps the units of one page, or maps them no more.
+    fn set(&mut self, page: u64, within: std::ops::Range<u64>, mapped: bool) {
+        let words = self.entries_per_page.div_ceil(64) as usize;
+        let bits = if mapped {
+            self.pages.entry(page).or_insert_with(|| vec![0; words])
+        } else {
+            let Some(bits) = self.pages.get_mut(&page) else {
+                return;
+            };
+            bits
+        };
+        for entry in within {
+            let (word, bit) = (&mut bits[(entry / 64) as usize], 1 << (entry % 64));
+            let before = *word & bit != 0;
+            match (before, mapped) {
+                (false, true) => self.mapped += 1,
+                (true, false) => self.mapped -= 1,
+                _ => {}
+            }
+            *word = if mapped { *word | bit } else { *word & !bit };
+        }
+    }
+    fn set_all(&mut self, units: Units, mapped: bool) -> u64 {
+        let mut unit = units.first;
+        while unit < units.end() {
+            let (page, from) = (unit / self.entries_per_page, unit % self.entries_per_page);
+            let until = self.entries_per_page.min(from + units.end() - unit);
+            self.set(page, from..until, mapped);
+            unit += until - from;
+        }
+        units.count
+    }
+}
+
+impl Map for State {
+    fn look_up(&self, units: Units) -> u64 {
+        units.count
+    }
+    fn write(&mut self, units: Units) -> u64 {
+        self.set_all(units, true)
+    }
+    fn trim(&mut self, units: Units) -> u64 {
+        self.set_all(units, false)
+    }
+    fn memory(&self) -> Memory {
+        let pages = self.pages.len() as u64;
+        Memory {
+            units: self.mapped,
+            entries: self.mapped,
+            bytes: pages * self.page_bytes,
+        }
+    }
+}

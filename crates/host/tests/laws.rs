@@ -1,0 +1,469 @@
+//! Laws of queues on the host, before stores that take a fixed time.
+//!
+//! All times are fixed, so that closed loops settle to a period: the throughput is the asymptotic bound min(N / R, 1 / D) itself
+//! (P. J. Denning, J. P. Buzen, The operational analysis of queueing network models, ACM Computing Surveys 10(3), 1978), not only below it.
+
+#![allow(clippy::expect_used)] // outside test functions too, this file is a test
+
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use wordline_block::{
+    BlockDevice, Collecting, Completion, Failure, Op, Parts, PowerCut, Request, Ticket,
+};
+use wordline_host::architecture::bridge::Bridge;
+use wordline_host::architecture::flash_software::FlashSoftware;
+use wordline_host::cpu::FLASH_SOFTWARE;
+use wordline_host::{Architecture, Cause, Config, Event, Figures, Host, Observation};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
+
+/// A request of the store is done.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Done(Ticket);
+
+impl wordline_block::Event for Done {
+    fn mix(self, digest: &mut Digest) {
+        digest.mix(self.0.into());
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Collected(u32);
+
+impl Collecting for Collected {
+    fn collection_steps(&self) -> u32 {
+        self.0
+    }
+}
+
+#[derive(Debug)]
+struct Never;
+
+impl std::fmt::Display for Never {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+
+impl Failure for Never {
+    fn is_interruption(&self) -> bool {
+        false
+    }
+}
+
+/// Takes a fixed time for each request, as many at once as there are slots, and collects as it takes a request.
+#[derive(Debug, Serialize, Deserialize)]
+struct Fixed {
+    time: Time,
+    slots: usize,
+    collects: u32,
+    held: Vec<Option<Request>>,
+    done: Vec<Completion>,
+}
+
+impl Fixed {
+    fn new(ns: u64) -> Self {
+        Self {
+            time: Time::from_ns(ns),
+            slots: 1 << 10,
+            collects: 0,
+            held: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+    fn under_way(&self) -> usize {
+        self.held.iter().flatten().count()
+    }
+}
+
+impl BlockDevice for Fixed {
+    type Event = Done;
+    type Observation = Collected;
+    type Error = Never;
+
+    fn user_bytes(&self) -> u64 {
+        1 << 30
+    }
+    fn takes(&self, _stream: u32) -> bool {
+        self.under_way() < self.slots
+    }
+    fn submit(
+        &mut self,
+        cx: &mut Context<'_, Done, impl Probe<Collected>>,
+        request: Request,
+    ) -> Result<Ticket, Never> {
+        self.held.push(Some(request));
+        let ticket = self.held.len() as Ticket - 1;
+        self.done.reserve(1);
+        cx.schedule(cx.now + self.time, Done(ticket));
+        if self.collects > 0 {
+            cx.observe(Collected(self.collects));
+        }
+        // Of a request that waited outside, the host tells since when.
+        self.held[ticket as usize] = Some(Request {
+            bytes: (cx.now - request.arrival).0,
+            ..request
+        });
+        Ok(ticket)
+    }
+    fn handle(
+        &mut self,
+        _cx: &mut Context<'_, Done, impl Probe<Collected>>,
+        Done(ticket): Done,
+    ) -> Result<(), Never> {
+        let Some(request) = self.held[ticket as usize].take() else {
+            return Ok(());
+        };
+        self.done.push(Completion {
+            ticket,
+            stream: request.stream,
+            parts: Parts {
+                host_queue: Time(request.bytes),
+                cell: self.time,
+                ..Parts::default()
+            },
+            failed: false,
+        });
+        Ok(())
+    }
+    fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.done.drain(..)
+    }
+    fn has_completions(&self) -> bool {
+        !self.done.is_empty()
+    }
+    fn cut_power(
+        &mut self,
+        _now: Time,
+        _probe: &mut impl Probe<Collected>,
+    ) -> Result<PowerCut, Never> {
+        for (ticket, held) in (0..).zip(&mut self.held) {
+            self.done.extend(held.take().map(|request| Completion {
+                ticket,
+                stream: request.stream,
+                parts: Parts::default(),
+                failed: false,
+            }));
+        }
+        Ok(PowerCut {
+            time: Time::from_us(1),
+            ..PowerCut::default()
+        })
+    }
+    fn volatile_pages(&self, _offset: u64, _bytes: u64) -> u32 {
+        0
+    }
+}
+
+/// Parts and response times of what was complete, and when.
+#[derive(Default)]
+struct Heard(Vec<(Time, Parts)>);
+
+impl Probe<Observation<Collected>> for Heard {
+    fn observe(&mut self, now: Time, heard: Observation<Collected>) {
+        if let Observation::Request { request, parts } = heard {
+            assert_eq!(parts.total(), now - request.arrival);
+            self.0.push((now, parts));
+        }
+    }
+}
+
+/// Closed loops of `workers`, each with `depth` requests under way, `requests` in all; what is left of them.
+struct Loops {
+    heard: Heard,
+    figures: Figures,
+    end: Time,
+}
+
+fn request(stream: u32, number: u64, now: Time) -> Request {
+    Request {
+        stream,
+        op: if number.is_multiple_of(3) {
+            Op::Read
+        } else {
+            Op::Write
+        },
+        fua: false,
+        offset: number * 7 % 1000 * 512,
+        bytes: 512,
+        arrival: now,
+    }
+}
+
+fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -> Loops {
+    let mut host = Host::new(config, store);
+    let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+    let mut issued = 0;
+    let mut now = Time::ZERO;
+    let mut due: Vec<u32> = (0..depth).flat_map(|_| 0..workers).collect();
+    loop {
+        for stream in std::mem::take(&mut due) {
+            if issued < requests {
+                let cx = &mut Context::new(now, &mut queue, &mut heard);
+                host.submit(cx, request(stream, issued, now))
+                    .expect("it never fails");
+                issued += 1;
+            }
+        }
+        due.extend(host.completions().map(|done| done.stream));
+        if !due.is_empty() {
+            continue;
+        }
+        let Some((at, event)) = queue.pop() else {
+            break;
+        };
+        now = at;
+        let cx = &mut Context::new(now, &mut queue, &mut heard);
+        host.handle(cx, event).expect("it never fails");
+        due.extend(host.completions().map(|done| done.stream));
+    }
+    assert_eq!(heard.0.len() as u64, requests);
+    Loops {
+        figures: host.figures(),
+        heard,
+        end: now,
+    }
+}
+
+impl Loops {
+    /// The distance of completions that all have in the last third; none if they differ.
+    fn period(&self) -> Option<Time> {
+        let times = self.heard.0.iter().map(|(at, _)| *at);
+        let late: Vec<Time> = times.skip(self.heard.0.len() * 2 / 3).collect();
+        let mut gaps = late.windows(2).map(|pair| pair[1] - pair[0]);
+        let first = gaps.next()?;
+        gaps.all(|gap| gap == first).then_some(first)
+    }
+    /// Requests a second, of the last two thirds.
+    fn throughput(&self) -> f64 {
+        let first = self.heard.0.len() / 3;
+        let time = self.heard.0[self.heard.0.len() - 1].0 - self.heard.0[first].0;
+        (self.heard.0.len() - 1 - first) as f64 / time.as_secs()
+    }
+}
+
+/// 38 us free, 45 us under the lock, 17 us in the store: the shares that the reading of chapter 4 fits.
+fn shares() -> (Config, u64) {
+    let config = Config {
+        submit_ns: 38_000,
+        locked_ns: 45_000,
+        complete_ns: 0,
+        ..Config::default()
+    };
+    (config, 17_000)
+}
+
+/// Throughput of `workers` by mean value analysis: the lock as a server, the rest of the time as think time, all exponential
+/// (M. Reiser, S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, Journal of the ACM 27(2), 1980).
+fn mean_value_analysis(think: f64, lock: f64, workers: u32) -> f64 {
+    let (mut queue, mut throughput) = (0.0, 0.0);
+    for population in 1..=workers {
+        let response = lock * (1.0 + queue);
+        throughput = f64::from(population) / (think + response);
+        queue = throughput * response;
+    }
+    throughput
+}
+
+#[test]
+fn workers_with_a_lock_run_at_the_bound_and_not_below_mean_value_analysis() {
+    let (config, store) = shares();
+    // As many cores as workers: all but the lock is think time.
+    let config = Config { cores: 8, ..config };
+    for workers in 1..=8 {
+        let loops = run(&config, Fixed::new(store), workers, 1, 3000);
+        let bound = (f64::from(workers) / 100e-6).min(1.0 / 45e-6);
+        let exponential = mean_value_analysis(55e-6, 45e-6, workers);
+        let throughput = loops.throughput();
+        assert!(
+            (throughput / bound - 1.0).abs() < 2e-3,
+            "{workers}: {throughput} of {bound}"
+        );
+        assert!(
+            throughput > exponential * 0.998,
+            "{workers}: {throughput}, {exponential}"
+        );
+    }
+    let three = run(&config, Fixed::new(store), 3, 1, 3000);
+    assert_eq!(three.period(), Some(Time::from_us(45)));
+}
+
+#[test]
+fn four_workers_on_four_cores_gain_as_much_as_eight() {
+    let (config, store) = shares();
+    let of = |workers| run(&config, Fixed::new(store), workers, 1, 3000).throughput();
+    let one = of(1);
+    for workers in [4, 8] {
+        assert!((of(workers) / one - 100.0 / 45.0).abs() < 0.01);
+    }
+}
+
+#[test]
+fn a_worker_with_a_queue_is_as_fast_as_its_thread() {
+    let (config, store) = shares();
+    let loops = run(&config, Fixed::new(store), 1, 128, 3000);
+    assert_eq!(loops.period(), Some(Time::from_us(83)));
+    // Little's law.
+    let (_, late) = loops.heard.0[2800];
+    assert_eq!(late.total(), Time::from_us(128 * 83));
+}
+
+#[test]
+fn one_core_does_all_the_work_there_is() {
+    let (config, store) = shares();
+    let config = Config { cores: 1, ..config };
+    let loops = run(&config, Fixed::new(store), 8, 1, 3000);
+    assert!((loops.throughput() * 83e-6 - 1.0).abs() < 1e-3);
+}
+
+fn bridge(queue_depth: u32) -> Config {
+    Config {
+        submit_ns: 0,
+        complete_ns: 0,
+        architecture: Architecture::Bridge(Bridge {
+            protocol_ns: 50_000,
+            queue_depth,
+            ..Bridge::default()
+        }),
+        ..Config::default()
+    }
+}
+
+#[test]
+fn a_bridge_without_a_queue_serves_one_at_a_time_whoever_asks() {
+    for workers in [1, 2, 4, 8] {
+        let loops = run(&bridge(1), Fixed::new(15_000), workers, 1, 900);
+        assert_eq!(loops.period(), Some(Time::from_us(65)));
+        let (_, last) = loops.heard.0[800];
+        assert_eq!(last.total(), Time::from_us(65 * u64::from(workers)));
+    }
+}
+
+#[test]
+fn a_bridge_with_a_queue_runs_at_its_own_pace() {
+    let loops = run(&bridge(128), Fixed::new(15_000), 1, 128, 3000);
+    assert_eq!(loops.period(), Some(Time::from_us(50)));
+}
+
+#[test]
+fn a_bridge_converts_stripe_by_stripe() {
+    let mut host = Host::new(&bridge(8), Fixed::new(0));
+    let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+    let crossing = Request {
+        offset: 65_536 - 512,
+        bytes: 65_536 + 1024,
+        ..request(0, 0, Time::ZERO)
+    };
+    let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
+    host.submit(cx, crossing).expect("it never fails");
+    // 64 KiB and 1 KiB from the end of one stripe to the middle of the next but one.
+    assert_eq!(queue.next_time(), Some(Time::from_us(150)));
+}
+
+fn software(collects: u32) -> (Config, Fixed) {
+    let config = Config {
+        architecture: Architecture::FlashSoftware(FlashSoftware {
+            lookup_ns: 300,
+            update_ns: 700,
+            collection_ns: 1_100,
+            ..FlashSoftware::default()
+        }),
+        ..shares().0
+    };
+    let mut store = Fixed::new(17_000);
+    store.collects = collects;
+    (config, store)
+}
+
+#[test]
+fn cpu_time_of_the_flash_software_is_steps_times_prices() {
+    let (config, store) = software(3);
+    let Figures {
+        cpu,
+        lookups,
+        updates,
+        collection_steps,
+        ..
+    } = run(&config, store, 4, 1, 900).figures;
+    // 512 bytes are an entry of the table; every third request is a read.
+    assert_eq!((lookups, updates, collection_steps), (900, 600, 2700));
+    assert_eq!(cpu.get(Cause::LookUp), Time::from_ns(300 * 900));
+    assert_eq!(cpu.get(Cause::Update), Time::from_ns(700 * 600));
+    assert_eq!(cpu.get(Cause::Collection), Time::from_ns(1_100 * 2700));
+    assert_eq!(cpu.get(Cause::Worker), Time::from_ns(83_000 * 900));
+    assert_eq!(FLASH_SOFTWARE, 0);
+}
+
+#[test]
+fn collections_take_the_lock_from_workers() {
+    // Under the lock for each request: 45 us, 0.3 us, 0.7 us for two of three, and the steps of collections.
+    for (collects, period) in [(0, 45_766.67), (10, 56_766.67)] {
+        let (config, store) = software(collects);
+        let loops = run(&config, store, 8, 1, 3000);
+        let mean = 1e9 / loops.throughput();
+        assert!((mean - period).abs() < 60.0, "{mean} for {period}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn time_is_conserved(
+        cores in 1_u32..5, workers in 1_u32..9, depth in 1_u32..9, submit_ns in 0_u64..20_000, locked_ns in 0_u64..20_000,
+        complete_ns in 0_u64..9_000, collects in 0_u32..4, slots in 1_usize..9, kind in 0..3,
+    ) {
+        let architecture = match kind {
+            0 => Architecture::default(),
+            1 => bridge(depth).architecture,
+            _ => software(0).0.architecture,
+        };
+        let config = Config { cores, submit_ns, locked_ns, complete_ns, architecture };
+        let mut store = Fixed::new(17_000);
+        (store.collects, store.slots) = (collects, slots);
+        let Loops { heard, figures, end } = run(&config, store, workers, depth, 200);
+        // Little's law, N = X R, both sides times the length of the run: exact.
+        prop_assert_eq!(figures.held_time, figures.response);
+        prop_assert_eq!(figures.completed, 200);
+        let parts = |of: fn(&Parts) -> Time| heard.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
+        let response = parts(Parts::total);
+        prop_assert_eq!(u128::from(response.0), figures.response);
+        // What requests spend at work is the CPU time of all but collections, and the bridge's.
+        let own = figures.cpu.total() - figures.cpu.get(Cause::Collection);
+        prop_assert_eq!(parts(|parts| parts.host_side), own + figures.bridge);
+        // No core works longer than there is time, nor does the holder of the lock or the bridge.
+        prop_assert!(figures.cpu.total() <= end * u64::from(cores));
+        prop_assert!(figures.locked <= end && figures.bridge <= end);
+    }
+
+    #[test]
+    fn a_power_cut_loses_all_that_the_host_holds(events in 0_usize..60, kind in 0..3, workers in 1_u32..6) {
+        let config = match kind {
+            0 => shares().0,
+            1 => bridge(2),
+            _ => software(0).0,
+        };
+        let mut host = Host::new(&config, Fixed::new(17_000));
+        let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+        for number in 0..30 {
+            let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
+            host.submit(cx, request(number % workers, number.into(), Time::ZERO)).expect("it never fails");
+        }
+        let mut now = Time::ZERO;
+        for _ in 0..events {
+            let Some((at, event)) = queue.pop() else { break };
+            now = at;
+            host.handle(&mut Context::new(now, &mut queue, &mut heard), event).expect("it never fails");
+        }
+        let done = host.completions().count();
+        let cut = host.cut_power(now, &mut heard).expect("it never fails");
+        prop_assert_eq!(host.completions().count(), 30 - done);
+        prop_assert_eq!(cut.requests_lost as usize, 30 - done);
+        // Afterwards the host is as good as new.
+        let mut queue = EventQueue::<Event<Done>>::default();
+        now += cut.time;
+        host.resume(&mut Context::new(now, &mut queue, &mut heard)).expect("it never fails");
+        host.submit(&mut Context::new(now, &mut queue, &mut heard), request(0, 1, now)).expect("it never fails");
+        while let Some((at, event)) = queue.pop() {
+            host.handle(&mut Context::new(at, &mut queue, &mut heard), event).expect("it never fails");
+        }
+        prop_assert_eq!(host.completions().count(), 1);
+    }
+}
