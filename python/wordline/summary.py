@@ -93,6 +93,8 @@ class Breakdown(TypedDict):
     """The parts of the mean response time; they sum to it."""
 
     host_queue_us: float
+    host_side_wait_us: float
+    host_side_us: float
     link_wait_us: float
     link_us: float
     buffer_wait_us: float
@@ -552,6 +554,29 @@ class Buffer(TypedDict):
     dirty_pages_left: int
 
 
+class HostSide(TypedDict):
+    """What requests and flash software took of the host (`[host_side]`). Null, as all of these,
+    without one."""
+
+    cores: int
+    cpu_worker_s: float
+    cpu_lookup_s: float
+    cpu_update_s: float
+    cpu_collection_s: float
+    cpu_utilisation: float | None
+    lock_utilisation: float | None
+    bridge_utilisation: float | None
+    held_mean: float | None
+    held_most: int
+    lookup_steps: int
+    update_steps: int
+    collection_steps: int
+    map_units: int
+    map_entries: int
+    map_bytes: int
+    map_most_bytes: int
+
+
 class SeekDistance(TypedDict):
     """Accesses after seeks of a range of distances."""
 
@@ -672,6 +697,7 @@ class Summary(TypedDict):
     slc_cache: SlcCache | None
     buffer: Buffer | None
     cache: Cache | None
+    host_side: HostSide | None
     disks: list[Disk]
     chip_load: ChipLoad | None
     collections: list[Collections]
