@@ -59,9 +59,10 @@ pub enum OfDevice {
 impl Collecting for OfDevice {
     fn collection_steps(&self) -> u32 {
         match self {
-            Self::Ssd(heard) => heard.collection_steps(),
+            Self::Ssd(heard) | Self::Cache(cached::Observation::Flash(heard)) => {
+                heard.collection_steps()
+            }
             Self::Disk(heard) => heard.collection_steps(),
-            Self::Cache(cached::Observation::Flash(heard)) => heard.collection_steps(),
             Self::Cache(_) => 0,
         }
     }

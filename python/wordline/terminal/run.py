@@ -270,15 +270,12 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
         )
         if disk[key]
     ]
-    phases = ", ".join(
-        f"{name} {duration(disk[key] * US_PER_S)}"
-        for name, key in (
-            ("seek", "seek_s"),
-            ("rotation", "rotation_s"),
-            ("transfer", "transfer_s"),
-            ("overhead", "overhead_s"),
-        )
-        if disk[key]
+    phases = _times(
+        disk,
+        seek="seek_s",
+        rotation="rotation_s",
+        transfer="transfer_s",
+        overhead="overhead_s",
     )
     grid.add_row(
         f"Disk {disk['name']}",
@@ -288,17 +285,21 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
     )
 
 
+def _times(figures: Mapping[str, Any], **keys: str) -> str:
+    """Seconds of each key that are not zero, as durations under its name."""
+    return ", ".join(
+        f"{name} {duration(figures[key] * US_PER_S)}" for name, key in keys.items() if figures[key]
+    )
+
+
 def _host_side(side: Mapping[str, Any]) -> str:
     """What requests and flash software took of the host."""
-    causes = ", ".join(
-        f"{name} {duration(side[key] * US_PER_S)}"
-        for name, key in (
-            ("workers", "cpu_worker_s"),
-            ("look-ups", "cpu_lookup_s"),
-            ("updates", "cpu_update_s"),
-            ("collections", "cpu_collection_s"),
-        )
-        if side[key]
+    causes = _times(
+        side,
+        workers="cpu_worker_s",
+        lookups="cpu_lookup_s",
+        updates="cpu_update_s",
+        collections="cpu_collection_s",
     )
     words = [f"{share(side['cpu_utilisation'])} of {whole(side['cores'])} cores ({causes or '-'})"]
     if side["map_bytes"]:
