@@ -42,15 +42,14 @@ class Cell:
     capacity: int
     resize_s: float = 0.0
     work_ms: float = 0.0
-    held: float = 0.0
     resized: float = 0.0
     reads: float = 0.0
 
     @staticmethod
     def of(summary: Summary, disks: int = 1) -> "Cell":
         """What a summary has of it. Hits are those of reads and writes together; work is what flash
-        and disks do for a request, waited for or not; held is how full the lists are at the end,
-        `reads` of them 0 to 1 for reads, resized the share of destages that no page waited for."""
+        and disks do for a request, waited for or not; `reads` is the read list's share of the pages
+        held, 0 to 1; resized is the share of destages that no page waited for, per cent."""
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
         destaged = cache["destaged_on_demand"] + cache["destaged_to_resize"]
@@ -65,7 +64,6 @@ class Cell:
             capacity=cache["capacity_pages"],
             resize_s=cache["resize_destage_s"],
             work_ms=1000 * work_s(summary, disks) / max(1, summary["input"]["requests"]),
-            held=100 * cache["resident_pages"] / cache["capacity_pages"],
             reads=cache["read_list_pages"] / max(1, cache["resident_pages"]),
             resized=100 * cache["destaged_to_resize"] / max(1, destaged),
         )
