@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Collecting, Completion, Parts, PowerCut, Request, Ticket};
+use wordline_kernel::memory::Table;
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use crate::architecture::{Architecture, bridge, flash_software};
@@ -12,7 +13,7 @@ use crate::config::Config;
 use crate::cpu::{Cpu, FLASH_SOFTWARE, Job, Purpose, Thread, worker};
 use crate::event::{Event, Observation};
 use crate::figures::{Cause, Figures, Memory, Shares};
-use crate::mapping::Map;
+use crate::mapping::{Map, MapState};
 
 /// Requests that the host takes at most, beyond which they wait outside.
 const MOST_HELD: u32 = 1 << 16;
@@ -109,6 +110,14 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             counted: Time::ZERO,
             scheduled: EventQueue::default(),
         }
+    }
+    /// What it takes of memory in front of so many bytes, of which the share `filled` holds data from before the run.
+    pub fn memory(config: &Config, user_bytes: u64, filled: f64) -> Option<Table> {
+        let Architecture::FlashSoftware(policy) = &config.architecture else {
+            return None;
+        };
+        let units = user_bytes.div_ceil(policy.unit_bytes);
+        Some(MapState::simulated(&policy.mapping, units, filled))
     }
     /// What it stands in front of.
     pub fn store(&self) -> &S {

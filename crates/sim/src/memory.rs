@@ -5,6 +5,7 @@ use wordline_config::plan::{self, Device, Settle};
 use wordline_device::Ssd;
 use wordline_disk::Disk;
 use wordline_ftl::Map;
+use wordline_host::Host;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_memory::{Estimate, GEOMETRY};
 use wordline_store::cached::Cached;
@@ -32,6 +33,11 @@ pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
         if let Device::Cached(cached) = leaf.of {
             estimate.add(Cached::<Disk>::memory(&cached.cache), GEOMETRY);
         }
+    }
+    if let Some(side) = &plan.host_side {
+        let (bytes, filled) = (plan.user_bytes(), plan.filled_bytes());
+        let map = Host::<Disk>::memory(side, bytes, filled as f64 / bytes.max(1) as f64);
+        estimate.add(map, "host_side.architecture.flash-software.unit_bytes");
     }
     let rows = Recorder::memory(plan, checks.rows);
     estimate.add(rows, "series.intervals, --requests");

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
-use super::{Map, Units};
+use super::{MAP, Map, Units};
 use crate::figures::Memory;
 
 /// A B-tree of extents, runs of units that were written one behind the other. A node that is full is split into halves and never
@@ -83,6 +84,11 @@ impl State {
             units: 0,
             extents: 0,
         }
+    }
+    /// What the simulator takes for so many units at most: an extent each, in leaves that are half full. What is filled before
+    /// the run is one extent.
+    pub(super) fn simulated(_policy: &BTree, units: u64, _filled: f64) -> Table {
+        Table::grown::<[Extent; 2]>(MAP, units)
     }
     /// Nodes of the tree, and its levels.
     fn nodes(&self) -> (u64, u64) {

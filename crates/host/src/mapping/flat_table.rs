@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
-use super::{Map, Units};
+use super::{MAP, Map, Units};
 use crate::figures::Memory;
 
 /// A table with an entry for each unit, by address. The system gives memory for it page by page, when an entry in a page is
@@ -51,6 +52,16 @@ impl State {
             entries_per_page: policy.page_bytes / policy.entry_bytes,
             pages: BTreeMap::new(),
             mapped: 0,
+        }
+    }
+    /// What the simulator takes for so many units at most, of which the share `filled` is mapped before the run.
+    pub(super) fn simulated(policy: &FlatTable, units: u64, filled: f64) -> Table {
+        let entries = policy.page_bytes / policy.entry_bytes;
+        let page = size_of::<(u64, Vec<u64>)>() as u64 + entries.div_ceil(64) * 8;
+        let most = Table::written::<u8>(MAP, units.div_ceil(entries).saturating_mul(page)).most;
+        Table {
+            prepared: (most as f64 * filled) as u64,
+            ..Table::grown::<u8>(MAP, most)
         }
     }
     /// Maps the units of one page, or maps them no more.

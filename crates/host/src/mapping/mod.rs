@@ -4,8 +4,12 @@ pub mod b_tree;
 pub mod flat_table;
 
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::Table;
 
 use crate::figures::Memory;
+
+/// The table of the estimate of memory.
+const MAP: &str = "map of the host";
 
 /// Units of the map, in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +57,10 @@ macro_rules! members {
             /// An empty one.
             pub fn new(policy: &Mapping) -> Self {
                 match policy { $(Mapping::$Variant(policy) => Self::$Variant($file::State::new(policy))),+ }
+            }
+            /// What the simulator takes for a map of so many units at most, of which the share `filled` is mapped before the run.
+            pub fn simulated(policy: &Mapping, units: u64, filled: f64) -> Table {
+                match policy { $(Mapping::$Variant(policy) => $file::State::simulated(policy, units, filled)),+ }
             }
         }
 

@@ -83,18 +83,21 @@ def case(
     *,
     queued: bool = False,
     requests: int = REQUESTS,
+    size: int = SECTOR,
+    blocks: int = BLOCKS,
 ) -> Case:
-    """Random writes of 512 bytes by so many workers, on an erased drive behind its host side."""
+    """Random writes of so many bytes by so many workers, on an erased drive behind its host side,
+    which has so many blocks a die."""
     load: Value = {
         "requests": setup.requests(requests) // workers,
         "read_ratio": 0.0,
-        "request_bytes": SECTOR,
-        "align_bytes": SECTOR,
+        "request_bytes": size,
+        "align_bytes": size,
         "pattern": "uniform",
         "arrival": {"closed-loop": {"queue_depth": QUEUE if queued else 1}},
     }
     overrides: dict[str, Value] = {
-        "nand.geometry.blocks_per_plane": BLOCKS,
+        "nand.geometry.blocks_per_plane": blocks,
         "nand.reliability.errors": "none",
         "precondition.fill_ratio": 0.0,
         "streams": [{"name": f"worker{place}", "workload": load} for place in range(workers)],

@@ -76,10 +76,6 @@ def latency(setup: Setup) -> Figure:
                   "average, throughput is 41 % higher at least, not 21 %; and the order is that of "
                   "the data sheets, 45 and 65 us for 512 bytes, of which the parts are not "
                   "published"),
-            Claim("H5: BSSD falls off a cliff at half the run, FSSD does not", holds=False,
-                  detail="not run",
-                  only_told="neither the length of the run nor FSSD's over-provisioning is "
-                  "published; cliffs are in the study of the device laboratory"),
         ],
         explanation=[
             "Each worker is a stream with a thread of its own. The text says that higher use of "
