@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from wordline.config import Value
@@ -85,14 +86,16 @@ def _held(run: Run) -> float:
     """Share of the cache's capacity that pages take over the second half of the requests, of a
     run with its series."""
     table = run.table("series")
-    requests = table["reads"] + table["writes"]
-    late = requests.cum_sum() > requests.sum() / 2
-    pages = (table["cache_read_list"] + table["cache_write_list"]).filter(late)
+    requests: list[int] = (table["reads"] + table["writes"]).to_list()
+    pages: list[int] = (table["cache_read_list"] + table["cache_write_list"]).to_list()
     assert run.summary is not None
     cache = run.summary["cache"]
     assert cache is not None
-    mean = (pages * requests.filter(late)).sum() / requests.filter(late).sum()
-    return mean / cache["capacity_pages"]
+    half = sum(requests) / 2
+    late = [(count, here) for done, count, here in zip(accumulate(requests), requests, pages,
+                                                       strict=True) if done > half]  # fmt: skip
+    held = sum(count * here for count, here in late) / sum(count for count, _ in late)
+    return held / cache["capacity_pages"]
 
 
 def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
