@@ -58,7 +58,8 @@ def cliff(setup: Setup) -> Figure:
         section="4.4.3",
         measured=(
             f"Random writes of {SIZE} bytes in a queue, {turns:g} times what the flash of an "
-            f"erased drive holds. Drives are {WHOLE_BLOCKS // blocks} times smaller, with all their dies."
+            f"erased drive holds. Drives are {WHOLE_BLOCKS // blocks} times smaller, with all "
+            "their dies."
         ),
         rows=[
             row
