@@ -205,6 +205,24 @@ def test_it_shows_the_figures_of_the_summary(tiny: str) -> None:
         assert expected in text.replace("&#39;", "'").replace("&amp;", "&"), expected
 
 
+def test_a_host_side_has_a_section(tiny: str) -> None:
+    Path("disk.csv").write_text(msr(500))
+    side = {"host_side.architecture.flash-software.mapping": "b-tree"}
+    result = wordline.run(tiny, "disk.csv", overrides=side)
+    text = result.report("report.html").read_text()
+    found = result.summary["host_side"]
+    assert found is not None
+    assert "No request completed." not in text
+    section = text.split('aria-labelledby="host-side"')[1].split("</section>")[0]
+    for expected in (
+        units.share(found["lock_utilisation"]),
+        f"{units.whole(found['lookup_steps'])} steps",
+        f"{units.size(found['map_bytes'])}, {units.size(found['map_most_bytes'])} at most",
+        f"{units.whole(found['map_entries'])} for {units.whole(found['map_units'])} units",
+    ):
+        assert expected in section, expected
+
+
 def test_absence_is_said(tiny: str) -> None:
     text = simulated(tiny, msr(500, reads=1)).read_text()
     assert "no writes in this run" in text

@@ -297,7 +297,7 @@ def _host_side(side: Mapping[str, Any]) -> str:
     causes = _times(
         side,
         workers="cpu_worker_s",
-        lookups="cpu_lookup_s",
+        **{"look-ups": "cpu_lookup_s"},
         updates="cpu_update_s",
         collections="cpu_collection_s",
     )
