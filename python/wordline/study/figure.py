@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -166,7 +166,7 @@ class Study:
     name: str
     title: str
     source: str
-    figures: Sequence[Callable[[Setup], Figure | Sequence[Figure]]]
+    figures: Sequence[Callable[[Setup], Figure | Iterable[Figure]]]
     shortened: bool = False
 
 

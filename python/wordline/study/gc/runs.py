@@ -1,44 +1,52 @@
 """Loads on schemes."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from wordline.config import Value
-from wordline.study.cases import Case
+from wordline.study.cases import Case, required
+from wordline.study.figure import Setup
+from wordline.study.gc.loads import of_member, simulated
 from wordline.study.gc.schemes import NEW, SCHEMES, SIX
+from wordline.study.traces import Request, written
 from wordline.summary import Summary
 
 # Intervals of a load that worst cases are told of.
 INTERVALS = 50
-# Free blocks that schemes keep differ by one a plane, and so do their collections.
-PLANES = 64
 # Triggers of collections, in the document's words.
 DEMAND = ("free-blocks", "update-block")
 ADVANCED = ("look-ahead", "compaction")
 DELAYED = ("retroactive",)
 
 
-# Share of the pages overwritten at random beforehand, so that free blocks are few at the start.
+# Share of the pages overwritten at random beforehand, so that free blocks are few at the start: of
+# P-FTL's room only the write buffer is scaled with the load.
 WORN = 0.001
+
+# What was run, by scheme and load.
+Known = Mapping[tuple[str, str], Summary]
 
 
 @dataclass(frozen=True)
 class Load:
-    """A trace, how long it lasts, requests of it at most, and whether the disk is worn before."""
+    """A trace, how long it lasts, requests of it at most, whether the disk is worn before, and its
+    share of the requests of the disk."""
 
     name: str
     trace: Path
     duration_s: float
     requests: int | None = None
     worn: bool = False
+    simulated: float = 1.0
 
 
 def case(
     load: Load, scheme: str, more: Mapping[str, Value] | None = None, device: str = SIX
 ) -> Case:
     """A load under a scheme; `more` settings replace those of the scheme."""
-    settings = SCHEMES[scheme].overrides(load.duration_s)
+    settings = SCHEMES[scheme].overrides(load.duration_s, load.simulated)
     settings["observe.worst_case_interval_s"] = max(load.duration_s / INTERVALS, 1e-3)
     if load.worn and scheme != NEW:
         settings["precondition.overwrite_ratio"] = WORN
@@ -50,6 +58,54 @@ def case(
         settings,
         load.trace,
         load.requests,
+    )
+
+
+@contextmanager
+def members(disks: Mapping[str, Sequence[int]], writes: int) -> Generator[dict[str, Load]]:
+    """The loads of the members of an array, for as long as they are needed. By member."""
+    ends: dict[str, float] = {}
+    made = {name: _ending(of_member(writes, those), name, ends) for name, those in disks.items()}
+    with written(made) as paths:
+        yield {
+            name: Load(name, paths[name], ends[name], worn=True, simulated=simulated(writes, those))
+            for name, those in disks.items()
+        }
+
+
+def _ending(load: Iterator[Request], name: str, ends: dict[str, float]) -> Iterator[Request]:
+    """A load, of which the time of the last request is kept. Seconds."""
+    for one in load:
+        ends[name] = one.at / 1e9
+        yield one
+
+
+def under(
+    setup: Setup,
+    loads: Mapping[str, Load],
+    schemes: Sequence[str],
+    known: Known | None = None,
+    device: str = SIX,
+) -> dict[tuple[str, str], Summary]:
+    """Loads under schemes; what is `known` is not run again."""
+    told = known or {}
+    asked = [(scheme, name) for scheme in schemes for name in loads]
+    cases = {
+        (scheme, name): case(loads[name], scheme, device=device)
+        for scheme, name in asked
+        if (scheme, name) not in told
+    }
+    found = required(setup, cases)
+    return {one: told[one] if one in told else found[one] for one in asked}
+
+
+def short(setup: Setup) -> str:
+    """Why a claim that needs a long run is not asserted of a quick one."""
+    if not setup.quick:
+        return ""
+    return (
+        "it takes sections of thousands of writes, and more collections than there are blocks to "
+        "be kept free; a quick run has neither"
     )
 
 
