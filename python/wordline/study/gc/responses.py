@@ -165,7 +165,7 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
     demanded = collected(found[DGC].summary, DEMAND)
     in_turns = {scheme: collected(summary) for scheme, summary in turns.items()}
     at_more = collected(more)
-    kept = PLANES + KEPT
+    kept = 2 * PLANES + KEPT
     return Figure(
         id="7.9",
         title="Figure 7.9: response times of SSD5",
@@ -203,9 +203,10 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
                   f"{in_turns[BOTH]:,} and {in_turns[L]:,}"),
         ],
         explanation=[
-            f"A collection for each of the {PLANES} planes and for each of the {KEPT} blocks that "
-            "AGC keeps free beyond 1 % is not counted as more: in a long run they are nothing, in "
-            "a short one they are all there is.",
+            f"Two collections for each of the {PLANES} planes (L-FTL keeps one free block more "
+            "while it is written to, and one is under way at the end) and one for each of the "
+            f"{KEPT} blocks that AGC keeps free beyond 1 % are not counted as more: in a long run "
+            "they are nothing, in a short one they are all there is.",
             "Where writes go to logical blocks in turn, a merge that comes sooner has no fewer "
             "pages: without writes that return, keeping more blocks free costs nothing.",
             "The four million writes of figure 7.9(c) before DGC runs out are more than table 6.1 "
