@@ -33,6 +33,7 @@ fn plan() -> Plan {
     config.gc.start_free_ratio = 0.052;
     let ftl = wordline_ftl::Plan::new(&config, layout, dimensions, 1);
     Plan {
+        read_ahead: None,
         first_read_pages: 0,
         part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
         dies_per_channel: 4,

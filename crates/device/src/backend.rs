@@ -6,6 +6,7 @@
 //! (`wordline_nand::channel`). Reads of the host may pass a program or an erase that is suspended
 //! for them.
 
+mod ahead;
 mod die;
 mod finish;
 mod join;
@@ -17,6 +18,8 @@ mod transaction;
 mod waiting;
 
 use std::collections::VecDeque;
+
+use ahead::Ahead;
 
 use crate::slot::NONE;
 use crate::slot::Slot;
@@ -78,6 +81,8 @@ pub(crate) struct BackEnd {
     code: Option<Box<Code>>,
     /// Operations that wait, where somebody asks.
     waiting: Option<Box<Waiting>>,
+    /// Where dies read ahead.
+    ahead: Option<Box<Ahead>>,
 }
 
 impl BackEnd {
@@ -131,6 +136,10 @@ impl BackEnd {
                 .as_ref()
                 .map(|reader| Box::new(reader.code.clone())),
             waiting: None,
+            ahead: plan
+                .read_ahead
+                .as_ref()
+                .map(|policy| Box::new(Ahead::new(policy, layout.dies))),
         }
     }
 

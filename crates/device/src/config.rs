@@ -75,7 +75,7 @@ pub struct Buffer {
     pub write_through: bool,
     /// Whether capacitors keep the memory alive in a power cut until its dirty pages are saved; they are in the buffer again afterwards. Without them they are lost.
     pub capacitors: bool,
-    /// Which pages are read into the buffer before the host asks for them.
+    /// Which pages are read before the host asks for them: into the buffer, or into registers of the dies.
     pub read_ahead: ReadAhead,
     /// How dirty pages go to the flash.
     pub flush: Flush,

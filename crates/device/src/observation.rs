@@ -145,6 +145,11 @@ pub enum Observation {
         /// How many.
         pages: u32,
     },
+    /// A die reads a page that nobody has asked for, or a page is asked for that is in its data register.
+    ReadAhead {
+        /// Whether it is asked for.
+        used: bool,
+    },
     /// A page was read from flash to complete a partial write.
     PageMerged,
     /// A page that was never written has been read: zeroes, without a flash operation.

@@ -1,6 +1,7 @@
 //! A device that can be built.
 
 use serde::{Deserialize, Serialize};
+use wordline_buffer::read_ahead::Physical;
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Part};
 
@@ -33,6 +34,8 @@ pub struct Plan {
     pub streams: Vec<Stream>,
     /// The DRAM buffer, if there is one.
     pub buffer: Option<wordline_buffer::Plan>,
+    /// How dies read ahead, if they do.
+    pub read_ahead: Option<Physical>,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
     /// Pages, from the first, that were there before the run and lie as it first reads them; 0 if they lie by address.
@@ -50,7 +53,8 @@ impl Plan {
     }
     /// Whether dies take one operation after the other, each of one page or block, and carry it out
     /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, no
-    /// two dies share a package, all pages are programmed alike, none errs, and nothing fails.
+    /// two dies share a package, all pages are programmed alike, none errs, nothing fails, and nothing
+    /// is read ahead.
     pub fn has_basic_dies(&self) -> bool {
         let suspend = &self.part.suspend;
         !(self.joins()
@@ -59,6 +63,7 @@ impl Plan {
             || self.is_scheduled()
             || self.internal_data_move
             || self.dies_per_package > 1
+            || self.read_ahead.is_some()
             || self.is_graded())
     }
     /// Whether operations take what the modes or the errors of their pages say, or may fail.

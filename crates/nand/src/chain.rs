@@ -79,7 +79,7 @@ impl Stage {
     /// The stage of an array at work on an operation; a move reads first and then programs.
     pub const fn of_array(confirm: Confirm) -> Option<Self> {
         match confirm {
-            Confirm::Read(_) | Confirm::CacheRead(_) => Some(Self::Ton),
+            Confirm::Read(_) | Confirm::CacheRead(_) | Confirm::ReadAhead(_) => Some(Self::Ton),
             Confirm::Program(_) | Confirm::CacheProgram(_) => Some(Self::Tin),
             Confirm::Erase(_) => Some(Self::Ber),
             Confirm::CacheReadEnd | Confirm::QueuePlane => None,
@@ -308,7 +308,9 @@ impl Chains {
         let mut varied = |time| self.varied(time, draws);
         for step in steps {
             match &mut step.confirm {
-                Some(Confirm::Read(time) | Confirm::CacheRead(time)) if reads => {
+                Some(Confirm::Read(time) | Confirm::CacheRead(time) | Confirm::ReadAhead(time))
+                    if reads =>
+                {
                     *time = varied(read);
                 }
                 Some(Confirm::Program(time) | Confirm::CacheProgram(time)) if programs => {
@@ -329,6 +331,25 @@ impl Chains {
             last.bus += transfer;
             last.bus -= self.data;
         }
+    }
+
+    /// Appends the read of the page behind the one that was read last into the data register, where it stays: the array works for `time`.
+    pub fn push_read_ahead(&self, time: Time, steps: &mut Vec<Step>) {
+        self.push_cache_command(Command::ReadCache, Confirm::ReadAhead(time), steps);
+        steps.push(self.last_status());
+    }
+    /// Appends what sends such a page out; if a time is given, while the array works for it to read the page behind.
+    pub fn push_read_cached(&self, next: Option<Time>, steps: &mut Vec<Step>) {
+        let (command, confirm) = match next {
+            Some(time) => (Command::ReadCache, Confirm::CacheRead(time)),
+            None => (Command::ReadCacheEnd, Confirm::CacheReadEnd),
+        };
+        self.push_cache_command(command, confirm, steps);
+        steps.push(self.collect(Operation::Read));
+    }
+    fn push_cache_command(&self, command: Command, confirm: Confirm, steps: &mut Vec<Step>) {
+        steps.push(self.single(command));
+        arm(steps, confirm);
     }
 
     /// Appends what follows on a program that has failed: the `copies` first pages of its block are read and programmed elsewhere, and
@@ -458,7 +479,7 @@ impl Chains {
         self.legacy[legacy(Operation::Program)][1]
     }
 
-    /// A hold that suspends or resumes an operation.
+    /// A hold of a command without an address, such as one that suspends or resumes an operation.
     pub fn single(&self, command: Command) -> Step {
         let hold = Hold {
             confirm: Some(command),

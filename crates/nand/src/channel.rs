@@ -5,6 +5,7 @@
 //! decides when the die is ready again. A program or an erase can be suspended for reads where the
 //! part allows it.
 
+mod ahead;
 mod lane;
 mod listen;
 mod suspension;

@@ -28,6 +28,8 @@ pub enum Confirm {
     /// The page in the data registers goes to the cache registers, then the array reads the next
     /// one into the data registers (31h).
     CacheRead(Time),
+    /// The same (31h) while nobody wants the die: it is let alone until the array has read the next one.
+    ReadAhead(Time),
     /// The page in the data registers goes to the cache registers (3Fh).
     CacheReadEnd,
     /// The data registers take the page from the cache registers and the array programs it (10h),
@@ -46,7 +48,7 @@ impl Confirm {
     #[inline]
     pub const fn operation(self) -> Option<Operation> {
         match self {
-            Self::Read(_) | Self::CacheRead(_) => Some(Operation::Read),
+            Self::Read(_) | Self::CacheRead(_) | Self::ReadAhead(_) => Some(Operation::Read),
             Self::Program(_) | Self::CacheProgram(_) => Some(Operation::Program),
             Self::Erase(_) => Some(Operation::Erase),
             Self::CacheReadEnd | Self::QueuePlane => None,
@@ -125,6 +127,15 @@ impl Registers {
                     until: self.data,
                 }
             }
+            Confirm::ReadAhead(time) => {
+                let from = free + busy.cache;
+                self.data = from + time;
+                self.cache = self.data;
+                ArrayBusy {
+                    from,
+                    until: self.data,
+                }
+            }
             Confirm::QueuePlane => {
                 self.cache = self.cache.max(now + busy.plane);
                 ArrayBusy::default()
@@ -135,6 +146,11 @@ impl Registers {
                 ArrayBusy::default()
             }
         }
+    }
+    /// The die is let alone until the array has finished with the data registers.
+    #[inline]
+    pub fn wait_for_array(&mut self, now: Time) {
+        self.cache = now.max(self.data);
     }
     /// The array stops at `now` with work left to do, and the die takes commands (suspend).
     #[inline]

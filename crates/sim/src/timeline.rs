@@ -270,6 +270,7 @@ impl Tracks {
                 self.array(now, place, work, file);
             }
             Observation::PagesWritten { .. }
+            | Observation::ReadAhead { .. }
             | Observation::PageMerged
             | Observation::UnwrittenRead
             | Observation::TrimBegun { .. }

@@ -32,6 +32,7 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
     };
     Plan {
         part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
+        read_ahead: None,
         first_read_pages: 0,
         dies_per_channel: 2 * dimensions.dies,
         dies_per_package: dimensions.dies,

@@ -56,6 +56,7 @@ impl Shape {
         let layout = Layout::new(&geometry, 1).unwrap();
         wordline_device::Plan {
             part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
+            read_ahead: None,
             first_read_pages: 0,
             dies_per_channel: 1,
             dies_per_package: 1,

@@ -2,6 +2,9 @@
 
 pub mod logical;
 pub mod none;
+pub mod physical;
+
+pub use physical::Physical;
 
 /// How far reads run ahead.
 pub trait RunsAhead {
@@ -9,12 +12,16 @@ pub trait RunsAhead {
     fn pages(&self) -> u32 {
         0
     }
+    /// How dies run ahead by themselves, if they do.
+    fn in_dies(&self) -> Option<&Physical> {
+        None
+    }
 }
 
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which pages are read into the buffer before the host asks for them?
+            /// Which pages are read before the host asks for them?
             pub enum ReadAhead at "buffer.read_ahead" {
                 $($tag => $Variant($file::$Variant)),+
             }
@@ -32,6 +39,7 @@ macro_rules! members {
 members! {
     "none" => None(none),
     "logical" => Logical(logical),
+    "physical" => Physical(physical),
 }
 
 impl Default for ReadAhead {

@@ -1,6 +1,7 @@
 //! One device: the `[ssd]`, `[host]` and `[ftl]` tables.
 
 use serde_json::Value;
+use wordline_buffer::read_ahead::Physical;
 use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd as Wiring};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
@@ -10,7 +11,7 @@ use wordline_ftl::regulate::Regulation;
 use wordline_ftl::slc_cache::Caches;
 use wordline_kernel::Time;
 use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
-use wordline_nand::{Geometry, Layout, Operation, PageTypes};
+use wordline_nand::{Geometry, Layout, Operation, PageTypes, Part};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
 use wordline_reliability::failures::Fail as _;
@@ -56,6 +57,7 @@ impl Ssd {
         on_issue(config)?;
         let first_read_pages = first_read_pages(config, &precondition)?;
         scattered(config)?;
+        let read_ahead = read_ahead(config, &part)?;
         Ok(Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
@@ -77,6 +79,7 @@ impl Ssd {
                     page_bytes,
                     config.observe.balance_at_evictions,
                 )?,
+                read_ahead,
                 ftl,
                 first_read_pages,
             },
@@ -84,6 +87,21 @@ impl Ssd {
             seed,
         })
     }
+}
+
+/// How dies read ahead, if they do. What is read ahead takes the time of a page of the part, or of single-level mode.
+fn read_ahead(config: &Config, part: &Part) -> Result<Option<Physical>, ConfigError> {
+    let physical = config.buffer.read_ahead.policy().in_dies();
+    if physical.is_some() && part.chains.costs().is_some() {
+        return Err(ConfigError::rule(
+            "buffer.read_ahead",
+            "physical",
+            "pages of a block take unlike times there",
+            "use \"logical\", or leave nand.programming as it is by default",
+        )
+        .with(&["nand.programming"]));
+    }
+    Ok(physical.cloned())
 }
 
 /// Writes get their places when they are issued only where something issues them, and where any page may go to any place.

@@ -17,6 +17,8 @@ pub(crate) struct ArrayDone {
     pub head: Slot,
     /// Read, program or erase.
     pub operation: Operation,
+    /// Whether a page comes from the data register, into which it was read ahead.
+    pub was_ahead: bool,
 }
 
 impl BackEnd {
@@ -39,6 +41,12 @@ impl BackEnd {
         }
         if released.ended {
             let head = self.finish::<F>(cx, die);
+            if F::MULTI_PLANE {
+                self.end_ahead(cx, die);
+                if self.channels.of(die).command.head != NONE {
+                    return Some(head);
+                }
+            }
             if F::SUSPEND && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(cx, die, array);
             } else if F::SCHEDULE && (self.is_scheduled || !self.to_begin.is_empty()) {
@@ -51,6 +59,9 @@ impl BackEnd {
         if F::SUSPEND && self.suspends && released.began {
             self.suspend_for_waiting(cx, die, array);
         }
+        if F::MULTI_PLANE && released.began {
+            self.abort_ahead(cx, die);
+        }
         None
     }
 
@@ -62,17 +73,23 @@ impl BackEnd {
         die: Die,
     ) -> Slot {
         let now = cx.now;
+        let pages = self.channels.of(die).command.pages;
+        let sensed = if F::MULTI_PLANE {
+            self.sensed(die, pages)
+        } else {
+            pages
+        };
         let state = self.channels.of_mut(die);
         let command = &mut state.command;
         if F::SUSPEND && self.suspends {
             command.parts.die_wait = (now - command.began).since(command.parts.total());
         }
-        let (head, pages) = (command.head, command.pages);
+        let head = command.head;
         if !command.gc {
             self.finished = command.parts;
             *self.loads[die.index()].of(command.operation) -= pages;
         }
-        leave(cx, die, state, pages);
+        leave(cx, die, state, sensed);
         head
     }
 
@@ -89,6 +106,13 @@ impl BackEnd {
         let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         match self.channels.ready(now, die, &mut listener) {
             Readied::Done(worked) => {
+                if F::MULTI_PLANE && self.brings(now, die, worked) {
+                    return Some(ArrayDone {
+                        head: self.channels.of(die).command.head,
+                        operation: Operation::Read,
+                        was_ahead: true,
+                    });
+                }
                 let operation = worked?;
                 let command = &mut self.channels.of_mut(die).command;
                 command.under_way = false;
@@ -101,6 +125,7 @@ impl BackEnd {
                 Some(ArrayDone {
                     head: command.head,
                     operation,
+                    was_ahead: false,
                 })
             }
             Readied::Suspended => {

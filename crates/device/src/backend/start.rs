@@ -7,6 +7,7 @@ use wordline_nand::{
     Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Step, Transaction as Command,
 };
 
+use super::ahead::Sensing;
 use super::die::DieCommand;
 use super::listener::ChannelListener;
 use super::transaction::{Grade, Order, Outcome, Purpose, Wait};
@@ -115,7 +116,7 @@ impl BackEnd {
     ) {
         let state = self.channels.of_mut(die);
         let idle = state.command.head == NONE;
-        if idle && self.planes == 1 && !self.is_scheduled {
+        if idle && self.planes == 1 && !self.is_scheduled && self.ahead.is_none() {
             self.start::<Full>(cx, die, slot, 1);
             return;
         }
@@ -126,6 +127,8 @@ impl BackEnd {
         }
         if idle && is_first {
             self.begin_later(cx, die);
+        } else if !idle {
+            self.abort_ahead(cx, die);
         }
     }
 
@@ -160,6 +163,7 @@ impl BackEnd {
             self.start_next::<Full>(cx, die, array);
         }
         self.to_begin = to_begin;
+        self.run_ahead(cx, array);
     }
 
     /// What an idle die begins with: the first of its queue. Where operations can be suspended for
@@ -187,7 +191,8 @@ impl BackEnd {
         if state.first == NONE {
             return;
         }
-        if !(F::MULTI_PLANE && self.planes > 1 || F::SUSPEND && self.suspends) {
+        let is_simple = self.planes == 1 && self.ahead.is_none();
+        if !(F::MULTI_PLANE && !is_simple || F::SUSPEND && self.suspends) {
             let head = self.table.pop_front::<F>(state);
             self.start::<F>(cx, die, head, 1);
             return;
@@ -207,11 +212,12 @@ impl BackEnd {
         array: &Array,
     ) {
         self.table.unlink(self.channels.of_mut(die), head);
-        let pages = if self.planes > 1 {
+        let pages = if self.planes > 1 && !self.holds(die, head) {
             self.join(die, head, array)
         } else {
             1
         };
+        self.look_at_registers(cx, die, (head, pages), array);
         self.start::<Full>(cx, die, head, pages);
     }
 
@@ -242,7 +248,8 @@ impl BackEnd {
         state.gc.start(now, gc);
         state.command.begin(now, head, operation, gc, pages);
         state.command.interleaved = interleaved;
-        if !F::MULTI_PLANE || (pages == 1 && operation != Operation::Move && !self.is_graded) {
+        let is_legacy = pages == 1 && operation != Operation::Move && !self.is_graded;
+        if !F::MULTI_PLANE || (is_legacy && self.ahead.is_none()) {
             let time = at.chains().array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
@@ -304,6 +311,7 @@ impl BackEnd {
         };
         let retries = self.retries(head, operation);
         let copied = self.copied(head, operation);
+        let sensing = self.sensing();
         let (draws, layout) = (&mut self.draws, &self.layout);
         let Grade {
             mode,
@@ -323,7 +331,13 @@ impl BackEnd {
             "commands obey the rules of the part"
         );
         self.channels.load(die, |chains, steps| {
-            chains.build(layout, &command, draws, steps);
+            let mut time =
+                |page| chains.array_time(Operation::Read, layout.page_in_block(page), draws);
+            match sensing {
+                Sensing::Plain => chains.build(layout, &command, draws, steps),
+                Sensing::Ahead => chains.push_read_ahead(time(command.pages[0]), steps),
+                Sensing::Cached(behind) => chains.push_read_cached(behind.map(time), steps),
+            }
             chains.price(mode, draws, steps);
             if single_read || single_program {
                 chains.price_single_level(single_read, single_program, draws, steps);

@@ -12,6 +12,8 @@ use crate::slot::{NONE, Slot};
 pub(crate) enum Purpose {
     /// A host read.
     Read,
+    /// The read of a page behind one that the host has read, while nobody wants the die.
+    ReadAhead,
     /// A host write.
     Write,
     /// The read of a page of which the host writes a part.
@@ -42,6 +44,7 @@ impl Purpose {
     pub const fn operation(self) -> Operation {
         match self {
             Self::Read
+            | Self::ReadAhead
             | Self::Merge
             | Self::MoveRead
             | Self::MetadataRead

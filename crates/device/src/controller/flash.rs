@@ -66,7 +66,15 @@ impl<M: Mapping> Controller<M> {
     /// What a die's array has done takes effect.
     #[inline(always)]
     fn apply_to_array<F: Features>(&mut self, now: Time, worked: ArrayDone) -> Result<()> {
-        let ArrayDone { head, operation } = worked;
+        let ArrayDone {
+            head,
+            operation,
+            was_ahead,
+        } = worked;
+        if F::MULTI_PLANE && was_ahead {
+            self.take_ahead(head);
+            return Ok(());
+        }
         let mut next = Some(head);
         while let Some(slot) = next {
             let transaction = self.ram.backend.get(slot);
@@ -198,8 +206,22 @@ impl<M: Mapping> Controller<M> {
         {
             self.ram.carried.programmed(journal, slot, target);
         }
-        if let Some(verification) = &mut self.verification {
+        let Some(verification) = &mut self.verification else {
+            return;
+        };
+        if self.ram.backend.get(slot).purpose == Purpose::ReadAhead {
+            verification.read_ahead(self.layout.die_of_page(place), place);
+        } else {
             verification.array_done(slot, operation, place, target);
+        }
+    }
+
+    /// A page that was read ahead is asked for: what the register holds is what is read.
+    #[cold]
+    fn take_ahead(&mut self, slot: Slot) {
+        let die = self.layout.die_of_page(self.ram.backend.get(slot).place);
+        if let Some(verification) = &mut self.verification {
+            verification.take_ahead(slot, die);
         }
     }
 
@@ -248,6 +270,7 @@ impl<M: Mapping> Controller<M> {
                     self.stall(cx, tag, want);
                 }
             }
+            Purpose::ReadAhead => self.ram.backend.release(slot),
             Purpose::MoveRead => {
                 self.ram.backend.release(slot);
                 self.move_page(cx, slot, place, JobId(owner))?;

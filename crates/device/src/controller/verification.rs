@@ -1,9 +1,11 @@
 //! Verification beside the transactions.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
-use wordline_nand::{Operation, Ppn};
+use wordline_nand::{Die, Operation, Ppn};
 
 use crate::error::{DeviceError, Result};
 use crate::shadow::{Shadow, Version};
@@ -20,6 +22,8 @@ pub(super) struct Verification {
     pub contents: Vec<u64>,
     /// By transaction: the oldest version a read may return, or the version a write carries.
     pub versions: Vec<Version>,
+    /// By die: the content of the page that it has read ahead last.
+    ahead: BTreeMap<Die, u64>,
 }
 
 impl Verification {
@@ -28,6 +32,7 @@ impl Verification {
             shadow,
             contents: Vec::new(),
             versions: Vec::new(),
+            ahead: BTreeMap::new(),
         }
     }
     /// What a transaction carries.
@@ -51,6 +56,14 @@ impl Verification {
     pub fn acknowledge(&mut self, now: Time, slot: Slot, page: Lpn) {
         let version = self.versions[slot as usize];
         self.shadow.acknowledge(now, page, version);
+    }
+    /// A die has read a page that nobody has asked for.
+    pub fn read_ahead(&mut self, die: Die, place: Ppn) {
+        self.ahead.insert(die, self.shadow.read(place));
+    }
+    /// A read of such a page takes it as it was then.
+    pub fn take_ahead(&mut self, slot: Slot, die: Die) {
+        self.contents[slot as usize] = self.ahead.get(&die).copied().unwrap_or_default();
     }
     /// The array has worked for a transaction.
     pub fn array_done(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {

@@ -40,6 +40,7 @@ pub fn plan(
         streams: Vec::new(),
         buffer: None,
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
+        read_ahead: None,
         first_read_pages: 0,
     })
 }
@@ -104,6 +105,7 @@ impl Probe<Observation> for Tally {
             Observation::Buffer(buffer::Observation::BatchSent { .. }) => self.batches += 1,
             Observation::Buffer(buffer::Observation::ReadAhead) => self.ahead[0] += 1,
             Observation::Buffer(buffer::Observation::ReadAheadUsed) => self.ahead[1] += 1,
+            Observation::ReadAhead { used } => self.ahead[usize::from(used)] += 1,
             Observation::Buffer(buffer::Observation::FlushedIdly) => self.flushed_idly += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }

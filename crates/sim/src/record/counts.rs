@@ -24,6 +24,10 @@ pub struct FlashCounts {
     pub gc_time: Time,
     /// Time that dies were occupied for collections, summed over dies.
     pub gc_die_time: Time,
+    /// Pages that dies read before anybody asked for them.
+    pub read_ahead: u64,
+    /// Those of them that were asked for then.
+    pub read_ahead_used: u64,
     /// Reads that complete partial writes.
     pub read_modify_writes: u64,
     /// Reads of pages that were never written.
@@ -89,6 +93,8 @@ impl Merge for FlashCounts {
         self.gc_pages_moved += other.gc_pages_moved;
         self.gc_time += other.gc_time;
         self.gc_die_time += other.gc_die_time;
+        self.read_ahead += other.read_ahead;
+        self.read_ahead_used += other.read_ahead_used;
         self.read_modify_writes += other.read_modify_writes;
         self.unwritten_pages_read += other.unwritten_pages_read;
         self.pages_trim_asked += other.pages_trim_asked;

@@ -292,6 +292,14 @@ impl Probe<Observation> for Recorder {
             Observation::PagesWritten { pages } => {
                 self.record.series.at(now).flash.host_page_writes += u64::from(pages);
             }
+            Observation::ReadAhead { used } => {
+                let flash = &mut self.record.series.at(now).flash;
+                if used {
+                    flash.read_ahead_used += 1;
+                } else {
+                    flash.read_ahead += 1;
+                }
+            }
             Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
             Observation::UnwrittenRead => {
                 self.record.series.at(now).flash.unwritten_pages_read += 1;

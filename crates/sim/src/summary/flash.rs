@@ -23,6 +23,10 @@ pub struct FlashSummary {
     pub erases: u64,
     /// Pages programmed per page of `flash.host_page_writes`. With power cuts, pages that were placed and never programmed are among those written.
     pub write_amplification: Option<f64>,
+    /// Pages that dies began to read before the host asked for them (`buffer.read_ahead.physical`); those that were not aborted are among `flash.page_reads`.
+    pub pages_read_ahead: u64,
+    /// Of these, pages that a read took from the data register of their die.
+    pub pages_read_ahead_used: u64,
     /// Partial writes that had to read the rest of their page.
     pub read_modify_writes: u64,
     /// Pages that TRIMs covered as a whole.
@@ -214,6 +218,8 @@ impl FlashSummary {
             page_reads: flash.page_reads(),
             erases: flash.erases(),
             write_amplification: ratio(flash.page_programs(), flash.host_page_writes),
+            pages_read_ahead: flash.read_ahead,
+            pages_read_ahead_used: flash.read_ahead_used,
             read_modify_writes: flash.read_modify_writes,
             pages_trim_asked: flash.pages_trim_asked,
             pages_trimmed: flash.pages_trimmed,

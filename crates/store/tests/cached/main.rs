@@ -67,6 +67,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
     let layout = Layout::new(&geometry, 1).unwrap();
     let device = wordline_device::Plan {
         part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
+        read_ahead: None,
         first_read_pages: 0,
         dies_per_channel: 1,
         dies_per_package: 1,
