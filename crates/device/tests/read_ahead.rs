@@ -3,22 +3,31 @@
 
 mod shared;
 
-use shared::{Load, at, closed_loop, play};
-use wordline_block::Op;
+use shared::{Load, Tally, at, closed_loop, drive, play};
+use wordline_block::{BlockDevice, Op, Request};
 use wordline_buffer::read_ahead::Physical;
-use wordline_device::{Composition, Plan, Precondition, Ssd};
+use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::slc_cache::{SlcCache, r#static};
 use wordline_ftl::{Config, Map};
-use wordline_kernel::Time;
-use wordline_nand::{Cell, Chains, Geometry, PerLevel, Suspend, Timing};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_nand::{Cell, Chains, Geometry, Operation, PerLevel, Suspend, Timing};
+use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
+use wordline_reliability::errors::table::Table;
+use wordline_reliability::{Errors, Reader};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
 /// tR 60 us, tRCBSY 3 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
 fn plan(dimensions: Dimensions, abort_us: Option<u32>) -> Plan {
+    plan_of(SlcCache::default(), dimensions, abort_us)
+}
+
+fn plan_of(slc_cache: SlcCache, dimensions: Dimensions, abort_us: Option<u32>) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.4,
+        slc_cache,
         ..Config::default()
     };
     let mut plan = shared::plan(&config, dimensions, 32, 8, 16).unwrap();
@@ -57,16 +66,25 @@ const FOUR: Dimensions = Dimensions {
 };
 
 fn filled(plan: &Plan) -> Ssd<Map> {
+    filled_to(plan, plan.ftl.user_pages)
+}
+
+fn filled_to(plan: &Plan, fill_pages: u32) -> Ssd<Map> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    fill(&mut ssd, fill_pages);
+    ssd
+}
+
+/// Writes so many pages in order, before the run.
+fn fill(ssd: &mut Ssd<Map>, fill_pages: u32) {
     let precondition = Precondition {
-        fill_pages: plan.ftl.user_pages,
+        fill_pages,
         scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,
     };
     ssd.precondition(&precondition, |_| true).unwrap();
-    ssd
 }
 
 /// When reads of these pages of one die are over, which arrive so; the array's reading time; pages read ahead and taken.
@@ -243,4 +261,260 @@ fn one_page_after_the_other_is_bound_by_cache_reads() {
     let pages: Vec<_> = (0..64).map(|page| (asked(page), page)).collect();
     let expected: Vec<_> = (0..64).map(done).collect();
     assert_eq!(reads(Some(0), &pages), (expected, 64 * 60, [56, 56]));
+}
+
+#[test]
+fn a_program_that_was_suspended_for_a_read_leaves_nothing_to_run_ahead_of() {
+    let mut plan = plan(ONE, Some(0));
+    plan.part.suspend = Suspend {
+        program: true,
+        ..Suspend::default()
+    };
+    let mut ssd = filled(&plan);
+    let requests = [
+        at(US(0), Op::Write, 20 * PAGE, PAGE),
+        at(US(100), Op::Read, 0, PAGE),
+    ];
+    let (played, tally) = play(&mut ssd, &requests);
+    assert!(played[1].done < played[0].done, "the program is suspended");
+    assert_eq!(tally.ahead, [0, 0]);
+}
+
+#[test]
+fn a_page_that_is_trimmed_or_written_again_is_not_taken_from_the_register() {
+    // Page 1 is in the register from 143 us on.
+    for (op, again) in [(Op::Trim, 0), (Op::Write, 80)] {
+        let mut ssd = filled(&plan(ONE, Some(0)));
+        ssd.verify();
+        let requests = [
+            at(US(0), Op::Read, 0, PAGE),
+            at(US(200), op, PAGE, PAGE),
+            at(US(1000), Op::Read, PAGE, PAGE),
+        ];
+        let (played, tally) = play(&mut ssd, &requests);
+        assert_eq!(played[2].done, US(1000 + again), "{op:?}");
+        assert_eq!(tally.ahead[1], 0, "{op:?}");
+    }
+}
+
+/// Every array read takes tR of a plane, whoever asked for it, and the energy of reads is that time by power; what was aborted has taken less.
+#[test]
+fn the_time_of_the_arrays_is_that_of_the_pages_that_they_have_read() {
+    for (abort, planes) in [(None, 2), (Some(0), 1), (Some(0), 2), (Some(5), 2)] {
+        let plan = plan(Dimensions { planes, ..FOUR }, abort);
+        let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+        let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.8, 6), fill, true).unwrap();
+        let worked: u64 = ssd.usage().map(|usage| usage.array[0].0).sum();
+        let whole = tally.read * US(60).0;
+        if abort == Some(5) {
+            assert!(worked > whole && worked < whole + tally.ahead[0] * US(60).0);
+        } else {
+            assert_eq!(worked, whole, "{abort:?}, {planes} planes");
+        }
+        assert!(tally.ahead[0] > tally.ahead[1] || abort.is_none());
+    }
+}
+
+/// The same with errors: so many of 9,216 bits err that a read needs one more of 90 us and four times the bits (1.2e-2), or cannot be corrected (0.2).
+fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
+    let mut plan = plan(dimensions, Some(0));
+    let ldpc = Ldpc {
+        decode_us: vec![0.0; 3],
+        ..Ldpc::default()
+    };
+    let code = ldpc.code().unwrap();
+    plan.part.reader = Some(Box::new(Reader {
+        errors: Errors::Table(Table {
+            cycles: vec![0.0],
+            rates: vec![rate],
+            per_day: Vec::new(),
+            per_read: Vec::new(),
+        }),
+        page_factors: Vec::new(),
+        variation: None,
+        shift: None,
+        words: code.words(4096),
+        code,
+        cycles: 0.0,
+        retention_days: 0.0,
+        acceleration: 1.0,
+        expected: false,
+        read_limit: 0,
+        refresh_days: 0.0,
+    }));
+    plan
+}
+
+#[test]
+fn a_page_from_the_register_is_read_again_where_it_has_to_be() {
+    let mut ssd = filled(&with_errors(ONE, 1.2e-2));
+    ssd.verify();
+    let requests = [
+        at(US(0), Op::Read, 0, PAGE),
+        at(US(1000), Op::Read, PAGE, PAGE),
+        at(US(2000), Op::Read, 2 * PAGE, PAGE),
+    ];
+    let (played, tally) = play(&mut ssd, &requests);
+    // 60 + 20 us and 90 + 4 x 20; from the register 3 + 20, and then the same. What has been read again, the next page is read behind.
+    let done: Vec<_> = played.iter().map(|one| one.done).collect();
+    assert_eq!(done, [US(250), US(1000 + 23 + 170), US(2000 + 23 + 170)]);
+    assert_eq!(tally.ahead, [3, 2]);
+    let counts = ssd.read_errors().unwrap();
+    assert_eq!((counts.reads, counts.reads_retried), (3, 3));
+    // Every read of a block disturbs it: two for each page, and one of page 3.
+    let reads = ssd.array().health().unwrap().reads().iter().max();
+    assert_eq!(reads, Some(&7));
+}
+
+#[test]
+fn what_cannot_be_corrected_is_an_error_of_its_read_and_of_no_other() {
+    let mut ssd = filled(&with_errors(ONE, 0.2));
+    ssd.verify();
+    let requests: Vec<_> = (0..4)
+        .map(|page| at(US(5000 * page), Op::Read, page * PAGE, PAGE))
+        .collect();
+    let (_, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.ahead, [4, 3]);
+    let counts = ssd.read_errors().unwrap();
+    assert_eq!((counts.reads, counts.host_failures), (4, 4));
+    // One page in fifty, with everything that can happen to it meanwhile: verification hears of every read that succeeds.
+    let plan = with_errors(Dimensions { planes: 2, ..FOUR }, 2.35e-2);
+    let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+    let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.6, 6), fill, true).unwrap();
+    let counts = ssd.read_errors().unwrap();
+    assert!(tally.ahead[1] > 0 && counts.host_failures > 0 && counts.pages_lost > 0);
+}
+
+#[test]
+fn pages_in_single_level_mode_are_read_ahead_in_its_time() {
+    // tR 5 us, tPROG 40 us in a quarter of the block's pages.
+    let cache = SlcCache::Static(r#static::Static {
+        ratio: 0.2,
+        fold_after_ms: 50.0,
+    });
+    let mut plan = plan_of(cache, ONE, Some(0));
+    plan.ftl = plan.ftl.of_cells(2);
+    plan.part.chains = plan.part.chains.with_single_level(US(5), US(40));
+    let mut ssd = filled_to(&plan, plan.ftl.user_pages / 2);
+    ssd.verify();
+    let mut requests: Vec<_> = (0..3)
+        .map(|page| at(US(100 * page), Op::Write, page * PAGE, PAGE))
+        .collect();
+    // Pages 0 to 2 lie behind each other: 5 + 20 us; then 3 + 20, and page 2 comes before the 3 + 5 us are over that page 1 takes.
+    let reads = [(1000, 0), (1100, 1), (1124, 2)];
+    requests.extend(reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE)));
+    let (played, tally) = play(&mut ssd, &requests);
+    let done: Vec<_> = played[3..].iter().map(|one| one.done).collect();
+    assert_eq!(done, [US(1025), US(1123), US(1147)]);
+    assert_eq!(tally.ahead, [2, 2]);
+    let usage = ssd.usage().next().unwrap();
+    assert_eq!(usage.array[Operation::Read as usize], US(3 * 5));
+}
+
+#[test]
+fn a_power_cut_takes_what_was_read_ahead() {
+    // While the array reads page 1, and when it is in the register.
+    for after in [100, 300] {
+        let plan = plan(ONE, Some(0));
+        let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+        ssd.expect_power_cuts();
+        fill(&mut ssd, plan.ftl.user_pages);
+        let mut queue = EventQueue::<Event>::default();
+        let mut tally = Tally::default();
+        let first = at(US(0), Op::Read, 0, PAGE);
+        let mut cx = Context::new(US(0), &mut queue, &mut tally);
+        ssd.submit(&mut cx, first).unwrap();
+        while queue.next_time().is_some_and(|time| time <= US(after)) {
+            let (now, event) = queue.pop().unwrap();
+            let mut cx = Context::new(now, &mut queue, &mut tally);
+            ssd.handle(&mut cx, event).unwrap();
+        }
+        assert_eq!(tally.ahead, [1, 0]);
+        ssd.completions().for_each(drop);
+        let cut = ssd.cut_power(US(after), &mut tally).unwrap();
+        assert_eq!((cut.requests_lost, cut.pages_torn), (0, 0));
+        let again = US(after) + cut.time;
+        let (played, _) = play(&mut ssd, &[at(again, Op::Read, PAGE, PAGE)]);
+        assert_eq!(played[0].done, again + US(80));
+    }
+}
+
+/// Keeps the device busy with reads in order, writes and TRIMs, and cuts its power after 300 events at most, again and again. Cuts; pages taken from registers.
+fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
+    const REQUESTS: u64 = 1500;
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    ssd.expect_power_cuts();
+    fill(&mut ssd, plan.ftl.user_pages);
+    ssd.verify();
+    let mut random = Stream::new(seed, "power");
+    let mut queue = EventQueue::<Event>::default();
+    let (mut tally, mut now, mut issued) = (Tally::default(), Time::ZERO, 0);
+    let (mut left, mut cuts, mut lost) = (300, 0, 0);
+    loop {
+        while issued < REQUESTS && ssd.takes(0) {
+            let (op, offset, bytes) = mixed(ssd.user_bytes(), issued, &mut random);
+            let request = Request {
+                arrival: now,
+                ..at(now, op, offset, bytes)
+            };
+            let mut cx = Context::new(now, &mut queue, &mut tally);
+            ssd.submit(&mut cx, request).unwrap();
+            issued += 1;
+        }
+        let Some((time, event)) = queue.pop() else {
+            break;
+        };
+        now = time;
+        let mut cx = Context::new(now, &mut queue, &mut tally);
+        ssd.handle(&mut cx, event).unwrap();
+        ssd.completions().for_each(drop);
+        left -= 1;
+        if left == 0 {
+            left = 1 + random.below(300);
+            queue = EventQueue::default();
+            let cut = ssd.cut_power(now, &mut tally).unwrap();
+            ssd.completions().for_each(drop);
+            now += cut.time;
+            cuts += 1;
+            lost += u64::from(cut.requests_lost);
+        }
+    }
+    assert_eq!(tally.requests + lost, REQUESTS);
+    (cuts, tally.ahead[1])
+}
+
+/// Mostly the read of a page that goes on from the last one; in six a write of a few pages anywhere, in twelve a TRIM of them.
+fn mixed(user_bytes: u64, number: u64, random: &mut Stream) -> (Op, u64, u64) {
+    let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
+    match random.below(12) {
+        0 => (Op::Trim, offset, bytes),
+        1 | 2 => (Op::Write, offset, bytes),
+        _ => (Op::Read, number * PAGE % user_bytes, PAGE),
+    }
+}
+
+#[test]
+fn a_power_cut_at_any_event_loses_nothing_that_was_safe() {
+    for abort in [0, 5] {
+        let mut all = (0, 0);
+        for seed in 0..6 {
+            let mut plan = plan(Dimensions { planes: 2, ..FOUR }, Some(abort));
+            plan.queue_depth = 3;
+            let (cuts, used) = cut_at_random(&plan, seed);
+            all = (all.0 + cuts, all.1 + used);
+        }
+        assert!(all.0 > 60 && all.1 > 60, "{all:?}");
+    }
+}
+
+#[test]
+fn no_read_returns_what_was_read_ahead_of_a_trim() {
+    let mut plan = plan(FOUR, Some(0));
+    plan.queue_depth = 3;
+    let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+    let next =
+        |ssd: &Ssd<Map>, number, random: &mut Stream| mixed(ssd.user_bytes(), number, random);
+    let (tally, _, ssd) = drive(&plan, mapping, 6000, fill, true, next).unwrap();
+    assert!(tally.trimmed > 0 && tally.ahead[1] > 0);
+    ssd.audit().unwrap();
 }

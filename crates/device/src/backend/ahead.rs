@@ -26,8 +26,12 @@ enum Held {
     Coming(Ppn),
     /// The same, read.
     Ahead(Ppn),
-    /// A page that was read ahead goes out, while the array reads the one behind it, if one is given, since then.
-    Out { behind: Option<Ppn>, since: Time },
+    /// This page, which was read ahead, goes out, while the array reads the one behind it, if one is given, since then.
+    Out {
+        place: Ppn,
+        behind: Option<Ppn>,
+        since: Time,
+    },
 }
 
 /// Read-ahead of all dies.
@@ -84,6 +88,9 @@ impl BackEnd {
         (head, pages): (Slot, u32),
         array: &Array,
     ) {
+        if self.ahead.is_none() {
+            return;
+        }
         let is_there = pages == 1 && self.holds(die, head);
         let transaction = self.get(head);
         let (purpose, place) = (transaction.purpose, transaction.place);
@@ -98,7 +105,12 @@ impl BackEnd {
             Purpose::ReadAhead => (Held::Coming(place), Sensing::Ahead),
             Purpose::Read if is_there => {
                 let since = Time::ZERO;
-                (Held::Out { behind, since }, Sensing::Cached(behind))
+                let out = Held::Out {
+                    place,
+                    behind,
+                    since,
+                };
+                (out, Sensing::Cached(behind))
             }
             Purpose::Read if pages == 1 => (Held::Read(place), Sensing::Plain),
             _ => (Held::Nothing, Sensing::Plain),
@@ -109,6 +121,14 @@ impl BackEnd {
             cx.observe(Observation::ReadAhead { used: true });
         }
     }
+
+    /// A suspended operation of a die goes on: the registers are its own again.
+    pub(super) fn forget_registers(&mut self, die: Die) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.held[die.index()] = Held::Nothing;
+        }
+    }
+
     /// How the command reads that begins now.
     pub(super) fn sensing(&mut self) -> Sensing {
         let ahead = self.ahead.as_mut();
@@ -131,6 +151,7 @@ impl BackEnd {
             Held::Out {
                 behind: Some(_),
                 since,
+                ..
             } => {
                 *since = now;
                 true
@@ -151,12 +172,14 @@ impl BackEnd {
             Held::Out {
                 behind: Some(behind),
                 since,
+                ..
             } => {
                 *held = Held::Coming(behind);
                 self.await_ahead(cx, die, behind, since);
             }
-            Held::Out { behind: None, .. } => *held = Held::Nothing,
-            Held::Read(_) => {
+            // Also where it was read again, and so is in the data register as any other.
+            Held::Out { place, .. } | Held::Read(place) => {
+                *held = Held::Read(place);
                 if self.to_begin.is_empty() && ahead.idle.is_empty() {
                     cx.schedule(cx.now, Kind::Begin);
                 }

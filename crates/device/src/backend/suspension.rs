@@ -88,6 +88,8 @@ impl BackEnd {
         let Some(command) = state.suspended.take() else {
             return;
         };
+        self.forget_registers(die);
+        let state = self.channels.of_mut(die);
         state.command = DieCommand {
             since: cx.now,
             ..*command

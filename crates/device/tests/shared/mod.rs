@@ -9,7 +9,7 @@ use wordline_device::{
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
-use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
+use wordline_nand::{Cell, Geometry, Layout, Operation, Part, Timing};
 
 /// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
 pub fn plan(
@@ -69,6 +69,8 @@ pub struct Tally {
     pub destaged: u64,
     /// Pages that were read ahead, and those of them that were asked for.
     pub ahead: [u64; 2],
+    /// Pages that dies have read, for whatever purpose.
+    pub read: u64,
     pub batches: u64,
     pub flushed_idly: u64,
 }
@@ -107,6 +109,11 @@ impl Probe<Observation> for Tally {
             Observation::Buffer(buffer::Observation::ReadAheadUsed) => self.ahead[1] += 1,
             Observation::ReadAhead { used } => self.ahead[usize::from(used)] += 1,
             Observation::Buffer(buffer::Observation::FlushedIdly) => self.flushed_idly += 1,
+            Observation::Die {
+                operation: Operation::Read,
+                pages,
+                ..
+            } => self.read += u64::from(pages),
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }
