@@ -205,6 +205,26 @@ def test_the_cliff_is_where_spare_blocks_run_out(tiny: str) -> None:
     assert rate * found["steady_mean_us"] / 1e6 == pytest.approx(DEPTH, rel=0.01)
 
 
+def test_the_slc_cache_is_as_large_as_its_blocks(tiny: str) -> None:
+    assert lab(tiny, only=["slc-cache"], quick=True)["slc-cache"].status == "absent"
+    more = {
+        "nand.cell": "qlc",
+        "nand.timing.program_ns": 2_000_000,
+        "nand.slc_mode.program_ns": 200_000,
+        "nand.geometry.blocks_per_plane": 512,
+        "nand.geometry.pages_per_block": 256,
+        "ftl.slc_cache.static.ratio": 0.125,
+    }
+    found = lab(tiny, only=["slc-cache"], quick=True, overrides=more)["slc-cache"].figures
+    # On each of four planes 64 blocks, with a quarter of their 256 pages.
+    pages = 4 * 64 * 64
+    for row in found["states"]:
+        # Told in parts of a hundred requests of 32 pages.
+        assert row["cliff_at_bytes"] / 4096 == pytest.approx(pages, abs=100 * 32), row
+        assert row["ratio"] > 2
+        assert row["cached_ratio"] == pages / (4 * 64 * 256)
+
+
 def test_ideal_trim_gives_back_an_erased_device_in_any_order(tiny: str) -> None:
     more = {"nand.geometry.pages_per_block": 64}
     found = lab(tiny, only=["trim"], quick=True, overrides=more)["trim"].figures["mb_per_s"]

@@ -47,6 +47,7 @@ def lab(
       reliability  reads that meet retries and data being moved
       mixes        four mixed loads, fresh and used, beside a hard disk
       cliff        random writes until free flash runs out, and their worst case
+      slc-cache    sequential writes until the SLC cache is full, by how full the device is
       cache        the DRAM buffer, on and off
       trim         what TRIM gives back
       trim-cost    how long a TRIM takes

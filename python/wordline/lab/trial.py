@@ -28,8 +28,8 @@ SETTLED: Mapping[str, Value] = FILLED | {"precondition.settle": True}
 """States that a device is brought into, each from an erased one: SNIA's purge."""
 
 SERIES = ("start_s", "end_s", "mb_per_s", "max_us", "gc_runs", "gc_die_ms", "write_bytes")
-PARTS = ("latency", "throughput", "time", "flash", "buffer", "read_errors", "energy", "digest",
-         "speed")  # fmt: skip
+PARTS = ("latency", "throughput", "time", "flash", "slc_cache", "buffer", "read_errors", "energy",
+         "digest", "speed")  # fmt: skip
 PACES, LEAST_PACE = 100, 100
 MOST_EACH = 64
 HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
