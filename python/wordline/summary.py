@@ -265,6 +265,8 @@ class Flash(TypedDict):
     page_reads: int
     erases: int
     write_amplification: float | None
+    pages_read_ahead: int
+    pages_read_ahead_used: int
     read_modify_writes: int
     pages_trim_asked: int
     pages_trimmed: int
