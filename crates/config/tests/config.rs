@@ -376,6 +376,9 @@ fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise()
     let without = plan("base = \"onfi4-qlc\"", &[]).unwrap();
     let device = &without.first().unwrap().device;
     assert_eq!(device.part.chains.single_level(), None);
+    let erring = with("onfi4-qlc", &[("nand.reliability.errors", "analytic")]).unwrap();
+    let reader = erring.first().unwrap().device.part.reader.clone().unwrap();
+    assert!(reader.single_level.is_some());
     for (base, more, told) in [
         ("d4", vec![], "cells of one bit have no other mode"),
         (
@@ -390,8 +393,8 @@ fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise()
         ),
         (
             "onfi4-qlc",
-            vec![("nand.reliability.cycles", "100")],
-            "how pages in single-level mode err and fail is not modelled",
+            vec![("nand.reliability.read_limit", "100")],
+            "blocks in single-level mode neither fail nor move for the sake of their data",
         ),
     ] {
         let message = with(base, &more).unwrap_err();

@@ -333,6 +333,7 @@ fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
         page_factors: Vec::new(),
         variation: None,
         shift: None,
+        single_level: None,
         words: code.words(4096),
         code,
         cycles: 0.0,

@@ -61,6 +61,7 @@ fn plan(errors: Errors, code: Code) -> Plan {
         page_factors: Vec::new(),
         variation: None,
         shift: None,
+        single_level: None,
         words: code.words(4096),
         code,
         cycles: 0.0,

@@ -13,6 +13,9 @@ use wordline_ftl::slc_cache::{SlcCache, dynamic, hybrid, r#static};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Operation, Plane};
+use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
+use wordline_reliability::errors::table::Table;
+use wordline_reliability::{Errors, Reader, SingleLevel};
 
 const PAGE: u64 = 4096;
 const BITS: u32 = 4;
@@ -132,6 +135,48 @@ fn pages_of_the_cache_take_the_times_of_single_level_mode_until_they_are_folded(
         erases: 1,
     };
     assert_eq!(counts(&ssd), expected);
+}
+
+/// A page errs with 1.2 % of its bits in the mode of the part, which is 111 of 9,216: the first level of the code corrects 44, so it is read again. In single-level mode its
+/// states lie fifteen times as far apart, and nothing errs.
+#[test]
+fn pages_of_the_cache_do_not_err_until_they_are_folded() {
+    let mut plan = device(&fixed(0.1), 0.4, dimensions(1, 1), 40, 16).unwrap();
+    let code = Ldpc::default().code().unwrap();
+    plan.part.reader = Some(Box::new(Reader {
+        errors: Errors::Table(Table {
+            cycles: vec![0.0],
+            rates: vec![1.2e-2],
+            per_day: Vec::new(),
+            per_read: Vec::new(),
+        }),
+        page_factors: Vec::new(),
+        variation: None,
+        shift: None,
+        single_level: Some(SingleLevel::new(BITS)),
+        words: code.words(4096),
+        code,
+        cycles: 0.0,
+        retention_days: 0.0,
+        acceleration: 1.0,
+        expected: false,
+        read_limit: 0,
+        refresh_days: 0.0,
+    }));
+    let mut ssd = filled(&plan, 0.5);
+    let later = |ms| Time::from_ms(ms);
+    let mut requests: Vec<_> = (0..5)
+        .map(|page| at(later(1 + page), Op::Write, page * PAGE, PAGE))
+        .collect();
+    requests.extend((0..5).map(|page| at(later(10 + page), Op::Read, page * PAGE, PAGE)));
+    play(&mut ssd, &requests);
+    // Five reads by the host, and those of the four pages that have been folded since.
+    let counts = *ssd.read_errors().unwrap();
+    assert_eq!((counts.reads, counts.reads_retried), (9, 0));
+    let again = at(later(500), Op::Read, 0, PAGE);
+    play(&mut ssd, &[again]);
+    let counts = *ssd.read_errors().unwrap();
+    assert_eq!((counts.reads, counts.reads_retried), (10, 1));
 }
 
 /// Pages of the host in single-level mode that are written before the first that is not, on a device filled to `ratio`.

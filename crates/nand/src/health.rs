@@ -69,6 +69,7 @@ impl Health {
             pages: self.pages_per_block,
             block: block.0,
             page: 0,
+            is_single_level: false,
         }
     }
 }

@@ -22,7 +22,7 @@ pub use errors::{Age, Errors};
 pub use failures::{Failing, Failures};
 pub use fault::Fault;
 pub use mode::ProgramMode;
-pub use program_step::Shift;
+pub use program_step::{Shift, SingleLevel};
 pub use programming::{ModeCost, ModeCosts, Programming};
 pub use reader::{Due, Found, Read, Reader};
 pub use variation::Variation;

@@ -59,21 +59,61 @@ pub struct Shift {
     rates: [Vec<f64>; 4],
 }
 
+/// The raw bit error rate of cells of several bits in single-level mode, given that of the same cells in their own: the noise that explains the
+/// one gives the other. Of `2^b` states in a range of voltages two are left, and lie `2^b - 1` times as far apart; with Gaussian noise a
+/// boundary is crossed with `Q(x)` there and `Q((2^b - 1) x)` here. Real tails are wider, and rates so small are a lower bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SingleLevel {
+    /// Logarithms of the rates at the grid's rates.
+    rates: Vec<f64>,
+}
+
+impl SingleLevel {
+    /// Of cells of `bits`, whose neighbouring states differ in one of them (Gray code): `(2 - 2^(1 - b)) / b` bits of a cell's `b` err for each `Q`.
+    pub fn new(bits: u32) -> Self {
+        let states = libm::exp2(f64::from(bits));
+        let share = (2.0 - 2.0 / states) / f64::from(bits);
+        let of = |rate: f64| {
+            let crossed = normal::tail((states - 1.0) * normal::quantile((rate / share).min(0.5)));
+            libm::log2(crossed.max(f64::MIN_POSITIVE))
+        };
+        Self {
+            rates: grid().map(of).collect(),
+        }
+    }
+    /// The rate in single-level mode of a page that would have `rate` in the mode of the part.
+    pub fn rate(&self, rate: f64) -> f64 {
+        if rate <= 0.0 {
+            return rate;
+        }
+        between(&self.rates, rate)
+    }
+}
+
 /// The grid: rates from 2^-40 to one half.
 const OCTAVES: f64 = 39.0;
 const PER_OCTAVE: f64 = 12.0;
 const LEAST: f64 = -40.0;
 
+fn grid() -> impl Iterator<Item = f64> {
+    let points = (OCTAVES * PER_OCTAVE) as u32;
+    (0..=points).map(|point| libm::exp2(LEAST + f64::from(point) / PER_OCTAVE))
+}
+
+/// What belongs to `rate`, of logarithms at the grid's rates.
+fn between(rates: &[f64], rate: f64) -> f64 {
+    let place = ((libm::log2(rate) - LEAST) * PER_OCTAVE).clamp(0.0, OCTAVES * PER_OCTAVE);
+    let below = (place as usize).min(rates.len() - 2);
+    let share = place - below as f64;
+    libm::exp2(rates[below] * (1.0 - share) + rates[below + 1] * share).min(0.5)
+}
+
 impl Shift {
     /// Of states `distance` medium steps apart, by mode.
     pub fn new(distance: f64, steps: &[Step; 4]) -> Self {
-        let points = (OCTAVES * PER_OCTAVE) as u32;
         let medium = steps[ProgramMode::Medium.index()];
-        let noise: Vec<f64> = (0..=points)
-            .map(|point| {
-                let rate = libm::exp2(LEAST + f64::from(point) / PER_OCTAVE);
-                noise_for(distance * medium.voltage, medium.step, rate)
-            })
+        let noise: Vec<f64> = grid()
+            .map(|rate| noise_for(distance * medium.voltage, medium.step, rate))
             .collect();
         let rates = steps.map(|Step { step, voltage }| {
             let of = |&noise: &f64| libm::log2(error_rate(distance * voltage, step, noise));
@@ -86,10 +126,6 @@ impl Shift {
         if mode == ProgramMode::Medium || rate <= 0.0 {
             return rate;
         }
-        let rates = &self.rates[mode.index()];
-        let place = ((libm::log2(rate) - LEAST) * PER_OCTAVE).clamp(0.0, OCTAVES * PER_OCTAVE);
-        let below = (place as usize).min(rates.len() - 2);
-        let share = place - below as f64;
-        libm::exp2(rates[below] * (1.0 - share) + rates[below + 1] * share).min(0.5)
+        between(&self.rates[mode.index()], rate)
     }
 }

@@ -7,7 +7,7 @@ use crate::binomial::{most_errors, quantile};
 use crate::ecc::Code;
 use crate::errors::{Age, Err, Errors, Rate};
 use crate::mode::ProgramMode;
-use crate::program_step::Shift;
+use crate::program_step::{Shift, SingleLevel};
 use crate::variation::Variation;
 
 /// Seconds of a day.
@@ -24,6 +24,8 @@ pub struct Reader {
     pub variation: Option<Variation>,
     /// Those of other modes; none where all pages are programmed alike.
     pub shift: Option<Shift>,
+    /// Those of single-level mode; none where no page is in it.
+    pub single_level: Option<SingleLevel>,
     /// What corrects errors.
     pub code: Code,
     /// Codewords of a page.
@@ -68,6 +70,8 @@ pub struct Read {
     pub block: u32,
     /// Which page of it is read.
     pub page: u32,
+    /// Whether it is in single-level mode.
+    pub is_single_level: bool,
 }
 
 /// What a read finds.
@@ -97,7 +101,7 @@ impl Reader {
         }
         (self.refresh_days > 0.0 && self.age_days(read) >= self.refresh_days).then_some(Due::Age)
     }
-    /// The raw bit error rate of a page that was programmed in `mode`.
+    /// The raw bit error rate of a page that was programmed in `mode`, or in single-level mode, which has no types of pages.
     pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
         let age = Age {
             cycles: self.cycles + f64::from(read.erases),
@@ -106,7 +110,9 @@ impl Reader {
             pages: read.pages,
         };
         let mut rate = self.errors.rate(&age);
-        if let Some(factor) = self.page_factors.get(read.page as usize) {
+        if let Some(factor) = self.page_factors.get(read.page as usize)
+            && !read.is_single_level
+        {
             rate.rate *= factor;
         }
         if let Some(variation) = &self.variation {
@@ -115,6 +121,11 @@ impl Reader {
         rate.rate = rate.rate.min(0.5);
         if let Some(shift) = &self.shift {
             rate.rate = shift.rate(mode, rate.rate);
+        }
+        if let Some(single_level) = &self.single_level
+            && read.is_single_level
+        {
+            rate.rate = single_level.rate(rate.rate);
         }
         rate
     }

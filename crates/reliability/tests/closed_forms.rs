@@ -12,7 +12,7 @@ use wordline_reliability::errors::analytic::{Analytic, Cells};
 use wordline_reliability::errors::fitted::{Fitted, Reads};
 use wordline_reliability::errors::{Err, acceleration, table::Table};
 use wordline_reliability::program_step::{Shift, Step, error_rate, noise_for};
-use wordline_reliability::{Age, Ecc, ProgramMode};
+use wordline_reliability::{Age, Ecc, ProgramMode, SingleLevel};
 
 fn close(found: f64, expected: f64, share: f64) {
     let off = (found / expected - 1.0).abs();
@@ -239,4 +239,25 @@ fn every_code_and_every_model_is_sound_by_default() {
             ecc.name()
         );
     }
+}
+
+/// Two states where there were `2^b` lie `2^b - 1` times as far apart, in the same noise.
+#[test]
+fn single_level_mode_errs_as_states_so_far_apart_do() {
+    // One bit a cell is in single-level mode already.
+    let one = SingleLevel::new(1);
+    for rate in [1e-9, 1e-4, 0.03] {
+        close(one.rate(rate), rate, 1e-9);
+    }
+    // Of two bits, three boundaries between four states, each of which a cell in two lies beside: 3/4 Q(x) of the bits err, then Q(3 x). Values of Q: Abramowitz and Stegun, table 26.1.
+    let two = SingleLevel::new(2);
+    for (from, to) in [
+        (0.158_655_253_931, 0.001_349_898_032),
+        (0.022_750_131_948, 9.865_876_450e-10),
+    ] {
+        close(two.rate(0.75 * from), to, 1e-2);
+    }
+    // Three bits: seven times. Nothing errs that may be seen.
+    assert!(SingleLevel::new(3).rate(1e-2) < 1e-40);
+    assert_eq!(two.rate(0.0), 0.0);
 }

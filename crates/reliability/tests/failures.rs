@@ -106,6 +106,7 @@ fn errors_are_overdispersed_and_levels_have_their_factors() {
         page_factors: vec![1.0, 3.0],
         variation: Variation::new(coefficient, 11),
         shift: None,
+        single_level: None,
         words: 1,
         code: code.clone(),
         cycles: 0.0,

@@ -16,7 +16,9 @@ use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
 use wordline_reliability::failures::Fail as _;
 use wordline_reliability::programming::Price;
-use wordline_reliability::{Ecc, Failing, Fault, Programming, Reader, Shift, Variation};
+use wordline_reliability::{
+    Ecc, Failing, Fault, Programming, Reader, Shift, SingleLevel, Variation,
+};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
@@ -287,6 +289,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     }
     let programming = &nand.programming;
     let graded = !errors.is_none() && matches!(programming.costs(), Ok(Some(_)));
+    let in_both_modes = !errors.is_none() && config.ftl.slc_cache.size().is_some();
     // What does not err needs no decoder.
     let code = if errors.is_none() { none } else { code };
     Ok(Some(Box::new(Reader {
@@ -294,6 +297,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
         page_factors: page_factors(nand)?,
         variation: Variation::new(*block_variation, seed),
         shift: graded.then(|| Shift::new(programming.distance(), &programming.steps())),
+        single_level: in_both_modes.then(|| SingleLevel::new(nand.cell.levels().into())),
         words: code.words(nand.geometry.page_bytes),
         code,
         cycles: *cycles,
@@ -445,10 +449,17 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
             &["nand.programming", "ftl.slc_cache"],
         );
     }
-    if config.nand.reliability != Reliability::default() {
+    let Reliability {
+        failures,
+        factory_bad_ratio,
+        read_limit,
+        refresh_days,
+        ..
+    } = &config.nand.reliability;
+    if !failures.is_none() || *factory_bad_ratio > 0.0 || *read_limit > 0 || *refresh_days > 0.0 {
         return rule(
-            "how pages in single-level mode err and fail is not modelled",
-            "leave [nand.reliability] out, or set this to \"off\"",
+            "blocks in single-level mode neither fail nor move for the sake of their data",
+            "leave failures, factory_bad_ratio, read_limit and refresh_days of [nand.reliability] out, or set this to \"off\"",
             &["nand.reliability", "ftl.slc_cache"],
         );
     }

@@ -397,14 +397,17 @@ impl BackEnd {
             let Grade {
                 first,
                 retries: more,
+                single_read,
                 ..
             } = self.table.graded(slot);
             let offset = self.layout.page_in_block(self.get(slot).place);
+            let chains = self.channels.chains();
+            let single = chains.single_level().filter(|_| single_read);
+            let own = single.map_or_else(|| chains.latencies().read(offset), |[read, _]| read);
             for level in usize::from(first)..usize::from(first + more) {
                 let (failed, next) = (&code.ladder[level], &code.ladder[level + 1]);
-                let own = self.channels.chains().latencies().read(offset);
                 let sense = next.sense.unwrap_or(own) + failed.decode;
-                let transfer = self.channels.chains().data() * u64::from(next.bits);
+                let transfer = chains.data() * u64::from(next.bits);
                 retries.0.push((sense, transfer));
             }
             slot = self.get(slot).next;

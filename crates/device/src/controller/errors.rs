@@ -62,6 +62,7 @@ impl<M: Mapping> Controller<M> {
         };
         let read = Read {
             page: self.layout.page_in_block(place),
+            is_single_level: array.is_single_level(block),
             ..health.of(now, block, array.erases()[block.index()])
         };
         if let Some(due) = reader.due(&read)

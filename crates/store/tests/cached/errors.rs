@@ -28,6 +28,7 @@ fn erring(device: &mut wordline_device::Plan, probability: f64) -> f64 {
         page_factors: Vec::new(),
         variation: None,
         shift: None,
+        single_level: None,
         words,
         code,
         cycles: 0.0,
