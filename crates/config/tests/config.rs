@@ -737,6 +737,7 @@ fn whatever_a_slot_names_is_cited() {
             Some("cache") => ("array.members", "disk = {}\n"),
             Some("disk") => ("array.members", ""),
             Some("workload" | "replay") => ("streams", "name = \"a\"\n"),
+            Some("host_side") => continue, // of the whole store
             _ => ("array.members", "buffer.capacity_kib = 64\n"),
         };
         let text = format!("schema = 1\n[[{tables}]]\n{inner}{slot}");
