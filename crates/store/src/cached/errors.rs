@@ -108,7 +108,8 @@ impl<B: BlockDevice> Cached<B> {
             Task::Record { .. } => self.sub_done(cx, sub, parts),
         }
     }
-    /// The flash has not programmed a page of a write, and will not: it goes below. If it was dirty and is written in part, the rest is lost.
+    /// The flash has not programmed a page of a write, and will not: it goes below. One that nothing else holds goes as a whole, and is dirty
+    /// until it is there.
     fn not_programmed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -117,6 +118,7 @@ impl<B: BlockDevice> Cached<B> {
         let Task::Write {
             ticket,
             page,
+            dirty,
             waited,
             ..
         } = sub.task
@@ -124,15 +126,24 @@ impl<B: BlockDevice> Cached<B> {
             return Ok(());
         };
         waited.and_then(|number| self.waiting.remove(number));
-        self.keep(cx, page)?;
-        let (residents, pages) = self.flash.mapping_mut().parts();
-        residents.remove(page, pages);
-        if sub.request.bytes < u64::from(self.plan.page_bytes) {
-            self.fail(ticket);
-            self.lose(page);
-        }
-        let request = self.requests.get_mut(ticket).map(|open| open.request);
-        if let Some(request) = request {
+        let Some(open) = self.requests.get_mut(ticket) else {
+            return Ok(());
+        };
+        let request = open.request;
+        let is_whole = self.covers(&request, page);
+        if dirty && (is_whole || !self.is_lost(page)) {
+            let bytes = u64::from(self.plan.page_bytes);
+            let end = ((page + 1) * bytes).min(self.backing.user_bytes());
+            let all = Request {
+                offset: page * bytes,
+                bytes: end - page * bytes,
+                ..request
+            };
+            self.ask_below_for(cx, ticket, all)?;
+        } else {
+            self.keep(cx, page)?;
+            let (residents, pages) = self.flash.mapping_mut().parts();
+            residents.remove(page, pages);
             self.write_below(cx, ticket, &request, page..page + 1)?;
         }
         self.part_done(cx, ticket, None);
@@ -217,7 +228,7 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// What a write leaves of a clean page could not be read in flash: the store below has it, too.
+    /// What a write leaves of a page could not be read in flash. If the page was clean, the store below has it, too; if not, it is lost.
     fn rest_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -230,8 +241,18 @@ impl<B: BlockDevice> Cached<B> {
         };
         held.earlier = *parts;
         let sub = held.sub;
-        if let Task::Write { ticket, .. } = sub.task {
-            self.expect(ticket, 0, true);
+        match sub.task {
+            Task::Write {
+                ticket,
+                dirty: true,
+                ..
+            } => {
+                self.fail(ticket);
+                self.lose(page);
+                return self.rest_read(cx, waiting, parts);
+            }
+            Task::Write { ticket, .. } => self.expect(ticket, 0, true),
+            _ => {}
         }
         self.read_rest_below(cx, page, &sub, waiting)
     }

@@ -138,6 +138,7 @@ impl<B: BlockDevice> Cached<B> {
                 page,
                 copy,
                 waited,
+                ..
             } => {
                 if let Some(versions) = &mut self.versions {
                     versions.written_in_flash(page, copy, self.plan.journal.is_some());

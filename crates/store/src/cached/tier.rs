@@ -39,11 +39,13 @@ pub(super) enum Task {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
+        /// Whether nothing but the flash held the page before.
+        dirty: bool,
         waited: Option<u32>,
     },
     /// What a write leaves of a page, from below.
     Rest { waiting: u32 },
-    /// The same from flash, where the store below has it, too.
+    /// The same from flash.
     RestInFlash { waiting: u32, page: u64 },
     /// A page of records, to flash.
     Record { copy: Lpn },

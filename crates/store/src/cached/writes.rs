@@ -191,11 +191,14 @@ impl<B: BlockDevice> Cached<B> {
                 ticket,
                 page,
                 copy,
+                dirty: is_dirty,
                 waited: None,
             },
         };
-        // Nothing is programmed with what cannot be read and is held below.
-        let rest_in_flash = !whole && !rest && !is_dirty && self.flash.read_errors().is_some();
+        // Nothing is programmed with what cannot be read and is held below; and what is not programmed is at hand as a whole.
+        let may_fail =
+            self.flash.failures().is_some() || !is_dirty && self.flash.read_errors().is_some();
+        let rest_in_flash = !whole && !rest && may_fail;
         let waiting = if rest {
             Some(self.read_rest(cx, page, sub)?)
         } else if rest_in_flash {
@@ -228,7 +231,7 @@ impl<B: BlockDevice> Cached<B> {
         self.read_rest_below(cx, page, &sub, waiting)?;
         Ok(waiting)
     }
-    /// The same from its copy in flash, which is clean.
+    /// The same from its copy in flash.
     fn read_rest_in_flash(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -300,7 +303,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below_for(cx, ticket, part)
     }
-    fn ask_below_for(
+    pub(super) fn ask_below_for(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,

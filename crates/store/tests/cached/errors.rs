@@ -361,6 +361,30 @@ fn failing(device: &mut wordline_device::Plan, erase: f64, program: f64) {
     }));
 }
 
+/// The flash ends with the write of a part of a page that it holds. What the write leaves of the page was acknowledged: it is not lost, nor
+/// is the request, be the page dirty or clean.
+#[test]
+fn a_part_of_a_page_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
+    for first in [Op::Write, Op::Read] {
+        let mut ended = 0;
+        for seed in 0..60 {
+            let table = json!({"mode": "write-back", "journal": "none"});
+            let mut run = Run::with("move", &table, Below::Constant, seed, |_, device| {
+                device.part.seed = seed;
+                failing(device, 0.0, 0.5);
+            });
+            assert!(!run.serve(first, 0, PAGE));
+            let is_held = run.store.flash().failures().unwrap().read_only.is_none();
+            assert!(!run.serve(Op::Write, 512, 512), "{first:?} {seed}");
+            assert!(!run.serve(Op::Read, 0, PAGE), "{first:?} {seed}");
+            assert_eq!(run.store.figures().pages_lost, 0);
+            let has_ended = run.store.flash().failures().unwrap().read_only.is_some();
+            ended += u32::from(is_held && has_ended);
+        }
+        assert!(ended > 5, "{ended} of them end with the part");
+    }
+}
+
 /// With the end of its flash a cache goes on as none: all requests end, what is served is what was written last, and none fails but what
 /// only the flash held. Dirty pages reach the disk.
 #[test]
