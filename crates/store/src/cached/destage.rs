@@ -393,17 +393,15 @@ impl<B: BlockDevice> Cached<B> {
         })
         .sum()
     }
-    /// Cleans pages in the idle time of the store below, while more are dirty than may be.
+    /// Cleans pages in the idle time of the store below, while more are dirty than may be; at the end of the flash's life a group at a time
+    /// whatever else the store below does.
     pub(super) fn clean(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
-        let (high, low) = if self.takes_programs() {
-            self.plan.marks
-        } else {
-            (0.0, 0.0)
-        };
-        if high >= 1.0 || self.in_background > 0 || !self.below.is_idle() {
+        let goes_on = self.takes_programs();
+        let (high, low) = if goes_on { self.plan.marks } else { (0.0, 0.0) };
+        if high >= 1.0 || self.in_background > 0 || goes_on && !self.below.is_idle() {
             return Ok(());
         }
         let writing = &self.writing;

@@ -4,8 +4,9 @@
 //! is an error of the host. A dirty page that cannot be read when it is destaged is lost, as is one that the store below does not take:
 //! reads of it end with an error until it is written as a whole, as those of a page that a device has lost.
 //!
-//! At the end of its life the flash takes no programs any more. Then nothing is taken in, writes go below, and dirty pages are destaged; what
-//! is in flash is read there.
+//! At the end of its life the flash takes no programs any more. Then nothing is taken in, writes go below, and dirty pages are destaged at
+//! once; what is in flash is read there. When no page is dirty, a cache that keeps records is retired ([`super::records`]): after a power
+//! cut nothing of it comes back.
 
 use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
 use wordline_ftl::Lpn;
@@ -105,8 +106,19 @@ impl<B: BlockDevice> Cached<B> {
                 self.sub_done(cx, sub, parts)
             }
             Task::Below { ticket } => self.below_failed(cx, ticket, sub, parts),
-            Task::Record { .. } => self.sub_done(cx, sub, parts),
+            Task::Record { .. } => self.not_recorded(cx),
         }
+    }
+    /// The flash takes no programs any more: its dirty pages leave, and then it is no part of the store. Whether a tier has done something at
+    /// once.
+    #[cold]
+    pub(super) fn wind_up(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<bool, B> {
+        self.clean(cx)?;
+        self.retire(cx)?;
+        Ok(!self.done.is_empty())
     }
     /// The flash has not programmed a page of a write, and will not: it goes below. One that nothing else holds goes as a whole, and is dirty
     /// until it is there.

@@ -9,6 +9,9 @@
 //! - behind a destage whose pages would leave more dead pages unrecorded than the space in reserve can take back,
 //! - before a block is erased that holds the newest copy of a dead page, if an older one lies elsewhere.
 //!
+//! When the flash takes no programs any more, nothing can be recorded. Then writes that would have waited for a record wait until no page is dirty
+//! and the cache is retired: from then on no copy is looked for after a power cut, dead or not (see [`super::records`]).
+//!
 //! What is not needed any more, because the copies have been erased or a newer one has been programmed, is left out when other
 //! records take the place of a page of them: so each page of records is a checkpoint of those that it replaces.
 
@@ -198,6 +201,11 @@ impl Journal {
     /// Pages of records that the flash holds or is to hold.
     pub fn pages(&self) -> usize {
         self.logs.iter().flatten().count()
+    }
+    /// Their logical pages.
+    pub fn held(&self) -> impl Iterator<Item = Lpn> + '_ {
+        let logs = (0..).zip(&self.logs);
+        logs.filter_map(|(slot, log)| log.as_ref().map(|_| Lpn(slot)))
     }
     pub fn per_page(&self) -> usize {
         self.plan.per_page as usize

@@ -225,6 +225,10 @@ impl<B: BlockDevice> Cached<B> {
     pub fn is_resizing(&self) -> bool {
         !self.division.is_settled()
     }
+    /// Whether its flash takes no programs any more and has nothing to come back after a power cut.
+    pub fn is_retired(&self) -> bool {
+        self.plan.journal.is_some() && self.residents().journal.is_none()
+    }
     /// The flash, to look at.
     pub fn flash(&self) -> &Flash {
         &self.flash
@@ -250,7 +254,7 @@ impl<B: BlockDevice> Cached<B> {
                 .residents()
                 .journal
                 .as_ref()
-                .map_or(0, |journal| journal.programs()),
+                .map_or(self.figures.records, |journal| journal.programs()),
             ..self.figures
         }
     }
@@ -389,7 +393,7 @@ impl<B: BlockDevice> Cached<B> {
             if self.backing.has_completions() {
                 self.take_from_below();
             }
-            if self.done.is_empty() {
+            if self.done.is_empty() && (self.takes_programs() || !self.wind_up(cx)?) {
                 break;
             }
             let mut done = std::mem::take(&mut self.done);
@@ -404,7 +408,7 @@ impl<B: BlockDevice> Cached<B> {
             done.append(&mut self.done);
             self.done = done;
             self.feed(cx)?;
-            if self.plan.marks.0 < 1.0 || !self.takes_programs() {
+            if self.plan.marks.0 < 1.0 {
                 self.clean(cx)?;
             }
             if !self.division.is_settled() {

@@ -29,7 +29,7 @@ struct Demand {
     parts: Parts,
 }
 
-/// What waits for records, first come, first served.
+/// What waits for records, first come, first served; where none can be programmed any more, for the end of the cache.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Demands {
     all: std::collections::VecDeque<Demand>,
@@ -62,15 +62,113 @@ impl<B: BlockDevice> Cached<B> {
         if records.is_empty() {
             return Ok(false);
         }
-        self.demands.all.push_back(Demand {
+        let demand = Demand {
             records,
             begun: 0,
             next,
             since: cx.now,
             parts: *parts,
-        });
+        };
+        if !self.takes_programs() {
+            return self.waits_for_retirement(cx, demand);
+        }
+        self.demands.all.push_back(demand);
         self.program_records(cx)?;
         Ok(true)
+    }
+    /// Nothing can be recorded any more. Whether something has to wait until the flash is not read after a power cut either; it does, if it
+    /// has.
+    ///
+    /// What has been destaged need not: a copy that comes back is destaged again. What has been written below must: such a copy would be
+    /// older.
+    fn waits_for_retirement(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        demand: Demand,
+    ) -> Result<bool, B> {
+        let Next::Below(mut sub) = demand.next else {
+            return Ok(false);
+        };
+        sub.request = self.without_dirty_ends(cx, sub.request)?;
+        for page in self.pages_of(&sub.request) {
+            if self.residents().is_dirty(page) {
+                self.keep(cx, page)?;
+                let (residents, pages) = self.flash.mapping_mut().parts();
+                self.figures.invalidated += u64::from(residents.remove(page, pages));
+            }
+        }
+        let next = Next::Below(sub);
+        self.demands.all.push_back(Demand { next, ..demand });
+        self.unblock(cx)?;
+        Ok(true)
+    }
+    /// A trim that has ended below without the pages at its ends that it covers in part and leaves dirty: of these it is over, so that they
+    /// can be destaged.
+    fn without_dirty_ends(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        request: Request,
+    ) -> Result<Request, B> {
+        let bytes = u64::from(self.plan.page_bytes);
+        let pages = self.pages_of(&request);
+        let mut rest = request;
+        for page in [pages.start, pages.end - 1] {
+            let is_left = self.pages_of(&rest).contains(&page);
+            if !is_left || self.covers(&request, page) || !self.residents().is_dirty(page) {
+                continue;
+            }
+            let end = rest.offset + rest.bytes;
+            if page == pages.start {
+                rest.offset = end.min((page + 1) * bytes);
+                rest.bytes = end - rest.offset;
+            } else {
+                rest.bytes = page * bytes - rest.offset;
+            }
+            self.write_over(cx, page)?;
+        }
+        Ok(rest)
+    }
+    /// A page of records could not be programmed, and none will be.
+    pub(super) fn not_recorded(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        self.demands.is_programming = false;
+        for demand in std::mem::take(&mut self.demands.all) {
+            let mut parts = demand.parts;
+            parts.disk_queue += cx.now - demand.since;
+            if let Next::Destage(destage, pages) = demand.next {
+                self.destaged(cx, destage, pages, &parts)?;
+            } else {
+                self.waits_for_retirement(cx, demand)?;
+            }
+        }
+        Ok(())
+    }
+    /// The flash takes no programs any more, and no page of it is dirty: the store below holds every page as it was written last, and what it
+    /// holds of pages with copies in flash survives a power cut. The controller notes beside its table of bad blocks that the cache is
+    /// retired: no power cut brings back anything of it. What waited for that goes on.
+    pub(super) fn retire(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if residents.dirty() > 0 {
+            return Ok(());
+        }
+        let Some(journal) = residents.journal.take() else {
+            return Ok(());
+        };
+        journal.held().for_each(|page| pages.discard(page));
+        self.figures.records = journal.programs();
+        for demand in std::mem::take(&mut self.demands.all) {
+            if let Next::Below(sub) = demand.next {
+                let mut parts = demand.parts;
+                parts.disk_queue += cx.now - demand.since;
+                self.below_done(cx, &sub, &parts)?;
+            }
+        }
+        Ok(())
     }
     fn program_records(
         &mut self,
@@ -78,6 +176,9 @@ impl<B: BlockDevice> Cached<B> {
     ) -> Result<(), B> {
         if self.demands.is_programming || self.demands.all.is_empty() {
             return Ok(());
+        }
+        if !self.takes_programs() {
+            return self.not_recorded(cx);
         }
         let (residents, pages) = self.flash.mapping_mut().parts();
         let Some(journal) = &mut residents.journal else {

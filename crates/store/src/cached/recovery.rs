@@ -60,7 +60,10 @@ impl Residents {
             numbers: self.numbers(),
             ..Claims::default()
         };
-        let Some(old) = old else { return claims };
+        let Some(old) = old else {
+            self.journal = None;
+            return claims;
+        };
         let found = Found::read(flash);
         claims.pages_read = found.records.len() as u64;
         let mut journal = Box::new(old.anew());

@@ -31,7 +31,7 @@ pub struct Residents {
     /// By entry: the last one of its page.
     #[serde(with = "wordline_kernel::dense")]
     writes: Vec<u64>,
-    /// What is dead in flash, if writes stay there and that is recorded.
+    /// What is dead in flash, if writes stay there and that is recorded. None once the cache is retired, which survives power cuts.
     pub(super) journal: Option<Box<Journal>>,
     /// What it was built from, to build it again when the memory has been lost.
     plan: Box<Plan>,

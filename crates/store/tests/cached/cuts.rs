@@ -25,13 +25,14 @@ impl Probe<Observation<OfDisks>> for MetadataPrograms {
     }
 }
 
-const SHAPE: Shape = Shape {
+pub const SHAPE: Shape = Shape {
     blocks: 24,
     pages_per_block: 8,
     spare_ratio: 0.35,
     threshold: 17,
     own_block: false,
     summaries: false,
+    spare_blocks: 0,
 };
 pub const PAGES: u64 = 400;
 
@@ -98,7 +99,7 @@ pub struct Run {
     /// Requests that ended with an error.
     pub failed: u64,
     /// Dirty pages that came back, and clean ones that did not.
-    restored: u64,
+    pub restored: u64,
     dropped: u64,
     /// Cuts while a recovery erased, and while lists had other sizes than were wanted.
     in_recovery: u32,
@@ -122,10 +123,20 @@ impl Run {
         seed: u64,
         change: impl FnOnce(&mut Plan, &mut wordline_device::Plan),
     ) -> Self {
+        Self::of(SHAPE, reclaim, table, below, seed, change)
+    }
+    pub fn of(
+        shape: Shape,
+        reclaim: &str,
+        table: &Value,
+        below: Below,
+        seed: u64,
+        change: impl FnOnce(&mut Plan, &mut wordline_device::Plan),
+    ) -> Self {
         let config: Config = serde_json::from_value(table.clone()).unwrap();
         let shape = Shape {
             summaries: config.block_summaries,
-            ..SHAPE
+            ..shape
         };
         let mut device = device(&shape, reclaim);
         let mut plan = Plan::new(&config, &device, Costs::PUBLISHED);
@@ -514,6 +525,7 @@ fn records_cost_less_than_a_hundredth_of_the_programs() {
         threshold: 128,
         own_block: false,
         summaries: false,
+        spare_blocks: 0,
     };
     let disk_pages = 60_000;
     let table = json!({"mode": "write-back"});

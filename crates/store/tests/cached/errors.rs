@@ -1,7 +1,7 @@
 //! A cache whose flash errs: what it cannot correct of a clean page is read from the disk, and of a dirty page is an error; nothing that was
 //! not written is ever served.
 
-use super::cuts::{Below, PAGES, Run, table};
+use super::cuts::{Below, PAGES, Run, SHAPE, table};
 use super::*;
 use wordline_block::Completion;
 use wordline_device::Ssd;
@@ -90,6 +90,7 @@ fn single(mode: &str, probability: f64) -> (super::Run, f64) {
         threshold: 17,
         own_block: false,
         summaries: false,
+        spare_blocks: 0,
     };
     let mut device = device(&shape, "move");
     let exactly = erring(&mut device, probability);
@@ -226,6 +227,7 @@ impl BeforeSsd {
             threshold: 17,
             own_block: false,
             summaries: false,
+            spare_blocks: 0,
         };
         let flash = device(&shape, "move");
         let mut below = device(
@@ -386,19 +388,23 @@ fn a_part_of_a_page_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
 }
 
 /// With the end of its flash a cache goes on as none: all requests end, what is served is what was written last, and none fails but what
-/// only the flash held. Dirty pages reach the disk.
+/// only the flash held and cannot correct. Dirty pages reach the disk.
 #[test]
 fn a_cache_whose_flash_ends_is_none_from_then_on() {
     let (mut ended, mut failed) = (0, 0);
-    for number in 0..120 {
+    for number in 0..240 {
         let (mut table, reclaim, below) = table(number);
-        table["journal"] = json!("none");
-        let cuts = holds_clean_pages_only(&table);
+        let records = number >= 120;
+        if !records {
+            table["journal"] = json!("none");
+        }
+        let cuts = records || holds_clean_pages_only(&table);
+        let errs = number % 2 == 0;
         let mut run = Run::with(reclaim, &table, below, number, |_, device| {
             let chances = [(0.05, 0.0), (0.0, 0.004), (0.05, 0.002)];
             let (erase, program) = chances[number as usize % 3];
             failing(device, erase, program);
-            if number % 2 == 0 {
+            if errs {
                 erring(device, 0.02);
             }
         });
@@ -409,16 +415,104 @@ fn a_cache_whose_flash_ends_is_none_from_then_on() {
             }
         }
         run.rest();
-        let has_ended = run.store.flash().failures().unwrap().read_only.is_some();
+        let has_ended = has_ended(&run);
         ended += u32::from(has_ended);
-        if cuts {
-            assert_eq!(run.failed, 0, "{table}");
+        if !errs || holds_clean_pages_only(&table) {
+            let lost = run.store.figures().pages_lost;
+            assert_eq!((run.failed, lost), (0, 0), "{table}");
         }
         if has_ended {
             assert_eq!(run.store.residents().dirty(), 0, "{table}");
+            let keeps = records && !holds_clean_pages_only(&table);
+            assert_eq!(run.store.is_retired(), keeps, "{table}");
         }
         failed += run.failed;
         run.read_all();
     }
-    assert!(ended > 60 && failed > 0, "{ended} ended, {failed} failed");
+    assert!(ended > 120 && failed > 0, "{ended} ended, {failed} failed");
+}
+
+fn has_ended(run: &Run) -> bool {
+    run.store.flash().failures().unwrap().read_only.is_some()
+}
+
+/// What cuts around the end of the flash have met.
+#[derive(Debug, Default)]
+struct Ends {
+    caches: u32,
+    /// Cuts while pages were dirty in a flash that took no programs, and of those that came back with such pages.
+    winding_up: u32,
+    restored: u32,
+    /// Cuts of retired caches.
+    retired: u32,
+}
+
+/// Cuts of caches that keep writes and records, from a number on, before, at and behind the end of their flash. After each the store holds of
+/// every page what was acknowledged last or was being written; no request fails. What is retired stays so.
+fn cut_around_the_end(numbers: std::ops::Range<u64>) -> Ends {
+    let mut all = Ends::default();
+    for number in numbers {
+        let (mut table, reclaim, below) = table(number);
+        table["mode"] = json!(["write-back", "write-only"][number as usize % 2]);
+        let shape = Shape {
+            spare_blocks: number as u32 / 2 % 3,
+            ..SHAPE
+        };
+        let mut run = Run::of(shape, reclaim, &table, below, number, |_, device| {
+            device.part.seed = number;
+            let chances = [(0.05, 0.0), (0.0, 0.004), (0.02, 0.002)];
+            let (erase, program) = chances[number as usize % 3];
+            failing(device, erase, program);
+        });
+        let depth = 1 + number as u32 % 23;
+        for _ in 0..60 {
+            let most = if has_ended(&run) { 40 } else { 400 };
+            for _ in 0..=run.random.below(most) {
+                let ended = has_ended(&run);
+                run.go_on(depth, 1);
+                // Now and then at the very event.
+                if !ended && has_ended(&run) && run.random.below(2) == 0 {
+                    break;
+                }
+            }
+            let winds_up = has_ended(&run) && !run.store.is_retired();
+            let retired = run.store.is_retired();
+            let before = run.restored;
+            run.cut();
+            all.winding_up += u32::from(winds_up);
+            all.restored += u32::from(winds_up && run.restored > before);
+            if retired {
+                assert_eq!(run.restored, before, "{table}");
+                assert!(run.store.is_retired(), "{table}");
+                all.retired += 1;
+            }
+        }
+        run.rest();
+        run.read_all();
+        let lost = run.store.figures().pages_lost;
+        assert_eq!((run.failed, lost), (0, 0), "{table}");
+        assert_eq!(run.store.is_retired(), has_ended(&run), "{table}");
+        all.caches += u32::from(has_ended(&run));
+    }
+    all
+}
+
+impl Ends {
+    fn require(&self, caches: u32) {
+        assert!(self.caches >= caches, "{self:?}");
+        assert!(self.winding_up > caches, "{self:?}");
+        assert!(2 * self.restored > caches, "{self:?}");
+        assert!(self.retired > caches, "{self:?}");
+    }
+}
+
+#[test]
+fn no_acknowledged_write_is_lost_around_the_end_of_the_flash() {
+    cut_around_the_end(0..120).require(80);
+}
+
+#[test]
+#[ignore = "10^5 cuts take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
+fn no_acknowledged_write_is_lost_in_many_cuts_around_the_end() {
+    cut_around_the_end(1_000..2_700).require(1_000);
 }

@@ -30,6 +30,8 @@ struct Shape {
     own_block: bool,
     /// Whether the last page of a block is its summary.
     summaries: bool,
+    /// Blocks that stand by beside.
+    spare_blocks: u32,
 }
 
 impl Shape {
@@ -43,7 +45,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
     let geometry = Geometry {
         dies_per_package: 1,
         planes_per_die: 1,
-        blocks_per_plane: shape.blocks,
+        blocks_per_plane: shape.blocks + shape.spare_blocks,
         pages_per_block: shape.pages_per_block,
         page_bytes: PAGE as u32,
         ..Geometry::default()
@@ -56,6 +58,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
     };
     let ftl = json!({
         "over_provisioning_ratio": shape.spare_ratio,
+        "spare_blocks": shape.spare_blocks,
         "gc": {
             "start_free_pages": shape.threshold,
             "hard_free_ratio": 0.0,
@@ -347,6 +350,7 @@ fn shapes() -> Vec<Shape> {
         threshold,
         own_block,
         summaries: false,
+        spare_blocks: 0,
     };
     let summarized = |shape: Shape| Shape {
         summaries: true,
@@ -493,6 +497,7 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> F
         threshold: 17,
         own_block: seed.is_multiple_of(2),
         summaries: false,
+        spare_blocks: 0,
     };
     let mut run = Run::new(cached(&shape, reclaim, table.clone(), 400));
     run.store.verify();
@@ -623,6 +628,7 @@ fn writes_of_held_pages_do_not_wait_for_destages_of_a_shrinking_list() {
         threshold: 16,
         own_block: false,
         summaries: false,
+        spare_blocks: 0,
     };
     let table = json!({
         "mode": "write-only",
@@ -665,6 +671,7 @@ fn figure_2_takes_three_misses_and_two_revivals() {
             threshold: 1,
             own_block: false,
             summaries: false,
+            spare_blocks: 0,
         };
         let device = device(&shape, "move");
         let table = json!({"suspected_queue": true, "reply": "fill"});
@@ -719,6 +726,7 @@ fn figure_7_erases_a_block_with_its_valid_pages() {
         threshold: 15,
         own_block: false,
         summaries: false,
+        spare_blocks: 0,
     };
     let mut run = Run::new(cached(
         &shape,
