@@ -262,6 +262,30 @@ def test_a_log_of_fio_gives_its_medians_and_their_intervals(place: Path) -> None
     assert inside >= 52  # binomial of 60 at 95 %: fewer has a probability of 0.001
 
 
+MEASURED = Path(__file__).parent / "measured" / "read_latency_su800.csv"
+
+
+def test_page_types_of_a_measured_drive_are_told_apart(place: Path) -> None:
+    """A third of the pages of TLC is of each type, so a third of the reads of all addresses is. The
+    median of each group lies at a peak of the published histogram."""
+    rows = csv.DictReader(line for line in MEASURED.read_text().splitlines() if line[0] != "#")
+    bins = [(int(row["from_us"]), float(row["percent"])) for row in rows]
+    samples = [f"read,{us + 1}\n" * round(100 * percent) for us, percent in bins]
+    (place / "su800.csv").write_text("op,latency_us\n" + "".join(samples))
+    found = wordline.calibrate(latency="su800.csv", base="onfi4-tlc")
+    total = sum(one["samples"] for one in found.levels)
+    peaks = sorted(sorted(bins, key=lambda one: -one[1])[:9])
+    assert len(found.levels) == 3
+    for level in found.levels:
+        assert level["samples"] / total == pytest.approx(1 / 3, abs=0.01)
+        assert any(us <= level["time_us"] < us + 4 for us, _ in peaks), level
+    # What the page tells of them.
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "calibrate.md").read_text()
+    for level in found.levels:
+        times = f"{level['time_us']:.0f} us | {level['spread_us']:.0f} us"
+        assert f"| {level['level']} | {level['samples']:,} | {times} |" in page
+
+
 @pytest.mark.parametrize(("text", "said"), [
     ("op,latency_us\nread,5\n", "1 samples for 3 levels"),
     ("op\nread\n", "there is no column latency_us"),
