@@ -43,6 +43,8 @@ pub struct Buffer {
     /// Pages that could not be written when they were destaged, and that the memory does not hold for certain any more: what lies behind the
     /// buffer has them as they were before.
     pub(crate) lost: FxHashSet<Page>,
+    /// Pages of reads that ended with an error because they are lost.
+    pub lost_reads: u64,
     /// Requests of which a page could not be read or written, until they are done.
     pub(crate) failed: Vec<Ticket>,
     /// Requests to the flash; the owner takes them away.
@@ -78,6 +80,7 @@ impl Buffer {
             vacant: Vec::new(),
             remaining: Vec::new(),
             lost: FxHashSet::default(),
+            lost_reads: 0,
             failed: Vec::new(),
             requests: VecDeque::new(),
             decided: vec![Decided::default(); chips as usize],

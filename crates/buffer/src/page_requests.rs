@@ -180,6 +180,7 @@ impl Buffer {
         parts: &Parts,
         backing: &mut B,
     ) -> Result<(), Error> {
+        let is_lost = self.is_lost(self.frames.get(entry).page);
         let frame = self.frames.get_mut(entry);
         frame.fetching = false;
         for place in &frame.waiting {
@@ -189,6 +190,7 @@ impl Buffer {
             }
             let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
             part.failed = missing != 0;
+            self.lost_reads += u64::from(is_lost && part.failed);
             Self::waited_for_flash(now, part, began, parts);
         }
         self.advance(now, entry, backing)

@@ -172,11 +172,14 @@ impl Buffer {
         Ok(())
     }
 
-    /// All that was written so far goes to the flash.
+    /// All that was written so far goes to the flash. An error as long as some of that is lost.
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);
-        let part = Part::nothing(ticket, now);
+        let part = Part {
+            failed: !self.lost.is_empty(),
+            ..Part::nothing(ticket, now)
+        };
         if ahead.is_empty() {
             self.part_done(&part);
         }

@@ -173,6 +173,10 @@ impl Buffered {
         self.served[place] = (parts, failed);
         Some(ticket)
     }
+    /// Pages of reads that ended with an error because what the buffer held of them is lost.
+    pub fn lost_reads(&self) -> u64 {
+        self.buffer.lost_reads
+    }
     /// How many of some pages a power cut would lose now.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         self.buffer.volatile_pages(pages)

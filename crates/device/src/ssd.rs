@@ -117,6 +117,11 @@ impl<M: Mapping> Ssd<M> {
         let buffered = self.buffer.as_ref();
         buffered.map_or(0, |buffered| buffered.dirty_pages())
     }
+    /// Pages of reads that ended with an error because what the DRAM buffer held of them could not be written, and is lost.
+    pub fn lost_reads(&self) -> u64 {
+        let buffered = self.buffer.as_ref();
+        buffered.map_or(0, |buffered| buffered.lost_reads())
+    }
     /// What a die has to do.
     pub fn die_load(&self, die: Die) -> DieLoad {
         self.controller.die_load(die)

@@ -294,6 +294,18 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
+    /// The power has failed. A block that has gone bad and has no spare one in its place is the end of life, also where the command that
+    /// failed on it was not over.
+    pub(super) fn find_end_of_life(&mut self, now: Time) {
+        let Some(bad_blocks) = self.flash.array.bad_blocks() else {
+            return;
+        };
+        let mut grown = bad_blocks.table().iter();
+        if grown.any(|bad| bad.cause != Cause::Factory && bad.spare.is_none()) {
+            self.flash.failures.read_only.get_or_insert(now);
+        }
+    }
+
     /// A held write, and those behind it, end with an error.
     #[cold]
     pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32) {

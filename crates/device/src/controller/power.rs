@@ -93,6 +93,7 @@ impl<M: Mapping> Controller<M> {
         for (operation, place) in self.ram.backend.under_way() {
             self.tear(now, operation, place, journal, cut)?;
         }
+        self.find_end_of_life(now);
         self.forget(now, plan);
         let flash = journal.flash(&self.flash.array, self.layout);
         Ok(self.mapping.recover(&flash))

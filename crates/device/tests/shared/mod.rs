@@ -228,6 +228,7 @@ pub fn drive<M: Mapping>(
 pub struct Played {
     pub done: Time,
     pub parts: Parts,
+    pub failed: bool,
 }
 
 /// Hands requests over at their arrivals, all of which the device takes at once, and goes on until
@@ -265,8 +266,18 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
         }
         ssd.audit().unwrap();
         for completion in ssd.completions() {
-            let Completion { ticket, parts, .. } = completion;
-            played[tickets[&ticket]] = Some(Played { done: now, parts });
+            let Completion {
+                ticket,
+                parts,
+                failed,
+                ..
+            } = completion;
+            let done = now;
+            played[tickets[&ticket]] = Some(Played {
+                done,
+                parts,
+                failed,
+            });
         }
     }
     (played.into_iter().map(Option::unwrap).collect(), tally)

@@ -22,7 +22,7 @@ pub struct Figures {
     /// were destaged; or the rest of a page that was written in part could not be read below.
     pub pages_lost: u64,
     /// Pages of requests that ended with an error: reads of pages that are lost or that only the flash holds and cannot correct, writes in
-    /// part of such pages, and what the store below could not do.
+    /// part of such pages, and what the store below could not do; and flushes while pages are lost.
     pub host_failures: u64,
     /// Reads that the flash alone has served. Requests.
     pub reads_hit: u64,

@@ -274,12 +274,16 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, rest)
     }
+    /// A flush goes below. It ends with an error as long as pages are lost.
     pub(super) fn pass_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
         request: &Request,
     ) -> Result<(), B> {
+        if !self.lost.is_empty() {
+            self.fail(ticket);
+        }
         self.expect(ticket, 1, true);
         self.ask_below_for(cx, ticket, *request)?;
         self.part_done(cx, ticket, None);
