@@ -1021,7 +1021,6 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
             "base = \"d4\"\n[ftl]\nspare_blocks = 500\n".to_owned(),
             "ftl.over_provisioning_ratio",
         ),
-        (format!("{FAILS}{CACHED}"), "a cache that keeps writes records in flash"),
         (
             "base = \"d4\"\n[nand.reliability.failures.table]\ncycles = [0.0, 1.0]\nerase = [0.5]\n".to_owned(),
             "1 numbers are given for 2 points",
@@ -1049,10 +1048,11 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
             assert!(said.contains(key) && said.contains("ftl.mapping"), "{said}");
         }
     }
-    // Failures go with all but records.
+    // Failures go with all.
     for more in [
         "[ftl]\nmapping = \"dftl\"\n".to_owned(),
         "[buffer]\ncapacity_kib = 1024\n".to_owned(),
+        CACHED.to_owned(),
         CACHED.replace("write-back", "write-through"),
         CACHED.replace("[disk]", "journal = \"none\"\n[disk]"),
     ] {

@@ -26,7 +26,6 @@ use super::precondition::precondition;
 use super::range::written;
 use crate::plan::{Precondition, Settle, Ssd};
 use crate::{Config, ConfigError, FillLayout, Nand, Reliability};
-use wordline_store::cached;
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
@@ -346,23 +345,6 @@ fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
     }
     if failures.is_none() {
         return Ok(None);
-    }
-    let refused = [(
-        "cache.journal",
-        config
-            .cache
-            .as_ref()
-            .is_some_and(cached::Config::keeps_records),
-        "a cache that keeps writes records in flash which of its copies are dead, and could not at the end of the flash's life: they would come back after a power cut",
-    )];
-    if let Some((key, _, reason)) = refused.into_iter().find(|(_, is_there, _)| *is_there) {
-        return Err(ConfigError::rule(
-            "nand.reliability.failures",
-            failures.name(),
-            reason,
-            format!("set it to \"none\", or change {key}"),
-        )
-        .with(&["nand.reliability.failures"]));
     }
     Ok(Some(Box::new(Failing {
         failures: failures.clone(),
