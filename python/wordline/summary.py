@@ -491,6 +491,7 @@ class BadBlocks(TypedDict):
     program_failures: int
     pages_copied: int
     host_failures: int
+    lost_reads: int
     read_only_s: float | None
 
 

@@ -79,6 +79,8 @@ pub struct BadBlockDevice {
     pub in_use: u32,
     /// What has come of failures.
     pub failures: FailureCounts,
+    /// Reads of pages that the DRAM buffer has lost.
+    pub lost_reads: u64,
 }
 
 impl BadBlockDevice {
@@ -93,6 +95,7 @@ impl BadBlockDevice {
             taken: taken as u32,
             in_use: bad.in_use(),
             failures: *ssd.failures()?,
+            lost_reads: ssd.lost_reads(),
         })
     }
 }

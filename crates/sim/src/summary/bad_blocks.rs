@@ -35,6 +35,8 @@ pub struct BadBlockSummary {
     pub pages_copied: u64,
     /// Pages that the host wrote or discarded with an error, as the device was read-only or became so.
     pub host_failures: u64,
+    /// Pages of reads that ended with an error because what the DRAM buffer held of them could not be written any more, and is lost.
+    pub lost_reads: u64,
     /// When the device became read-only: something had failed, and no spare block was left. Null if it did not; of several devices, the
     /// first.
     pub read_only_s: Option<f64>,
@@ -67,6 +69,7 @@ impl BadBlockSummary {
             program_failures: sum(|one| one.failures.programs),
             pages_copied: sum(|one| one.failures.pages_copied),
             host_failures: sum(|one| one.failures.host_failures),
+            lost_reads: sum(|one| one.lost_reads),
             read_only_s: read_only.map(Time::as_secs),
         })
     }

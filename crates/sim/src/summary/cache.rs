@@ -55,7 +55,7 @@ pub struct CacheSummary {
     /// rest of a page that was written in part could not be read below. Reads of them end with an error until they are written as a whole.
     pub pages_lost: u64,
     /// Pages of requests that ended with an error: of pages that are lost, or that only the flash holds and cannot correct, or that a store
-    /// below could not read or write.
+    /// below could not read or write; and flushes while pages are lost.
     pub host_failures: u64,
     /// Pages for which nothing was read from the disk, of all pages of reads.
     pub hit_ratio: Option<f64>,
