@@ -11,10 +11,14 @@ const LOAD: &str = "[workload]\nrequests = 6000\nread_ratio = 0.6\nrequest_bytes
     working_set_ratio = 0.5\narrival.closed-loop.queue_depth = 48\n";
 
 fn run(cache: &str, disk: &str, verify: bool) -> Summary {
+    run_seeded(1, cache, disk, verify)
+}
+
+fn run_seeded(seed: u64, cache: &str, disk: &str, verify: bool) -> Summary {
     let job = RunSpec {
         config: format!("{STORE}[cache]\n{cache}\n[disk]\n{disk}\n{LOAD}"),
         config_name: "test.toml".into(),
-        seed: 1,
+        seed,
         power_cut_every: Some(100),
         verify,
         ..RunSpec::default()
@@ -58,4 +62,24 @@ fn a_verified_run_goes_on_behind_a_cut_in_every_mode() {
             }
         }
     }
+}
+
+/// The flash of four dies ends in between, while others of its dies work. Nothing is lost, no request fails, and cuts after that bring back what
+/// was written.
+#[test]
+fn a_verified_run_goes_on_behind_the_end_of_its_flash() {
+    const FAILS: &str =
+        "[nand.reliability.failures.table]\ncycles = [0.0]\nprogram = [0.0003]\nerase = [0.005]\n";
+    let mut ended = 0;
+    for seed in 0..12 {
+        let disk = ["capacity_bytes = 67_108_864\n", BOUNDED][seed as usize % 2];
+        let mode = ["write-back", "write-only"][seed as usize / 2 % 2];
+        let cache = format!("mode = \"{mode}\"\nreplacement = \"arc\"");
+        let summary = run_seeded(seed, &cache, &format!("{disk}{FAILS}"), true);
+        let (cache, bad) = (summary.cache.unwrap(), summary.bad_blocks.unwrap());
+        assert_eq!((cache.pages_lost, cache.host_failures), (0, 0), "{seed}");
+        assert!(cache.pages_checked > Some(100));
+        ended += u32::from(bad.read_only_s.is_some());
+    }
+    assert!(ended > 4, "{ended} ended");
 }
