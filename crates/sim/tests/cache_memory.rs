@@ -1,7 +1,9 @@
 //! What a cache takes of memory is told before. One test, because it looks at the memory of its whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
-use wordline_sim::{RunSpec, memory};
+mod shared;
+
+use wordline_sim::memory;
 
 /// Flash of 1 GiB before a disk, written until every page of the flash has been programmed.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
@@ -15,17 +17,11 @@ fn run(requests: u32) -> (u64, u64) {
         "[workload]\nrequests = {requests}\nread_ratio = 0.3\nrequest_bytes = 65536\nalign_bytes = 65536\n\
          arrival.closed-loop.queue_depth = 32\n"
     );
-    let job = RunSpec {
-        config: format!("{STORE}{load}"),
-        config_name: "test.toml".into(),
-        seed: 1,
-        ..RunSpec::default()
-    };
-    let loaded = wordline_config::load(&job.config, "test.toml", &[]).unwrap();
+    let config = format!("{STORE}{load}");
+    let loaded = wordline_config::load(&config, "test.toml", &[]).unwrap();
     let estimate = memory::estimate(&loaded.plan(1).unwrap(), memory::Checks::default());
-    let done = job.run(&mut |_| true).unwrap();
-    assert_eq!(done.results.summary.error, None);
-    (done.results.summary.speed.resident_bytes, estimate.most())
+    let done = shared::run(config);
+    (done.summary.speed.resident_bytes, estimate.most())
 }
 
 #[test]
