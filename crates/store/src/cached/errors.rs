@@ -182,7 +182,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         let request = open.request;
         self.figures.hits_uncorrectable += 1;
-        self.figures.reads_hit -= u64::from(!open.missed);
+        self.figures.reads_hit -= u64::from(!open.missed && !open.failed);
         let is_settled = !is_dirty && !self.writing.contains_key(&page);
         if is_settled {
             self.check_below(page)?;
@@ -251,20 +251,20 @@ impl<B: BlockDevice> Cached<B> {
         let Some(held) = self.waiting.get_mut(waiting) else {
             return Ok(());
         };
-        held.earlier = *parts;
         let sub = held.sub;
-        match sub.task {
-            Task::Write {
-                ticket,
-                dirty: true,
-                ..
-            } => {
-                self.fail(ticket);
-                self.lose(page);
-                return self.rest_read(cx, waiting, parts);
-            }
-            Task::Write { ticket, .. } => self.expect(ticket, 0, true),
-            _ => {}
+        if let Task::Write {
+            ticket,
+            dirty: true,
+            ..
+        } = sub.task
+        {
+            self.fail(ticket);
+            self.lose(page);
+            return self.rest_read(cx, waiting, parts);
+        }
+        held.earlier = *parts;
+        if let Task::Write { ticket, .. } = sub.task {
+            self.expect(ticket, 0, true);
         }
         self.read_rest_below(cx, page, &sub, waiting)
     }
