@@ -317,11 +317,6 @@ def test_any_preset_of_an_ssd_can_be_changed(place: Path, base: str) -> None:
         with pytest.raises(WordlineError, match="has no flash"):
             wordline.calibrate("rber.csv", base=base)
         return
-    # There are no error rates of single-level mode.
-    if "off" not in shown["ftl"]["slc_cache"]:
-        with pytest.raises(WordlineError, match=f"base: '{base}' does not take"):
-            wordline.calibrate("rber.csv", base=base)
-        return
     wordline.calibrate("rber.csv", base=base, out="mine")
     there = tomllib.loads(config.show("mine/device.toml"))
     assert list(there["nand"]["reliability"]["errors"]) == ["fitted"]
