@@ -272,15 +272,34 @@ impl<M: Mapping> Ssd<M> {
     /// A request is complete.
     #[inline]
     fn complete(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
+        // Compiled for each: without a buffer, most parts are known to be zero.
+        match &self.buffer {
+            None => {
+                let page = self.tickets.outstanding[ticket as usize].parts;
+                self.tell(cx, ticket, page.into(), false);
+            }
+            Some(_) => self.tell_buffered(cx, ticket),
+        }
+    }
+    #[inline(never)]
+    fn tell_buffered(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
+        if let Some(buffered) = &self.buffer {
+            let (parts, missed) = buffered.served(ticket);
+            self.tell(cx, ticket, parts, missed);
+        }
+    }
+    /// Tells of a complete request, which went through the parts of `side` in the device.
+    #[inline(always)]
+    fn tell(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        side: Parts,
+        missed: bool,
+    ) {
         let Outstanding {
-            request,
-            submitted,
-            parts: page,
+            request, submitted, ..
         } = self.tickets.outstanding[ticket as usize];
-        let (side, missed): (Parts, bool) = match &self.buffer {
-            None => (page.into(), false),
-            Some(buffered) => buffered.served(ticket),
-        };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let transfer = self.connection.transfer(ticket);

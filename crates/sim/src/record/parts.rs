@@ -10,33 +10,32 @@ pub struct PartSums {
     /// Requests.
     pub count: u64,
     /// Sums that 64 bits hold, and what they add up to; the others are in `before`.
-    pub(super) recent: [u64; PARTS],
+    pub(super) recent: Parts,
     pub(super) all_recent: u64,
     pub(super) before: [u128; PARTS],
 }
 
 impl PartSums {
     /// Adds the parts of a response time, which add up to it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, parts: &Parts, latency: Time) {
         self.count += 1;
         if self.all_recent.checked_add(latency.0).is_none() {
             self.begin_again();
         }
         self.all_recent += latency.0;
-        for (sum, part) in self.recent.iter_mut().zip(parts.in_order()) {
-            *sum += part.0;
-        }
+        self.recent.add(parts);
     }
     #[cold]
     pub(super) fn begin_again(&mut self) {
         self.before = self.sums();
-        self.recent = [0; PARTS];
+        self.recent = Parts::default();
         self.all_recent = 0;
     }
     /// In the order of [`Part::ALL`].
     pub fn sums(&self) -> [u128; PARTS] {
-        std::array::from_fn(|part| self.before[part] + u128::from(self.recent[part]))
+        let recent = self.recent.in_order();
+        std::array::from_fn(|part| self.before[part] + u128::from(recent[part].0))
     }
     /// The sums of two kinds of requests.
     #[must_use]

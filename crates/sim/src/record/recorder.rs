@@ -245,7 +245,9 @@ impl Recorder {
                 arrival.0,
                 latency.0,
             ];
-            self.keep_row(head, parts, member);
+            // A copy, so that what is only added to sums needs no memory.
+            let parts = *parts;
+            self.keep_row(head, &parts, member);
         }
     }
 
@@ -273,9 +275,13 @@ impl Probe<Observation> for Recorder {
     #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Request { request, parts } => {
+            // By reference: its parts are too long to be copied once more.
+            Observation::Request {
+                ref request,
+                ref parts,
+            } => {
                 self.left(now);
-                self.request(now, &request, &parts, 0);
+                self.request(now, request, parts, 0);
             }
             Observation::Die {
                 from,
