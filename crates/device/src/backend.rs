@@ -25,7 +25,7 @@ use crate::slot::NONE;
 use crate::slot::Slot;
 pub use die::Usage;
 use die::{DieCommand, DieState, GcClock};
-pub(crate) use finish::ArrayDone;
+pub(crate) use finish::{ArrayDone, DieReady};
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
 pub(crate) use transaction::{Grade, Order, Outcome, Purpose, Transaction};

@@ -53,8 +53,8 @@ impl Plan {
     }
     /// Whether dies take one operation after the other, each of one page or block, and carry it out
     /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, no
-    /// two dies share a package, all pages are programmed alike, none errs, nothing fails, and nothing
-    /// is read ahead.
+    /// two dies share a package, all pages are programmed alike, none errs, nothing fails, nothing
+    /// is read ahead, and the end of each is read over the bus.
     pub fn has_basic_dies(&self) -> bool {
         let suspend = &self.part.suspend;
         !(self.joins()
@@ -64,6 +64,7 @@ impl Plan {
             || self.internal_data_move
             || self.dies_per_package > 1
             || self.read_ahead.is_some()
+            || self.part.chains.has_pins()
             || self.is_graded())
     }
     /// Whether operations take what the modes or the errors of their pages say, or may fail.

@@ -105,6 +105,14 @@ pub struct Hold {
     pub confirm: Option<Command>,
 }
 
+impl Hold {
+    /// Whether nothing is on the bus: the bus is not asked for.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        !self.status && self.out == 0 && self.first.is_none() && self.confirm.is_none()
+    }
+}
+
 /// A hold of the bus and what it sets going.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -134,6 +142,8 @@ pub struct Chains {
     costs: Option<Box<ModeCosts>>,
     /// tR and tPROG of pages in single-level mode, where there are any.
     single_level: Option<Box<[Time; 2]>>,
+    /// What tells that an operation is over: a status read, or nothing on the bus where a pin does.
+    status: Hold,
     /// The two steps of a legacy operation on one page or block, by operation; the array times are to
     /// be filled in. A move is none.
     legacy: [[Step; 2]; 3],
@@ -149,15 +159,6 @@ const fn command(first: Command, data_in: bool, confirm: Command) -> Hold {
         confirm: Some(confirm),
     }
 }
-
-const STATUS: Hold = Hold {
-    status: true,
-    out: 0,
-    select: false,
-    first: None,
-    data_in: false,
-    confirm: None,
-};
 
 impl Chains {
     /// The chains of a part.
@@ -181,16 +182,21 @@ impl Chains {
             latencies: Latencies::new(geometry, timing, cell),
             costs: None,
             single_level: None,
+            status: Hold {
+                status: !timing.ready_busy_pin,
+                ..Hold::default()
+            },
             legacy: [[Step::IDLE; 2]; 3],
         };
+        let status = chains.status;
         let read = command(Command::Read, false, Command::ReadConfirm);
         let program = command(Command::Program, true, Command::ProgramConfirm);
         let erase = command(Command::Erase, false, Command::EraseConfirm);
-        let page_out = Hold { out: 1, ..STATUS };
+        let page_out = Hold { out: 1, ..status };
         chains.legacy = [
             [chains.step(read, 0), chains.step(page_out, 1)],
-            [chains.step(program, 0), chains.step(STATUS, 1)],
-            [chains.step(erase, 0), chains.step(STATUS, 1)],
+            [chains.step(program, 0), chains.step(status, 1)],
+            [chains.step(erase, 0), chains.step(status, 1)],
         ];
         chains
     }
@@ -215,6 +221,11 @@ impl Chains {
     /// tR and tPROG of pages in single-level mode, where there are any.
     pub fn single_level(&self) -> Option<[Time; 2]> {
         self.single_level.as_deref().copied()
+    }
+
+    /// Whether a pin of each die tells that its operation is over, and not its status.
+    pub const fn has_pins(&self) -> bool {
+        !self.status.status
     }
 
     /// Short busy times.
@@ -474,7 +485,7 @@ impl Chains {
         self.legacy[legacy(operation)][1]
     }
 
-    /// The status read that ends every chain.
+    /// What ends every chain: a status read, unless a pin tells.
     pub(crate) const fn last_status(&self) -> Step {
         self.legacy[legacy(Operation::Program)][1]
     }
@@ -539,7 +550,7 @@ impl Chains {
                 let time = slowest(Operation::Erase, transaction.pages);
                 self.push_command(planes, Command::Erase, Command::EraseConfirm, steps);
                 arm(steps, Confirm::Erase(time));
-                steps.push(self.step(STATUS, 1));
+                steps.push(self.step(self.status, 1));
             }
             Operation::Move => {
                 let read = slowest(Operation::Read, transaction.pages);
@@ -575,10 +586,10 @@ impl Chains {
         let outs = Hold {
             out: planes as u8,
             select: planes > 1,
-            ..STATUS
+            ..self.status
         };
         for (row, &time) in rows.iter().enumerate().skip(1) {
-            let before = if row == 1 { STATUS } else { outs };
+            let before = if row == 1 { self.status } else { outs };
             let pages = &transaction.pages[(row - 1) * planes..];
             let (earlier, later) = (&pages[..planes], &pages[planes..2 * planes]);
             let at = steps.len();
@@ -617,7 +628,7 @@ impl Chains {
             self.push_command(planes, Command::Program, command, steps);
             arm(steps, confirm);
             let reports = u8::from(row > 0) + u8::from(row == last);
-            steps.push(self.step(STATUS, reports));
+            steps.push(self.step(self.status, reports));
         }
     }
 
@@ -631,9 +642,9 @@ impl Chains {
             Command::ProgramConfirm,
             steps,
         );
-        self.precede(&mut steps[at], STATUS);
+        self.precede(&mut steps[at], self.status);
         arm(steps, Confirm::Program(program));
-        steps.push(self.step(STATUS, 1));
+        steps.push(self.step(self.status, 1));
     }
 
     /// Puts the status read and the data of `before` in front of a command, in the same hold.
@@ -650,7 +661,14 @@ impl Chains {
 
 impl Step {
     const IDLE: Self = Self {
-        hold: STATUS,
+        hold: Hold {
+            status: false,
+            out: 0,
+            select: false,
+            first: None,
+            data_in: false,
+            confirm: None,
+        },
         bus: Time::ZERO,
         confirm: None,
         array: None,

@@ -264,6 +264,25 @@ impl<D, B> Channels<D, B> {
         }
     }
 
+    /// The pin of a die tells that its operation is over.
+    #[cold]
+    fn report<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) -> Released {
+        let lane = &mut self.lanes[die.index()];
+        let rows = lane.step.reports;
+        let ended = lane.rest.count == 0;
+        if ended {
+            lane.state = State::Free;
+        } else {
+            self.go_on(now, die, listen);
+        }
+        Released {
+            die,
+            rows,
+            began: false,
+            ended,
+        }
+    }
+
     /// The next hold of a chain needs no wait: the die asks again.
     #[inline(never)]
     fn go_on<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
@@ -327,6 +346,9 @@ impl<D, B> Channels<D, B> {
     pub fn ready<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) -> Readied {
         let lane = &mut self.lanes[die.index()];
         if L::Features::SUSPEND && (lane.registers.ready() != now || lane.state != State::Busy) {
+            if lane.state == State::Reporting {
+                return Readied::Reported(self.report(now, die, listen));
+            }
             return lane.stopped(now);
         }
         let worked = lane.step.array;
@@ -339,6 +361,11 @@ impl<D, B> Channels<D, B> {
         } else {
             self.chains.collect(lane.rest.operation)
         };
+        if L::Features::MULTI_PLANE && lane.step.hold.is_empty() {
+            lane.state = State::Reporting;
+            listen.schedule(now, Event::Ready(die.0));
+            return Readied::Done(worked);
+        }
         Self::ask(now, die, lane, bus, listen);
         Readied::Done(worked)
     }

@@ -14,7 +14,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{EventHeap, Stream, Time};
 
 use crate::array::Array;
-use crate::channel::{Channels, Event, Readied};
+use crate::channel::{Channels, Event, Readied, Released};
 use crate::part::Part;
 use crate::transaction::{Mode, Transaction};
 use crate::{Die, Layout, PlaneRule};
@@ -207,19 +207,25 @@ impl Package {
         };
         self.now = now;
         match event {
-            Event::Ready(die) => {
-                let readied = self.channels.ready(now, Die(die), &mut self.dies);
-                debug_assert!(matches!(readied, Readied::Done(_)), "nothing is suspended");
-            }
+            Event::Ready(die) => match self.channels.ready(now, Die(die), &mut self.dies) {
+                Readied::Done(_) => {}
+                Readied::Reported(released) => self.row_done(released),
+                Readied::Suspended | Readied::Stale => {
+                    debug_assert!(false, "nothing is suspended");
+                }
+            },
             Event::BusDone(channel) => {
                 let released = self.channels.bus_done(now, channel, &mut self.dies);
-                self.row_done(released.die, released.rows, released.ended);
+                self.row_done(released);
             }
         }
         true
     }
 
-    fn row_done(&mut self, die: Die, rows: u8, ended: bool) {
+    fn row_done(&mut self, released: Released) {
+        let Released {
+            die, rows, ended, ..
+        } = released;
         let slot = self.dies.transactions.current[die.index()];
         let pending = &mut self.dies.transactions.all[slot as usize];
         if pending.pages.len() > pending.planes as usize && pending.violation.is_none() {

@@ -167,6 +167,9 @@ pub struct Timing {
     pub bus_mt_per_s: f64,
     /// Whether the spare bytes travel with the page's data on the bus.
     pub transfer_spare: bool,
+    /// Whether the controller learns from the ready/busy pin of each die (R/B#) that an operation is over. Otherwise it
+    /// reads the status over the bus.
+    pub ready_busy_pin: bool,
 }
 
 /// `cache_busy_ns` and `plane_busy_ns` are typical values of an ONFI 1.0 part (Micron
@@ -189,6 +192,7 @@ impl Default for Timing {
             bus_width_bits: 8,
             bus_mt_per_s: 333.0,
             transfer_spare: false,
+            ready_busy_pin: false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Bus holds and array operations that are over, and the commands that end with them.
 
-use wordline_nand::channel::Readied;
+use wordline_nand::channel::{Readied, Released};
 use wordline_nand::{Array, Die, Features, Operation};
 
 use super::BackEnd;
@@ -21,6 +21,17 @@ pub(crate) struct ArrayDone {
     pub was_ahead: bool,
 }
 
+/// What the end of a busy time brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DieReady {
+    /// The array has done something.
+    Worked(ArrayDone),
+    /// A command is finished, whose first transaction this is.
+    Finished(Slot),
+    /// Neither.
+    Nothing,
+}
+
 impl BackEnd {
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
     /// goes on with the next.
@@ -34,6 +45,17 @@ impl BackEnd {
         let now = cx.now;
         let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         let released = self.channels.bus_done(now, channel, &mut listener);
+        self.released::<F>(cx, released, array)
+    }
+
+    /// The same of what a hold, or the pin of a die, tells.
+    #[inline(always)]
+    fn released<F: Features>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        released: Released,
+        array: &Array,
+    ) -> Option<Slot> {
         let die = released.die;
         if F::SCHEDULE && self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
@@ -93,48 +115,54 @@ impl BackEnd {
         head
     }
 
-    /// A busy time of a die is over: it wants the bus, or has laid its command suspended. Returns the
-    /// array operation that is done.
+    /// A busy time of a die is over: it wants the bus, has suspended its command, or is done. Returns the
+    /// array operation that is done, or the first transaction of the command that is finished.
     #[inline]
     pub fn ready<F: Features>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         die: Die,
         array: &Array,
-    ) -> Option<ArrayDone> {
+    ) -> DieReady {
         let now = cx.now;
         let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         match self.channels.ready(now, die, &mut listener) {
             Readied::Done(worked) => {
                 if F::MULTI_PLANE && self.brings(now, die, worked) {
-                    return Some(ArrayDone {
+                    return DieReady::Worked(ArrayDone {
                         head: self.channels.of(die).command.head,
                         operation: Operation::Read,
                         was_ahead: true,
                     });
                 }
-                let operation = worked?;
+                let Some(operation) = worked else {
+                    return DieReady::Nothing;
+                };
                 let command = &mut self.channels.of_mut(die).command;
                 command.under_way = false;
                 let programs = operation == Operation::Program;
                 self.table.observe_array(now, command, programs, cx.probe);
                 if F::MULTI_PLANE && self.is_graded && self.table.goes_on(command, operation) {
                     command.under_way = true;
-                    return None;
+                    return DieReady::Nothing;
                 }
-                Some(ArrayDone {
+                DieReady::Worked(ArrayDone {
                     head: command.head,
                     operation,
                     was_ahead: false,
                 })
             }
+            Readied::Reported(released) => match self.released::<F>(cx, released, array) {
+                Some(head) => DieReady::Finished(head),
+                None => DieReady::Nothing,
+            },
             Readied::Suspended => {
                 self.channels.of_mut(die).command.suspended_at = now;
                 self.set_suspended(cx, die);
                 self.serve_reads(cx, die, array);
-                None
+                DieReady::Nothing
             }
-            Readied::Stale => None,
+            Readied::Stale => DieReady::Nothing,
         }
     }
 }

@@ -6,7 +6,7 @@ use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation
 
 use super::Controller;
 use super::pending::{PageWrite, Rewrite};
-use crate::backend::{ArrayDone, Outcome, Purpose};
+use crate::backend::{ArrayDone, DieReady, Outcome, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
@@ -39,25 +39,37 @@ impl<M: Mapping> Controller<M> {
         match event {
             Flash::BusDone(channel) => {
                 let array = &self.flash.array;
-                let mut next = self.ram.backend.bus_done::<F>(cx, channel, array);
-                if F::SCHEDULE && self.ram.issue.is_some() {
-                    self.take_load_change(cx);
-                }
-                while let Some(slot) = next {
-                    let joined = || self.ram.backend.joined(slot);
-                    next = F::MULTI_PLANE.then(joined).flatten();
-                    if F::MULTI_PLANE && self.is_graded {
-                        self.finish_graded(cx, slot)?;
-                    } else {
-                        self.finish::<F>(cx, slot)?;
-                    }
-                }
+                let head = self.ram.backend.bus_done::<F>(cx, channel, array);
+                self.finish_command::<F>(cx, head)
             }
             Flash::Ready(die) => {
-                let worked = self.ram.backend.ready::<F>(cx, Die(die), &self.flash.array);
-                if let Some(worked) = worked {
-                    self.apply_to_array::<F>(cx.now, worked)?;
+                match self.ram.backend.ready::<F>(cx, Die(die), &self.flash.array) {
+                    DieReady::Worked(worked) => self.apply_to_array::<F>(cx.now, worked),
+                    DieReady::Finished(head) => self.finish_command::<F>(cx, Some(head)),
+                    DieReady::Nothing => Ok(()),
                 }
+            }
+        }
+    }
+
+    /// The end of a hold, or the pin of a die, has told of something; a command is finished, if any, whose first transaction is `head`.
+    #[inline(always)]
+    fn finish_command<F: Features>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        head: Option<Slot>,
+    ) -> Result<()> {
+        if F::SCHEDULE && self.ram.issue.is_some() {
+            self.take_load_change(cx);
+        }
+        let mut next = head;
+        while let Some(slot) = next {
+            let joined = || self.ram.backend.joined(slot);
+            next = F::MULTI_PLANE.then(joined).flatten();
+            if F::MULTI_PLANE && self.is_graded {
+                self.finish_graded(cx, slot)?;
+            } else {
+                self.finish::<F>(cx, slot)?;
             }
         }
         Ok(())

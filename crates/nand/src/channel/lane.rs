@@ -21,6 +21,8 @@ pub(super) enum State {
     Busy,
     /// Suspends its operation.
     Stopping,
+    /// Is ready, as its pin tells.
+    Reporting,
 }
 
 /// What follows the present step of a chain.

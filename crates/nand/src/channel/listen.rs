@@ -119,6 +119,8 @@ pub struct Released {
 pub enum Readied {
     /// The die is ready; the array had this to do, if anything.
     Done(Option<Operation>),
+    /// The pin of the die has told that its operation is over: the same as the end of a hold, without the bus.
+    Reported(Released),
     /// The die has suspended its operation: it takes other chains until it is resumed.
     Suspended,
     /// The die was suspended meanwhile; the event means nothing.

@@ -135,6 +135,9 @@ impl Writer<'_> {
         }
     }
     fn status(&mut self) {
+        if self.part.pins {
+            return;
+        }
         self.command(0x70);
         self.open.cycles.push(Cycle::DataOut { bytes: 1 });
     }

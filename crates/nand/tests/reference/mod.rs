@@ -69,6 +69,8 @@ pub struct Part {
     pub endurance: u32,
     /// Whether planes that work together must work on the same block offset.
     pub same_block: bool,
+    /// Whether a chain waits for R/B#, and reads no status.
+    pub pins: bool,
 }
 
 impl Part {

@@ -63,6 +63,7 @@ pub struct Outcome {
 enum Happening {
     HoldEnds(usize),
     Ready(usize),
+    Told(usize),
 }
 
 /// A transaction under way on a die.
@@ -148,7 +149,11 @@ impl<'a> Package<'a> {
             if let Some(first) = self.happenings.iter().position(|it| self.due(*it)) {
                 match self.happenings.remove(first) {
                     Happening::HoldEnds(die) => self.hold_ends(die),
+                    Happening::Ready(die) if self.says_nothing(die) => {
+                        self.happenings.push(Happening::Told(die));
+                    }
                     Happening::Ready(die) => self.ask(die),
+                    Happening::Told(die) => self.told(die),
                 }
             } else if let Some(submission) = self.submissions.get(self.submitted)
                 && submission.at <= self.bus.now
@@ -165,6 +170,24 @@ impl<'a> Package<'a> {
         match happening {
             Happening::HoldEnds(_) => !self.bus.busy(),
             Happening::Ready(die) => self.bus.dies[die].ready(),
+            Happening::Told(_) => true,
+        }
+    }
+    /// Whether nothing comes on the bus in the next hold of a die.
+    fn says_nothing(&self, die: usize) -> bool {
+        let next = self.running[die].as_ref().and_then(|run| run.holds.front());
+        next.is_some_and(|hold| hold.cycles.is_empty())
+    }
+    /// The pin has told that the die is ready, and the bus goes on as it is.
+    fn told(&mut self, die: usize) {
+        let Some((hold, submission, last)) = self.take_hold(die) else {
+            return;
+        };
+        assert!(!hold.waits, "nothing begins without a command");
+        if last {
+            self.end(die, submission);
+        } else {
+            self.ask(die);
         }
     }
     /// Starts the first waiting transaction that may start: of this die or, without interleaving,
@@ -239,29 +262,33 @@ impl<'a> Package<'a> {
     }
     /// The hold has had its effect with its last cycle.
     fn hold_ends(&mut self, die: usize) {
-        let Some(run) = &mut self.running[die] else {
+        let Some((hold, submission, last)) = self.take_hold(die) else {
             return;
         };
-        let Some(hold) = run.holds.pop_front() else {
-            return;
-        };
-        let last = run.holds.is_empty();
-        let submission = run.submission;
-        for row in hold.completes {
-            self.done[submission].rows[row] = self.bus.now;
-        }
         if hold.waits {
             self.happenings.push(Happening::Ready(die));
         }
         self.holder = None;
         self.serve();
         if last {
-            self.done[submission].end = self.bus.now;
-            self.ended += 1;
-            self.running[die] = None;
-            self.start(die);
+            self.end(die, submission);
         } else if !hold.waits {
             self.ask(die);
         }
+    }
+    /// The hold that is over, of which submission, and whether it was the last; its rows are complete.
+    fn take_hold(&mut self, die: usize) -> Option<(Hold, usize, bool)> {
+        let run = self.running[die].as_mut()?;
+        let hold = run.holds.pop_front()?;
+        for row in &hold.completes {
+            self.done[run.submission].rows[*row] = self.bus.now;
+        }
+        Some((hold, run.submission, run.holds.is_empty()))
+    }
+    fn end(&mut self, die: usize, submission: usize) {
+        self.done[submission].end = self.bus.now;
+        self.ended += 1;
+        self.running[die] = None;
+        self.start(die);
     }
 }

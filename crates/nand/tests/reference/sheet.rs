@@ -58,6 +58,7 @@ fn draw_timing(random: &mut Stream) -> Timing {
         address_cycles: row_address_cycles + 1 + below(random, 2) as u32,
         bus_mt_per_s: 1e6 / TICK_PS as f64,
         transfer_spare: one_in(random, 2),
+        ready_busy_pin: one_in(random, 2),
         ..Timing::default()
     }
 }
@@ -104,5 +105,6 @@ pub fn in_ticks(part: &target::DataSheet) -> Part {
         partial_programs: part.partial_programs,
         endurance: part.endurance_cycles,
         same_block: part.plane_rule == PlaneRule::PageAndBlockOffset,
+        pins: timing.ready_busy_pin,
     }
 }

@@ -53,6 +53,8 @@ CHAPTER_3: dict[str, Value] = {
     "nand.timing.erase_ns": 2_500_000,
 }
 FAST_BUS: dict[str, Value] = {"nand.timing.bus_mt_per_s": 50.0}
+# Section 6.2.1: the hardware abstraction layer polls "using the ready/busy pins".
+PINS: dict[str, Value] = {"nand.timing.ready_busy_pin": True}
 RULES: dict[str, dict[str, dict[str, Value]]] = {
     "no sweep in turn": {BOTH: {"ssd.scheduler.paq2.in_turn": False}},
     "a request stalls at dies": {VAQ: {"ssd.scheduler.vaq.conflict": "die"}},
@@ -63,6 +65,7 @@ RULES: dict[str, dict[str, dict[str, Value]]] = {
     },
     "chapter 3's part": dict.fromkeys((VAQ, BOTH), CHAPTER_3),
     "a bus of 20 ns a byte": dict.fromkeys((VAQ, BOTH), FAST_BUS),
+    "pins tell that dies are ready": dict.fromkeys((VAQ, BOTH), PINS),
     "a search that takes no time": {BOTH: {"ssd.scheduler.paq2.search_ns": 0}},
 }
 
