@@ -90,7 +90,10 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
     let count = taken.len();
     taken.dedup();
     assert_eq!(taken.len(), count);
-    for line in bad.table() {
+    for (place, line) in bad.table().iter().enumerate() {
+        // Cells that are bad with none in their place are bad once, and last.
+        let mut later = bad.table()[place + 1..].iter();
+        assert!(line.spare.is_some() || later.all(|other| other.block != line.block));
         assert!(
             line.spare
                 .is_none_or(|spare| layout.plane_of(spare) == layout.plane_of(line.block))

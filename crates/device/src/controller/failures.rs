@@ -210,10 +210,11 @@ impl<M: Mapping> Controller<M> {
                 .position(|one| *one == block);
             place.map(|place| self.ram.failing.replacing.swap_remove(place));
             self.copy_to_spare(now, block, copies.into());
-            self.flash.array.replace(now, block, cause);
+            let replaced = self.flash.array.replace(now, block, cause);
+            debug_assert!(replaced, "the spare block promised to {block:?} stands by");
             return;
         }
-        self.flash.array.replace(now, block, cause);
+        self.flash.array.retire(now, block, cause);
         if purpose == Purpose::Write {
             self.flash.lost.insert(target);
         }
