@@ -148,6 +148,16 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "No block was collected.",
         ),
         Chart(
+            "health",
+            "Health over time",
+            "Further reads of pages that could not be corrected at once, blocks moved for the sake "
+            "of their data (read reclaim, refresh), blocks that went bad, and spare blocks left.",
+            time_series.health(
+                tables.series, summary["bad_blocks"]["spare"] if summary["bad_blocks"] else None
+            ),
+            "No page was read again, no block moved for its data or gone bad.",
+        ),
+        Chart(
             "buffer",
             "Hits, and what leaves",
             "Share of the pages asked for in each interval that were in the buffer; below, pages "
