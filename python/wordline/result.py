@@ -83,6 +83,12 @@ class Result:
         return json.loads(self._outcome.summary_text())
 
     @property
+    def smart(self) -> list[wordline.summary.Smart]:
+        """What each SSD that is no cache would say of its health: the SMART / Health Information
+        log page of NVMe, as far as the model has it."""
+        return self.summary["smart"]
+
+    @property
     def partial(self) -> bool:
         """Whether the run ended before its input did."""
         return self._outcome.partial

@@ -29,6 +29,20 @@ __all__ = ["Tables", "from_folder", "render"]
 TABLES = ("series", "latency")
 MORE = ("blocks", "wear", "latency_by")
 """Tables that not every run has."""
+SMART = (
+    ("critical_warning", "critical warning", ""),
+    ("available_spare", "available spare", " %"),
+    ("available_spare_threshold", "available spare threshold", " %"),
+    ("percentage_used", "percentage used", " %"),
+    ("data_units_read", "data units read (512,000 bytes)", ""),
+    ("data_units_written", "data units written (512,000 bytes)", ""),
+    ("host_read_commands", "host read commands", ""),
+    ("host_write_commands", "host write commands", ""),
+    ("controller_busy_time_min", "controller busy time", " min"),
+    ("unsafe_shutdowns", "unsafe shutdowns", ""),
+    ("media_errors", "media and data integrity errors", ""),
+)
+"""Attributes of the SMART log page: keys of the summary, names, units."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         "report.html.jinja",
         drawn,
         s=summary,
+        smart_attributes=SMART,
         charts=shown,
         config=_highlighted(config),
         ops=parts.of_data(summary),
