@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from wordline.pickling import Outcome, Tables
+    from wordline.summary import Smart
 
 
 class Table:
@@ -81,6 +82,12 @@ class Result:
         import json
 
         return json.loads(self._outcome.summary_text())
+
+    @property
+    def smart(self) -> list[Smart]:
+        """What each SSD that is no cache would say of its health: the SMART / Health Information
+        log page of NVMe, as far as the model has it."""
+        return self.summary["smart"]
 
     @property
     def partial(self) -> bool:

@@ -495,6 +495,24 @@ class BadBlocks(TypedDict):
     read_only_s: float | None
 
 
+class Smart(TypedDict):
+    """The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are
+    those of the run."""
+
+    name: str
+    critical_warning: int
+    available_spare: int | None
+    available_spare_threshold: int
+    percentage_used: int
+    data_units_read: int
+    data_units_written: int
+    host_read_commands: int
+    host_write_commands: int
+    controller_busy_time_min: int
+    unsafe_shutdowns: int
+    media_errors: int
+
+
 class ByMode(TypedDict):
     """Pages by the mode in which they were, or had been, programmed (`nand.programming`)."""
 
@@ -696,6 +714,7 @@ class Summary(TypedDict):
     map_cache: MapCache | None
     read_errors: ReadErrors | None
     bad_blocks: BadBlocks | None
+    smart: list[Smart]
     regulation: Regulation | None
     slc_cache: SlcCache | None
     buffer: Buffer | None

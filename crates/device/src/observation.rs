@@ -185,7 +185,15 @@ pub enum Observation {
     /// A free block has taken the place of a full update block.
     Replaced,
     /// A block has gone bad.
-    BlockRetired,
+    BlockRetired {
+        /// Whether a spare block has taken its place.
+        replaced: bool,
+    },
+    /// Pages had to be read again before they could be corrected.
+    Retried {
+        /// Further reads since this was heard of last.
+        retries: u32,
+    },
     /// The power has failed and come back, and the device has recovered: it is ready after
     /// [`PowerCut::time`].
     PowerCut(PowerCut),

@@ -402,8 +402,11 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn cut_power(&mut self, now: Time, probe: &mut impl DeviceProbe) -> Result<PowerCut> {
         let plan = &self.plan;
         let mut cut = self.controller.cut_power(now, plan)?;
-        for _ in 0..self.controller.newly_retired() {
-            probe.observe(now, Observation::BlockRetired);
+        for replaced in self.controller.newly_retired() {
+            probe.observe(now, Observation::BlockRetired { replaced });
+        }
+        if let Some(retries) = self.controller.newly_retried() {
+            probe.observe(now, Observation::Retried { retries });
         }
         if let Some(buffered) = &mut self.buffer {
             buffered.cut_power(now, &mut cut, &self.controller, probe)?;

@@ -90,7 +90,10 @@ fn conserve(ssd: &Ssd<Map>, plan: &Plan) {
     let count = taken.len();
     taken.dedup();
     assert_eq!(taken.len(), count);
-    for line in bad.table() {
+    for (place, line) in bad.table().iter().enumerate() {
+        // Cells that are bad with none in their place are bad once, and last.
+        let mut later = bad.table()[place + 1..].iter();
+        assert!(line.spare.is_some() || later.all(|other| other.block != line.block));
         assert!(
             line.spare
                 .is_none_or(|spare| layout.plane_of(spare) == layout.plane_of(line.block))
@@ -378,6 +381,9 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
         u64::from(seen.grown),
         "the probe hears of each"
     );
+    let grown = bad.table().iter().filter(|bad| bad.cause != Cause::Factory);
+    let replaced = grown.filter(|bad| bad.spare.is_some()).count() as u64;
+    assert_eq!(tally.spares_taken, replaced, "and whether it was replaced");
     // An error of the host has its cause, and without one there is none; a buffer tells of one page to all who ask for it.
     assert!(
         plan.buffer.is_some()

@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_reliability::{ModeCosts, ProgramMode};
 
-use crate::{BadBlocks, Block, Cause, Health, Layout, PageModes, Ppn};
+use crate::{BadBlock, BadBlocks, Block, Cause, Health, Layout, PageModes, Ppn};
 
 /// An operation that a NAND part forbids.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -171,7 +171,7 @@ impl Array {
         let Some(bad_blocks) = &mut self.bad_blocks else {
             return false;
         };
-        let Some(spare) = bad_blocks.retire(block, cause, erases, now) else {
+        let Some(spare) = bad_blocks.replace(block, cause, erases, now) else {
             return false;
         };
         self.erases.swap(block.index(), spare.index());
@@ -188,6 +188,20 @@ impl Array {
             }
         }
         true
+    }
+    /// An erase of a block has failed, or a program of a page of it, and no spare block takes its place, as those that stand by are
+    /// for others: the block is as it was.
+    pub fn retire(&mut self, now: Time, block: Block, cause: Cause) {
+        let erases = self.erases[block.index()];
+        if let Some(bad_blocks) = &mut self.bad_blocks {
+            bad_blocks.add(BadBlock {
+                block,
+                spare: None,
+                cause,
+                erases,
+                at: now,
+            });
+        }
     }
     /// Keeps what `other` keeps of modes, ages and bad blocks: of an array in whose place this one comes.
     pub fn take_books(&mut self, other: &mut Self) {
@@ -460,21 +474,24 @@ mod tests {
         assert_eq!((read.reads, read.lain), (0, Some(Time::ZERO)));
         array.erase(Block(1)).unwrap();
         array.program(Ppn(3)).unwrap();
+        // The last spare block is another's: this one is as it was, and none stands by less.
+        array.program(Ppn(0)).unwrap();
+        array.retire(now, Block(0), Cause::Program);
+        let bad = array.bad_blocks().unwrap();
+        assert_eq!((array.programmed(Block(0)), bad.spares()), (1, 1));
         assert!(array.replace(now, Block(1), Cause::Erase));
         assert_eq!(
             (array.programmed(Block(1)), array.erases()),
             (0, &[0, 0, 5, 1][..])
         );
         // None is left: the block is as it was, and counts as bad once.
-        array.program(Ppn(0)).unwrap();
-        assert!(!array.replace(now, Block(0), Cause::Erase));
         assert!(!array.replace(now, Block(0), Cause::Erase));
         assert_eq!(array.programmed(Block(0)), 1);
         let bad = array.bad_blocks().unwrap();
         let spares = bad.table().iter().map(|bad| bad.spare);
         assert_eq!(
             spares.collect::<Vec<_>>(),
-            [Some(Block(2)), Some(Block(3)), None]
+            [Some(Block(2)), None, Some(Block(3))]
         );
         assert_eq!((bad.spares(), bad.in_use(), bad.fewest_spares()), (0, 1, 0));
     }

@@ -87,7 +87,7 @@ impl BadBlocks {
         for &block in &bad {
             let plane = layout.plane_of(block);
             let is_spare = layout.block_in_plane(block) >= used;
-            if one.retire(block, Cause::Factory, 0, Time::ZERO).is_none() && !is_spare {
+            if one.replace(block, Cause::Factory, 0, Time::ZERO).is_none() && !is_spare {
                 let all = bad.iter().filter(|one| layout.plane_of(**one) == plane);
                 let bad = all.count() as u32;
                 return Err(TooManyBad { plane, bad });
@@ -96,7 +96,7 @@ impl BadBlocks {
         Ok(one)
     }
     /// The cells of a block are bad: the spare block that takes its place, if there is one; a spare block has none.
-    pub(crate) fn retire(
+    pub(crate) fn replace(
         &mut self,
         block: Block,
         cause: Cause,
@@ -107,11 +107,7 @@ impl BadBlocks {
         let is_spare = self.layout.block_in_plane(block) >= used;
         let spares = &mut self.spares[self.layout.plane_of(block).index()];
         let spare = if is_spare { None } else { spares.pop() };
-        let is_known = |bad: &BadBlock| bad.block == block && bad.spare.is_none();
-        if spare.is_none() && self.table.iter().any(is_known) {
-            return None;
-        }
-        self.table.push(BadBlock {
+        self.add(BadBlock {
             block,
             spare,
             cause,
@@ -119,6 +115,13 @@ impl BadBlocks {
             at,
         });
         spare
+    }
+    /// A line more of the table. A block that is bad with none in its place is bad once.
+    pub(crate) fn add(&mut self, line: BadBlock) {
+        let is_known = |bad: &BadBlock| bad.block == line.block && bad.spare.is_none();
+        if line.spare.is_some() || !self.table.iter().any(is_known) {
+            self.table.push(line);
+        }
     }
     /// Good blocks that stand by in a plane.
     pub fn spares_of(&self, plane: Plane) -> u32 {

@@ -277,7 +277,8 @@ impl Tracks {
             | Observation::PageTrimmed
             | Observation::MetadataPage { .. }
             | Observation::Replaced
-            | Observation::BlockRetired
+            | Observation::BlockRetired { .. }
+            | Observation::Retried { .. }
             | Observation::Buffer(_)
             | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}

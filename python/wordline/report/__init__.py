@@ -29,6 +29,20 @@ __all__ = ["Tables", "from_folder", "render"]
 TABLES = ("series", "latency")
 MORE = ("blocks", "wear", "latency_by")
 """Tables that not every run has."""
+SMART = (
+    ("critical_warning", "critical warning", ""),
+    ("available_spare", "available spare", " %"),
+    ("available_spare_threshold", "available spare threshold", " %"),
+    ("percentage_used", "percentage used", " %"),
+    ("data_units_read", "data units read (512,000 bytes)", ""),
+    ("data_units_written", "data units written (512,000 bytes)", ""),
+    ("host_read_commands", "host read commands", ""),
+    ("host_write_commands", "host write commands", ""),
+    ("controller_busy_time_min", "controller busy time", " min"),
+    ("unsafe_shutdowns", "unsafe shutdowns", ""),
+    ("media_errors", "media and data integrity errors", ""),
+)
+"""Attributes of the SMART log page: keys of the summary, names, units."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         "report.html.jinja",
         drawn,
         s=summary,
+        smart_attributes=SMART,
         charts=shown,
         config=_highlighted(config),
         ops=parts.of_data(summary),
@@ -146,6 +161,16 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "requests, and in intervals in which the device held none.",
             views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
             "No block was collected.",
+        ),
+        Chart(
+            "health",
+            "Health over time",
+            "Further reads of pages that could not be corrected at once, blocks moved for the sake "
+            "of their data (read reclaim, refresh), blocks that went bad, and spare blocks left.",
+            time_series.health(
+                tables.series, summary["bad_blocks"]["spare"] if summary["bad_blocks"] else None
+            ),
+            "No page was read again, no block moved for its data or gone bad.",
         ),
         Chart(
             "buffer",

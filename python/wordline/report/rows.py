@@ -78,6 +78,7 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
         return series
     counts = ["reads", "writes", "read_bytes", "write_bytes", "host_page_writes", "page_programs",
               "gc_runs", "gc_pages_moved", "gc_time_ms", "gc_die_ms", "erases",
+              "blocks_retired", "spares_taken", "read_retries", "refreshes",
               "busy_ms", "buffer_read_hits", "buffer_read_misses", "buffer_write_hits",
               "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
               "buffer_pages_destaged", "cache_resident_hits", "cache_suspected_hits",

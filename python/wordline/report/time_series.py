@@ -24,6 +24,12 @@ BUFFER_COUNTS = (
     ("evicted dirty", "buffer_dirty_evictions", COLLECTION),
     ("destaged", "buffer_pages_destaged", "#8fa83a"),
 )
+HEALTH_COUNTS = (
+    ("read_retries", "read retries", "read retries (1/s)", "#3b86c6"),
+    ("refreshes", "blocks moved for their data", "blocks moved (1/s)", COLLECTION),
+    ("blocks_retired", "blocks gone bad", "blocks gone bad (1/s)", "#8fa83a"),
+)
+"""What is counted of health: columns, names, titles of panels, colours."""
 CACHE_COUNTS = (
     ("cache_resident_hits", "held", "#3b86c6"),
     ("cache_suspected_hits", "revived", "#12a07b"),
@@ -57,6 +63,40 @@ def over_time(series: pl.DataFrame) -> Figure | None:
                 [_rate("planes busy with GC", rows, "gc_time_ms", 1e-3, "planes")],
             ),
         ]
+    return _stacked(panels, times, unit, Active.of(rows))
+
+
+def health(series: pl.DataFrame, spare: int | None) -> Figure | None:
+    """Read retries, blocks moved for the sake of their data, blocks that went bad, and the spare
+    blocks left, of which there are ``spare`` at the end, against simulated time. None where nothing
+    of it happened."""
+    counts = [column for column, *_ in HEALTH_COUNTS if series[column].sum()]
+    if not counts:
+        return None
+    rows = thinned(series)
+    times, unit = midpoints(rows)
+    panels = [
+        _Panel(
+            title,
+            [
+                line(
+                    name,
+                    colour,
+                    [],
+                    per_second(rows, column, 1.0),
+                    showlegend=False,
+                    hovertemplate=hover("1/s"),
+                )
+            ],
+        )
+        for column, name, title, colour in HEALTH_COUNTS
+        if column in counts
+    ]
+    if spare is not None:
+        taken = rows["spares_taken"].cast(pl.Int64)
+        left = spare + taken.sum() - taken.cum_sum()
+        drawn = line("spare blocks left", NEUTRAL, [], left.to_list(), showlegend=False)
+        panels.append(_Panel("spare blocks left", [drawn]))
     return _stacked(panels, times, unit, Active.of(rows))
 
 

@@ -30,6 +30,8 @@ pub struct ErrorCounts {
     pub pages_lost: u64,
     /// Reads of pages whose raw bit error rate was beyond the limit of its model.
     pub limited: u64,
+    /// Further reads that the probe has heard of.
+    told: u64,
 }
 
 /// What there is to say of a request where pages are not all alike.
@@ -93,6 +95,13 @@ impl<M: Mapping> Controller<M> {
         if order.purpose == Purpose::Move && grade.failed {
             self.lose(order.target);
         }
+    }
+
+    /// Further reads since this was asked last.
+    pub(crate) fn newly_retried(&mut self) -> Option<u32> {
+        let counts = &mut self.flash.errors;
+        let told = std::mem::replace(&mut counts.told, counts.retries);
+        Some((counts.retries - told) as u32).filter(|retries| *retries > 0)
     }
 
     /// Starts to move the data of blocks that were read too often or are too old, where the mapping can now. One that was erased

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Request;
 use wordline_ftl::Mapping;
 use wordline_kernel::{Stream, Time};
-use wordline_nand::{Block, Cause, Operation, Plane, Ppn};
+use wordline_nand::{BadBlocks, Block, Cause, Operation, Plane, Ppn};
 use wordline_reliability::failures::Fail;
 
 use super::Controller;
@@ -77,12 +77,16 @@ impl<M: Mapping> Controller<M> {
         self.flash.failures.read_only.is_some()
     }
 
-    /// Blocks that have gone bad since this was asked last.
-    pub(crate) fn newly_retired(&mut self) -> u32 {
-        let bad_blocks = self.flash.array.bad_blocks();
-        let grown = bad_blocks.map_or(0, |bad| bad.count(Cause::Erase) + bad.count(Cause::Program));
-        let told = std::mem::replace(&mut self.flash.failures.told, grown);
-        grown - told
+    /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
+    pub(crate) fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
+        let told = &mut self.flash.failures.told;
+        let table = self.flash.array.bad_blocks().map(BadBlocks::table);
+        let grown = table.unwrap_or_default().iter();
+        let grown = grown.filter(|bad| bad.cause != Cause::Factory);
+        grown.skip(*told as usize).map(move |bad| {
+            *told += 1;
+            bad.spare.is_some()
+        })
     }
 
     /// The probability that an operation on a block fails. One that will be replaced is as new from then on.
@@ -210,10 +214,11 @@ impl<M: Mapping> Controller<M> {
                 .position(|one| *one == block);
             place.map(|place| self.ram.failing.replacing.swap_remove(place));
             self.copy_to_spare(now, block, copies.into());
-            self.flash.array.replace(now, block, cause);
+            let replaced = self.flash.array.replace(now, block, cause);
+            debug_assert!(replaced, "the spare block promised to {block:?} stands by");
             return;
         }
-        self.flash.array.replace(now, block, cause);
+        self.flash.array.retire(now, block, cause);
         if purpose == Purpose::Write {
             self.flash.lost.insert(target);
         }

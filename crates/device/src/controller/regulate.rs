@@ -313,9 +313,12 @@ impl<M: Mapping> Controller<M> {
         }
         let outcome = self.ram.backend.graded(slot).outcome;
         if outcome != Outcome::Done {
-            for _ in 0..self.newly_retired() {
-                cx.observe(Observation::BlockRetired);
+            for replaced in self.newly_retired() {
+                cx.observe(Observation::BlockRetired { replaced });
             }
+        }
+        if let Some(retries) = self.newly_retried() {
+            cx.observe(Observation::Retried { retries });
         }
         if outcome == Outcome::Failed {
             self.end_life(cx)?;

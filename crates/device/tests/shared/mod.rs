@@ -60,6 +60,10 @@ pub struct Tally {
     pub own: u64,
     pub replaced: u64,
     pub retired: u64,
+    /// Those of them whose place a spare one took.
+    pub spares_taken: u64,
+    /// Further reads of pages that could not be corrected at once.
+    pub retries: u64,
     /// Pages that requests found in the DRAM buffer, and did not.
     pub hits: [u64; 2],
     /// Pages that left it clean, and dirty.
@@ -95,7 +99,11 @@ impl Probe<Observation> for Tally {
             Observation::PageTrimmed => self.trimmed += 1,
             Observation::MetadataPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
-            Observation::BlockRetired => self.retired += 1,
+            Observation::BlockRetired { replaced } => {
+                self.retired += 1;
+                self.spares_taken += u64::from(replaced);
+            }
+            Observation::Retried { retries } => self.retries += u64::from(retries),
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;
             }

@@ -44,6 +44,12 @@ pub struct FlashCounts {
     pub blocks_replaced: u64,
     /// Blocks that went bad.
     pub blocks_retired: u64,
+    /// Of those, the ones whose place a spare block took.
+    pub spares_taken: u64,
+    /// Further reads of pages that could not be corrected at once.
+    pub read_retries: u64,
+    /// Blocks moved for the sake of their data.
+    pub refreshes: u64,
 }
 
 /// Collections of one kind that were started for the same reason.
@@ -103,6 +109,9 @@ impl Merge for FlashCounts {
         self.own_page_programs += other.own_page_programs;
         self.blocks_replaced += other.blocks_replaced;
         self.blocks_retired += other.blocks_retired;
+        self.spares_taken += other.spares_taken;
+        self.read_retries += other.read_retries;
+        self.refreshes += other.refreshes;
     }
 }
 

@@ -9,6 +9,7 @@ use wordline_block::{Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
 use wordline_device::Observation;
+use wordline_ftl::GcKind;
 use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
@@ -323,7 +324,14 @@ impl Probe<Observation> for Recorder {
                 };
                 *pages += 1;
             }
-            Observation::BlockRetired => self.record.series.at(now).flash.blocks_retired += 1,
+            Observation::BlockRetired { replaced } => {
+                let flash = &mut self.record.series.at(now).flash;
+                flash.blocks_retired += 1;
+                flash.spares_taken += u64::from(replaced);
+            }
+            Observation::Retried { retries } => {
+                self.record.series.at(now).flash.read_retries += u64::from(retries);
+            }
             Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
             Observation::Collected {
                 kind,
@@ -337,6 +345,7 @@ impl Probe<Observation> for Recorder {
                 flash.gc_runs += 1;
                 flash.gc_pages_moved += u64::from(moved);
                 flash.gc_time += now - from;
+                flash.refreshes += u64::from(kind == GcKind::Refresh);
                 self.record
                     .collected(kind, trigger, moved, erased, now - from);
             }

@@ -18,6 +18,7 @@ mod notes;
 mod power;
 mod regulation;
 mod slc_cache;
+mod smart;
 mod speed;
 mod streams;
 mod tail_latency;
@@ -49,6 +50,7 @@ use self::notes::notes;
 pub use self::power::PowerSummary;
 pub use self::regulation::{ByMode, RegulationSummary};
 pub use self::slc_cache::SlcCacheSummary;
+pub use self::smart::SmartSummary;
 pub use self::speed::SpeedSummary;
 use self::speed::pages_touched;
 pub(crate) use self::streams::streams;
@@ -110,6 +112,8 @@ pub struct Summary {
     pub read_errors: Option<ErrorSummary>,
     /// Bad and spare blocks; null where no block can go bad.
     pub bad_blocks: Option<BadBlockSummary>,
+    /// What each SSD that is no cache would say of its health.
+    pub smart: Vec<SmartSummary>,
     /// What was done of each cost; null where all pages are programmed alike.
     pub regulation: Option<RegulationSummary>,
     /// The SLC cache; null without one.
@@ -217,6 +221,7 @@ impl Summary {
             map_cache: MapCacheSummary::new(devices),
             read_errors: ErrorSummary::new(outcome),
             bad_blocks: BadBlockSummary::new(devices),
+            smart: SmartSummary::all(outcome),
             regulation: RegulationSummary::new(devices),
             slc_cache: SlcCacheSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),

@@ -288,6 +288,30 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
             Heading::new("blocks_retired", "", "Blocks that went bad"),
             u64s(cells, |cell| cell.value.flash.blocks_retired),
         ),
+        (
+            Heading::new(
+                "spares_taken",
+                "",
+                "Spare blocks that took the place of others",
+            ),
+            u64s(cells, |cell| cell.value.flash.spares_taken),
+        ),
+        (
+            Heading::new(
+                "read_retries",
+                "",
+                "Further reads of pages that could not be corrected at once",
+            ),
+            u64s(cells, |cell| cell.value.flash.read_retries),
+        ),
+        (
+            Heading::new(
+                "refreshes",
+                "",
+                "Blocks that were moved for the sake of their data (read reclaim, refresh)",
+            ),
+            u64s(cells, |cell| cell.value.flash.refreshes),
+        ),
     ]
 }
 

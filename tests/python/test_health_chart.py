@@ -1,0 +1,48 @@
+"""Does the chart of health show what happened, and nothing where nothing did?"""
+
+import polars as pl
+import pytest
+
+from wordline.report import time_series
+
+COUNTS = ("read_retries", "refreshes", "blocks_retired", "spares_taken")
+
+
+def series(**counts: list[int]) -> pl.DataFrame:
+    """Three intervals of half a second, in which devices held requests all the time."""
+    whole = {column: [0, 0, 0] for column in COUNTS} | counts
+    return pl.DataFrame(
+        {
+            "start_s": [0.0, 0.5, 1.0],
+            "end_s": [0.5, 1.0, 1.5],
+            "busy_ms": [500.0] * 3,
+            "reads": [1] * 3,
+            "writes": [0] * 3,
+        }
+        | whole
+    )
+
+
+def test_counts_are_drawn_a_second_and_spares_as_they_are_left() -> None:
+    # The last of three blocks that went bad found no spare block.
+    drawn = time_series.health(
+        series(read_retries=[0, 4, 1], blocks_retired=[0, 2, 1], spares_taken=[0, 2, 0]), 5
+    )
+    assert drawn is not None
+    lines = {line["name"]: line["y"] for line in drawn["data"]}
+    assert lines == {
+        "read retries": [0, 8, 2],
+        "blocks gone bad": [0, 4, 2],
+        "spare blocks left": [7, 5, 5],
+    }
+
+
+def test_without_spare_blocks_none_are_drawn() -> None:
+    drawn = time_series.health(series(refreshes=[1, 0, 0]), None)
+    assert drawn is not None
+    assert [line["name"] for line in drawn["data"]] == ["blocks moved for their data"]
+
+
+@pytest.mark.parametrize("spare", [None, 3])
+def test_nothing_is_drawn_where_nothing_happened(spare: int | None) -> None:
+    assert time_series.health(series(), spare) is None
