@@ -355,7 +355,8 @@ impl Plan {
         let filled = own.map(|(_, ssd)| {
             u64::from(ssd.precondition.fill_pages) * u64::from(ssd.geometry.page_bytes)
         });
-        filled.sum::<u64>().min(self.user_bytes())
+        let filled = filled.sum::<u64>().min(self.store.user_bytes());
+        filled.saturating_sub(self.reserved_bytes())
     }
 
     /// Whether a device has a DRAM buffer.
@@ -372,7 +373,7 @@ impl Plan {
     /// All pages of its flash, and all sectors of disks that stand behind none. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         if self.first().is_none() {
-            return self.user_bytes();
+            return self.store.user_bytes();
         }
         let leaves = self.leaves().into_iter();
         let sizes = leaves.map(|leaf| match leaf.of {
@@ -386,7 +387,13 @@ impl Plan {
 
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
-        self.store.user_bytes()
+        self.store.user_bytes() - self.reserved_bytes()
+    }
+
+    /// Of the store, what the host keeps for itself. Bytes.
+    fn reserved_bytes(&self) -> u64 {
+        let side = self.host_side.as_ref();
+        side.map_or(0, |side| side.reserved(self.store.user_bytes()))
     }
 }
 

@@ -26,6 +26,18 @@ pub struct Config {
     pub architecture: Architecture,
 }
 
+impl Config {
+    /// Bytes of the store that the host keeps for itself, at its beginning.
+    pub fn reserved(&self, store_bytes: u64) -> u64 {
+        match &self.architecture {
+            Architecture::FlashSoftware(policy) => {
+                policy.mapping.reserved(policy.region(store_bytes))
+            }
+            Architecture::Direct(_) | Architecture::Bridge(_) => 0,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

@@ -57,6 +57,17 @@ pub struct Memory {
     pub bytes: u64,
 }
 
+/// How often pages of a map were in the memory of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loads {
+    /// Pages that were there when they were looked at or changed.
+    pub hits: u64,
+    /// Pages that had to be read from the store.
+    pub misses: u64,
+    /// Pages that were written to the store to make room.
+    pub write_backs: u64,
+}
+
 /// What the host side has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
@@ -82,6 +93,8 @@ pub struct Figures {
     pub collection_steps: u64,
     /// What the map takes now.
     pub memory: Memory,
+    /// How often its pages were in memory.
+    pub loads: Loads,
     /// Bytes that it has taken at most.
     pub most_bytes: u64,
 }

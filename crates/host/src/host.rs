@@ -12,8 +12,9 @@ use crate::architecture::{Architecture, bridge, flash_software};
 use crate::config::Config;
 use crate::cpu::{Cpu, FLASH_SOFTWARE, Job, Purpose, Thread, worker};
 use crate::event::{Event, Observation};
-use crate::figures::{Cause, Figures, Memory, Shares};
+use crate::figures::{Cause, Figures, Loads, Memory, Shares};
 use crate::mapping::{Map, MapState};
+use crate::paging::Next;
 
 /// Requests that the host takes at most, beyond which they wait outside.
 const MOST_HELD: u32 = 1 << 16;
@@ -88,7 +89,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             Architecture::Direct(_) => {}
             Architecture::Bridge(policy) => bridge = Some(bridge::State::new(policy)),
             Architecture::FlashSoftware(policy) => {
-                software = Some(flash_software::State::new(policy));
+                software = Some(flash_software::State::new(policy, store.user_bytes()));
             }
         }
         Self {
@@ -127,17 +128,21 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
     pub fn figures(&self) -> Figures {
         self.figures
     }
-    /// These bytes hold data from before the run, written in order: they are mapped.
+    /// These bytes of what the host addresses hold data from before the run, written in order: they are mapped.
     pub fn filled(&mut self, offset: u64, bytes: u64) {
         if let Some(software) = &mut self.software
             && bytes > 0
         {
             let units = software.units(offset, bytes);
-            software.map.write(units);
+            software.map.fill(units);
         }
         self.count_memory();
     }
 
+    fn reserved(&self) -> u64 {
+        let software = self.software.as_ref();
+        software.map_or(0, |software| software.reserved)
+    }
     fn held(&self) -> u32 {
         (self.open.len() - self.vacant.len()) as u32
     }
@@ -152,6 +157,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
         let memory = software.map_or_else(Memory::default, |software| software.map.memory());
         self.figures.most_bytes = self.figures.most_bytes.max(memory.bytes);
         self.figures.memory = memory;
+        self.figures.loads = software.map_or_else(Loads::default, |software| software.map.loads());
     }
     fn issue(&mut self, open: Open) -> Ticket {
         if let Some(ticket) = self.vacant.pop() {
@@ -173,7 +179,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
         let mut free = Shares::of(Cause::Worker, self.times.submit);
         let mut locked = Shares::of(Cause::Worker, self.times.locked);
         if let Some(software) = &mut self.software {
-            let steps = software.serve(request);
+            let steps = software.serve(ticket, request);
             self.figures.lookups += steps.lookups;
             self.figures.updates += steps.updates;
             let price = software.price(steps);
@@ -232,6 +238,11 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             let open = self.open(ticket);
             open.parts.add(&done.parts);
             open.failed |= done.failed;
+            if self.is_at_map(ticket) {
+                self.page_on(now, ticket);
+                continue;
+            }
+            let open = self.open(ticket);
             let stream = open.request.stream;
             if let Some(bridge) = &mut self.bridge {
                 bridge.release();
@@ -241,6 +252,40 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             self.cpu.add(now, worker(stream), job);
         }
     }
+    /// Whether a request is still at pages of the map.
+    fn is_at_map(&self, ticket: Ticket) -> bool {
+        let software = self.software.as_ref();
+        software.is_some_and(|software| software.paging.has(ticket))
+    }
+    /// What a request asks of the store: a page of the map, or what it is for.
+    fn below(&mut self, ticket: Ticket) -> Request {
+        let request = self.open(ticket).request;
+        let Some(software) = &self.software else {
+            return request;
+        };
+        let asked = software.paging.ask(ticket, &request);
+        asked.unwrap_or(Request {
+            offset: request.offset + software.reserved,
+            ..request
+        })
+    }
+    /// A request goes on with the pages of the map that it touches, and behind them to the store; and so do those that waited for
+    /// what it did.
+    fn page_on(&mut self, now: Time, ticket: Ticket) {
+        let mut next = Some(ticket);
+        while let Some(ticket) = next {
+            let Some(software) = &mut self.software else {
+                self.ready.push_back((ticket, now));
+                return;
+            };
+            let went = software.paging.next(now, ticket);
+            next = software.paging.freed.pop_front();
+            if let Next::Asks(waited) | Next::Goes(waited) = went {
+                self.open(ticket).parts.host_side_wait += waited;
+                self.ready.push_back((ticket, now));
+            }
+        }
+    }
     /// The store takes what it can of what is ready.
     fn feed<P: Probe<Observation<S::Observation>>>(
         &mut self,
@@ -248,7 +293,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
     ) -> Result<(), S::Error> {
         let mut place = 0;
         while let Some(&(ticket, since)) = self.ready.get(place) {
-            let request = self.open(ticket).request;
+            let request = self.below(ticket);
             if !self.store.takes(request.stream) {
                 place += 1;
                 continue;
@@ -283,7 +328,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
         match (job.purpose, &mut self.bridge) {
             (Purpose::Complete(_), _) => self.complete(cx, ticket),
             (_, Some(bridge)) => bridge.add(cx.now, ticket, &request),
-            (_, None) => self.ready.push_back((ticket, cx.now)),
+            (_, None) => self.page_on(cx.now, ticket),
         }
     }
     fn complete<P: Probe<Observation<S::Observation>>>(
@@ -356,7 +401,7 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
     type Error = S::Error;
 
     fn user_bytes(&self) -> u64 {
-        self.store.user_bytes()
+        self.store.user_bytes() - self.reserved()
     }
     fn takes(&self, _stream: u32) -> bool {
         self.held() < MOST_HELD
@@ -428,6 +473,9 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
         self.vacant.clear();
         self.ready.clear();
         self.cpu.stop();
+        if let Some(software) = &mut self.software {
+            software.stop();
+        }
         if let Some(bridge) = &mut self.bridge {
             bridge.stop();
         }
@@ -447,7 +495,7 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
         })
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
-        self.store.volatile_pages(offset, bytes)
+        self.store.volatile_pages(offset + self.reserved(), bytes)
     }
     #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(

@@ -1,5 +1,5 @@
 //! The host side of a store: the worker threads that submit requests, on the cores of a CPU; a bridge in front of the store; flash
-//! software with its map in the memory of the host.
+//! software with its map in the memory of the host, or pages of it in the store.
 //!
 //! [`Host`] wraps whatever serves blocks and serves blocks itself. What it adds to a response time is two parts of it,
 //! so that sums stay exact.
@@ -11,6 +11,7 @@ pub mod event;
 pub mod figures;
 pub mod host;
 pub mod mapping;
+mod paging;
 
 pub use architecture::Architecture;
 pub use config::Config;

@@ -13,7 +13,8 @@ use wordline_block::{
 use wordline_host::architecture::bridge::Bridge;
 use wordline_host::architecture::flash_software::FlashSoftware;
 use wordline_host::cpu::FLASH_SOFTWARE;
-use wordline_host::{Architecture, Cause, Config, Event, Figures, Host, Observation};
+use wordline_host::mapping::cached_table::CachedTable;
+use wordline_host::{Architecture, Cause, Config, Event, Figures, Host, Mapping, Observation};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
 /// A request of the store is done.
@@ -57,6 +58,8 @@ struct Fixed {
     slots: usize,
     collects: u32,
     held: Vec<Option<Request>>,
+    /// All that was ever asked: what, first byte, bytes.
+    asked: Vec<(Op, u64, u64)>,
     done: Vec<Completion>,
 }
 
@@ -67,6 +70,7 @@ impl Fixed {
             slots: 1 << 10,
             collects: 0,
             held: Vec::new(),
+            asked: Vec::new(),
             done: Vec::new(),
         }
     }
@@ -92,6 +96,7 @@ impl BlockDevice for Fixed {
         request: Request,
     ) -> Result<Ticket, Never> {
         self.held.push(Some(request));
+        self.asked.push((request.op, request.offset, request.bytes));
         let ticket = self.held.len() as Ticket - 1;
         self.done.reserve(1);
         cx.schedule(cx.now + self.time, Done(ticket));
@@ -404,16 +409,167 @@ fn collections_take_the_lock_from_workers() {
     }
 }
 
+/// 64 entries of 512 bytes in a page of the map, and memory for so many of those.
+fn cached(pages: u64) -> Config {
+    let table = CachedTable {
+        entry_bytes: 8,
+        page_bytes: 512,
+        ..CachedTable::default()
+    };
+    let least = table.least_memory(1 << 30, 512);
+    let memory_bytes = least + (pages - 1) * 512;
+    Config {
+        submit_ns: 0,
+        locked_ns: 0,
+        complete_ns: 0,
+        architecture: Architecture::FlashSoftware(FlashSoftware {
+            mapping: Mapping::CachedTable(CachedTable {
+                memory_bytes,
+                ..table
+            }),
+            lookup_ns: 300,
+            update_ns: 700,
+            ..FlashSoftware::default()
+        }),
+        ..Config::default()
+    }
+}
+
+/// 2^30 bytes are 32,264 pages of the map and 32 KiB for each, and the pages 15.75 MiB.
+const RESERVED: u64 = 16 << 20;
+
+/// A host at work on requests that come together, with what was heard.
+struct Session {
+    host: Host<Fixed>,
+    queue: EventQueue<Event<Done>>,
+    heard: Heard,
+    now: Time,
+    /// What was asked of the store before.
+    before: usize,
+}
+
+impl Session {
+    fn new(config: &Config) -> Self {
+        Self {
+            host: Host::new(config, Fixed::new(17_000)),
+            queue: EventQueue::default(),
+            heard: Heard::default(),
+            now: Time::ZERO,
+            before: 0,
+        }
+    }
+    /// Serves requests of units, each of a worker of its own; response times and waits on the host, in the order of completion.
+    fn serve(&mut self, requests: &[(Op, u64)]) -> Vec<(Time, Time)> {
+        for (stream, &(op, unit)) in (0..).zip(requests) {
+            let request = Request {
+                op,
+                offset: unit * 512,
+                ..request(stream, 0, self.now)
+            };
+            let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+            self.host.submit(cx, request).expect("it never fails");
+        }
+        while let Some((at, event)) = self.queue.pop() {
+            self.now = at;
+            let cx = &mut Context::new(at, &mut self.queue, &mut self.heard);
+            self.host.handle(cx, event).expect("it never fails");
+        }
+        let completed = self.host.completions().count();
+        assert_eq!(completed, requests.len());
+        let heard = self.heard.0.drain(..);
+        heard
+            .map(|(_, parts)| (parts.total(), parts.host_side_wait))
+            .collect()
+    }
+    /// What was asked of the store since it was last asked here.
+    fn asked(&mut self) -> Vec<(Op, u64)> {
+        let all = &self.host.store().asked;
+        let before = std::mem::replace(&mut self.before, all.len());
+        let new = all[before..].iter();
+        new.map(|(op, offset, _)| (*op, *offset)).collect()
+    }
+}
+
+#[test]
+fn a_miss_writes_the_page_that_leaves_and_reads_the_one_that_comes() {
+    let mut session = Session::new(&cached(1));
+    assert_eq!(session.host.user_bytes(), (1 << 30) - RESERVED);
+    let us = |store: u64, cpu: u64| Time::from_ns(store * 17_000 + cpu);
+    // A look-up of one unit in one page is two steps of 300 ns, an update one of 700 ns. The first page is made in memory, ...
+    assert_eq!(
+        session.serve(&[(Op::Write, 3)]),
+        [(us(1, 1_300), Time::ZERO)]
+    );
+    assert_eq!(session.asked(), [(Op::Write, RESERVED + 3 * 512)]);
+    // ... has to leave for the second one, ...
+    assert_eq!(
+        session.serve(&[(Op::Write, 64)]),
+        [(us(2, 1_300), Time::ZERO)]
+    );
+    assert_eq!(
+        session.asked(),
+        [(Op::Write, 0), (Op::Write, RESERVED + 64 * 512)]
+    );
+    // ... and is read when that has left.
+    assert_eq!(session.serve(&[(Op::Read, 5)]), [(us(3, 600), Time::ZERO)]);
+    assert_eq!(
+        session.asked(),
+        [
+            (Op::Write, 512),
+            (Op::Read, 0),
+            (Op::Read, RESERVED + 5 * 512)
+        ]
+    );
+    // It stays, and is not written when it leaves as it came. A page that was never made has nothing to look up.
+    assert_eq!(session.serve(&[(Op::Read, 63)]), [(us(1, 600), Time::ZERO)]);
+    assert_eq!(
+        session.serve(&[(Op::Read, 640)]),
+        [(us(1, 600), Time::ZERO)]
+    );
+    assert_eq!(session.serve(&[(Op::Read, 65)]), [(us(2, 600), Time::ZERO)]);
+    let loads = session.host.figures().loads;
+    assert_eq!((loads.hits, loads.misses, loads.write_backs), (1, 2, 2));
+}
+
+#[test]
+fn requests_of_a_page_wait_for_the_one_that_loads_it() {
+    let config = Config {
+        architecture: match cached(1).architecture {
+            Architecture::FlashSoftware(software) => Architecture::FlashSoftware(FlashSoftware {
+                lookup_ns: 0,
+                update_ns: 0,
+                ..software
+            }),
+            other => other,
+        },
+        ..cached(1)
+    };
+    let mut session = Session::new(&config);
+    session.serve(&[(Op::Write, 0)]);
+    session.serve(&[(Op::Write, 64)]);
+    session.asked();
+    // Page 1 is written and page 0 read, for both; the third takes the place of page 0 only when that has come.
+    let us = |us: u64| Time::from_us(us);
+    let requests = [(Op::Read, 1), (Op::Read, 2), (Op::Read, 66)];
+    assert_eq!(
+        session.serve(&requests),
+        [(us(51), us(0)), (us(51), us(34)), (us(68), us(34))]
+    );
+    let [write, read] = [(Op::Write, 512), (Op::Read, 0)];
+    assert_eq!(session.asked()[..2], [write, read]);
+}
+
 proptest! {
     #[test]
     fn time_is_conserved(
         cores in 1_u32..5, workers in 1_u32..9, depth in 1_u32..9, submit_ns in 0_u64..20_000, locked_ns in 0_u64..20_000,
-        complete_ns in 0_u64..9_000, collects in 0_u32..4, slots in 1_usize..9, kind in 0..3,
+        complete_ns in 0_u64..9_000, collects in 0_u32..4, slots in 1_usize..9, kind in 0..4, pages in 1_u64..6,
     ) {
         let architecture = match kind {
             0 => Architecture::default(),
             1 => bridge(depth).architecture,
-            _ => software(0).0.architecture,
+            2 => software(0).0.architecture,
+            _ => cached(pages).architecture,
         };
         let config = Config { cores, submit_ns, locked_ns, complete_ns, architecture };
         let mut store = Fixed::new(17_000);
@@ -434,11 +590,12 @@ proptest! {
     }
 
     #[test]
-    fn a_power_cut_loses_all_that_the_host_holds(events in 0_usize..60, kind in 0..3, workers in 1_u32..6) {
+    fn a_power_cut_loses_all_that_the_host_holds(events in 0_usize..60, kind in 0..4, workers in 1_u32..6) {
         let config = match kind {
             0 => shares().0,
             1 => bridge(2),
-            _ => software(0).0,
+            2 => software(0).0,
+            _ => cached(2),
         };
         let mut host = Host::new(&config, Fixed::new(17_000));
         let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());

@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("partition", &["cache", "kernel"]),
     ("buffer", &["block", "cache", "kernel"]),
     ("disk", &["block", "kernel"]),
-    ("host", &["block", "kernel"]),
+    ("host", &["block", "cache", "kernel"]),
     ("ftl", &["cache", "nand", "reliability", "kernel"]),
     (
         "device",

@@ -304,6 +304,8 @@ def _host_side(side: Mapping[str, Any]) -> str:
     words = [f"{share(side['cpu_utilisation'])} of {whole(side['cores'])} cores ({causes or '-'})"]
     if side["map_bytes"]:
         words.append(f"map {size(side['map_bytes'])} for {whole(side['map_entries'])} entries")
+    if side["map_hit_ratio"] is not None:
+        words.append(f"{share(side['map_hit_ratio'])} of its pages in memory")
     if side["bridge_utilisation"]:
         words.append(f"bridge at work {share(side['bridge_utilisation'])} of the time")
     return ", ".join(words)

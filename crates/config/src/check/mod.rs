@@ -3,6 +3,7 @@
 mod array;
 mod buffer;
 mod cached;
+mod host_side;
 mod name;
 mod nand;
 mod observe;
@@ -45,6 +46,9 @@ impl Plan {
         let store = Store::new(config, seed)?;
         if store.ssds().is_empty() {
             without_flash(config)?;
+        }
+        if let Some(side) = &config.host_side {
+            host_side::host_side(side, store.user_bytes())?;
         }
         let mut plan = Self {
             name: config.name.clone(),

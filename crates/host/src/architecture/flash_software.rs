@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_block::{Op, Request};
+use wordline_block::{Op, Request, Ticket};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use crate::figures::{Cause, Shares};
-use crate::mapping::{Map, MapState, Mapping, Units};
+use crate::mapping::{Map, MapState, Mapping, Region, Touch, Units};
+use crate::paging::Paging;
 
 /// Mapping and collection in a driver of the host: CPU time for each look-up, update and step of a collection, and the map in the
 /// host's memory. The device does the same work as ever and does not wait for the CPU; a step of a collection is charged when the
@@ -46,6 +47,16 @@ impl Default for FlashSoftware {
     }
 }
 
+impl FlashSoftware {
+    /// What the map is for, in front of so many bytes.
+    pub(crate) fn region(&self, store_bytes: u64) -> Region {
+        Region {
+            store_bytes,
+            unit_bytes: self.unit_bytes,
+        }
+    }
+}
+
 impl Cited for FlashSoftware {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.2.2";
 }
@@ -66,17 +77,26 @@ pub(crate) struct State {
     collection: Time,
     pub is_locked: bool,
     pub map: MapState,
+    /// Bytes of the store that pages of the map take, at its beginning.
+    pub reserved: u64,
+    pub paging: Paging,
+    /// Pages of the map that the last request touched.
+    touches: Vec<Touch>,
 }
 
 impl State {
-    pub fn new(policy: &FlashSoftware) -> Self {
+    pub fn new(policy: &FlashSoftware, store_bytes: u64) -> Self {
+        let region = policy.region(store_bytes);
         Self {
             unit_bytes: policy.unit_bytes,
             lookup: Time::from_ns(policy.lookup_ns),
             update: Time::from_ns(policy.update_ns),
             collection: Time::from_ns(policy.collection_ns),
             is_locked: policy.locked,
-            map: MapState::new(&policy.mapping),
+            map: MapState::new(&policy.mapping, region),
+            reserved: policy.mapping.reserved(region),
+            paging: Paging::new(policy.mapping.page_bytes()),
+            touches: Vec::new(),
         }
     }
     /// The units that some bytes touch.
@@ -89,7 +109,7 @@ impl State {
     }
     /// Does with the map what a request asks for: every request is looked up, a write is mapped anew, what a TRIM covers as a
     /// whole is mapped no more.
-    pub fn serve(&mut self, request: &Request) -> Steps {
+    pub fn serve(&mut self, ticket: Ticket, request: &Request) -> Steps {
         let Request { offset, bytes, .. } = *request;
         let units = self.units(offset, bytes);
         let lookups = match request.op {
@@ -106,7 +126,17 @@ impl State {
                 self.map.trim(Units { first, count })
             }
         };
+        self.touches.clear();
+        if request.op != Op::Flush {
+            self.map.touch(units, request.op, &mut self.touches);
+            self.paging.add(ticket, &self.touches);
+        }
         Steps { lookups, updates }
+    }
+    /// The power has failed.
+    pub fn stop(&mut self) {
+        self.paging.stop();
+        self.map.recover();
     }
     /// The CPU time of such steps.
     pub fn price(&self, steps: Steps) -> Shares {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
-use super::{MAP, Map, Units};
+use super::{MAP, Map, Region, Units};
 use crate::figures::Memory;
 
 /// A B-tree of extents, runs of units that were written one behind the other. A node that is full is split into halves and never
@@ -75,7 +75,7 @@ pub struct State {
 }
 
 impl State {
-    pub(super) fn new(policy: &BTree) -> Self {
+    pub(super) fn new(policy: &BTree, _region: Region) -> Self {
         Self {
             capacity: (policy.node_bytes / policy.extent_bytes) as usize,
             node_bytes: policy.node_bytes,

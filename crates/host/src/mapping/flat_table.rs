@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
-use super::{MAP, Map, Units};
+use super::{MAP, Map, Region, Units};
 use crate::figures::Memory;
 
 /// A table with an entry for each unit, by address. The system gives memory for it page by page, when an entry in a page is
@@ -46,7 +46,7 @@ pub struct State {
 }
 
 impl State {
-    pub(super) fn new(policy: &FlatTable) -> Self {
+    pub(super) fn new(policy: &FlatTable, _region: Region) -> Self {
         Self {
             page_bytes: policy.page_bytes,
             entries_per_page: policy.page_bytes / policy.entry_bytes,

@@ -45,6 +45,14 @@ pub struct HostSideSummary {
     pub map_bytes: u64,
     /// What it has taken at most.
     pub map_most_bytes: u64,
+    /// Pages of a map that is a cache which were in memory when they were looked at or changed.
+    pub map_hits: u64,
+    /// Pages of it that had to be read from the store.
+    pub map_misses: u64,
+    /// Share of hits in both. Null if the map is all in memory, or nothing was looked at.
+    pub map_hit_ratio: Option<f64>,
+    /// Pages of it that were written to the store to make room.
+    pub map_write_backs: u64,
 }
 
 impl HostSideSummary {
@@ -53,6 +61,8 @@ impl HostSideSummary {
         let cores = outcome.plan.host_side.as_ref()?.cores;
         let figures = outcome.host_side?;
         let share = |time: Time| (span > Time::ZERO).then(|| time.as_secs() / span.as_secs());
+        let loads = figures.loads;
+        let looked = loads.hits + loads.misses;
         let cpu = |cause| figures.cpu.get(cause).as_secs();
         Some(Self {
             cores,
@@ -72,6 +82,10 @@ impl HostSideSummary {
             map_entries: figures.memory.entries,
             map_bytes: figures.memory.bytes,
             map_most_bytes: figures.most_bytes,
+            map_hits: loads.hits,
+            map_misses: loads.misses,
+            map_hit_ratio: (looked > 0).then(|| loads.hits as f64 / looked as f64),
+            map_write_backs: loads.write_backs,
         })
     }
 }

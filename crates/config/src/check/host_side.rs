@@ -1,0 +1,56 @@
+//! The `[host_side]` table, in front of a store.
+
+use wordline_host::mapping::cached_table::CachedTable;
+use wordline_host::{Architecture, Config as HostSide, Mapping};
+
+use crate::ConfigError;
+
+const KEY: &str = "host_side.architecture.flash-software.mapping.cached-table";
+
+/// A map that is a cache: its pages fit into the store, and its directory and one page into the memory.
+pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), ConfigError> {
+    let Architecture::FlashSoftware(software) = &config.architecture else {
+        return Ok(());
+    };
+    let Mapping::CachedTable(table) = &software.mapping else {
+        return Ok(());
+    };
+    let key = |name| format!("{KEY}.{name}");
+    if !CachedTable::takes(&table.replacement) {
+        return Err(ConfigError::conflict(
+            &key("replacement"),
+            format!(
+                "{}: the policy cannot say who leaves a map",
+                key("replacement")
+            ),
+            "take another, such as \"lru\" or \"clock\"",
+        ));
+    }
+    let unit_bytes = software.unit_bytes;
+    let reserved = table.reserved(store_bytes, unit_bytes);
+    if reserved >= store_bytes {
+        return Err(ConfigError::conflict(
+            &key("page_bytes"),
+            format!("the pages of the map take {reserved} bytes of a store of {store_bytes}"),
+            "take a larger store, or a larger unit_bytes",
+        ));
+    }
+    if table.is_too_long(store_bytes, unit_bytes) {
+        return Err(ConfigError::rule(
+            &key("page_bytes"),
+            table.page_bytes,
+            "the map has more pages than a cache can number",
+            "take longer pages, or a larger unit_bytes",
+        ));
+    }
+    let least = table.least_memory(store_bytes, unit_bytes);
+    if table.memory_bytes < least {
+        return Err(ConfigError::rule(
+            &key("memory_bytes"),
+            table.memory_bytes,
+            format!("the directory of the map and one page of it take {least} bytes"),
+            format!("take {least} or more, longer pages, or a larger unit_bytes"),
+        ));
+    }
+    Ok(())
+}

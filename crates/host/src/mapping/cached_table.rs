@@ -1,0 +1,241 @@
+//! A table of which the memory of the host holds a part.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_block::Op;
+use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
+use wordline_kernel::memory::Table;
+use wordline_kernel::slot::Cited;
+
+use super::flat_table::{self, FlatTable};
+use super::{Map, Region, Touch, Units};
+use crate::figures::{Loads, Memory};
+
+/// A table with an entry for each unit, which lies in flash page by page; the memory of the host holds a directory of all pages
+/// and as many of them as there is room for. A page that is not there is read from the store before its request goes on; one
+/// that leaves the memory changed is written to the store first. The pages take the first bytes of the store, in whole MiB,
+/// and the host addresses what is left. A page with no entry yet is made in memory, and a flush leaves pages where they are:
+/// spare areas say where data are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CachedTable {
+    /// Length of an entry, of the table and of the directory. Bytes.
+    #[schemars(range(min = 1, max = 64))]
+    pub entry_bytes: u64,
+    /// Length of a page of the table, which is read and written as a whole. Bytes.
+    #[schemars(range(min = 512, max = 1_048_576))]
+    pub page_bytes: u64,
+    /// Memory of the host for the directory and the pages, at most. Bytes.
+    #[schemars(range(min = 512, max = 1_099_511_627_776_u64))]
+    pub memory_bytes: u64,
+    /// Which page leaves the memory for another.
+    pub replacement: Replacement,
+}
+
+impl Default for CachedTable {
+    fn default() -> Self {
+        Self {
+            entry_bytes: 8,
+            page_bytes: 4096,
+            memory_bytes: 64 << 20,
+            replacement: Replacement::default(),
+        }
+    }
+}
+
+impl Cited for CachedTable {
+    const PAPER: &'static str = "A. Gupta, Y. Kim, B. Urgaonkar, DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level Address Mappings, ASPLOS, 2009; here whole pages of the map are cached";
+}
+
+/// Requests keep their alignment to the pages of the flash behind so many bytes.
+const ALIGNMENT: u64 = 1 << 20;
+
+impl CachedTable {
+    fn entries_per_page(&self) -> u64 {
+        self.page_bytes / self.entry_bytes
+    }
+    /// Pages of a map of what is left of a store.
+    fn pages(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
+        let mapped = self.entries_per_page().saturating_mul(unit_bytes);
+        store_bytes.div_ceil(mapped.saturating_add(self.page_bytes))
+    }
+    /// Bytes of the store that the pages take.
+    pub fn reserved(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
+        let bytes = self.pages(store_bytes, unit_bytes) * self.page_bytes;
+        bytes.next_multiple_of(ALIGNMENT)
+    }
+    /// Pages that fit into the memory beside the directory.
+    fn room(&self, pages: u64) -> u64 {
+        let directory = pages * self.entry_bytes;
+        self.memory_bytes.saturating_sub(directory) / self.page_bytes
+    }
+    /// The least memory in front of a store: the directory and one page.
+    pub fn least_memory(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
+        self.pages(store_bytes, unit_bytes) * self.entry_bytes + self.page_bytes
+    }
+    /// Whether there are more pages than policies can number.
+    pub fn is_too_long(&self, store_bytes: u64, unit_bytes: u64) -> bool {
+        self.pages(store_bytes, unit_bytes) >= Entry::LIMIT.into()
+    }
+    /// Whether a policy can be asked who leaves: one that knows the future cannot, nor one that lets nobody leave.
+    pub fn takes(policy: &Replacement) -> bool {
+        !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
+    }
+    fn table(&self) -> FlatTable {
+        FlatTable {
+            entry_bytes: self.entry_bytes,
+            page_bytes: self.page_bytes,
+        }
+    }
+}
+
+/// What is known of a page of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Page {
+    /// It lies in flash, in this state or an older one.
+    is_in_flash: bool,
+    /// What the memory holds is newer.
+    is_dirty: bool,
+}
+
+/// The map: what is mapped, and which pages of it are in memory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    table: flat_table::State,
+    policy: Replacement,
+    entries_per_page: u64,
+    page_bytes: u64,
+    directory_bytes: u64,
+    residents: Replacing,
+    pages: Vec<Page>,
+    loads: Loads,
+}
+
+/// Tells the policy of dirty pages, and hears which page leaves.
+struct Leaving<'a> {
+    pages: &'a [Page],
+    left: Option<Entry>,
+}
+
+impl Owner for Leaving<'_> {
+    fn is_dirty(&self, entry: Entry) -> bool {
+        self.pages[entry.index()].is_dirty
+    }
+    fn evicted(&mut self, entry: Entry) {
+        debug_assert_eq!(self.left, None, "one page makes room for one");
+        self.left = Some(entry);
+    }
+}
+
+impl State {
+    pub(super) fn new(policy: &CachedTable, region: Region) -> Self {
+        let pages = policy.pages(region.store_bytes, region.unit_bytes);
+        let room = policy.room(pages).clamp(1, pages.max(1)) as usize;
+        Self {
+            table: flat_table::State::new(&policy.table(), region),
+            policy: policy.replacement.clone(),
+            entries_per_page: policy.entries_per_page(),
+            page_bytes: policy.page_bytes,
+            directory_bytes: pages * policy.entry_bytes,
+            residents: Replacing::new(&policy.replacement, room),
+            pages: vec![Page::default(); pages as usize],
+            loads: Loads::default(),
+        }
+    }
+    /// What the simulator takes for so many units at most, of which the share `filled` is mapped before the run.
+    pub(super) fn simulated(policy: &CachedTable, units: u64, filled: f64) -> Table {
+        let table = flat_table::State::simulated(&policy.table(), units, filled);
+        let pages = units.div_ceil(policy.entries_per_page());
+        // A page, and what a policy knows of it: a link, its place, a bit.
+        let known = Table::written::<(Page, [u32; 4])>(super::MAP, pages).most;
+        Table {
+            prepared: table.prepared + pages * size_of::<Page>() as u64,
+            most: table.most + known,
+            ..table
+        }
+    }
+    fn pages_of(&self, units: Units) -> std::ops::Range<u64> {
+        if units.count == 0 {
+            return 0..0;
+        }
+        units.first / self.entries_per_page..(units.end() - 1) / self.entries_per_page + 1
+    }
+    /// A page is looked at or changed: what has to be done with flash for it. A page of which flash knows nothing holds no entry,
+    /// and is made by a write only.
+    fn touch_page(&mut self, number: u64, op: Op) -> Option<Touch> {
+        let update = op != Op::Read;
+        let entry = Entry(number as u32);
+        let known = self.pages[entry.index()].is_in_flash;
+        let is_resident = self.residents.contains(entry);
+        if !is_resident && !known && op != Op::Write {
+            return None;
+        }
+        let mut owner = Leaving {
+            pages: &self.pages,
+            left: None,
+        };
+        self.residents.access(entry, update, &mut owner);
+        let left = owner.left.map(Entry::index);
+        let written = left.is_some_and(|left| std::mem::take(&mut self.pages[left].is_dirty));
+        if let Some(left) = left
+            && written
+        {
+            self.pages[left].is_in_flash = true;
+        }
+        self.pages[entry.index()].is_dirty |= update;
+        let is_loaded = !is_resident && known;
+        self.loads.hits += u64::from(is_resident);
+        self.loads.misses += u64::from(is_loaded);
+        self.loads.write_backs += u64::from(written);
+        Some(Touch {
+            page: number,
+            is_resident,
+            is_loaded,
+            left: left.map(|left| left as u64),
+            is_written: written,
+        })
+    }
+}
+
+impl Map for State {
+    fn look_up(&self, units: Units) -> u64 {
+        let pages = self.pages_of(units);
+        units.count + (pages.end - pages.start)
+    }
+    fn write(&mut self, units: Units) -> u64 {
+        self.table.write(units)
+    }
+    fn trim(&mut self, units: Units) -> u64 {
+        self.table.trim(units)
+    }
+    fn memory(&self) -> Memory {
+        Memory {
+            bytes: self.directory_bytes + self.residents.len() as u64 * self.page_bytes,
+            ..self.table.memory()
+        }
+    }
+    fn fill(&mut self, units: Units) {
+        self.table.write(units);
+        for page in self.pages_of(units) {
+            self.pages[page as usize].is_in_flash = true;
+        }
+    }
+    fn touch(&mut self, units: Units, op: Op, touches: &mut Vec<Touch>) {
+        for page in self.pages_of(units) {
+            touches.extend(self.touch_page(page, op));
+        }
+    }
+    fn loads(&self) -> Loads {
+        self.loads
+    }
+    fn recover(&mut self) {
+        let capacity = self.residents.capacity();
+        let before = std::mem::replace(&mut self.residents, Replacing::new(&self.policy, capacity));
+        for entry in (0..self.pages.len() as u32).map(Entry) {
+            if self.pages[entry.index()].is_dirty {
+                debug_assert!(before.contains(entry), "a changed page is in memory");
+                self.residents.access(entry, true, &mut ());
+            }
+        }
+    }
+}
