@@ -100,6 +100,15 @@ const FLASH: u32 = 0;
 const BACKING: u32 = 1;
 const TIERS: u32 = 2;
 
+impl<T> Observation<T> {
+    /// The same of the store behind a cache.
+    #[inline]
+    #[must_use]
+    pub fn behind_cache(self) -> Self {
+        self.behind(BACKING, TIERS)
+    }
+}
+
 /// What is not an array: what it schedules, tells of and fails with, as a store says it.
 pub trait Part: BlockDevice<Event: Copy + Default> {
     /// An event of its own.
@@ -168,24 +177,9 @@ impl Part for Cached<Store> {
         }
     }
     fn heard(observation: Self::Observation) -> Observation<OfDevice> {
-        use cached::Observation as Of;
-        let own = |own| Observation::Device(only(OfDevice::Cache(own)));
-        match observation {
-            Of::Backing(heard) => heard.behind(BACKING, TIERS),
-            Of::Flash(heard) => own(Of::Flash(heard)),
-            Of::Admitted { in_flight } => own(Of::Admitted { in_flight }),
-            Of::Found(pages) => own(Of::Found(pages)),
-            Of::Lists(lists) => own(Of::Lists(lists)),
-            Of::Request {
-                request,
-                parts,
-                hit,
-            } => own(Of::Request {
-                request,
-                parts,
-                hit,
-            }),
-            Of::PowerCut(cut) => own(Of::PowerCut(cut)),
+        match observation.apart() {
+            Ok(own) => Observation::Device(only(OfDevice::Cache(own))),
+            Err(heard) => heard.behind_cache(),
         }
     }
     fn fault(error: Self::Error) -> StoreError {

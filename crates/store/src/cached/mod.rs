@@ -41,7 +41,7 @@ use wordline_partition::Partitioning;
 use admission::Filter;
 pub use config::Config;
 use destage::Destage;
-pub use event::{CachedError, Event, Lists, Observation, Pages};
+pub use event::{CachedError, Event, Holding, Lists, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
@@ -240,6 +240,15 @@ impl<B: BlockDevice> Cached<B> {
     /// The pages that it holds, to look at.
     pub fn residents(&self) -> &Residents {
         self.flash.mapping().owner()
+    }
+    /// How many pages it holds.
+    #[inline]
+    fn holding(&self) -> Holding {
+        let residents = self.residents();
+        Holding {
+            resident: residents.len() as u32,
+            dirty: residents.dirty(),
+        }
     }
     /// What decides of its space by how full victims are knows of them, if anything does.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
@@ -453,6 +462,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             self.divide(cx)?;
         }
         self.settle(cx)?;
+        cx.observe(Observation::Held(self.holding()));
         Ok(ticket)
     }
     #[inline]
@@ -509,6 +519,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             versions.cut(pages, keeps, &self.lost)?;
         }
         probe.observe(now, Observation::PowerCut(all));
+        probe.observe(now, Observation::Held(self.holding()));
         Ok(all)
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
