@@ -219,7 +219,7 @@ impl Disk {
                 ..Access::default()
             },
         };
-        cx.observe(Observation::Buffered {
+        cx.observe_piece(|| Observation::Buffered {
             from: begun - overhead,
             work,
         });
@@ -392,7 +392,7 @@ impl Disk {
             overhead,
             access: *access,
         };
-        cx.observe(Observation::Begun(work));
+        cx.observe_piece(|| Observation::Begun(work));
         let over = cx.now + work.total();
         if tail == Time::ZERO {
             cx.schedule(over, Event::Served(ticket));
@@ -417,7 +417,7 @@ impl Disk {
             overhead: Time::ZERO,
             access,
         };
-        cx.observe(Observation::Begun(work));
+        cx.observe_piece(|| Observation::Begun(work));
         cx.schedule(cx.now + work.total(), Event::Destaged(number));
     }
     /// The data of a segment is on the platters, but for what has joined since.
@@ -486,7 +486,7 @@ impl Disk {
             self.busy += cx.now - self.busy_since;
             self.busy_since = Time::MAX;
         }
-        cx.observe(Observation::Over);
+        cx.observe_piece(|| Observation::Over);
     }
 }
 

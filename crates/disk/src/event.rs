@@ -97,12 +97,12 @@ pub enum Observation {
         /// Where its time went.
         parts: Parts,
     },
-    /// The mechanism goes to work. It is over after [`Work::total`], and then heard of as [`Observation::Over`]; not if the power fails
+    /// The mechanism goes to work, a piece of what is told of requests ([`wordline_kernel::Probe::HEARS_PIECES`]). It is over after [`Work::total`], and then heard of as [`Observation::Over`]; not if the power fails
     /// before.
     Begun(Work),
-    /// Work of the mechanism that was to end now is over; where requests do not wait for each other, one of several maybe.
+    /// A piece, too: work of the mechanism that was to end now is over; where requests do not wait for each other, one of several maybe.
     Over,
-    /// The buffer serves a request by itself, now or soon.
+    /// A piece, too: the buffer serves a request by itself, now or soon.
     Buffered {
         /// When it begins. After [`Work::total`] the request is complete, unless the power fails before.
         from: Time,

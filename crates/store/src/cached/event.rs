@@ -105,7 +105,8 @@ pub enum Observation<B> {
     Found(Pages),
     /// A request has begun: what the lists hold.
     Lists(Lists),
-    /// What is held, when a request has begun or is complete, when a group has been destaged, and behind a power cut.
+    /// What is held, when a request has begun or is complete, when a group has been destaged, and behind a power cut;
+    /// to probes that hear pieces ([`wordline_kernel::Probe::HEARS_PIECES`]).
     Held(Holding),
     /// A request is complete.
     Request {

@@ -138,6 +138,10 @@ struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_device::Observation> for OfFlash<'_, P, O> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        self.0.hears_pieces()
+    }
     #[inline]
     fn observe(&mut self, now: Time, heard: wordline_device::Observation) {
         self.0.observe(now, Observation::Flash(heard));
@@ -149,6 +153,10 @@ struct OfBacking<'a, P>(&'a mut P);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        self.0.hears_pieces()
+    }
     #[inline]
     fn observe(&mut self, now: Time, heard: O) {
         self.0.observe(now, Observation::Backing(heard));
@@ -462,7 +470,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             self.divide(cx)?;
         }
         self.settle(cx)?;
-        cx.observe(Observation::Held(self.holding()));
+        cx.observe_piece(|| Observation::Held(self.holding()));
         Ok(ticket)
     }
     #[inline]
@@ -519,7 +527,9 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             versions.cut(pages, keeps, &self.lost)?;
         }
         probe.observe(now, Observation::PowerCut(all));
-        probe.observe(now, Observation::Held(self.holding()));
+        if probe.hears_pieces() {
+            probe.observe(now, Observation::Held(self.holding()));
+        }
         Ok(all)
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
