@@ -139,7 +139,7 @@ def run(
                   interrupted; `wordline.resume` goes on from there. Not with a timeline, a policy
                   written in Python or a trace on standard input
     checkpoint    the file of that state; None for checkpoint.wls in the folder `out`
-    timeline      file for a timeline of channels, dies and planes, which Perfetto opens; None to
+    timeline      file for a timeline of what flash and hard disks do, which Perfetto opens; None to
                   write none
     timeline_from, timeline_until
                   the part of simulated time that it shows, such as "10ms" (ps, ns, us, ms, s);

@@ -96,7 +96,6 @@ def test_the_terminal_and_the_report_tell_of_the_disk_and_of_no_flash(
     ("arguments", "words"),
     [
         (["--verify"], "a hard disk"),
-        (["--timeline=t.pftrace"], "a hard disk"),
         (["--set", "ssd.channels=4"], "describes flash"),
         (["--set", "disk.capacity_bytes=1000"], "disk.capacity_bytes"),
         (["--set", "disk.serial=false"], "one by one"),

@@ -79,9 +79,10 @@ def test_after_a_power_cut_the_cache_is_empty_and_goes_on():
     assert cut["cache"]["hit_ratio"] < whole["cache"]["hit_ratio"]
 
 
-@pytest.mark.parametrize("option", ["--timeline=t.pftrace", "--from=state.wls"])
-def test_what_a_cache_cannot_do_is_refused_in_a_sentence(wordline: Command, option: str):
-    done = wordline("run", "xia2017-read-cache", "--trace", TRACE, option, "--out", "out")
+def test_what_a_cache_cannot_do_is_refused_in_a_sentence(wordline: Command):
+    done = wordline(
+        "run", "xia2017-read-cache", "--trace", TRACE, "--from=state.wls", "--out", "out"
+    )
     assert done.returncode == 2, done.stderr
     assert "flash in front of a disk" in done.stderr
     assert "Traceback" not in done.stderr

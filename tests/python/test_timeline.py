@@ -34,6 +34,30 @@ requests = 4000
 read_ratio = 0.5
 arrival.closed-loop.queue_depth = {DEPTH}
 """
+STORE = f"""
+schema = 1
+name = "store"
+[cache]
+mode = "write-back"
+[disk]
+base = "atlas-10k-iv"
+capacity_bytes = {64 * 2**20}
+[ssd]
+channels = 2
+ways = 2
+[nand.geometry]
+blocks_per_plane = 32
+pages_per_block = 32
+[host]
+interface = "direct"
+[ftl]
+over_provisioning_ratio = 0.35
+[workload]
+requests = 3000
+read_ratio = 0.6
+working_set_ratio = 0.5
+arrival.closed-loop.queue_depth = {DEPTH}
+"""
 
 
 @dataclass(frozen=True)
@@ -265,6 +289,35 @@ def test_the_counters_say_what_the_summary_says(wordline: Command, busy: str, re
     assert free[-1] == summary["flash"]["free_blocks"]
 
 
+def test_a_store_shows_the_mechanism_of_its_disk_and_what_its_cache_holds(
+    wordline: Command, place: Path, read: Reader
+) -> None:
+    (place / "store.toml").write_text(STORE)
+    summary = run(wordline, "store.toml", "--timeline-until", "1000s")
+    shown = read(Path("t.pftrace"))
+    disk, cache = summary["disks"][0], summary["cache"]
+    assert {path[0] for path in (*shown.slices, *shown.values)} == {"store", "store.disk"}
+    accesses = sorted(shown.slices["store.disk", "mechanism"], key=lambda span: span.start)
+    assert len(accesses) == disk["accesses"] > 1000
+    assert all(one.end <= other.start for one, other in pairwise(accesses))
+    parts = sorted(
+        shown.slices["store.disk", "mechanism", "parts"], key=lambda span: (span.start, span.end)
+    )
+    assert {"seek", "rotation", "transfer"} <= {part.operation for part in parts}
+    # The parts of an access fill it.
+    assert sum(part.end - part.start for part in parts) == sum(
+        access.end - access.start for access in accesses
+    )
+    buffered = shown.slices.get(("store.disk", "buffer"), [])
+    assert len(buffered) == disk["reads_buffered"] + disk["writes_buffered"]
+    assert all(span.values["offset"] % 512 == 0 < span.values["bytes"] for span in accesses)
+    last = {path: values[-1][1] for path, values in shown.values.items()}
+    assert last["store", "dirty pages"] == cache["dirty_pages"] > 0
+    assert last["store", "cached pages"] == cache["resident_pages"]
+    assert max(value for _, value in shown.values["store", "queue depth"]) == DEPTH
+    assert last["store", "queue depth"] == last["store.disk", "queue depth"] == 0
+
+
 def test_python_and_the_command_write_the_same_file(
     wordline: Command, tiny: str, trace: str
 ) -> None:
@@ -275,7 +328,10 @@ def test_python_and_the_command_write_the_same_file(
     assert through_protobuf(Path("t.pftrace")).busy_ns("channel") > 0
 
 
-def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path) -> None:
+@pytest.mark.parametrize(("device", "kind"), [("tiny", "channel"), ("atlas-10k-iv", "mechanism")])
+def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path, device: str, kind: str) -> None:
+    if device != "tiny":
+        (place / tiny).write_text(f'schema = 1\nbase = "{device}"\n')
     with (place / tiny).open("a") as file:
         file.write("\n[workload]\nrequests = 4000000000\n")
     process = subprocess.Popen(
@@ -291,7 +347,7 @@ def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path) -> None:
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "Timeline: t.pftrace" in output
-    assert through_protobuf(Path("t.pftrace")).busy_ns("channel") > 0
+    assert through_protobuf(Path("t.pftrace")).busy_ns(kind) > 0
     assert not list(place.glob("*.part"))
 
 

@@ -510,7 +510,7 @@ impl Store {
 }
 
 /// What a device is called that stands behind a cache without an array.
-const BEHIND: &str = "disk";
+pub const BEHIND: &str = "disk";
 
 /// A device, wherever it stands in a store.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use wordline_kernel::{BusyTime, Context, Probe, Time};
 
 use crate::buffer::{Ahead, ReadAhead, Room, Segments};
 use crate::error::DiskError;
-use crate::event::{Event, Observation};
+use crate::event::{Event, Observation, Purpose, Work};
 use crate::extent::{Extent, SECTOR_BYTES};
 use crate::figures::Figures;
 use crate::model::{Access, Mechanism};
@@ -194,7 +194,8 @@ impl Disk {
         let Some(held) = &mut self.held[ticket as usize] else {
             return cx.now;
         };
-        let write = held.request.op == Op::Write;
+        let purpose = purpose(&held.request);
+        let write = purpose == Purpose::Write;
         let overhead = self.plan.overhead.command(self.behind_write, write, hit);
         let bus = self.plan.overhead.bus(held.extent().sectors);
         let begun = self.bus_free.max(cx.now + overhead);
@@ -209,6 +210,19 @@ impl Disk {
         self.figures.overhead += overhead;
         self.bus_free = done;
         self.behind_write = write;
+        let work = Work {
+            purpose,
+            extent: held.extent(),
+            overhead,
+            access: Access {
+                transfer: bus,
+                ..Access::default()
+            },
+        };
+        cx.observe_piece(|| Observation::Buffered {
+            from: begun - overhead,
+            work,
+        });
         cx.schedule(done, Event::Complete(ticket));
         done
     }
@@ -372,7 +386,14 @@ impl Disk {
             ..Parts::default()
         };
         self.held[ticket as usize] = Some(Command { parts, ..held });
-        let over = cx.now + overhead + access.total();
+        let work = Work {
+            purpose: purpose(&held.request),
+            extent: held.extent(),
+            overhead,
+            access: *access,
+        };
+        cx.observe_piece(|| Observation::Begun(work));
+        let over = cx.now + work.total();
         if tail == Time::ZERO {
             cx.schedule(over, Event::Served(ticket));
             return;
@@ -390,7 +411,14 @@ impl Disk {
         self.figures.destages += 1;
         let access = self.access(cx.now, extent, true, ready);
         self.served = extent;
-        cx.schedule(cx.now + access.total(), Event::Destaged(number));
+        let work = Work {
+            purpose: Purpose::Destage,
+            extent,
+            overhead: Time::ZERO,
+            access,
+        };
+        cx.observe_piece(|| Observation::Begun(work));
+        cx.schedule(cx.now + work.total(), Event::Destaged(number));
     }
     /// The data of a segment is on the platters, but for what has joined since.
     fn destaged(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, number: u32) {
@@ -452,12 +480,22 @@ impl Disk {
         });
         cx.observe(Observation::Request { request, parts });
     }
-    fn free(&mut self, now: Time) {
+    fn free(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
         self.at_work -= 1;
         if self.at_work == 0 {
-            self.busy += now - self.busy_since;
+            self.busy += cx.now - self.busy_since;
             self.busy_since = Time::MAX;
         }
+        cx.observe_piece(|| Observation::Over);
+    }
+}
+
+/// Of a request that reads or writes.
+fn purpose(request: &Request) -> Purpose {
+    if request.op == Op::Write {
+        Purpose::Write
+    } else {
+        Purpose::Read
     }
 }
 
@@ -499,13 +537,13 @@ impl BlockDevice for Disk {
     ) -> Result<(), DiskError> {
         match event {
             Event::Served(ticket) => {
-                self.free(cx.now);
+                self.free(cx);
                 self.complete(cx, ticket);
             }
-            Event::Accessed => self.free(cx.now),
+            Event::Accessed => self.free(cx),
             Event::Complete(ticket) => self.complete(cx, ticket),
             Event::Destaged(segment) => {
-                self.free(cx.now);
+                self.free(cx);
                 self.destaged(cx, segment);
             }
         }

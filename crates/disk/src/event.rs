@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Member, Nested, Parts, PowerCut, Request, Ticket};
-use wordline_kernel::Digest;
+use wordline_kernel::{Digest, Time};
+
+use crate::extent::{Extent, SECTOR_BYTES};
+use crate::model::Access;
 
 /// Something of a disk is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +43,45 @@ impl Nested for Event {
     }
 }
 
+/// What the mechanism is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A read of the host's.
+    Read,
+    /// A write of the host's, which is complete when its data is on the platters.
+    Write,
+    /// Data of the write cache goes to the platters.
+    Destage,
+}
+
+/// The mechanism, or the buffer by itself, at work for one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// For what.
+    pub purpose: Purpose,
+    /// The sectors.
+    pub extent: Extent,
+    /// Time of the command in the controller.
+    pub overhead: Time,
+    /// Where the time behind that goes; of the buffer by itself, the transfer is that over the bus.
+    pub access: Access,
+}
+
+impl Work {
+    /// Its first byte.
+    pub fn offset(&self) -> u64 {
+        self.extent.lbn * SECTOR_BYTES
+    }
+    /// How many bytes.
+    pub fn bytes(&self) -> u64 {
+        self.extent.sectors * SECTOR_BYTES
+    }
+    /// How long it takes.
+    pub fn total(&self) -> Time {
+        self.overhead + self.access.total()
+    }
+}
+
 /// Something that happened in a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
@@ -54,6 +96,18 @@ pub enum Observation {
         request: Request,
         /// Where its time went.
         parts: Parts,
+    },
+    /// The mechanism goes to work, a piece of what is told of requests ([`wordline_kernel::Probe::HEARS_PIECES`]). It is over after [`Work::total`], and then heard of as [`Observation::Over`]; not if the power fails
+    /// before.
+    Begun(Work),
+    /// A piece, too: work of the mechanism that was to end now is over; where requests do not wait for each other, one of several maybe.
+    Over,
+    /// A piece, too: the buffer serves a request by itself, now or soon.
+    Buffered {
+        /// When it begins. After [`Work::total`] the request is complete, unless the power fails before.
+        from: Time,
+        /// What it does.
+        work: Work,
     },
     /// The power has failed.
     PowerCut(PowerCut),

@@ -17,7 +17,7 @@ pub mod seek;
 pub use config::Config;
 pub use disk::Disk;
 pub use error::{DiskError, PlanError};
-pub use event::{Event, Observation};
+pub use event::{Event, Observation, Purpose, Work};
 pub use extent::SECTOR_BYTES;
 pub use figures::Figures;
 pub use model::Model;

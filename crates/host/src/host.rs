@@ -74,6 +74,10 @@ struct Within<'a, P> {
 
 impl<O: Collecting, P: Probe<Observation<O>>> Probe<O> for Within<'_, P> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        self.probe.hears_pieces()
+    }
     fn observe(&mut self, now: Time, heard: O) {
         self.steps += heard.collection_steps();
         self.probe.observe(now, Observation::Store(heard));

@@ -37,4 +37,14 @@ impl<E: Copy + Default, P> Context<'_, E, P> {
     {
         self.probe.observe(self.now, observation);
     }
+    /// The same, if the probe hears pieces ([`Probe::HEARS_PIECES`]).
+    #[inline(always)]
+    pub fn observe_piece<O>(&mut self, piece: impl FnOnce() -> O)
+    where
+        P: Probe<O>,
+    {
+        if self.probe.hears_pieces() {
+            self.probe.observe(self.now, piece());
+        }
+    }
 }

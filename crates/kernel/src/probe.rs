@@ -9,6 +9,11 @@ pub trait Probe<E> {
     /// Whether it listens to what is told piece by piece of something that it hears of as a whole,
     /// too. A model may spare others the pieces.
     const HEARS_PIECES: bool = true;
+    /// The same of this probe, where its type stands for probes of several types.
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        Self::HEARS_PIECES
+    }
     /// Hears that `event` happened at `now`. Calls come in order of `now`.
     fn observe(&mut self, now: Time, event: E);
 }

@@ -44,28 +44,42 @@ impl Observer<Observation> for Recorder {
     }
 }
 
-/// Records a device and draws its timeline. A run that draws one is not written as a state.
+/// Records a store and draws its timeline. A run that draws one is not written as a state.
 #[derive(Serialize)]
-pub(crate) struct Drawn {
-    pub recorder: Recorder,
+pub(crate) struct Drawn<R> {
+    pub observer: R,
     #[serde(skip)]
     pub timeline: Box<Timeline>,
 }
 
-impl Observer<Observation> for Drawn {
-    #[inline]
+impl<O: Copy, R: Observer<O>> Observer<O> for Drawn<R>
+where
+    Timeline: Probe<O>,
+{
     fn recorder(&self) -> &Recorder {
-        &self.recorder
+        self.observer.recorder()
     }
     fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.recorder
+        self.observer.recorder_mut()
+    }
+    fn next_look(&self) -> Time {
+        self.observer.next_look()
+    }
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.observer.look(until, lanes);
+    }
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.observer.break_off(now, lanes);
     }
 }
 
-impl Probe<Observation> for Drawn {
-    fn observe(&mut self, now: Time, observation: Observation) {
-        self.recorder.hear(now, observation);
-        self.timeline.observe(0, now, observation);
+impl<O: Copy, R: Probe<O>> Probe<O> for Drawn<R>
+where
+    Timeline: Probe<O>,
+{
+    fn observe(&mut self, now: Time, observation: O) {
+        self.observer.observe(now, observation);
+        self.timeline.observe(now, observation);
     }
 }
 
@@ -112,9 +126,6 @@ pub(crate) struct Several {
     is_cached: bool,
     /// Whether requests are those of a host in front of the store.
     is_hosted: bool,
-    /// A run that draws one is not written as a state.
-    #[serde(skip)]
-    timeline: Option<Box<Timeline>>,
     /// Parts of requests in the members that the host's requests go to.
     serving: u32,
 }
@@ -124,11 +135,10 @@ pub(crate) struct Recorded {
     pub whole: Recorder,
     pub members: Vec<Recorder>,
     pub hits: Vec<Hits>,
-    pub timeline: Option<Box<Timeline>>,
 }
 
 impl Several {
-    pub fn new(plan: &Plan, whole: Recorder, timeline: Option<Box<Timeline>>) -> Self {
+    pub fn new(plan: &Plan, whole: Recorder) -> Self {
         let (mut channel, mut die) = (0, 0);
         let leaves = plan.leaves();
         let numbers = leaves.iter().map(|leaf| leaf.number as usize);
@@ -160,7 +170,6 @@ impl Several {
             whole,
             is_cached: plan.cached().is_some(),
             is_hosted: plan.host_side.is_some(),
-            timeline,
             serving: 0,
         }
     }
@@ -174,7 +183,6 @@ impl Several {
             whole: self.whole,
             members,
             hits,
-            timeline: self.timeline,
         }
     }
 
@@ -206,9 +214,6 @@ impl Several {
             Observation::PowerCut(cut) => self.power_cut(now, place, &cut),
             other => self.whole.hear(now, other),
         }
-        if let Some(timeline) = &mut self.timeline {
-            timeline.observe(place as u32, now, observation);
-        }
         let recorder = &mut self.members[place].recorder;
         recorder.hear(now, of_one_stream(observation));
     }
@@ -228,6 +233,7 @@ impl Several {
                 member.recorder.power_cut(now, &cut);
                 self.power_cut(now, place, &cut);
             }
+            Of::Begun(_) | Of::Over | Of::Buffered { .. } => {}
         }
     }
     fn hear_cache(&mut self, now: Time, place: usize, heard: cached::Observation<Infallible>) {
@@ -240,7 +246,8 @@ impl Several {
                 Observation::Admitted { .. }
                 | Observation::Request { .. }
                 | Observation::PowerCut(_),
-            ) => {}
+            )
+            | Of::Held(_) => {}
             Of::Flash(heard) => {
                 member.recorder.hear(now, heard);
                 self.whole.hear(now, heard);
@@ -343,6 +350,7 @@ macro_rules! observes {
 observes!(Heard<Observation>, Heard<OfDevice>, OfHost);
 
 impl Probe<Heard<Observation>> for Several {
+    const HEARS_PIECES: bool = false;
     fn observe(&mut self, now: Time, observation: Heard<Observation>) {
         match observation {
             Heard::Device(Of { member, of }) => self.hear_ssd(now, self.place(member), of),
@@ -357,6 +365,7 @@ impl Probe<Heard<Observation>> for Several {
 }
 
 impl Probe<Heard<OfDevice>> for Several {
+    const HEARS_PIECES: bool = false;
     fn observe(&mut self, now: Time, observation: Heard<OfDevice>) {
         match observation {
             Heard::Device(Of { member, of }) => {
@@ -381,6 +390,7 @@ impl Probe<Heard<OfDevice>> for Several {
 type OfHost = wordline_host::Observation<Heard<OfDevice>>;
 
 impl Probe<OfHost> for Several {
+    const HEARS_PIECES: bool = false;
     fn observe(&mut self, now: Time, observation: OfHost) {
         use wordline_host::Observation as Of;
         match observation {

@@ -160,6 +160,10 @@ struct Outside<'a, P> {
 
 impl<T: Heard, P: Probe<Observation<T::Device>>> Probe<T> for Outside<'_, P> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        self.probe.hears_pieces()
+    }
     #[inline]
     fn observe(&mut self, now: Time, heard: T) {
         self.probe

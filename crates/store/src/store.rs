@@ -100,6 +100,15 @@ const FLASH: u32 = 0;
 const BACKING: u32 = 1;
 const TIERS: u32 = 2;
 
+impl<T> Observation<T> {
+    /// The same of the store behind a cache.
+    #[inline]
+    #[must_use]
+    pub fn behind_cache(self) -> Self {
+        self.behind(BACKING, TIERS)
+    }
+}
+
 /// What is not an array: what it schedules, tells of and fails with, as a store says it.
 pub trait Part: BlockDevice<Event: Copy + Default> {
     /// An event of its own.
@@ -168,24 +177,9 @@ impl Part for Cached<Store> {
         }
     }
     fn heard(observation: Self::Observation) -> Observation<OfDevice> {
-        use cached::Observation as Of;
-        let own = |own| Observation::Device(only(OfDevice::Cache(own)));
-        match observation {
-            Of::Backing(heard) => heard.behind(BACKING, TIERS),
-            Of::Flash(heard) => own(Of::Flash(heard)),
-            Of::Admitted { in_flight } => own(Of::Admitted { in_flight }),
-            Of::Found(pages) => own(Of::Found(pages)),
-            Of::Lists(lists) => own(Of::Lists(lists)),
-            Of::Request {
-                request,
-                parts,
-                hit,
-            } => own(Of::Request {
-                request,
-                parts,
-                hit,
-            }),
-            Of::PowerCut(cut) => own(Of::PowerCut(cut)),
+        match observation.apart() {
+            Ok(own) => Observation::Device(only(OfDevice::Cache(own))),
+            Err(heard) => heard.behind_cache(),
         }
     }
     fn fault(error: Self::Error) -> StoreError {
@@ -194,11 +188,23 @@ impl Part for Cached<Store> {
 }
 
 /// A probe of any kind: what hears a store in a store in a store is one type.
-struct AnyProbe<'a, O>(&'a mut dyn FnMut(Time, O));
+struct AnyProbe<'a, O> {
+    hear: &'a mut dyn FnMut(Time, O),
+    hears_pieces: bool,
+}
+
+impl<'a, O> AnyProbe<'a, O> {
+    fn new(hears_pieces: bool, hear: &'a mut dyn FnMut(Time, O)) -> Self {
+        Self { hear, hears_pieces }
+    }
+}
 
 impl<O> Probe<O> for AnyProbe<'_, O> {
+    fn hears_pieces(&self) -> bool {
+        self.hears_pieces
+    }
     fn observe(&mut self, now: Time, observation: O) {
-        (self.0)(now, observation);
+        (self.hear)(now, observation);
     }
 }
 
@@ -227,8 +233,9 @@ impl<D: Part> Device<D> {
             &mut Context<'_, D::Event, AnyProbe<'_, D::Observation>>,
         ) -> Result<T, D::Error>,
     ) -> Result<T, StoreError> {
+        let pieces = cx.probe.hears_pieces();
         let mut hear = |now, heard| cx.probe.observe(now, D::heard(heard));
-        let mut probe = AnyProbe(&mut hear);
+        let mut probe = AnyProbe::new(pieces, &mut hear);
         let mut within = Context::new(cx.now, &mut self.scheduled, &mut probe);
         let done = act(&mut self.device, &mut within).map_err(D::fault)?;
         while let Some((at, event)) = self.scheduled.pop() {
@@ -251,8 +258,10 @@ impl<D: Part> Device<D> {
         now: Time,
         probe: &mut impl Probe<Observation<OfDevice>>,
     ) -> Result<PowerCut, StoreError> {
+        let pieces = probe.hears_pieces();
         let mut hear = |now, heard| probe.observe(now, D::heard(heard));
-        let cut = self.device.cut_power(now, &mut AnyProbe(&mut hear));
+        let mut probe = AnyProbe::new(pieces, &mut hear);
+        let cut = self.device.cut_power(now, &mut probe);
         cut.map_err(D::fault)
     }
 }
@@ -334,8 +343,9 @@ impl BlockDevice for Store {
             });
             debug_assert!(told.is_ok(), "looking ahead cannot fail");
         }, array => {
+            let pieces = cx.probe.hears_pieces();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe(&mut hear);
+            let mut probe = AnyProbe::new(pieces, &mut hear);
             array.look_ahead(&mut Context::new(cx.now, cx.queue, &mut probe), upcoming);
         });
     }
@@ -345,8 +355,9 @@ impl BlockDevice for Store {
         request: Request,
     ) -> Result<Ticket, StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.submit(cx, request)), array => {
+            let pieces = cx.probe.hears_pieces();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe(&mut hear);
+            let mut probe = AnyProbe::new(pieces, &mut hear);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
             Ok(array.submit(cx, request)?)
         })
@@ -357,8 +368,9 @@ impl BlockDevice for Store {
         event: Event,
     ) -> Result<(), StoreError> {
         either!(self, one => one.handle(cx, event), array => {
+            let pieces = cx.probe.hears_pieces();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe(&mut hear);
+            let mut probe = AnyProbe::new(pieces, &mut hear);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
             Ok(array.handle(cx, event)?)
         })
@@ -379,8 +391,9 @@ impl BlockDevice for Store {
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, StoreError> {
         either!(self, one => one.cut_power(now, probe), array => {
+            let pieces = probe.hears_pieces();
             let mut hear = |now, heard| probe.observe(now, heard);
-            Ok(array.cut_power(now, &mut AnyProbe(&mut hear))?)
+            Ok(array.cut_power(now, &mut AnyProbe::new(pieces, &mut hear))?)
         })
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
@@ -395,8 +408,9 @@ impl BlockDevice for Store {
         cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
     ) -> Result<(), StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.resume(cx)), array => {
+            let pieces = cx.probe.hears_pieces();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
-            let mut probe = AnyProbe(&mut hear);
+            let mut probe = AnyProbe::new(pieces, &mut hear);
             Ok(array.resume(&mut Context::new(cx.now, cx.queue, &mut probe))?)
         })
     }

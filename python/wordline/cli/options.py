@@ -205,7 +205,7 @@ RUN: Options = {
         "Write the state of the run into its folder as often as this, such as 60s (ms, s, min, "
         "h), and when it is interrupted; `wordline resume` goes on from there. [default: never]",
     ),
-    "--timeline": value("FILE", "Also write a timeline of channels, dies and planes for Perfetto."),
+    "--timeline": value("FILE", "Also write a timeline of flash and hard disks for Perfetto."),
     "--timeline-from": value(
         "TIME",
         "Simulated time at which the timeline starts, such as 10ms (ps, ns, us, ms, s).",

@@ -181,7 +181,7 @@ impl TransactionTable {
         programs: bool,
         probe: &mut P,
     ) {
-        if !P::HEARS_PIECES {
+        if !probe.hears_pieces() {
             return;
         }
         let DieCommand {

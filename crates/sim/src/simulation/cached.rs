@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 use wordline_config::Plan;
 use wordline_device::precondition::Preconditioned;
 use wordline_disk::Disk;
+use wordline_ftl::Mapping;
 use wordline_kernel::{Probe, Time};
 use wordline_store::Array;
 use wordline_store::cached::{Cached, Observation};
 
 use super::Options;
 use super::disks::disks_of;
-use super::event_loop::{Ended, LoopState, simulate};
+use super::event_loop::{Ended, LoopState, simulate_drawn};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::prepared::{Left, resident_bytes};
@@ -20,6 +21,7 @@ use crate::devices::Device;
 use crate::observer::Observer;
 use crate::outcome::CacheOutcome;
 use crate::record::{Hits, Recorder};
+use crate::timeline::Timeline;
 
 /// What is heard of what lies behind the cache.
 type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
@@ -50,7 +52,8 @@ impl Probe<Observation<OfDisks>> for OfCache {
             Observation::Flash(
                 OfFlash::Admitted { .. } | OfFlash::Request { .. } | OfFlash::PowerCut(_),
             )
-            | Observation::Backing(_) => {}
+            | Observation::Backing(_)
+            | Observation::Held(_) => {}
             Observation::Flash(heard) => self.recorder.hear(now, heard),
             Observation::Lists(lists) => self.recorder.lists(now, lists),
             Observation::Found(pages) => self.recorder.found(now, pages),
@@ -76,6 +79,7 @@ type Store = Cached<Array<Disk>>;
 pub(super) fn run(
     plan: &Plan,
     options: &Options,
+    timeline: Option<Box<Timeline>>,
     host: &mut Host<'_>,
     watcher: &mut Watcher<'_>,
 ) -> Left {
@@ -91,14 +95,22 @@ pub(super) fn run(
     if options.verify {
         store.verify();
     }
-    let mut observer = OfCache {
+    let observer = OfCache {
         recorder: Recorder::new(plan, options.requests),
         hits: Hits::new(plan, cached.cache.page_bytes),
     };
     let chip_loads = plan.observe.chip_load_interval.map(ChipLoads::every);
     let state = LoopState::start(watcher, cuts, chip_loads);
-    let ended = simulate(&mut store, host, &mut observer, watcher, state);
-    left(ended, observer, &store, &[])
+    let timeline = timeline.map(|mut timeline| {
+        timeline.begin([store.flash().mapping().free_blocks()]);
+        timeline
+    });
+    let (ended, observer, timeline) =
+        simulate_drawn(&mut store, host, observer, timeline, watcher, state);
+    Left {
+        timeline,
+        ..left(ended, observer, &store, &[])
+    }
 }
 
 /// What such a run has left.

@@ -10,13 +10,14 @@ use wordline_kernel::{Probe, Time};
 use wordline_store::{AddressMap, Array, Observation};
 
 use super::Options;
-use super::event_loop::{Ended, LoopState, simulate};
+use super::event_loop::{Ended, LoopState, simulate_drawn};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::prepared::{Left, resident_bytes};
 use super::watch::Watcher;
 use crate::observer::Observer;
 use crate::record::Recorder;
+use crate::timeline::Timeline;
 
 /// The disks of a store, which is one or an array of them, as an array.
 pub(super) fn disks_of(store: &Store) -> Array<Disk> {
@@ -63,6 +64,7 @@ impl Probe<Observation<wordline_disk::Observation>> for OfDisks {
                     self.serving = 0;
                     self.recorder.power_cut(now, &cut);
                 }
+                OfDisk::Begun(_) | OfDisk::Over | OfDisk::Buffered { .. } => {}
             },
             Observation::Request {
                 request,
@@ -79,11 +81,12 @@ impl Probe<Observation<wordline_disk::Observation>> for OfDisks {
 pub(super) fn run(
     plan: &Plan,
     options: &Options,
+    timeline: Option<Box<Timeline>>,
     host: &mut Host<'_>,
     watcher: &mut Watcher<'_>,
 ) -> Left {
     let mut store = disks_of(&plan.store);
-    let mut observer = OfDisks {
+    let observer = OfDisks {
         recorder: Recorder::new(plan, options.requests),
         serving: 0,
     };
@@ -91,8 +94,16 @@ pub(super) fn run(
         .power_cut_every
         .map(|every| PowerCuts::new(plan, every));
     let state = LoopState::start(watcher, cuts, None);
-    let ended = simulate(&mut store, host, &mut observer, watcher, state);
-    left(ended, observer, &store, &[])
+    let timeline = timeline.map(|mut timeline| {
+        timeline.begin([]);
+        timeline
+    });
+    let (ended, observer, timeline) =
+        simulate_drawn(&mut store, host, observer, timeline, watcher, state);
+    Left {
+        timeline,
+        ..left(ended, observer, &store, &[])
+    }
 }
 
 /// What such a run has left.

@@ -4,13 +4,14 @@ use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
 use crate::chip_load::ChipLoads;
-use crate::observer::Observer;
+use crate::observer::{Drawn, Observer};
 use crate::record::Lanes;
+use crate::timeline::Timeline;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
-use wordline_kernel::{Context, Digest, EventQueue, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 use wordline_workload::WorkloadError;
 
 /// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of
@@ -218,6 +219,29 @@ where
     let mut ended = serve(store, host, observer, watcher, state);
     ended.break_off(store, observer);
     ended
+}
+
+/// The same; whoever observes draws a timeline besides, if one is to be drawn.
+pub(super) fn simulate_drawn<S, O>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    mut observer: O,
+    timeline: Option<Box<Timeline>>,
+    watcher: &mut Watcher<'_>,
+    state: LoopState<S::Event>,
+) -> (Ended, O, Option<Box<Timeline>>)
+where
+    S: BlockDevice<Event: Serialize> + Serialize,
+    O: Observer<S::Observation> + Serialize,
+    Timeline: Probe<S::Observation>,
+{
+    let Some(timeline) = timeline else {
+        let ended = simulate(store, host, &mut observer, watcher, state);
+        return (ended, observer, None);
+    };
+    let mut drawn = Drawn { observer, timeline };
+    let ended = simulate(store, host, &mut drawn, watcher, state);
+    (ended, drawn.observer, Some(drawn.timeline))
 }
 
 /// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.

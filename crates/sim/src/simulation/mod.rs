@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
                 Checkpoints::new(checkpoint, before, clocks)
             });
             return Ok(Self {
-                left: start(plan, options, &mut host, watcher),
+                left: start(plan, options, timeline, &mut host, watcher),
                 host,
                 spent: Spent::default(),
                 memory,
@@ -201,17 +201,16 @@ impl<'a> Run<'a> {
         let run = PreparedRun {
             ssds,
             preconditioned,
-            recorder,
             timeline,
             chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
+            cuts,
         };
         let left = match &plan.store {
-            _ if plan.host_side.is_some() => run.on_store(plan, options, &mut host, watcher, cuts),
-            Store::Ssd(_) => run.on_one(&mut host, watcher, cuts),
+            Store::Ssd(_) if plan.host_side.is_none() => run.on_one(recorder, &mut host, watcher),
             Store::Array(array) if is_flat(plan, array) => {
-                run.on_array(plan, array, &mut host, watcher, cuts)
+                run.on_array(plan, array, recorder, &mut host, watcher)
             }
-            _ => run.on_store(plan, options, &mut host, watcher, cuts),
+            _ => run.on_store(plan, options, recorder, &mut host, watcher),
         };
         Ok(Self {
             host,
@@ -292,10 +291,13 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Serves the requests of a host, and draws a timeline if one is to be drawn.
+type RunOnDisks =
+    fn(&Plan, &Options, Option<Box<Timeline>>, &mut Host<'_>, &mut Watcher<'_>) -> Left;
+
 /// How a run on disks, or on flash before them, goes; none where there are SSDs to be brought into a state, or devices of several
 /// kinds.
-#[allow(clippy::type_complexity)] // it stands here once
-fn with_disks(plan: &Plan) -> Option<fn(&Plan, &Options, &mut Host<'_>, &mut Watcher<'_>) -> Left> {
+fn with_disks(plan: &Plan) -> Option<RunOnDisks> {
     match plan.shape() {
         Shape::CachedDisks => Some(cached::run),
         Shape::Disks => Some(disks::run),
@@ -321,11 +323,6 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
         Shape::Mixed => ("devices of several kinds", !plan.own_ssds().is_empty()),
     };
     let refused = [
-        (
-            options.timeline.is_some(),
-            "no timeline is drawn of",
-            "--timeline",
-        ),
         (
             options.prepared.is_some() && !has_state,
             "nothing is prepared for",

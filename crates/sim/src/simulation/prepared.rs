@@ -1,23 +1,26 @@
 //! The store of a run, from pristine devices to what is summed up.
 
 use super::Options;
-use super::event_loop::{Ended, LoopState, Stop, simulate};
+use super::event_loop::{Ended, LoopState, Stop, simulate_drawn};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
 use crate::chip_load::ChipLoads;
 use crate::devices::{self, Device};
-use crate::observer::{Drawn, Recorded, Several};
+use crate::observer::{Observer, Recorded, Several};
 use crate::outcome::CacheOutcome;
 use crate::record::Recorder;
 use crate::timeline::Timeline;
+use serde::Serialize;
+use wordline_block::BlockDevice;
 use wordline_config::Plan;
 use wordline_config::plan::{self};
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{DeviceError, Ssd};
 use wordline_disk::Disk;
-use wordline_ftl::Map;
+use wordline_ftl::{Map, Mapping};
 use wordline_host::Host as HostSide;
+use wordline_kernel::Probe;
 use wordline_store::cached::Cached;
 use wordline_store::{Array, Leaf, Store};
 
@@ -41,9 +44,9 @@ pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, 
 pub(super) struct PreparedRun {
     pub(super) ssds: Vec<Ssd<Map>>,
     pub(super) preconditioned: Vec<Preconditioned>,
-    pub(super) recorder: Recorder,
     pub(super) timeline: Option<Box<Timeline>>,
     pub(super) chip_loads: Option<ChipLoads>,
+    pub(super) cuts: Option<PowerCuts>,
 }
 
 /// What a run has left, to be summed up.
@@ -54,6 +57,7 @@ pub(super) struct Left {
     pub(super) recorder: Recorder,
     /// What was recorded of each device of several.
     pub(super) members: Vec<Recorder>,
+    /// What was drawn, if anything was.
     pub(super) timeline: Option<Box<Timeline>>,
     pub(super) devices: Vec<Device>,
     /// What each disk has done.
@@ -65,37 +69,46 @@ pub(super) struct Left {
 }
 
 impl PreparedRun {
-    pub(super) fn is_stopped(&self) -> bool {
-        self.preconditioned.iter().any(|done| done.stopped)
+    /// Serves the requests of a host, unless the user has ended the preparation.
+    fn serve<S, O>(
+        &mut self,
+        store: &mut S,
+        observer: O,
+        host: &mut Host<'_>,
+        watcher: &mut Watcher<'_>,
+    ) -> (Ended, O, Option<Box<Timeline>>)
+    where
+        S: BlockDevice<Event: Copy + Default + Serialize> + Serialize,
+        O: Observer<S::Observation> + Serialize,
+        Timeline: Probe<S::Observation>,
+    {
+        let timeline = self.timeline.take();
+        if self.preconditioned.iter().any(|done| done.stopped) {
+            return (Ended::new(Some(Stop::Interrupted)), observer, timeline);
+        }
+        let state = LoopState::start(watcher, self.cuts.take(), self.chip_loads.take());
+        simulate_drawn(store, host, observer, timeline, watcher, state)
+    }
+    /// The timeline begins.
+    fn begin_timeline(&mut self, free_blocks: impl IntoIterator<Item = u32>) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.begin(free_blocks);
+        }
     }
 
     pub(super) fn on_one(
         mut self,
+        recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-        cuts: Option<PowerCuts>,
     ) -> Left {
-        let stopped = self.is_stopped();
         let mut ssd = self.ssds.remove(0);
-        let state = LoopState::start(watcher, cuts, self.chip_loads);
-        let (mut recorder, mut timeline) = (self.recorder, self.timeline);
-        if let Some(timeline) = &mut timeline {
-            timeline.begin([&ssd]);
+        self.begin_timeline([ssd.mapping().free_blocks()]);
+        let (ended, recorder, timeline) = self.serve(&mut ssd, recorder, host, watcher);
+        Left {
+            timeline,
+            ..Left::of_one(ended, recorder, &ssd, &self.preconditioned)
         }
-        let ended;
-        if stopped {
-            ended = Ended::new(Some(Stop::Interrupted));
-        } else if let Some(drawing) = timeline {
-            let mut drawn = Drawn {
-                recorder,
-                timeline: drawing,
-            };
-            ended = simulate(&mut ssd, host, &mut drawn, watcher, state);
-            (recorder, timeline) = (drawn.recorder, Some(drawn.timeline));
-        } else {
-            ended = simulate(&mut ssd, host, &mut recorder, watcher, state);
-        }
-        Left::of_one(ended, recorder, timeline, &ssd, &self.preconditioned)
     }
 
     /// On an array of SSDs, none of which is an array.
@@ -103,25 +116,20 @@ impl PreparedRun {
         mut self,
         plan: &Plan,
         array: &plan::Array,
+        recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-        cuts: Option<PowerCuts>,
     ) -> Left {
-        let stopped = self.is_stopped();
-        if let Some(timeline) = &mut self.timeline {
-            timeline.begin(&self.ssds);
-        }
-        let mut observer = Several::new(plan, self.recorder, self.timeline);
-        let done = &self.preconditioned;
-        if stopped {
-            let ended = Ended::new(Some(Stop::Interrupted));
-            return Left::of_several(ended, observer, self.ssds.iter(), done);
-        }
+        let ssds = std::mem::take(&mut self.ssds);
+        self.begin_timeline(ssds.iter().map(|ssd| ssd.mapping().free_blocks()));
         let names = array.members.iter().map(|member| member.name.clone());
-        let mut store = Array::new(array.layout.clone(), names.zip(self.ssds));
-        let state = LoopState::start(watcher, cuts, self.chip_loads);
-        let ended = simulate(&mut store, host, &mut observer, watcher, state);
-        Left::of_several(ended, observer, store.members(), done)
+        let mut store = Array::new(array.layout.clone(), names.zip(ssds));
+        let observer = Several::new(plan, recorder);
+        let (ended, observer, timeline) = self.serve(&mut store, observer, host, watcher);
+        Left {
+            timeline,
+            ..Left::of_several(ended, observer, store.members(), &self.preconditioned)
+        }
     }
 
     /// On a store of any shape.
@@ -129,40 +137,44 @@ impl PreparedRun {
         mut self,
         plan: &Plan,
         options: &Options,
+        recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-        cuts: Option<PowerCuts>,
     ) -> Left {
-        let stopped = self.is_stopped();
-        if let Some(timeline) = &mut self.timeline {
-            timeline.begin(&self.ssds);
-        }
-        let mut observer = Several::new(plan, self.recorder, self.timeline);
         let mut store = Builder {
             plan,
             options,
-            ssds: self.ssds.into_iter(),
+            ssds: std::mem::take(&mut self.ssds).into_iter(),
         }
         .build(&plan.store);
+        self.begin_timeline(free_blocks(&store));
+        let observer = Several::new(plan, recorder);
         if let Some(config) = &plan.host_side {
             let mut side = HostSide::new(config, store);
             side.filled(0, plan.filled_bytes());
-            let ended = if stopped {
-                Ended::new(Some(Stop::Interrupted))
-            } else {
-                let state = LoopState::start(watcher, cuts, self.chip_loads);
-                simulate(&mut side, host, &mut observer, watcher, state)
+            let (ended, observer, timeline) = self.serve(&mut side, observer, host, watcher);
+            return Left {
+                timeline,
+                ..Left::of_host(ended, observer, &side, &self.preconditioned)
             };
-            return Left::of_host(ended, observer, &side, &self.preconditioned);
         }
-        let ended = if stopped {
-            Ended::new(Some(Stop::Interrupted))
-        } else {
-            let state = LoopState::start(watcher, cuts, self.chip_loads);
-            simulate(&mut store, host, &mut observer, watcher, state)
-        };
-        Left::of_store(ended, observer, &store, &self.preconditioned)
+        let (ended, observer, timeline) = self.serve(&mut store, observer, host, watcher);
+        Left {
+            timeline,
+            ..Left::of_store(ended, observer, &store, &self.preconditioned)
+        }
     }
+}
+
+/// Free blocks of each device with flash.
+fn free_blocks(store: &Store) -> Vec<u32> {
+    let leaves = store.leaves().into_iter();
+    let free = leaves.filter_map(|leaf| match leaf {
+        Leaf::Ssd(ssd) => Some(ssd.mapping().free_blocks()),
+        Leaf::Cached(cached) => Some(cached.flash().mapping().free_blocks()),
+        Leaf::Disk(_) => None,
+    });
+    free.collect()
 }
 
 /// Builds a store of any shape.
@@ -208,7 +220,6 @@ impl Left {
     pub(super) fn of_one(
         ended: Ended,
         recorder: Recorder,
-        timeline: Option<Box<Timeline>>,
         ssd: &Ssd<Map>,
         preconditioned: &[Preconditioned],
     ) -> Self {
@@ -217,7 +228,7 @@ impl Left {
             resident_bytes: resident_bytes(),
             recorder,
             members: Vec::new(),
-            timeline,
+            timeline: None,
             devices: vec![Device::of(ssd, preconditioned[0])],
             disks: Vec::new(),
             caches: Vec::new(),
@@ -232,18 +243,13 @@ impl Left {
     ) -> Self {
         let resident_bytes = resident_bytes();
         let devices = ssds.into_iter().zip(preconditioned);
-        let Recorded {
-            whole,
-            members,
-            timeline,
-            ..
-        } = observer.into_parts();
+        let Recorded { whole, members, .. } = observer.into_parts();
         Self {
             ended,
             resident_bytes,
             recorder: whole,
             members,
-            timeline,
+            timeline: None,
             devices: devices.map(|(ssd, done)| Device::of(ssd, *done)).collect(),
             disks: Vec::new(),
             caches: Vec::new(),
@@ -287,7 +293,7 @@ impl Left {
             resident_bytes,
             recorder: recorded.whole,
             members: recorded.members,
-            timeline: recorded.timeline,
+            timeline: None,
             devices,
             disks,
             caches,

@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
             (Shape::CachedDisks, _) => run.go_on(cached::left),
             (Shape::Disks, _) => run.go_on(disks::left),
             (Shape::Ssd, _) => run.go_on(|ended, recorder: Recorder, ssd: &Ssd<Map>, done| {
-                Left::of_one(ended, recorder, None, ssd, done)
+                Left::of_one(ended, recorder, ssd, done)
             }),
             (Shape::Ssds, Some(array)) if !array.is_nested() => {
                 run.go_on(|ended, heard: Several, array: &Array<Ssd<Map>>, done| {

@@ -1,5 +1,7 @@
 //! What a cached store schedules, what a probe hears of it, and how it can fail.
 
+use std::convert::Infallible;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure, Member, Nested, Parts, PowerCut, Request};
@@ -78,6 +80,15 @@ pub struct Lists {
     pub writes: u32,
 }
 
+/// Pages that the cache holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// In its lists.
+    pub resident: u32,
+    /// Newer than the store below, with those that are leaving.
+    pub dirty: u32,
+}
+
 /// Something that happened in a cached store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<B> {
@@ -94,6 +105,9 @@ pub enum Observation<B> {
     Found(Pages),
     /// A request has begun: what the lists hold.
     Lists(Lists),
+    /// What is held, when a request has begun or is complete, when a group has been destaged, and behind a power cut;
+    /// to probes that hear pieces ([`wordline_kernel::Probe::HEARS_PIECES`]).
+    Held(Holding),
     /// A request is complete.
     Request {
         /// What was asked.
@@ -105,6 +119,31 @@ pub enum Observation<B> {
     },
     /// The power has failed.
     PowerCut(PowerCut),
+}
+
+impl<B> Observation<B> {
+    /// What is heard of the cache itself, or, as an error, of the store below.
+    #[inline]
+    pub fn apart(self) -> Result<Observation<Infallible>, B> {
+        Ok(match self {
+            Self::Backing(heard) => return Err(heard),
+            Self::Flash(heard) => Observation::Flash(heard),
+            Self::Admitted { in_flight } => Observation::Admitted { in_flight },
+            Self::Found(pages) => Observation::Found(pages),
+            Self::Lists(lists) => Observation::Lists(lists),
+            Self::Held(pages) => Observation::Held(pages),
+            Self::Request {
+                request,
+                parts,
+                hit,
+            } => Observation::Request {
+                request,
+                parts,
+                hit,
+            },
+            Self::PowerCut(cut) => Observation::PowerCut(cut),
+        })
+    }
 }
 
 /// A run of a cached store that cannot go on.

@@ -41,7 +41,7 @@ use wordline_partition::Partitioning;
 use admission::Filter;
 pub use config::Config;
 use destage::Destage;
-pub use event::{CachedError, Event, Lists, Observation, Pages};
+pub use event::{CachedError, Event, Holding, Lists, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
@@ -138,6 +138,10 @@ struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_device::Observation> for OfFlash<'_, P, O> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        self.0.hears_pieces()
+    }
     #[inline]
     fn observe(&mut self, now: Time, heard: wordline_device::Observation) {
         self.0.observe(now, Observation::Flash(heard));
@@ -149,6 +153,10 @@ struct OfBacking<'a, P>(&'a mut P);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline(always)]
+    fn hears_pieces(&self) -> bool {
+        self.0.hears_pieces()
+    }
     #[inline]
     fn observe(&mut self, now: Time, heard: O) {
         self.0.observe(now, Observation::Backing(heard));
@@ -240,6 +248,15 @@ impl<B: BlockDevice> Cached<B> {
     /// The pages that it holds, to look at.
     pub fn residents(&self) -> &Residents {
         self.flash.mapping().owner()
+    }
+    /// How many pages it holds.
+    #[inline]
+    fn holding(&self) -> Holding {
+        let residents = self.residents();
+        Holding {
+            resident: residents.len() as u32,
+            dirty: residents.dirty(),
+        }
     }
     /// What decides of its space by how full victims are knows of them, if anything does.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
@@ -453,6 +470,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             self.divide(cx)?;
         }
         self.settle(cx)?;
+        cx.observe_piece(|| Observation::Held(self.holding()));
         Ok(ticket)
     }
     #[inline]
@@ -509,6 +527,9 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             versions.cut(pages, keeps, &self.lost)?;
         }
         probe.observe(now, Observation::PowerCut(all));
+        if probe.hears_pieces() {
+            probe.observe(now, Observation::Held(self.holding()));
+        }
         Ok(all)
     }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {

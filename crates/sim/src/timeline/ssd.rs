@@ -1,60 +1,14 @@
-//! What each channel, die and plane did when, for Perfetto.
+//! The tracks of flash: channels, dies and planes.
 
-use std::path::PathBuf;
-
-use wordline_device::{Observation, Ssd};
-use wordline_ftl::{Map, Mapping};
+use wordline_config::plan;
+use wordline_device::Observation;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Layout, Operation, Ppn};
-use wordline_observe::{CounterId, ObserveError, Slice, TimelineFile, TrackId, Window};
-use wordline_workload::grouped;
+use wordline_observe::{CounterId, Slice, TimelineFile, TrackId};
 
-use crate::error::SimulationError;
-use wordline_config::{Plan, plan};
-
-/// How long a timeline is unless its end is given.
-pub const DEFAULT_LENGTH: Time = Time::from_ms(100);
-/// Events that a timeline holds at most: a slice has two, a value of a counter is one.
-pub const MOST_EVENTS: u64 = 5_000_000;
-
-/// Which timeline to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimelineOptions {
-    /// The file; it appears when the run has ended.
-    pub path: PathBuf,
-    /// Where the timeline starts.
-    pub from: Time,
-    /// Where it ends; without it, [`DEFAULT_LENGTH`] after its start.
-    pub until: Option<Time>,
-}
-
-impl TimelineOptions {
-    fn window(&self) -> Result<Window, SimulationError> {
-        let from = self.from;
-        let latest = from.checked_add(DEFAULT_LENGTH).unwrap_or(Time::MAX);
-        let until = self.until.unwrap_or(latest);
-        if from < until {
-            return Ok(Window { from, until });
-        }
-        Err(SimulationError::Timeline(format!(
-            "the timeline would end at {until} and start at {from}; give an end after its start"
-        )))
-    }
-}
-
-/// Writes the timeline of a run: of each device a track for each channel (its bus), die (from first
-/// command to last bus cycle) and plane (its array), and counters of the requests in it and of free
-/// blocks.
+/// The tracks of an SSD, or of the flash of a cache.
 #[derive(Debug)]
-pub struct Timeline {
-    file: TimelineFile,
-    window: Window,
-    devices: Vec<Tracks>,
-}
-
-/// The tracks of a device.
-#[derive(Debug)]
-struct Tracks {
+pub(super) struct SsdTracks {
     layout: Layout,
     dies_per_way: u32,
     dies_per_channel: u32,
@@ -66,62 +20,16 @@ struct Tracks {
     in_flight: u32,
 }
 
-impl Timeline {
-    /// An empty timeline of a run of `plan`. Fails if the file cannot be written or the window is
-    /// empty.
-    pub fn create(plan: &Plan, options: &TimelineOptions) -> Result<Self, SimulationError> {
-        let window = options.window()?;
-        let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
-        let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
-        let own = plan.own_ssds().into_iter();
-        let devices = own.map(|(leaf, ssd)| Tracks::new(&leaf.name, ssd, &mut file));
-        Ok(Self {
-            devices: devices.collect(),
-            file,
-            window,
-        })
-    }
-
-    /// The run begins with these devices.
-    pub fn begin<'a>(&mut self, devices: impl IntoIterator<Item = &'a Ssd<Map>>) {
-        for (device, ssd) in (0..).zip(devices) {
-            let free = ssd.mapping().free_blocks();
-            self.observe(device, Time::ZERO, Observation::Admitted { in_flight: 0 });
-            self.observe(device, Time::ZERO, Observation::FreeBlocks { free });
-        }
-    }
-
-    /// Hears a device.
-    pub fn observe(&mut self, device: u32, now: Time, observation: Observation) {
-        let tracks = &mut self.devices[device as usize];
-        tracks.observe(now, observation, &mut self.file);
-    }
-
-    /// Completes the file; the note says what is missing from it. The run went from `start` to `end`.
-    pub fn finish(mut self, start: Time, end: Time) -> (Option<String>, Result<(), ObserveError>) {
-        let Window { from, until } = self.window;
-        let timeline = self.file.timeline();
-        let note = if let Some(full) = timeline.full() {
-            let most = grouped(MOST_EVENTS);
-            Some(format!(
-                "The timeline ends at {full}, where it had {most} events; a later or shorter window shows more."
-            ))
-        } else if timeline.is_empty() {
-            Some(format!(
-                "The timeline shows no operation: it goes from {from} to {until}, the run went from {start} to {end}."
-            ))
-        } else {
-            None
-        };
-        (note, self.file.finish())
-    }
-}
-
-impl Tracks {
-    fn new(name: &str, plan: &plan::Ssd, file: &mut TimelineFile) -> Self {
+impl SsdTracks {
+    /// Under the track of a device; the requests in the flash are counted as `queue`.
+    pub(super) fn new(
+        device: TrackId,
+        queue: &str,
+        plan: &plan::Ssd,
+        file: &mut TimelineFile,
+    ) -> Self {
         let tracks = file.timeline();
-        let device = tracks.track(None, name);
-        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
+        let queue_depth = tracks.counter(Some(device), queue, "requests");
         let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
         let mut own = Self {
             layout: plan.device.part.layout,
@@ -136,6 +44,14 @@ impl Tracks {
         };
         own.add_channels(device, plan.dimensions.ways, file);
         own
+    }
+
+    /// The run begins with so many free blocks.
+    pub(super) fn begin(&mut self, free_blocks: Option<u32>, file: &mut TimelineFile) {
+        self.count_requests(Time::ZERO, 0, file);
+        if let Some(free) = free_blocks {
+            self.observe(Time::ZERO, Observation::FreeBlocks { free }, file);
+        }
     }
 
     fn add_channels(&mut self, device: TrackId, ways: u32, file: &mut TimelineFile) {
@@ -219,11 +135,12 @@ impl Activity {
     }
 }
 
-impl Tracks {
-    fn observe(&mut self, now: Time, observation: Observation, file: &mut TimelineFile) {
+impl SsdTracks {
+    pub(super) fn observe(&mut self, now: Time, observation: Observation, file: &mut TimelineFile) {
         match observation {
             Observation::Admitted { in_flight } => self.count_requests(now, in_flight, file),
             Observation::Request { .. } => self.count_requests(now, self.in_flight - 1, file),
+            Observation::PowerCut(_) => self.count_requests(now, 0, file),
             Observation::FreeBlocks { free } => {
                 let timeline = file.timeline();
                 timeline.count(self.free_blocks, now, i64::from(free));
@@ -280,7 +197,6 @@ impl Tracks {
             | Observation::BlockRetired { .. }
             | Observation::Retried { .. }
             | Observation::Buffer(_)
-            | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}
         }
     }
