@@ -596,6 +596,10 @@ class HostSide(TypedDict):
     map_entries: int
     map_bytes: int
     map_most_bytes: int
+    map_hits: int
+    map_misses: int
+    map_hit_ratio: float | None
+    map_write_backs: int
 
 
 class SeekDistance(TypedDict):
