@@ -86,6 +86,7 @@ def test_the_terminal_and_the_report_tell_of_the_disk_and_of_no_flash(
     assert "seek" in said
     assert "write amplification" not in said
     assert "die wait" not in said
+    assert "page touched" not in said
     page = (place / "out" / "report.html").read_text()
     assert "Hard disks" in page
     assert "Seek distances" in page

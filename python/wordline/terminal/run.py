@@ -429,11 +429,11 @@ def _collection(flash: Mapping[str, Any]) -> str:
 
 
 def _speed(speed: Mapping[str, Any]) -> str:
+    told = f"{whole(speed['requests_per_cpu_s'])} requests per CPU second"
+    if not speed["pages_touched"]:
+        return told
     memory = speed["resident_bytes_per_touched_page"]
-    return (
-        f"{whole(speed['requests_per_cpu_s'])} requests per CPU second, "
-        f"{number(memory)} bytes of memory per page touched"
-    )
+    return f"{told}, {number(memory)} bytes of memory per page touched"
 
 
 def _verified(found: Mapping[str, Any]) -> str:
