@@ -1,0 +1,54 @@
+"""A map of the host's of which its memory holds a part, in front of a simulated drive."""
+
+from typing import Any
+
+import pytest
+
+import wordline as package
+
+MEMORY = 4 << 20
+PAGE, ENTRY = 4096, 8
+REQUESTS = 20_000
+TABLE = "host_side.architecture.flash-software.mapping.cached-table"
+LOAD: dict[str, Any] = {
+    "nand.geometry.blocks_per_plane": 32,
+    "workload.requests": REQUESTS,
+    "workload.read_ratio": 0.5,
+    "workload.pattern": "uniform",
+    "workload.request_bytes": PAGE,
+    "workload.align_bytes": PAGE,
+    "workload.arrival.closed-loop.queue_depth": 8,
+}
+
+
+def run(memory: int, **options: Any) -> package.Result:
+    settings = LOAD | {f"{TABLE}.memory_bytes": memory}
+    return package.run("jung2013-fssd", overrides=settings, **options)
+
+
+@pytest.mark.parametrize("cuts", [None, 3_000])
+def test_as_many_pages_are_hit_as_fit_and_no_write_is_lost(cuts: int | None):
+    options = {} if cuts is None else {"power_cut_every": cuts}
+    summary = run(MEMORY, verify=True, **options).summary
+    assert summary["error"] is None
+    assert summary["verification"] is not None
+    assert summary["verification"]["reads_checked"] > 0
+    host = summary["host_side"]
+    assert host is not None
+    # Each request touches one page of the map, and all were filled before the run.
+    hits, misses = host["map_hits"], host["map_misses"]
+    assert hits + misses == REQUESTS
+    assert host["map_most_bytes"] <= MEMORY
+    # Places are uniform: a page is hit as often as it is among those held.
+    pages = -(-host["map_units"] * ENTRY // PAGE)
+    held = (MEMORY - pages * ENTRY) // PAGE
+    deviation = (held / pages / REQUESTS) ** 0.5
+    filling = held / 2 / REQUESTS * held / pages
+    assert hits / REQUESTS == pytest.approx(held / pages, abs=4 * deviation + 2 * filling)
+    # A page that leaves was written to by half the requests that brought it.
+    assert host["map_write_backs"] == pytest.approx((misses - held) / 2, rel=0.05)
+
+
+def test_memory_for_less_than_a_page_is_refused():
+    with pytest.raises(package.WordlineError, match="directory of the map"):
+        run(60_000)
