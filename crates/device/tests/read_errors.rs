@@ -372,21 +372,22 @@ fn errors_that_are_corrected_take_decoding_time() {
     assert_eq!(played[0].parts.decode, US(2) + Time::from_ns(500) * errors);
 }
 
+const MIXED: Load = Load {
+    requests: 3_000,
+    read_ratio: 0.5,
+    grain_bytes: 512,
+    most_bytes: 16_384,
+    footprint_ratio: 1.0,
+};
+
 /// The probe hears of each further read, of the host's pages and of those that collections move.
 #[test]
 fn the_probe_hears_of_every_retry() {
-    let load = Load {
-        requests: 3_000,
-        read_ratio: 0.5,
-        grain_bytes: 512,
-        most_bytes: 16_384,
-        footprint_ratio: 1.0,
-    };
     for rate in [4e-3, 1.2e-2] {
         let plan = plan(constant(rate), without_decoding().code().unwrap());
         let mapping = Map::new(&plan.ftl);
         let (tally, _, ssd) =
-            closed_loop(&plan, mapping, load, plan.ftl.user_pages, false).unwrap();
+            closed_loop(&plan, mapping, MIXED, plan.ftl.user_pages, false).unwrap();
         let counts = ssd.read_errors().unwrap();
         assert!(tally.moved > 0 && counts.retries > 0);
         assert_eq!(tally.retries, counts.retries);
@@ -396,21 +397,14 @@ fn the_probe_hears_of_every_retry() {
 /// A slow decoder holds nothing up for good, and what is read is right.
 #[test]
 fn every_request_is_served_while_pages_are_decoded() {
-    let load = Load {
-        requests: 3_000,
-        read_ratio: 0.5,
-        grain_bytes: 512,
-        most_bytes: 16_384,
-        footprint_ratio: 1.0,
-    };
     let code = Ldpc {
         decode_us: vec![200.0, 300.0, 500.0],
         ..Ldpc::default()
     };
     let plan = plan(constant(3e-3), code.code().unwrap());
     let (tally, _, ssd) =
-        closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
-    assert_eq!(tally.requests, 3_000);
+        closed_loop(&plan, Map::new(&plan.ftl), MIXED, plan.ftl.user_pages, true).unwrap();
+    assert_eq!(tally.requests, MIXED.requests);
     ssd.mapping().audit().unwrap();
 }
 

@@ -8,7 +8,7 @@ mod stores;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use shown::{Shown, Span};
+use shown::{Shown, Span, within};
 use wordline_kernel::Time;
 use wordline_sim::{Results, RunSpec, SimulationError, TimelineOptions};
 
@@ -200,15 +200,7 @@ fn a_window_is_cut_out_of_the_whole() {
     }
     assert_eq!(shown.slices, slices);
     for (track, values) in whole.values {
-        let before = values.iter().rfind(|value| value.0 < from).unwrap().1;
-        let inside = values
-            .iter()
-            .filter(|value| (from..until).contains(&value.0));
-        let expected: Vec<_> = [(from, before)]
-            .into_iter()
-            .chain(inside.copied())
-            .collect();
-        assert_eq!(shown.values[&track], expected);
+        assert_eq!(shown.values[&track], within(&values, from, until));
     }
 }
 

@@ -28,6 +28,18 @@ pub struct Shown {
     pub known: BTreeMap<String, Vec<BTreeMap<String, u64>>>,
 }
 
+/// The values of a counter in a window, with the one that it begins with.
+pub fn within(values: &[(u64, i64)], from: u64, until: u64) -> Vec<(u64, i64)> {
+    let before = values.iter().rfind(|value| value.0 < from).unwrap().1;
+    let inside = values
+        .iter()
+        .filter(|value| (from..until).contains(&value.0));
+    [(from, before)]
+        .into_iter()
+        .chain(inside.copied())
+        .collect()
+}
+
 impl Shown {
     pub fn read(bytes: &[u8]) -> Self {
         let mut tracks = HashMap::<u64, Track>::new();

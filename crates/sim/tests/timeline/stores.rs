@@ -5,7 +5,7 @@ use std::path::Path;
 use wordline_kernel::Time;
 use wordline_sim::{Results, RunSpec, Summary, TimelineOptions};
 
-use crate::shown::{Shown, Span};
+use crate::shown::{Shown, Span, within};
 
 /// Flash of 32 MB, and a load.
 const FLASH: &str = "[ssd]\nchannels = 2\nways = 2\n\
@@ -299,15 +299,7 @@ fn a_window_is_cut_out_of_the_work_of_a_disk() {
     }
     assert!(shown.of("mechanism").count() > 20);
     for (counter, values) in &whole.values {
-        let before = values.iter().rfind(|value| value.0 < from).unwrap().1;
-        let inside = values
-            .iter()
-            .filter(|value| (from..until).contains(&value.0));
-        let expected: Vec<_> = [(from, before)]
-            .into_iter()
-            .chain(inside.copied())
-            .collect();
-        assert_eq!(shown.values[counter], expected);
+        assert_eq!(shown.values[counter], within(values, from, until));
     }
 }
 
