@@ -35,7 +35,7 @@ pub struct Reliability {
     pub activation_ev: f64,
     /// Whether a read meets the median of its errors instead of a number drawn at random.
     pub expected: bool,
-    /// Reads of a block since its erase from which its data is moved and the block erased (read reclaim); 0 for never. Whether reads
+    /// Reads of a block since its erase from which its data is moved (`ftl.refresh`) and the block erased (read reclaim); 0 for never. Whether reads
     /// err or not; only with page mapping and `dftl`. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_limit: u32,

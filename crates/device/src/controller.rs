@@ -39,6 +39,7 @@ use state::{NonVolatile, Volatile};
 use verification::Verification;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::recovery::{Journal, Spare};
+use wordline_ftl::refresh::Steps;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
@@ -69,6 +70,8 @@ pub(crate) struct Controller<M> {
     scheduling: Scheduling,
     /// Whether what free blocks call for is put off while the host is being served, and noted.
     puts_off: bool,
+    /// What the host comes between where data moves for its own sake.
+    refresh_steps: Steps,
     reserve_blocks: u32,
     /// Lost with the power, and built anew from the flash.
     mapping: M,
@@ -108,6 +111,7 @@ impl<M: Mapping> Controller<M> {
             internal_data_move: plan.internal_data_move,
             scheduling: plan.ftl.config.gc.schedule.clone(),
             puts_off: plan.ftl.config.gc.schedule.policy().puts_off(),
+            refresh_steps: plan.ftl.config.refresh.steps,
             reserve_blocks: plan.ftl.reserve_blocks,
             flash: NonVolatile::new(plan),
             ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),

@@ -4,15 +4,19 @@
 
 mod shared;
 
-use shared::{Load, Tally, plan};
+use shared::{Load, Tally, plan, reader};
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::{Composition, DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
+use wordline_ftl::refresh::target::in_place::InPlace;
+use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_ftl::slc_cache::SlcCache;
 use wordline_ftl::{Config, Map};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_reliability::ecc::Correct;
+use wordline_reliability::{Ecc, Errors};
 
 /// What became of a run with power cuts.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,6 +25,7 @@ struct Seen {
     lost: u64,
     torn: u32,
     recoveries: Time,
+    refreshes: u64,
 }
 
 /// Keeps the device busy, with pauses, and cuts its power after `gap` events at most, again and again.
@@ -97,6 +102,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
         "every request is served or lost: {family:?}, {schedule:?}, seed {seed}, {seen:?}"
     );
     assert_eq!(tally.requests + seen.lost, requests);
+    seen.refreshes = tally.refreshes;
     Ok(seen)
 }
 
@@ -186,6 +192,43 @@ fn nothing_acknowledged_is_lost_with_an_slc_cache() {
     }
     assert!(runs > 80, "only {runs} runs");
     assert!(all.cuts > runs && all.torn > 0 && all.lost > 0, "{all:?}");
+}
+
+/// The same while blocks that are read return to where they were, in both kinds of steps.
+#[test]
+fn nothing_acknowledged_is_lost_where_data_returns_to_its_block() {
+    let mut random = Stream::new(7, "draw");
+    let (mut runs, mut all) = (0, Seen::default());
+    for round in 0..60 {
+        for family in Family::defaults() {
+            if !["page", "dftl"].contains(&family.name()) {
+                continue;
+            }
+            let schedules = Scheduling::defaults();
+            let schedule = &schedules[round as usize % schedules.len()];
+            let Some(mut plan) = draw(&family, schedule, &mut random) else {
+                continue;
+            };
+            let steps = [Steps::Schedule, Steps::Page, Steps::Block];
+            plan.ftl.config.refresh = Refresh {
+                target: Target::InPlace(InPlace {}),
+                steps: steps[random.below(3) as usize],
+            };
+            let mut reader = reader(Errors::default(), Ecc::default().code().unwrap());
+            reader.read_limit = 3 + random.below(20) as u32;
+            plan.part.reader = Some(Box::new(reader));
+            let seen = run(&plan, round, 400, 600)
+                .unwrap_or_else(|error| panic!("{round}: {error}\n{:?}", plan.ftl));
+            runs += 1;
+            all.cuts += seen.cuts;
+            all.torn += seen.torn;
+            all.lost += seen.lost;
+            all.refreshes += seen.refreshes;
+        }
+    }
+    assert!(runs > 80, "only {runs} runs");
+    assert!(all.cuts > runs && all.torn > 0 && all.lost > 0, "{all:?}");
+    assert!(all.refreshes > u64::from(runs), "{all:?}");
 }
 
 const ROUNDS: u64 = 8;

@@ -3,7 +3,7 @@
 
 mod shared;
 
-use shared::{Load, Tally, at, closed_loop, drive, play};
+use shared::{Load, Tally, at, closed_loop, constant, drive, play, reader};
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_buffer::read_ahead::Physical;
 use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
@@ -13,8 +13,6 @@ use wordline_ftl::{Config, Map};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Chains, Geometry, Operation, PerLevel, Suspend, Timing};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
-use wordline_reliability::errors::table::Table;
-use wordline_reliability::{Errors, Reader};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
@@ -323,26 +321,7 @@ fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
         ..Ldpc::default()
     };
     let code = ldpc.code().unwrap();
-    plan.part.reader = Some(Box::new(Reader {
-        errors: Errors::Table(Table {
-            cycles: vec![0.0],
-            rates: vec![rate],
-            per_day: Vec::new(),
-            per_read: Vec::new(),
-        }),
-        page_factors: Vec::new(),
-        variation: None,
-        shift: None,
-        single_level: None,
-        words: code.words(4096),
-        code,
-        cycles: 0.0,
-        retention_days: 0.0,
-        acceleration: 1.0,
-        expected: false,
-        read_limit: 0,
-        refresh_days: 0.0,
-    }));
+    plan.part.reader = Some(Box::new(reader(constant(rate), code)));
     plan
 }
 

@@ -4,7 +4,7 @@
 
 mod shared;
 
-use shared::{Load, at, closed_loop, play};
+use shared::{Load, at, closed_loop, constant, play, reader};
 use wordline_block::{BlockDevice, Op};
 use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
@@ -14,20 +14,10 @@ use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
 use wordline_reliability::errors::table::Table;
-use wordline_reliability::{Code, Ecc, Errors, Reader};
+use wordline_reliability::{Code, Ecc, Errors};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
-
-/// Every page errs at this rate.
-fn constant(rate: f64) -> Errors {
-    Errors::Table(Table {
-        cycles: vec![0.0],
-        rates: vec![rate],
-        per_day: Vec::new(),
-        per_read: Vec::new(),
-    })
-}
 
 /// tR 30 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
 fn plan(errors: Errors, code: Code) -> Plan {
@@ -56,21 +46,7 @@ fn plan(errors: Errors, code: Code) -> Plan {
         ..Timing::default()
     };
     plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
-    plan.part.reader = Some(Box::new(Reader {
-        errors,
-        page_factors: Vec::new(),
-        variation: None,
-        shift: None,
-        single_level: None,
-        words: code.words(4096),
-        code,
-        cycles: 0.0,
-        retention_days: 0.0,
-        acceleration: 1.0,
-        expected: false,
-        read_limit: 0,
-        refresh_days: 0.0,
-    }));
+    plan.part.reader = Some(Box::new(reader(errors, code)));
     plan
 }
 

@@ -3,7 +3,7 @@
 
 mod shared;
 
-use shared::{Load, Tally, at, closed_loop, play};
+use shared::{Load, Tally, at, closed_loop, constant, play, reader};
 use wordline_block::{Op, Request};
 use wordline_device::{Composition, Plan, Precondition, SlcCounts, Ssd};
 use wordline_ftl::allocate::Dimensions;
@@ -14,8 +14,7 @@ use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
-use wordline_reliability::errors::table::Table;
-use wordline_reliability::{Errors, Reader, SingleLevel};
+use wordline_reliability::{Reader, SingleLevel};
 
 const PAGE: u64 = 4096;
 const BITS: u32 = 4;
@@ -144,24 +143,8 @@ fn pages_of_the_cache_do_not_err_until_they_are_folded() {
     let mut plan = device(&fixed(0.1), 0.4, dimensions(1, 1), 40, 16).unwrap();
     let code = Ldpc::default().code().unwrap();
     plan.part.reader = Some(Box::new(Reader {
-        errors: Errors::Table(Table {
-            cycles: vec![0.0],
-            rates: vec![1.2e-2],
-            per_day: Vec::new(),
-            per_read: Vec::new(),
-        }),
-        page_factors: Vec::new(),
-        variation: None,
-        shift: None,
         single_level: Some(SingleLevel::new(BITS)),
-        words: code.words(4096),
-        code,
-        cycles: 0.0,
-        retention_days: 0.0,
-        acceleration: 1.0,
-        expected: false,
-        read_limit: 0,
-        refresh_days: 0.0,
+        ..reader(constant(1.2e-2), code)
     }));
     let mut ssd = filled(&plan, 0.5);
     let later = |ms| Time::from_ms(ms);

@@ -8,6 +8,7 @@ use crate::gc::reclaim::Reclaiming;
 use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
+use crate::refresh::Refresh;
 use crate::regulate::Regulation;
 use crate::slc_cache::SlcCache;
 use crate::trim::Trim;
@@ -33,6 +34,8 @@ pub struct Config {
     pub gc: Gc,
     /// Which block gets which data.
     pub wear: Wear,
+    /// How a block's data moves that was read too often, or has lain too long.
+    pub refresh: Refresh,
     /// How pages are programmed, of those ways that `nand.programming` has, and which are written again.
     pub regulation: Regulation,
     /// Which blocks take the writes of the host in single-level mode, before they are folded (SLC cache). Page mapping only; the times of that mode are `nand.slc_mode`.
@@ -50,6 +53,7 @@ impl Default for Config {
             allocate: Allocate::default(),
             gc: Gc::default(),
             wear: Wear::default(),
+            refresh: Refresh::default(),
             regulation: Regulation::default(),
             slc_cache: SlcCache::default(),
             trim: Trim::default(),

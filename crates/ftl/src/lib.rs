@@ -15,6 +15,7 @@ pub mod mapping;
 pub mod owner;
 pub mod plan;
 pub mod recovery;
+pub mod refresh;
 pub mod regulate;
 mod share;
 pub mod slc_cache;

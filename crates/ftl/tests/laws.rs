@@ -297,6 +297,11 @@ fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
             let pristine = free.iter().find(|(_, erases)| *erases == 0);
             pristine.or_else(|| free.iter().rev().min_by_key(|(_, erases)| *erases))
         }
+        // The block that was freed last, before those that were never used in their order.
+        Wear::LastFreed(_) => {
+            let last = free.iter().rev().find(|(_, erases)| *erases > 0);
+            last.or_else(|| free.first())
+        }
         #[allow(unreachable_patterns)] // while all are named
         _ => free.iter().find(|(block, _)| Some(*block) == taken),
     };

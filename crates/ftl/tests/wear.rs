@@ -6,6 +6,7 @@ use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::instant::Instant;
 use wordline_ftl::mapping::Family;
+use wordline_ftl::refresh::{Refresh, Target};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::wear::dynamic::Dynamic;
 use wordline_ftl::wear::r#static::Static;
@@ -212,7 +213,7 @@ fn families_that_merge_refuse_it() {
 }
 
 /// Reads of a few blocks make their data move again and again, and nothing is written: erases of every block after `rounds` moves of each.
-fn read_only(wear: &Wear, hot: u32, rounds: u32) -> Vec<u32> {
+fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
     let geometry = Geometry {
         dies_per_package: 1,
         planes_per_die: 1,
@@ -230,6 +231,10 @@ fn read_only(wear: &Wear, hot: u32, rounds: u32) -> Vec<u32> {
     let config = Config {
         over_provisioning_ratio: 0.25,
         wear: wear.clone(),
+        refresh: Refresh {
+            target,
+            ..Refresh::default()
+        },
         ..Config::default()
     };
     let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
@@ -251,6 +256,46 @@ fn read_only(wear: &Wear, hot: u32, rounds: u32) -> Vec<u32> {
     array.erases().to_vec()
 }
 
+/// Of data that returns to its block, the blocks of the data are erased once each round, and as many erases fall on those that keep it meanwhile: one
+/// block where that is the one that was freed last, all free ones in turn where wear is levelled. Of data that goes to the block freed last, each block
+/// goes to where the one before it was.
+#[test]
+fn where_data_goes_decides_which_blocks_reads_wear_out() {
+    let last_freed = Wear::LastFreed(wordline_ftl::wear::last_freed::LastFreed {});
+    let filled = (BLOCKS * 3).div_ceil(4);
+    let rounds = 600;
+    for hot in [1, 2, 5] {
+        let returned = |wear: &Wear| {
+            let target = Target::InPlace(wordline_ftl::refresh::target::in_place::InPlace {});
+            let mut erases = read_only(wear, target, hot, rounds);
+            assert!(
+                erases[..hot as usize]
+                    .iter()
+                    .all(|erases| *erases == rounds)
+            );
+            erases.drain(..filled as usize);
+            erases
+        };
+        let kept = returned(&last_freed);
+        assert_eq!(kept.iter().max(), Some(&(hot * rounds)));
+        assert_eq!(kept.iter().sum::<u32>(), hot * rounds);
+        let kept = returned(&Wear::default());
+        let mean = f64::from(hot * rounds) / f64::from(BLOCKS - filled);
+        assert!(
+            kept.iter()
+                .all(|erases| (f64::from(*erases) - mean).abs() <= 1.0)
+        );
+        let moved = read_only(&last_freed, Target::default(), hot, rounds);
+        let worn: Vec<_> = moved.iter().filter(|erases| **erases > 0).collect();
+        assert_eq!(worn.len() as u32, hot + 1);
+        let mean = f64::from(hot * rounds) / f64::from(hot + 1);
+        assert!(
+            worn.iter()
+                .all(|erases| (f64::from(**erases) - mean).abs() <= 1.0)
+        );
+    }
+}
+
 /// Data of `hot` blocks goes round among one more, once every block has been used: the most erased one has `BLOCKS / (hot + 1)` times the erases of an average one.
 /// Levelling that counts these erases spreads them over all blocks that are free.
 #[test]
@@ -259,7 +304,7 @@ fn wear_levelling_that_ignores_reads_wears_few_blocks_out() {
     for hot in [1, 2, 5] {
         let rounds = 600;
         let ratio = |wear: &Wear| {
-            let erases = read_only(wear, hot, rounds);
+            let erases = read_only(wear, Target::default(), hot, rounds);
             let all: u32 = erases.iter().sum();
             assert_eq!(all, hot * rounds, "every move erases a block");
             let most = f64::from(*erases.iter().max().unwrap());

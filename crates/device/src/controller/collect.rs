@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
-use wordline_ftl::{Collection, JobId, Lpn, Mapping, Want};
+use wordline_ftl::gc::schedule::incremental::Incremental;
+use wordline_ftl::gc::schedule::{Checkpoint, Schedule, Trigger};
+use wordline_ftl::refresh::Steps;
+use wordline_ftl::{Collection, GcKind, JobId, Lpn, Mapping, Want};
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 
@@ -95,12 +97,26 @@ impl<M: Mapping> Controller<M> {
             time,
         };
         let stepwise = trigger != Trigger::Trim
-            && (trigger == Trigger::IdleFold || self.scheduling.policy().stepwise())
+            && self.goes_in_steps(trigger)
             && !self.ram.pending.waits_for(plane)
             && !self.ram.trims.waits_for(plane);
         self.ram.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
+    }
+
+    /// Whether requests come between the flash operations of a collection that was started for this.
+    fn goes_in_steps(&self, trigger: Trigger) -> bool {
+        let by_schedule = || self.scheduling.policy().stepwise();
+        match trigger {
+            Trigger::IdleFold => true,
+            Trigger::ReadDisturb | Trigger::Retention => match self.refresh_steps {
+                Steps::Schedule => by_schedule(),
+                Steps::Page => true,
+                Steps::Block => false,
+            },
+            _ => by_schedule(),
+        }
     }
 
     /// Whether a job stops at the checkpoint that it is at.
@@ -116,6 +132,9 @@ impl<M: Mapping> Controller<M> {
             free_blocks: self.mapping.free_blocks_of(plane),
             reserve_blocks: self.reserve_blocks,
         };
+        if collecting.kind == GcKind::Refresh && self.refresh_steps == Steps::Page {
+            return Incremental::default().yields(&checkpoint);
+        }
         self.scheduling.policy().yields(&checkpoint)
     }
 

@@ -7,9 +7,11 @@ use wordline_device::{
     Composition, DeviceError, Event, Interface, Observation, Plan, Precondition, Scheduler, Ssd,
 };
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, Mapping};
+use wordline_ftl::{Config, GcKind, Mapping};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Operation, Part, Timing};
+use wordline_reliability::errors::table::Table;
+use wordline_reliability::{Code, Errors, Reader};
 
 /// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
 pub fn plan(
@@ -45,6 +47,35 @@ pub fn plan(
     })
 }
 
+/// Every page errs at this rate.
+pub fn constant(rate: f64) -> Errors {
+    Errors::Table(Table {
+        cycles: vec![0.0],
+        rates: vec![rate],
+        per_day: Vec::new(),
+        per_read: Vec::new(),
+    })
+}
+
+/// Reads of pages of 4 KiB that err so, under such a code; no data moves for its own sake.
+pub fn reader(errors: Errors, code: Code) -> Reader {
+    Reader {
+        errors,
+        page_factors: Vec::new(),
+        variation: None,
+        shift: None,
+        single_level: None,
+        words: code.words(4096),
+        code,
+        cycles: 0.0,
+        retention_days: 0.0,
+        acceleration: 1.0,
+        expected: false,
+        read_limit: 0,
+        refresh_days: 0.0,
+    }
+}
+
 /// What a run did.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -55,6 +86,8 @@ pub struct Tally {
     pub merged: u64,
     pub unwritten: u64,
     pub collections: u64,
+    /// Those of them for the sake of data.
+    pub refreshes: u64,
     pub erased: u64,
     pub trimmed: u64,
     pub own: u64,
@@ -91,7 +124,13 @@ impl Probe<Observation> for Tally {
             Observation::PagesWritten { pages } => self.host_pages += u64::from(pages),
             Observation::PageMerged => self.merged += 1,
             Observation::UnwrittenRead => self.unwritten += 1,
-            Observation::Collected { moved, erased, .. } => {
+            Observation::Collected {
+                moved,
+                erased,
+                kind,
+                ..
+            } => {
+                self.refreshes += u64::from(kind == GcKind::Refresh);
                 self.moved += u64::from(moved);
                 self.erased += u64::from(erased);
                 self.collections += 1;

@@ -184,16 +184,24 @@ impl<O: Owner> OwnedMap<O> {
     /// A collection has begun: what it does not move is lost to the owner. For the sake of wear and of data it moves all.
     fn take_pages(&mut self, mut collection: Collection) -> Option<Collection> {
         let victim = self.pages.map.victim(Plane(collection.job.0))?;
+        if matches!(collection.kind, GcKind::Wear | GcKind::Refresh) {
+            self.take_all(victim);
+            return Some(collection);
+        }
+        self.owes_no_summary(victim);
+        collection.cost.pages -= self.pages.take(victim, &self.reclaim, &mut self.owner);
+        Some(collection)
+    }
+    /// Data moves that stays its owner's.
+    fn take_all(&mut self, victim: Block) {
+        self.owes_no_summary(victim);
+        self.pages
+            .take(victim, &Reclaiming::default(), &mut self.owner);
+    }
+    fn owes_no_summary(&mut self, victim: Block) {
         let layout = &self.pages.layout;
         self.due
             .retain(|page| layout.block_of(page.place) != victim);
-        let all = Reclaiming::default();
-        let reclaim = match collection.kind {
-            GcKind::Wear | GcKind::Refresh => &all,
-            _ => &self.reclaim,
-        };
-        collection.cost.pages -= self.pages.take(victim, reclaim, &mut self.owner);
-        Some(collection)
     }
     /// What comes before the erase of a plane's victim, all pages of which have been moved: the program of what the owner owes,
     /// and the wait for it.
@@ -341,6 +349,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn erased(&mut self, block: Block, erases: u32) {
         self.owner.erased(self.pages_of(block));
         self.pages.map.erased(block, erases);
+        if let Some(victim) = self.pages.map.victim(self.pages.layout.plane_of(block)) {
+            self.take_all(victim);
+        }
     }
     fn retired(&mut self, block: Block) {
         self.pages.map.retired(block);

@@ -8,6 +8,7 @@ mod exchange;
 mod in_step;
 mod metadata;
 mod recover;
+mod refresh;
 mod room;
 mod write;
 
@@ -70,6 +71,8 @@ enum Writer {
     Wear = 2,
     /// The host, past the SLC cache: its block while it writes to one of the cache.
     Direct = 3,
+    /// Data that moves for its own sake and returns to its block: the block that keeps it meanwhile, and then its own.
+    Return = 4,
 }
 
 /// The block of a plane that takes programs.
@@ -104,7 +107,7 @@ struct PlaneState {
     /// Whether the last collection was for the sake of even wear: the next is not.
     leveled: bool,
     /// By [`Writer`].
-    active: [Active; 4],
+    active: [Active; 5],
 }
 
 impl PlaneState {
@@ -193,7 +196,7 @@ impl PageMap {
             stale: 0,
             victim: None,
             leveled: false,
-            active: [Active::default(); 4],
+            active: [Active::default(); 5],
         };
         Self {
             layout,
@@ -395,6 +398,9 @@ impl Mapping for PageMap {
         if self.cache.is_some() && self.erased_cached(plane, block) {
             self.planes[plane.index()].victim = None;
             self.turn_to_cache(plane);
+            return;
+        }
+        if self.returns(plane, block, erases) {
             return;
         }
         let state = &mut self.planes[plane.index()];

@@ -1,6 +1,7 @@
 //! Which free block is written next, and whose data moves for even wear.
 
 pub mod dynamic;
+pub mod last_freed;
 pub mod none;
 pub mod read_blind;
 pub mod r#static;
@@ -16,6 +17,10 @@ pub trait Spend {
     /// The same of a block whose data was moved because of its reads or its age, and not for room.
     fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
         self.erased(plane, block, erases);
+    }
+    /// `block` of `plane` has been erased in the same way, and its data returns to it.
+    fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
+        self.in_use(plane, block, erases);
     }
     /// Takes a free block of `plane`. There is one: the caller counts.
     fn take(&mut self, plane: Plane) -> Option<Block>;
@@ -71,6 +76,9 @@ macro_rules! members {
             fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
                 match self { $(Self::$Variant(state) => state.refreshed(plane, block, erases)),+ }
             }
+            fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
+                match self { $(Self::$Variant(state) => state.refreshed_in_place(plane, block, erases)),+ }
+            }
             fn take(&mut self, plane: Plane) -> Option<Block> {
                 match self { $(Self::$Variant(state) => state.take(plane)),+ }
             }
@@ -92,6 +100,7 @@ members! {
     "dynamic" => Dynamic(dynamic),
     "static" => Static(r#static),
     "read-blind" => ReadBlind(read_blind),
+    "last-freed" => LastFreed(last_freed),
 }
 
 impl Default for Wear {

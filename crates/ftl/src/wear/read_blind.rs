@@ -62,6 +62,9 @@ impl Spend for State {
         self.refreshes[block.index()] += 1;
         self.erased(plane, block, erases);
     }
+    fn refreshed_in_place(&mut self, _plane: Plane, block: Block, _erases: u32) {
+        self.refreshes[block.index()] += 1;
+    }
     fn take(&mut self, plane: Plane) -> Option<Block> {
         let erased = &mut self.erased[plane.index()];
         self.pristine

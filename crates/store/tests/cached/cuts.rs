@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // what records cost is told
 
 use super::*;
+use wordline_ftl::GcKind;
 use wordline_partition::{Costs, Partition};
 use wordline_store::{AddressMap, Array};
 
@@ -11,16 +12,22 @@ pub type Store = Cached<Array<Disk>>;
 
 /// Hears of the pages of metadata that are begun, and of nothing else.
 #[derive(Clone, Default)]
-pub struct MetadataPrograms {
+pub struct FlashWork {
     metadata: u64,
+    /// Blocks whose data has moved for its own sake.
+    pub refreshes: u64,
 }
 
-impl Probe<Observation<OfDisks>> for MetadataPrograms {
+impl Probe<Observation<OfDisks>> for FlashWork {
     fn observe(&mut self, _now: Time, heard: Observation<OfDisks>) {
-        if let Observation::Flash(wordline_device::Observation::MetadataPage { program: true }) =
-            heard
-        {
-            self.metadata += 1;
+        match heard {
+            Observation::Flash(wordline_device::Observation::MetadataPage { program: true }) => {
+                self.metadata += 1;
+            }
+            Observation::Flash(wordline_device::Observation::Collected { kind, .. }) => {
+                self.refreshes += u64::from(kind == GcKind::Refresh);
+            }
+            _ => {}
         }
     }
 }
@@ -91,7 +98,7 @@ fn disks(below: Below) -> Array<Disk> {
 pub struct Run {
     pub store: Store,
     queue: EventQueue<Event<<Array<Disk> as BlockDevice>::Event>>,
-    heard: MetadataPrograms,
+    pub heard: FlashWork,
     now: Time,
     pub random: Stream,
     under_way: u32,
@@ -148,7 +155,7 @@ impl Run {
         Self {
             store,
             queue: EventQueue::default(),
-            heard: MetadataPrograms::default(),
+            heard: FlashWork::default(),
             now: Time::ZERO,
             random: Stream::new(seed, "cuts"),
             under_way: 0,
@@ -488,7 +495,7 @@ fn what_is_destaged_is_on_the_platters() {
                 let cut = run
                     .store
                     .clone()
-                    .cut_power(run.now, &mut MetadataPrograms::default())
+                    .cut_power(run.now, &mut FlashWork::default())
                     .unwrap();
                 assert_eq!(cut.pages_lost, 0, "groups of {group}");
             }
@@ -600,9 +607,7 @@ fn a_summary_that_is_cut_off_is_none() {
                 .map(|pages| if *pages == 8 { 1 } else { 1 + pages.max(&1) })
                 .sum();
             let mut store = run.store.clone();
-            let cut = store
-                .cut_power(run.now, &mut MetadataPrograms::default())
-                .unwrap();
+            let cut = store.cut_power(run.now, &mut FlashWork::default()).unwrap();
             let after = programmed(&store);
             let mut of_summary = None;
             for (before, after) in before
@@ -625,7 +630,7 @@ fn a_summary_that_is_cut_off_is_none() {
             }
             assert!(read <= u64::from(cut.pages_torn));
             let queue = &mut EventQueue::default();
-            let heard = &mut MetadataPrograms::default();
+            let heard = &mut FlashWork::default();
             let now = run.now + cut.time;
             store.resume(&mut Context::new(now, queue, heard)).unwrap();
             while let Some((now, event)) = queue.pop() {

@@ -6,6 +6,7 @@ use super::*;
 use wordline_block::Completion;
 use wordline_device::Ssd;
 use wordline_ftl::Map;
+use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch};
 use wordline_reliability::errors::table::Table;
@@ -79,6 +80,37 @@ fn what_cannot_be_corrected_comes_from_the_disk_or_is_an_error() {
         uncorrectable > 1000 && lost > 100 && failed > 100,
         "{uncorrectable} uncorrectable, {lost} lost, {failed} failed"
     );
+}
+
+/// The same where no read errs and blocks that are read often move, to others or back to where they were: no request fails.
+#[test]
+fn blocks_of_a_cache_move_for_their_data() {
+    for target in Target::defaults() {
+        let mut refreshes = 0;
+        for number in 0..60 {
+            let (table, reclaim, below) = table(number);
+            let mut run = Run::with(reclaim, &table, below, number, |_, device| {
+                erring(device, 1e-12);
+                if let Some(reader) = &mut device.part.reader {
+                    reader.read_limit = 2 + number as u32 % 8;
+                }
+                device.ftl.config.refresh = Refresh {
+                    target: target.clone(),
+                    steps: [Steps::Schedule, Steps::Page, Steps::Block][number as usize % 3],
+                };
+            });
+            for _ in 0..4 {
+                run.go_on(1 + number as u32 % 23, 600);
+                run.cut();
+            }
+            run.go_on(1 + number as u32 % 23, 600);
+            run.rest();
+            run.read_all();
+            assert_eq!(run.failed, 0, "{table}");
+            refreshes += run.heard.refreshes;
+        }
+        assert!(refreshes > 200, "{}: {refreshes}", target.name());
+    }
 }
 
 /// A cache before a disk of constant time, both at rest.

@@ -48,20 +48,25 @@ def cycles(setup: Setup) -> Figure:
     more = {**ERRS, "ftl.mapping": "page"}
     blind = drive("A", setup, more=more, blocks=WEAR_BLOCKS)
     least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=WEAR_BLOCKS)
+    levelled = {**more, "ftl.wear": "dynamic", "ftl.refresh.target": "in-place"}
+    back = drive("A", setup, more=levelled, blocks=WEAR_BLOCKS)
     even = drive("A", setup, more=more, blocks=EVEN_BLOCKS)
-    hot, fair, all_of_it = carried_out(
+    hot, fair, returned, all_of_it = carried_out(
         setup,
         [
             (blind, "rounds of reads of 1/32",
              {str(many): _reads(blind, HOT, SWEEPS * many) for many in range(1, ROUNDS + 1)}),
             (least, "rounds of reads of 1/32, wear levelling that sees them",
              {str(many): _reads(least, HOT, SWEEPS * many) for many in (ROUNDS // 2, ROUNDS)}),
+            (back, "rounds of reads of 1/32, whose data returns to its blocks",
+             {str(many): _reads(back, HOT, SWEEPS * many) for many in (ROUNDS // 2, ROUNDS)}),
             (even, "reads of all", {"1": _reads(even, 1.0, EVEN_ROUNDS)}),
         ],
     )  # fmt: skip
     rounds = [_worn(hot[str(many)].summary) for many in range(1, ROUNDS + 1)]
     last = since(rounds[ROUNDS // 2 - 1], rounds[-1])
     spread = since(*(_worn(fair[str(many)].summary) for many in (ROUNDS // 2, ROUNDS)))
+    own = since(*(_worn(returned[str(many)].summary) for many in (ROUNDS // 2, ROUNDS)))
     uniform = _worn(all_of_it["1"].summary)
     grows = all(one["most"] < two["most"] and one["mean"] < two["mean"]
                 for one, two in pairwise(rounds))  # fmt: skip
@@ -84,6 +89,9 @@ def cycles(setup: Setup) -> Figure:
                 PUBLISHED("5.6", "most worn over mean")),
             Row("the same, wear levelling that sees them", spread["ratio"], "times"),
             Row("its limit, the drive over what is read and what is spare", turn, "times"),
+            Row("the same, data that returns to its own block", own["ratio"], "times"),
+            Row("its limit, half of the drive over what is read: half of the erases are of blocks "
+                "that keep the data meanwhile", 1 / (2 * HOT), "times"),
             Row("all of the drive read", uniform["ratio"], "times"),
         ],
         claims=[
@@ -96,6 +104,10 @@ def cycles(setup: Setup) -> Figure:
             Claim("P2: where it sees them, data that is read goes round in all that is spare, and "
                   "the ratio is less than half of that", spread["ratio"] < 0.5 * last["ratio"],
                   f"{spread['ratio']:.1f}"),
+            Claim("P2: where the data returns to its own block, levelling that sees the erases "
+                  "cannot spread them, and the ratio is its limit, within 30 %",
+                  abs(own["ratio"] * 2 * HOT - 1) < 0.3,
+                  f"{own['ratio']:.1f} against {1 / (2 * HOT):.0f}"),
             Claim("P2: reads of all of the drive wear all blocks alike, within half of the mean",
                   uniform["ratio"] < 1.5,
                   f"{uniform['most']} at most, {uniform['mean']:.3f} on average"),
@@ -112,7 +124,7 @@ def cycles(setup: Setup) -> Figure:
                     lines({key: {str(many + 1): float(one[key]) for many, one in
                                  enumerate(rounds)} for key in ("most", "mean")},
                           COLOURS, "rounds", "erases", category=True))],
-        data={"rounds": rounds, "seen": spread, "all": uniform},
+        data={"rounds": rounds, "seen": spread, "own": own, "all": uniform},
     )  # fmt: skip
 
 

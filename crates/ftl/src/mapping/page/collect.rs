@@ -24,6 +24,8 @@ pub(super) struct Victim {
     pub writer: Writer,
     /// Whether it is moved for the sake of its data.
     pub refresh: bool,
+    /// Whether it is the block that has kept the data of another, which returns there.
+    pub is_back: bool,
 }
 
 /// How far a collection is.
@@ -67,21 +69,6 @@ impl PageMap {
         Some(self.start_on(plane, block, kind, writer))
     }
 
-    /// See [`Mapping::refresh`].
-    pub(super) fn start_refresh(&mut self, block: Block) -> Option<Collection> {
-        let plane = self.layout.plane_of(block);
-        let state = &self.planes[plane.index()];
-        if state.victim.is_some()
-            || state.free <= self.reserve_blocks
-            || self.blocks.phase(block) != Phase::Closed
-        {
-            return None;
-        }
-        self.chooser
-            .withdraw(plane, block, self.blocks.valid(block));
-        Some(self.start_on(plane, block, GcKind::Refresh, self.collection))
-    }
-
     /// See [`Mapping::clear`].
     pub(super) fn start_clear(&mut self, block: Block) -> Option<Collection> {
         let plane = self.layout.plane_of(block);
@@ -119,6 +106,7 @@ impl PageMap {
             stage: Stage::Moving,
             writer,
             refresh: kind == GcKind::Refresh,
+            is_back: false,
         });
         Collection {
             job: JobId::of(plane),

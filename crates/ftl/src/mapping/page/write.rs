@@ -127,7 +127,9 @@ impl PageMap {
         self.free_blocks -= 1;
         let block = match writer {
             Writer::Wear => self.free.take_worn(plane),
-            Writer::Host | Writer::Collection | Writer::Direct => self.free.take(plane),
+            Writer::Host | Writer::Collection | Writer::Direct | Writer::Return => {
+                self.free.take(plane)
+            }
         };
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
         self.activate(plane, writer, block, 0);

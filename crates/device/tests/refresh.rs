@@ -1,0 +1,174 @@
+//! Data that moves for its own sake: where it goes, what comes between its steps, and what a power cut in the middle finds.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+mod shared;
+
+use shared::{Load, at, closed_loop, play, reader};
+use wordline_block::Op;
+use wordline_device::{Plan, Precondition, Ssd};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::mapping::Family;
+use wordline_ftl::refresh::target::in_place::InPlace;
+use wordline_ftl::refresh::{Refresh, Steps, Target};
+use wordline_ftl::{Config, Lpn, Map, Mapping};
+use wordline_kernel::Time;
+use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
+use wordline_reliability::ecc::Correct;
+use wordline_reliability::{Ecc, Errors};
+
+const PAGE: u64 = 4096;
+const PAGES: u32 = 8;
+const BLOCKS: u32 = 32;
+const LIMIT: u32 = 100;
+const READ: Time = Time::from_us(30);
+const PROGRAM: Time = Time::from_us(400);
+const ERASE: Time = Time::from_us(1500);
+const TRANSFER: Time = Time::from_us(20);
+/// Between two reads.
+const GAP: Time = Time::from_us(400);
+
+fn in_place() -> Target {
+    Target::InPlace(InPlace {})
+}
+
+/// Reads never err, and the data of a block moves after [`LIMIT`] of them. Two planes, each a die and a channel of its own.
+fn plan(mapping: &Family, refresh: Refresh) -> Plan {
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        mapping: mapping.clone(),
+        refresh,
+        ..Config::default()
+    };
+    let dimensions = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let mut plan = shared::plan(&config, dimensions, BLOCKS, PAGES, 64).unwrap();
+    let geometry = Geometry {
+        pages_per_block: PAGES,
+        ..Geometry::default()
+    };
+    let timing = Timing {
+        read_ns: PerLevel::All(READ.0 / 1000),
+        program_ns: PerLevel::All(PROGRAM.0 / 1000),
+        erase_ns: ERASE.0 / 1000,
+        command_cycle_ns: 0,
+        plane_busy_ns: 0,
+        bus_mt_per_s: 204.8,
+        ..Timing::default()
+    };
+    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+    let mut reader = reader(Errors::default(), Ecc::default().code().unwrap());
+    reader.read_limit = LIMIT;
+    plan.part.reader = Some(Box::new(reader));
+    plan
+}
+
+fn filled(plan: &Plan) -> Ssd<Map> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    let precondition = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        scattered: false,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd
+}
+
+/// Reads of page 0 alone, one after the other, and the time of each.
+fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
+    let requests: Vec<_> = (0..count)
+        .map(|number| at(GAP * number, Op::Read, 0, PAGE))
+        .collect();
+    let (played, _) = play(ssd, &requests);
+    let since = |(played, number): (&shared::Played, u64)| played.done - GAP * number;
+    played.iter().zip(0..).map(since).collect()
+}
+
+/// The block that is read is erased once each time, keeps its data, and as many erases go to blocks that keep it meanwhile.
+#[test]
+fn data_returns_to_its_block() {
+    let refresh = |target| Refresh {
+        target,
+        steps: Steps::Block,
+    };
+    let run = |target| {
+        let plan = plan(&Family::default(), refresh(target));
+        let mut ssd = filled(&plan);
+        let before = ssd.mapping().lookup(Lpn(0)).unwrap();
+        reads(&mut ssd, 2_000);
+        ssd.mapping().audit().unwrap();
+        let after = ssd.mapping().lookup(Lpn(0)).unwrap();
+        (before, after, ssd.array().erases().to_vec())
+    };
+    let (before, after, erases) = run(in_place());
+    assert_eq!(before, after);
+    let own = erases[before.index() / PAGES as usize];
+    assert!(own >= 10, "{own}");
+    assert_eq!(erases.iter().sum::<u32>(), 2 * own);
+    // Levelling takes another of the free blocks each time.
+    let others = erases.iter().filter(|erases| **erases != own);
+    assert!(own > 3 && others.max() <= Some(&2), "{erases:?}");
+    let (before, after, erases) = run(Target::default());
+    assert_ne!(before, after);
+    assert!(erases.iter().all(|erases| *erases <= 2), "{erases:?}");
+}
+
+/// A refresh of [`PAGES`] pages whose requests come between waits for at most one flash operation; in one piece, a read may come behind
+/// all copies.
+#[test]
+fn requests_come_between_steps() {
+    let slowest = |target: &Target, steps| {
+        let plan = plan(
+            &Family::default(),
+            Refresh {
+                target: target.clone(),
+                steps,
+            },
+        );
+        reads(&mut filled(&plan), 2_000).into_iter().max().unwrap()
+    };
+    let own = READ + TRANSFER;
+    let all = (PROGRAM + TRANSFER) * u64::from(PAGES);
+    for target in [Target::default(), in_place()] {
+        let page = slowest(&target, Steps::Page);
+        // Behind an operation, and those reads that came during it.
+        let behind = ERASE.0.div_ceil(GAP.0);
+        assert!(page <= ERASE + own * (behind + 1), "{page:?}");
+        let block = slowest(&target, Steps::Block);
+        // The first read that comes during it, at most a gap behind its start.
+        assert!(block >= all - GAP && block > page, "{block:?}");
+        // Collections are in one piece here.
+        assert_eq!(slowest(&target, Steps::Schedule), block);
+    }
+}
+
+/// Reads and writes of everything, checked, while blocks return to where they were.
+#[test]
+fn what_is_written_meanwhile_is_kept() {
+    let load = Load {
+        requests: 20_000,
+        read_ratio: 0.95,
+        grain_bytes: 512,
+        most_bytes: 4 * PAGE,
+        footprint_ratio: 0.2,
+    };
+    for family in Family::defaults() {
+        if !["page", "dftl"].contains(&family.name()) {
+            continue;
+        }
+        for steps in [Steps::Page, Steps::Block] {
+            let target = in_place();
+            let plan = plan(&family, Refresh { target, steps });
+            let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+            let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+            ssd.mapping().audit().unwrap();
+            assert_eq!(tally.requests, load.requests);
+            assert!(tally.refreshes > 50, "{}", tally.refreshes);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The block that was freed last.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane};
+
+use super::{Pristine, Spend};
+
+/// Free blocks are written in LIFO order, those that were never used last: no wear levelling, and the least there can be. Data that is
+/// written or read much goes round among few blocks, which wear out while the others do not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LastFreed {}
+
+impl Cited for LastFreed {
+    const PAPER: &'static str = "";
+}
+
+/// Per plane a stack of free blocks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    pristine: Pristine,
+    erased: Vec<Vec<Block>>,
+}
+
+impl State {
+    pub(super) const MOVES_DATA: bool = false;
+    /// Of the blocks that were erased, free ones are few.
+    pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
+        Table::grown::<Block>("free blocks", 0)
+    }
+    pub(super) fn new(_policy: &LastFreed, layout: &Layout) -> Self {
+        Self {
+            pristine: Pristine::new(layout),
+            erased: vec![Vec::new(); layout.planes() as usize],
+        }
+    }
+}
+
+impl Spend for State {
+    fn erased(&mut self, plane: Plane, block: Block, _erases: u32) {
+        self.erased[plane.index()].push(block);
+    }
+    fn take(&mut self, plane: Plane) -> Option<Block> {
+        self.erased[plane.index()]
+            .pop()
+            .or_else(|| self.pristine.take(plane))
+    }
+}
