@@ -462,6 +462,17 @@ class MapCache(TypedDict):
     dirty_evictions: int
 
 
+class ReadsMet(TypedDict):
+    """Response times of the reads of SSDs by what they have met on their way: the reads of the
+        host, those of each member of an array, or what a cache
+    reads of its flash. Reads that have met more than one of these count with each."""
+
+    nothing: Latency
+    retry: Latency
+    reclaim: Latency
+    bad_block: Latency
+
+
 class ReadErrors(TypedDict):
     """What reads have found, for the host and for the device itself, where they err
     (`nand.reliability`)."""
@@ -474,6 +485,7 @@ class ReadErrors(TypedDict):
     uncorrectable_bit_error_rate: float | None
     pages_lost: int
     reads_beyond_model: int
+    reads_met: ReadsMet
 
 
 class BadBlocks(TypedDict):

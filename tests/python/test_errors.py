@@ -51,3 +51,56 @@ def test_pages_fail_and_err_as_the_binomial_distribution_says(rate: float) -> No
     found = errors["worst_codeword_mean"]
     assert found is not None
     assert abs(found - mean) < 5 * spread / math.sqrt(READS)
+
+
+LDPC_BITS = 9216
+FIRST_LEVEL = math.floor(4.88e-3 * LDPC_BITS)
+"""Errors of a codeword of the default LDPC code that a hard decision corrects."""
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+def test_as_many_reads_meet_a_retry_as_the_binomial_distribution_says(pages: int) -> None:
+    rate = 3.4e-3
+    device = {
+        "base": "d4",
+        "ssd": {"ecc": "ldpc"},
+        "nand": {
+            "geometry": {"page_bytes": PAGE_BYTES, "blocks_per_plane": 32},
+            "reliability": {"errors": {"table": {"cycles": [0.0], "rates": [rate]}}},
+        },
+        "workload": {"requests": READS, "read_ratio": 1.0, "request_bytes": pages * PAGE_BYTES,
+                     "align_bytes": pages * PAGE_BYTES},
+    }  # fmt: skip
+    summary = wordline.run(device, requests=False).summary
+    errors = summary["read_errors"]
+    assert errors is not None
+    met = errors["reads_met"]
+    # A read meets a retry if one of the codewords of its pages has more errors.
+    alone = math.log1p(-stats.binom.sf(FIRST_LEVEL, LDPC_BITS, rate))
+    expected = READS * -math.expm1(pages * WORDS * alone)
+    assert expected > 50
+    deviation = math.sqrt(expected * (1 - expected / READS))
+    assert abs(met["retry"]["count"] - expected) < 5 * deviation
+    assert met["nothing"]["count"] + met["retry"]["count"] == READS
+    assert met["reclaim"]["count"] == met["bad_block"]["count"] == 0
+    assert errors["page_reads_retried"] >= met["retry"]["count"]
+    # Together they are the reads of the run.
+    sums = [one["count"] * one["mean_us"] for one in (met["nothing"], met["retry"])]
+    assert sum(sums) == pytest.approx(READS * summary["latency"]["read"]["mean_us"])
+    assert met["retry"]["min_us"] > met["nothing"]["min_us"]
+
+
+def test_members_of_an_array_tell_what_their_reads_have_met() -> None:
+    errs = {"base": "d4", "nand": {"reliability": {"read_limit": 8}}}
+    array = {
+        "array": {"members": [{"name": "left", **errs}, {"name": "right", "base": "d4"}],
+                  "stripe_bytes": 65536},
+        "workload": {"requests": 4000, "read_ratio": 1.0, "request_bytes": 4096,
+                     "working_set_ratio": 0.02},
+    }  # fmt: skip
+    errors = wordline.run(array, requests=False).summary["read_errors"]
+    assert errors is not None
+    met = errors["reads_met"]
+    # Only the reads of the member in which there is something to meet, about half of them.
+    assert 1500 < met["nothing"]["count"] + met["reclaim"]["count"] < 2500
+    assert met["reclaim"]["count"] > 0

@@ -5,6 +5,7 @@
 pub mod completion;
 pub mod device;
 pub mod member;
+pub mod met;
 pub mod part;
 pub mod power_cut;
 pub mod request;
@@ -13,6 +14,7 @@ pub mod trim_range;
 pub use completion::{Completion, Ticket};
 pub use device::{BlockDevice, Busy, Collecting, Event, Failure};
 pub use member::{Member, Nested};
+pub use met::Met;
 pub use part::{PARTS, Part, Parts, Shown};
 pub use power_cut::PowerCut;
 pub use request::{BeyondEnd, Op, Request};

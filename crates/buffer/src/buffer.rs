@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use wordline_block::Ticket;
+use wordline_block::{Met, Ticket};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replacing;
 use wordline_cache::replacement::foreign::Maker;
@@ -47,6 +47,8 @@ pub struct Buffer {
     pub lost_reads: u64,
     /// Requests of which a page could not be read or written, until they are done.
     pub(crate) failed: Vec<Ticket>,
+    /// What requests that are not done have met in the flash, of those that have.
+    pub(crate) met: Vec<(Ticket, Met)>,
     /// Requests to the flash; the owner takes them away.
     pub requests: VecDeque<PageRequest>,
     /// By chip: how much of it there is, and of that which comes to it when it has left the memory.
@@ -82,6 +84,7 @@ impl Buffer {
             lost: FxHashSet::default(),
             lost_reads: 0,
             failed: Vec::new(),
+            met: Vec::new(),
             requests: VecDeque::new(),
             decided: vec![Decided::default(); chips as usize],
             done: VecDeque::new(),

@@ -1,5 +1,6 @@
 //! Data that has moved, and what the flash has done.
 
+use wordline_block::{Met, Ticket};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
@@ -99,18 +100,39 @@ impl Buffer {
         if part.failed && !self.failed.contains(&part.ticket) {
             self.failed.push(part.ticket);
         }
+        if !part.met.is_nothing() {
+            self.meet(part);
+        }
         let remaining = &mut self.remaining[part.ticket as usize];
         *remaining -= 1;
         if *remaining == 0 {
             let failed = self.failed.iter().position(|one| *one == part.ticket);
+            let met = self.take_met(part.ticket);
             self.done.push_back(Served {
                 ticket: part.ticket,
                 parts: part.parts,
                 failed: failed.is_some(),
+                met,
             });
             if let Some(place) = failed {
                 self.failed.swap_remove(place);
             }
         }
+    }
+
+    /// A part of a request has met something in the flash.
+    #[cold]
+    fn meet(&mut self, part: &Part) {
+        let known = self.met.iter_mut().find(|(one, _)| *one == part.ticket);
+        match known {
+            Some((_, met)) => *met = met.and(part.met),
+            None => self.met.push((part.ticket, part.met)),
+        }
+    }
+
+    /// What a request that is done has met.
+    fn take_met(&mut self, ticket: Ticket) -> Met {
+        let place = self.met.iter().position(|(one, _)| *one == ticket);
+        place.map_or(Met::default(), |place| self.met.swap_remove(place).1)
     }
 }

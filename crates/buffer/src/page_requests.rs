@@ -1,6 +1,6 @@
 //! What the buffer asks of the backing store, and what comes back.
 
-use wordline_block::Parts;
+use wordline_block::{Met, Parts};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
 use wordline_kernel::Time;
@@ -98,15 +98,15 @@ impl Buffer {
         now: Time,
         request: &PageRequest,
         began: Time,
-        (parts, outcome): (&Parts, Outcome),
+        (parts, outcome, met): (&Parts, Outcome, Met),
         backing: &mut B,
     ) -> Result<(), Error> {
         let entry = request.entry;
         match request.op {
             PageOp::Fetch if outcome != Outcome::Done || self.is_lost(request.page) => {
-                self.not_fetched(now, entry, began, parts, backing)
+                self.not_fetched(now, entry, began, (parts, met), backing)
             }
-            PageOp::Fetch => self.fetched(now, entry, began, parts, backing),
+            PageOp::Fetch => self.fetched(now, entry, began, (parts, met), backing),
             PageOp::Destage { .. } => {
                 if outcome != Outcome::Done {
                     self.not_kept(entry, outcome);
@@ -131,7 +131,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        parts: &Parts,
+        (parts, met): (&Parts, Met),
         backing: &mut B,
     ) -> Result<(), Error> {
         let all = self.grid.all();
@@ -147,6 +147,7 @@ impl Buffer {
         for place in 0..frame.waiting.len() {
             let part = &mut self.parts[frame.waiting[place] as usize];
             if part.kind == Kind::Read {
+                part.met = part.met.and(met);
                 Self::waited_for_flash(now, part, began, parts);
             }
         }
@@ -177,7 +178,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        parts: &Parts,
+        (parts, met): (&Parts, Met),
         backing: &mut B,
     ) -> Result<(), Error> {
         let is_lost = self.is_lost(self.frames.get(entry).page);
@@ -190,6 +191,7 @@ impl Buffer {
             }
             let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
             part.failed = missing != 0;
+            part.met = part.met.and(met);
             self.lost_reads += u64::from(is_lost && part.failed);
             Self::waited_for_flash(now, part, began, parts);
         }

@@ -1,7 +1,7 @@
 //! Requests, and what they ask of each page.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Parts, Ticket};
+use wordline_block::{Met, Parts, Ticket};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
@@ -14,6 +14,8 @@ pub struct Served {
     pub parts: Parts,
     /// Whether the flash could not read a page of it.
     pub failed: bool,
+    /// What reads of its pages have met in the flash.
+    pub met: Met,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +43,8 @@ pub(crate) struct Part {
     pub(crate) parts: Parts,
     /// Whether the flash could not read what it asks for.
     pub(crate) failed: bool,
+    /// What that has met in the flash.
+    pub(crate) met: Met,
 }
 
 impl Part {
@@ -57,6 +61,7 @@ impl Part {
             since: now,
             parts: Parts::default(),
             failed: false,
+            met: Met::default(),
         }
     }
 }

@@ -41,6 +41,7 @@ impl Buffer {
         self.vacant.clear();
         self.remaining.clear();
         self.failed.clear();
+        self.met.clear();
         self.requests.clear();
         self.decided.fill(Decided::default());
         self.done.clear();

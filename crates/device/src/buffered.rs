@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Parts, PowerCut, Request, Ticket};
+use wordline_block::{Met, Parts, PowerCut, Request, Ticket};
 use wordline_buffer::{
     Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions,
 };
@@ -58,7 +58,7 @@ pub(crate) struct Buffered {
     /// By ticket: what was requested for, and when.
     requested: Vec<Option<(PageRequest, Time)>>,
     /// By ticket of a request that is done: where its time in the device went, and whether a page of it could not be read.
-    served: Vec<(Parts, bool)>,
+    served: Vec<(Parts, bool, Met)>,
 }
 
 impl Buffered {
@@ -90,7 +90,7 @@ impl Buffered {
         self.buffer.versions(Page(page.0))
     }
     /// Where the time of a request that is done went, and whether a page of it could not be read.
-    pub fn served(&self, ticket: Ticket) -> (Parts, bool) {
+    pub fn served(&self, ticket: Ticket) -> (Parts, bool, Met) {
         self.served[ticket as usize]
     }
 
@@ -154,8 +154,13 @@ impl Buffered {
             (true, false) => Outcome::Unread,
             (false, false) => Outcome::Done,
         };
-        self.buffer
-            .flash_done(now, &request, began, (&parts, outcome), &mut flash)?;
+        self.buffer.flash_done(
+            now,
+            &request,
+            began,
+            (&parts, outcome, beside.met),
+            &mut flash,
+        )?;
         Ok(true)
     }
     /// The next request of the host that the buffer is done with.
@@ -164,13 +169,15 @@ impl Buffered {
             ticket,
             parts,
             failed,
+            met,
         } = self.buffer.done.pop_front()?;
         self.buffer.request_done(now);
         let place = ticket as usize;
         if self.served.len() <= place {
-            self.served.resize(place + 1, (Parts::default(), false));
+            self.served
+                .resize(place + 1, (Parts::default(), false, Met::default()));
         }
-        self.served[place] = (parts, failed);
+        self.served[place] = (parts, failed, met);
         Some(ticket)
     }
     /// Pages of reads that ended with an error because what the buffer held of them is lost.

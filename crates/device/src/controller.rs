@@ -266,10 +266,13 @@ impl<M: Mapping> Controller<M> {
     /// What there is to say of a request beside that is done. Once for each.
     #[inline]
     pub fn take_beside(&mut self, ticket: Ticket) -> Beside {
-        if self.ram.beside.is_empty() {
-            return Beside::default();
+        match &mut self.ram.beside {
+            None => Beside::default(),
+            Some(beside) => Beside {
+                is_told: true,
+                ..beside.remove(&ticket).unwrap_or_default()
+            },
         }
-        self.ram.beside.remove(&ticket).unwrap_or_default()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

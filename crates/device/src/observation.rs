@@ -1,7 +1,7 @@
 //! What a probe hears of a device.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Parts, PowerCut, Request};
+use wordline_block::{Met, Parts, PowerCut, Request};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
@@ -96,6 +96,13 @@ pub enum Observation {
         request: Request,
         /// Where its time went.
         parts: Parts,
+    },
+    /// A read is complete, of a device in which it may have met something.
+    Read {
+        /// What it has met.
+        met: Met,
+        /// Its response time.
+        response: Time,
     },
     /// A bus was held until now.
     Bus {

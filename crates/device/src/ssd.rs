@@ -7,7 +7,7 @@ use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
 use wordline_block::{
-    BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket, trim_range,
+    BlockDevice, Busy, Completion, Met, Op, Parts, PowerCut, Request, Ticket, trim_range,
 };
 use wordline_buffer::Versions;
 use wordline_cache::replacement::foreign::Maker;
@@ -276,7 +276,7 @@ impl<M: Mapping> Ssd<M> {
         match &self.buffer {
             None => {
                 let page = self.tickets.outstanding[ticket as usize].parts;
-                self.tell(cx, ticket, page.into(), false);
+                self.tell(cx, ticket, page.into(), (false, Met::default()));
             }
             Some(_) => self.tell_buffered(cx, ticket),
         }
@@ -284,8 +284,8 @@ impl<M: Mapping> Ssd<M> {
     #[inline(never)]
     fn tell_buffered(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
         if let Some(buffered) = &self.buffer {
-            let (parts, missed) = buffered.served(ticket);
-            self.tell(cx, ticket, parts, missed);
+            let (parts, missed, met) = buffered.served(ticket);
+            self.tell(cx, ticket, parts, (missed, met));
         }
     }
     /// Tells of a complete request, which went through the parts of `side` in the device.
@@ -295,7 +295,7 @@ impl<M: Mapping> Ssd<M> {
         cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         side: Parts,
-        missed: bool,
+        (missed, met_before): (bool, Met),
     ) {
         let Outstanding {
             request, submitted, ..
@@ -303,7 +303,18 @@ impl<M: Mapping> Ssd<M> {
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let transfer = self.connection.transfer(ticket);
-        let Beside { failed, decode, .. } = self.controller.take_beside(ticket);
+        let Beside {
+            is_told,
+            met,
+            failed,
+            decode,
+            ..
+        } = self.controller.take_beside(ticket);
+        if is_told && request.op == Op::Read {
+            let met = met.and(met_before);
+            let response = cx.now - request.arrival;
+            cx.observe(Observation::Read { met, response });
+        }
         let parts = Parts {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,

@@ -5,7 +5,7 @@
 mod shared;
 
 use shared::{Load, Tally, at, play};
-use wordline_block::{BlockDevice, Completion, Op, Request};
+use wordline_block::{BlockDevice, Completion, Met, Op, Request};
 use wordline_device::compose::Compose;
 use wordline_device::schedule::Scheduler;
 use wordline_device::{Composition, DeviceError, Event, Plan, Precondition, Ssd};
@@ -147,6 +147,22 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
     assert_eq!(ssd.failures().unwrap().host_failures, 3);
 }
 
+/// A read that comes while a failed program is made good on its die meets that; one behind it does not.
+#[test]
+fn reads_meet_blocks_that_are_replaced() {
+    let plan = plan(3, constant(0.0, 1.0));
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    let requests = [
+        at(US(0), Op::Write, 0, PAGE),
+        // Until 1,000 + 2 x 420 + 470 us.
+        at(US(1000), Op::Write, PAGE, PAGE),
+        at(US(1100), Op::Read, 0, PAGE),
+        at(US(3000), Op::Read, 0, PAGE),
+    ];
+    let (_, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.met, [Met::BAD_BLOCK, Met::default()]);
+}
+
 /// A TRIM that waits for an erase which fails has its erase, and a spare block takes the place; with none left it ends with an error, as do
 /// those behind it, and the device is read-only.
 #[test]
@@ -256,16 +272,9 @@ fn flushes_tell_of_what_is_lost() {
 /// A buffer of so many pages.
 fn buffer(pages: u32) -> wordline_buffer::Plan {
     wordline_buffer::Plan {
-        pages,
-        replacement: wordline_cache::Replacement::default(),
-        write_through: false,
-        capacitors: false,
-        watches_balance: false,
-        batch_pages: 0,
-        idle_flush: None,
-        read_ahead: 0,
         access: Time::from_ns(100),
         port: (1, 300),
+        ..shared::buffer(pages)
     }
 }
 

@@ -5,7 +5,7 @@
 mod shared;
 
 use shared::{Load, at, closed_loop, constant, play, reader};
-use wordline_block::{BlockDevice, Op};
+use wordline_block::{BlockDevice, Met, Op};
 use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map, Mapping};
@@ -370,6 +370,29 @@ fn the_probe_hears_of_every_retry() {
     }
 }
 
+/// A read meets a retry if one of its pages is read again, with a buffer and without; pages that do not err are met by nothing.
+#[test]
+fn reads_meet_retries() {
+    // The first level corrects 44 errors of 9,216 bits: none at 1e-9, all at 1.2e-2 are beyond it.
+    for (rate, expected) in [(1e-9, Met::default()), (1.2e-2, Met::RETRY)] {
+        for buffered in [false, true] {
+            let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+            if buffered {
+                plan.buffer = Some(shared::buffer(1));
+            }
+            let mut ssd = filled(&plan);
+            let requests =
+                [0, 4, 8].map(|page| at(Time::from_ms(page), Op::Read, page * PAGE, 2 * PAGE));
+            let (_, tally) = play(&mut ssd, &requests);
+            assert_eq!(tally.met, [expected; 3], "{rate} {buffered}");
+        }
+    }
+    let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
+    plan.part.reader = None;
+    let (_, tally) = play(&mut filled(&plan), &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(tally.met, []);
+}
+
 /// A slow decoder holds nothing up for good, and what is read is right.
 #[test]
 fn every_request_is_served_while_pages_are_decoded() {
@@ -394,18 +417,7 @@ fn errors_come_through_a_buffer() {
     };
     let with_buffer = |rate| {
         let mut plan = plan(constant(rate), code.code().unwrap());
-        plan.buffer = Some(wordline_buffer::Plan {
-            pages: 8,
-            replacement: wordline_cache::Replacement::default(),
-            write_through: false,
-            capacitors: false,
-            watches_balance: false,
-            batch_pages: 0,
-            idle_flush: None,
-            read_ahead: 0,
-            access: Time::ZERO,
-            port: (1, 1),
-        });
+        plan.buffer = Some(shared::buffer(8));
         plan
     };
     let mut ssd = filled(&with_buffer(1e-9));
@@ -488,16 +500,8 @@ fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
     let read_ahead = |rate| {
         let mut plan = plan(constant(rate), without_decoding().code().unwrap());
         plan.buffer = Some(wordline_buffer::Plan {
-            pages: 16,
-            replacement: wordline_cache::Replacement::default(),
-            write_through: false,
-            capacitors: false,
-            watches_balance: false,
-            batch_pages: 0,
-            idle_flush: None,
             read_ahead: 3,
-            access: Time::ZERO,
-            port: (1, 1),
+            ..shared::buffer(16)
         });
         let mut ssd = filled(&plan);
         ssd.verify();
@@ -530,16 +534,11 @@ fn a_buffer_before_pages_that_err_is_right_or_says_so() {
     for (rate, pages) in [(1.7e-2, 4), (1.95e-2, 16), (2.1e-2, 64)] {
         let mut plan = plan(constant(rate), without_decoding().code().unwrap());
         plan.buffer = Some(wordline_buffer::Plan {
-            pages,
-            replacement: wordline_cache::Replacement::default(),
             write_through: pages == 16,
-            capacitors: false,
-            watches_balance: false,
-            batch_pages: 0,
-            idle_flush: None,
             read_ahead: if pages == 4 { 0 } else { 3 },
             access: Time::from_ns(100),
             port: (1, 300),
+            ..shared::buffer(pages)
         });
         let (tally, _, ssd) =
             closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();

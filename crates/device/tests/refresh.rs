@@ -4,7 +4,7 @@
 mod shared;
 
 use shared::{Load, at, closed_loop, play, reader};
-use wordline_block::Op;
+use wordline_block::{Met, Op};
 use wordline_device::{Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
@@ -145,6 +145,29 @@ fn requests_come_between_steps() {
         // Collections are in one piece here.
         assert_eq!(slowest(&target, Steps::Schedule), block);
     }
+}
+
+/// Reads of the die on which a block moves meet that, reads of the other do not; nothing else has anything to meet.
+#[test]
+fn reads_of_the_die_meet_what_moves() {
+    let plan = plan(&Family::default(), Refresh::default());
+    let mut ssd = filled(&plan);
+    // The reads of page 0 have its block move; page 1 lies on the other die. One page takes 50 us.
+    let gap = Time::from_us(200);
+    let mut requests: Vec<_> = (0..u64::from(LIMIT))
+        .map(|number| at(gap * number, Op::Read, 0, PAGE))
+        .collect();
+    let begun = gap * u64::from(LIMIT - 1) + Time::from_us(60);
+    let over = begun + (READ + TRANSFER + TRANSFER + PROGRAM) * u64::from(PAGES) + ERASE;
+    for (arrival, page) in [(begun, 0), (begun, 1), (over, 0), (over, 1)] {
+        requests.push(at(arrival, Op::Read, page * PAGE, PAGE));
+    }
+    let (_, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.refreshes, 1);
+    assert_eq!(tally.met.len(), requests.len());
+    let mut met = tally.met.iter().filter(|met| !met.is_nothing());
+    assert_eq!(met.next(), Some(&Met::RECLAIM));
+    assert_eq!(met.next(), None);
 }
 
 /// Reads and writes of everything, checked, while blocks return to where they were.

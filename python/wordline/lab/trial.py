@@ -147,8 +147,8 @@ MEASURED = Work(measure, lambda fault: Measured(fault=fault))  # pyright: ignore
 
 def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
     """The figures of requests in the order of their arrival. Waits outside the device are not part
-    of a latency. `slowed` are requests that waited for a collection, `plain` the others; `pace` is
-    MB/s of parts of equally many requests, a hundred at least, in the order of completion."""
+    of a latency. `pace` is MB/s of parts of equally many requests, a hundred at least, in the
+    order of completion."""
     import polars
 
     rows = rows.with_columns(
@@ -156,8 +156,7 @@ def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
         end=polars.col("arrival_ps") + polars.col("latency_ps"),
         begin=polars.col("arrival_ps") + polars.col("host_queue_ps"),
     )
-    took, slow = rows["us"], rows.filter(polars.col("gc_ps") > 0)["us"]
-    plain = rows.filter(polars.col("gc_ps") == 0)["us"]
+    took = rows["us"]
     first_s, last_s = rows["begin"][0] / 1e12, cast("int", rows["end"].max()) / 1e12
     return {
         "count": rows.height,
@@ -168,8 +167,6 @@ def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
         "mean_us": took.mean(),
         "max_us": took.max(),
         "percentiles_us": [took.quantile(at / 100, "lower") for at in range(101)],
-        "slowed": {"count": len(slow), "mean_us": slow.mean()},
-        "plain": {"count": len(plain), "mean_us": plain.mean()},
         "cell_us": [rows["cell_ps"].quantile(at, "lower") / 1e6 for at in (0.5, 1.0)],  # pyright: ignore[reportOptionalOperand]
         "each_us": took.to_list() if rows.height <= MOST_EACH else [],
         "pace": _pace(rows.sort("end"), first_s),

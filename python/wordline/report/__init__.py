@@ -44,6 +44,14 @@ SMART = (
 )
 """Attributes of the SMART log page: keys of the summary, names, units."""
 
+READS_MET = (
+    ("nothing", "nothing"),
+    ("retry", "a retry"),
+    ("reclaim", "a block being moved for its data"),
+    ("bad_block", "a block being replaced"),
+)
+"""What reads may have met: keys of the summary, names."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -66,6 +74,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         drawn,
         s=summary,
         smart_attributes=SMART,
+        reads_met=READS_MET,
         charts=shown,
         config=_highlighted(config),
         ops=parts.of_data(summary),

@@ -360,6 +360,8 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
     grid.add_row("Collection", _collection(flash))
     if bad := summary["bad_blocks"]:
         grid.add_row("Health", _health(bad))
+    if errors := summary["read_errors"]:
+        grid.add_row("Reads met", _met(errors["reads_met"]))
     grid.add_row(
         "Busy",
         f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
@@ -388,6 +390,20 @@ def _health(bad: Mapping[str, Any]) -> str:
         f"{many(bad['factory'], 'block')} bad from the factory, {whole(bad['grown'])} gone bad, "
         f"{many(bad['spare'], 'spare block')} left"
     ) + (f"; read-only since {duration(end * US_PER_S)}" if end is not None else "")
+
+
+def _met(reads: Mapping[str, Any]) -> str:
+    """Reads by what they have met, and their means."""
+    told = [
+        f"{name} {whole(reads[key]['count'])} times (mean {duration(reads[key]['mean_us'])})"
+        for key, name in (("retry", "a retry"), ("reclaim", "data being moved"),
+                          ("bad_block", "a block being replaced"))
+        if reads[key]["count"]
+    ]  # fmt: skip
+    nothing = f"nothing {whole(reads['nothing']['count'])} times"
+    if mean := reads["nothing"]["mean_us"]:
+        nothing += f" (mean {duration(mean)})"
+    return ", ".join([*told, nothing])
 
 
 def _slow(worst: Mapping[str, Any], excess: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 //! What reads find, and what becomes of data that cannot be read.
 
 use serde::{Deserialize, Serialize};
+use wordline_block::{Met, Ticket};
 use wordline_ftl::Mapping;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -37,6 +38,10 @@ pub struct ErrorCounts {
 /// What there is to say of a request where pages are not all alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {
+    /// Whether they are not.
+    pub is_told: bool,
+    /// What it has met.
+    pub met: Met,
     /// Whether a page of it could not be read or written.
     pub failed: bool,
     /// Whether that is because a page could not be written or discarded.
@@ -50,6 +55,9 @@ impl<M: Mapping> Controller<M> {
     /// kept more than once.
     pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut Grade) {
         let place = order.place;
+        if order.purpose == Purpose::Read {
+            self.look_at_die(order);
+        }
         let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
         let lost = self.flash.lost.contains(&place) || self.ram.failing.unwritten.contains(&place);
         let Some(reader) = &self.reader else {
@@ -92,9 +100,41 @@ impl<M: Mapping> Controller<M> {
         counts.retries += (last - first) as u64;
         counts.worst_codewords += u64::from(found.errors);
         counts.limited += u64::from(found.rate.is_limited);
+        if order.purpose == Purpose::Read && last > first {
+            self.meet(order.owner, Met::RETRY);
+        }
         if order.purpose == Purpose::Move && grade.failed {
             self.lose(order.target);
         }
+    }
+
+    /// What goes on on the die of a page that a request asks for.
+    fn look_at_die(&mut self, order: &Order) {
+        let layout = &self.layout;
+        let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
+        let mut refreshing = self.ram.jobs.refreshing().iter();
+        let moves = refreshing.any(|plane| layout.die_of(*plane) == die) && !self.is_read_only();
+        let replaces = self.ram.failing.replaces_on(layout, die);
+        let met = Met::RECLAIM
+            .only_if(moves)
+            .and(Met::BAD_BLOCK.only_if(replaces));
+        if !met.is_nothing() {
+            self.meet(order.owner, met);
+        }
+    }
+
+    /// A request has met something.
+    #[cold]
+    fn meet(&mut self, ticket: Ticket, met: Met) {
+        if let Some(beside) = self.beside_of(ticket) {
+            beside.met = beside.met.and(met);
+        }
+    }
+
+    /// What there is to say of a request beside; nothing where pages are all alike.
+    pub(super) fn beside_of(&mut self, ticket: Ticket) -> Option<&mut Beside> {
+        let beside = self.ram.beside.as_mut()?;
+        Some(beside.entry(ticket).or_default())
     }
 
     /// Further reads since this was asked last.
@@ -154,7 +194,9 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn fail(&mut self, ticket: u32) {
         self.flash.errors.host_failures += 1;
-        self.ram.beside.entry(ticket).or_default().failed = true;
+        if let Some(beside) = self.beside_of(ticket) {
+            beside.failed = true;
+        }
     }
 
     /// The array has worked: what ages data is noted.

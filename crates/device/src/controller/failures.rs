@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Request;
 use wordline_ftl::Mapping;
 use wordline_kernel::{Stream, Time};
-use wordline_nand::{BadBlocks, Block, Cause, Operation, Plane, Ppn};
+use wordline_nand::{BadBlocks, Block, Cause, Die, Layout, Operation, Plane, Ppn};
 use wordline_reliability::failures::Fail;
 
 use super::Controller;
@@ -67,6 +67,14 @@ impl Failing {
             broken: Vec::new(),
             kept: FxHashMap::default(),
         }
+    }
+}
+
+impl Failing {
+    /// Whether a spare block is about to take the place of one on a die.
+    pub fn replaces_on(&self, layout: &Layout, die: Die) -> bool {
+        let mut replacing = self.replacing.iter();
+        replacing.any(|block| layout.die_of(layout.plane_of(*block)) == die)
     }
 }
 
@@ -349,8 +357,9 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn fail_write(&mut self, ticket: u32) {
         self.flash.failures.host_failures += 1;
-        let beside = self.ram.beside.entry(ticket).or_default();
-        (beside.failed, beside.unwritten) = (true, true);
+        if let Some(beside) = self.beside_of(ticket) {
+            (beside.failed, beside.unwritten) = (true, true);
+        }
     }
 
     /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.

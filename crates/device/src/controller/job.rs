@@ -56,6 +56,8 @@ pub(super) struct Jobs {
     all: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.
     paused: Vec<JobId>,
+    /// Planes on which data moves for its own sake.
+    refreshing: Vec<Plane>,
     /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
     deferred_erases: Vec<(Block, JobId)>,
 }
@@ -65,6 +67,7 @@ impl Jobs {
         Self {
             all: vec![None; planes],
             paused: Vec::new(),
+            refreshing: Vec::new(),
             deferred_erases: Vec::new(),
         }
     }
@@ -80,6 +83,14 @@ impl Jobs {
     pub fn start(&mut self, now: Time, id: JobId, collecting: Option<Collecting>, stepwise: bool) {
         if self.all.len() <= id.index() {
             self.all.resize(id.index() + 1, None);
+        }
+        if let Some(Collecting {
+            kind: GcKind::Refresh,
+            plane,
+            ..
+        }) = collecting
+        {
+            self.refreshing.push(plane);
         }
         self.all[id.index()] = Some(Job {
             collecting,
@@ -121,7 +132,17 @@ impl Jobs {
         }
     }
     pub fn end(&mut self, id: JobId) -> Option<Job> {
-        self.all[id.index()].take()
+        let job = self.all[id.index()].take()?;
+        if let Some(collecting) = &job.collecting
+            && collecting.kind == GcKind::Refresh
+        {
+            self.refreshing.retain(|plane| *plane != collecting.plane);
+        }
+        Some(job)
+    }
+    /// Planes on which data moves for its own sake.
+    pub fn refreshing(&self) -> &[Plane] {
+        &self.refreshing
     }
     pub fn pause(&mut self, id: JobId) {
         if let Some(job) = self.get(id)

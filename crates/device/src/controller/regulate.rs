@@ -297,8 +297,11 @@ impl<M: Mapping> Controller<M> {
             .done
             .last()
             .is_some_and(|done| done.ticket == ticket);
-        if decode > Time::ZERO && is_last {
-            self.ram.beside.entry(ticket).or_default().decode = decode;
+        if decode > Time::ZERO
+            && is_last
+            && let Some(beside) = self.beside_of(ticket)
+        {
+            beside.decode = decode;
         }
     }
 

@@ -133,8 +133,8 @@ pub(super) struct Volatile {
     pub free_blocks: u32,
     /// Who decides how pages are programmed, where not all are alike.
     pub regulation: Option<Box<Regulation>>,
-    /// What there is to say of requests beside, until they are done.
-    pub beside: FxHashMap<Ticket, Beside>,
+    /// What there is to say of requests beside, until they are done; nothing where pages are all alike.
+    pub beside: Option<FxHashMap<Ticket, Beside>>,
     /// Pages that are being decoded.
     pub decoding: Vec<Decoding>,
     /// Blocks whose data is to move, and why; each once.
@@ -168,7 +168,7 @@ impl Volatile {
             carried: Carried::default(),
             free_blocks,
             regulation,
-            beside: FxHashMap::default(),
+            beside: plan.is_graded().then(FxHashMap::default),
             decoding: Vec::new(),
             due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),

@@ -1,7 +1,7 @@
 //! A small device and a closed loop around it.
 #![allow(dead_code)] // every test file uses a part
 
-use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, Request};
+use wordline_block::{BlockDevice, Completion, Event as _, Met, Op, Parts, Request};
 use wordline_buffer as buffer;
 use wordline_device::{
     Composition, DeviceError, Event, Interface, Observation, Plan, Precondition, Scheduler, Ssd,
@@ -45,6 +45,22 @@ pub fn plan(
         read_ahead: None,
         first_read_pages: 0,
     })
+}
+
+/// A write-back buffer of so many pages, which takes no time.
+pub fn buffer(pages: u32) -> buffer::Plan {
+    buffer::Plan {
+        pages,
+        replacement: wordline_cache::Replacement::default(),
+        write_through: false,
+        capacitors: false,
+        watches_balance: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
+        access: Time::ZERO,
+        port: (1, 1),
+    }
 }
 
 /// Every page errs at this rate.
@@ -97,6 +113,8 @@ pub struct Tally {
     pub spares_taken: u64,
     /// Further reads of pages that could not be corrected at once.
     pub retries: u64,
+    /// What each read has met, in the order in which they were done.
+    pub met: Vec<Met>,
     /// Pages that requests found in the DRAM buffer, and did not.
     pub hits: [u64; 2],
     /// Pages that left it clean, and dirty.
@@ -142,6 +160,7 @@ impl Probe<Observation> for Tally {
                 self.retired += 1;
                 self.spares_taken += u64::from(replaced);
             }
+            Observation::Read { met, response: _ } => self.met.push(met),
             Observation::Retried { retries } => self.retries += u64::from(retries),
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;

@@ -2,6 +2,7 @@
 
 mod counts;
 mod hits;
+mod met;
 mod parts;
 mod recorder;
 mod rows;
@@ -9,12 +10,14 @@ mod served;
 
 pub use self::counts::{BufferCounts, Cell, Collections, FlashCounts, Longest, Power};
 pub use self::hits::{ByTier, Hits};
+pub use self::met::ReadsMet;
 pub use self::parts::PartSums;
 pub(crate) use self::recorder::Lanes;
 pub use self::recorder::Recorder;
 pub use self::served::Served;
 
 use serde::{Deserialize, Serialize};
+use wordline_block::Met;
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -43,6 +46,8 @@ pub struct Record {
     pub collections: Vec<Collections>,
     /// Power cuts.
     pub power: Power,
+    /// Reads of devices in which they may meet something.
+    pub reads_met: Option<Box<ReadsMet>>,
 }
 
 impl Record {
@@ -114,6 +119,10 @@ impl Record {
         sum.erased += u64::from(erased);
         sum.time += time;
         sum.longest = sum.longest.max(time);
+    }
+    #[cold]
+    fn met(&mut self, met: Met, response: Time) {
+        self.reads_met.get_or_insert_default().add(met, response);
     }
     /// The counters of the DRAM buffer of the whole run.
     pub fn buffer(&self) -> BufferCounts {

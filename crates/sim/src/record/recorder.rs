@@ -97,6 +97,7 @@ impl Recorder {
             commands: [0; 4],
             collections: Vec::new(),
             power: Power::default(),
+            reads_met: None,
         };
         Self {
             record,
@@ -349,6 +350,7 @@ impl Probe<Observation> for Recorder {
                 self.record
                     .collected(kind, trigger, moved, erased, now - from);
             }
+            Observation::Read { met, response } => self.record.met(met, response),
             Observation::Admitted { in_flight } => self.admitted(now, in_flight),
             Observation::PowerCut(cut) => self.power_cut(now, &cut),
             Observation::Bus { .. }

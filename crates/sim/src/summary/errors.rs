@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_device::ErrorCounts;
 
+use super::LatencySummary;
 use super::figures::ratio;
 use crate::outcome::Outcome;
+use crate::record::ReadsMet;
 
 /// What reads have found, for the host and for the device itself, where they err (`nand.reliability`).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
@@ -29,6 +31,35 @@ pub struct ErrorSummary {
     pub pages_lost: u64,
     /// Reads whose raw bit error rate was beyond what the model is good for, and was taken as its limit.
     pub reads_beyond_model: u64,
+    /// Response times of reads by what they have met.
+    pub reads_met: ReadsMetSummary,
+}
+
+/// Response times of the reads of SSDs by what they have met on their way: the reads of the host, those of each member of an array, or what a cache
+/// reads of its flash. Reads that have met more than one of these count with each.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ReadsMet")]
+pub struct ReadsMetSummary {
+    /// Nothing of what follows.
+    pub nothing: LatencySummary,
+    /// A page of theirs was read again, because its first read could not be corrected.
+    pub retry: LatencySummary,
+    /// Data was moving for its own sake on the die of a page of theirs when the flash was asked for that page (read reclaim, refresh).
+    pub reclaim: LatencySummary,
+    /// A block on the die of a page of theirs was being replaced by a spare one then.
+    pub bad_block: LatencySummary,
+}
+
+impl ReadsMetSummary {
+    fn new(met: &ReadsMet) -> Self {
+        let [retry, reclaim, bad_block] = met.each.each_ref().map(LatencySummary::new);
+        Self {
+            nothing: LatencySummary::new(&met.nothing),
+            retry,
+            reclaim,
+            bad_block,
+        }
+    }
 }
 
 impl ErrorSummary {
@@ -57,6 +88,10 @@ impl ErrorSummary {
             uncorrectable_bit_error_rate: ratio(failures, bits.sum()),
             pages_lost: sum(|counts| counts.pages_lost),
             reads_beyond_model: sum(|counts| counts.limited),
+            reads_met: outcome.record.reads_met.as_deref().map_or_else(
+                || ReadsMetSummary::new(&ReadsMet::default()),
+                ReadsMetSummary::new,
+            ),
         })
     }
 }

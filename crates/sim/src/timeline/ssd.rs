@@ -195,6 +195,7 @@ impl SsdTracks {
             | Observation::MetadataPage { .. }
             | Observation::Replaced
             | Observation::BlockRetired { .. }
+            | Observation::Read { .. }
             | Observation::Retried { .. }
             | Observation::Buffer(_)
             | Observation::Collected { .. } => {}

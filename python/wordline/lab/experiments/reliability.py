@@ -34,7 +34,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
 
 
 def finding(bench: Bench, found: Found) -> Finding:
-    """Means of both kinds by size."""
+    """Means by what reads have met, by size."""
     if not found:
         return absent(
             "The reads of this device never err and move nothing (nand.reliability.errors = none)."
@@ -42,18 +42,22 @@ def finding(bench: Bench, found: Found) -> Finding:
     rows: list[dict[str, Any]] = []
     for size, one in found.items():
         reads = one.phases["reads"]
-        errors: dict[str, Any] = one.summary["read_errors"] or {}
-        slow, plain = reads["slowed"], reads["plain"]
+        errors: dict[str, Any] = one.summary["read_errors"]
+        nothing, retry, moved = (
+            errors["reads_met"][what] for what in ("nothing", "retry", "reclaim")
+        )
         rows.append({
             "bytes": int(size),
-            "met": slow["count"],
-            "met_mean_us": slow["mean_us"],
-            "other_mean_us": plain["mean_us"],
-            "ratio": slow["mean_us"] / plain["mean_us"] if slow["count"] and plain["count"] else
-            None,
-            "pages_retried": errors.get("page_reads_retried", 0),
-            "page_reads": errors.get("page_reads", 0),
-            "uncorrectable": errors.get("uncorrectable", 0),
+            "met": moved["count"],
+            "met_mean_us": moved["mean_us"],
+            "retried": retry["count"],
+            "retried_mean_us": retry["mean_us"],
+            "other_mean_us": nothing["mean_us"],
+            "ratio": moved["mean_us"] / nothing["mean_us"] if moved["count"] and nothing["count"]
+            else None,
+            "pages_retried": errors["page_reads_retried"],
+            "page_reads": errors["page_reads"],
+            "uncorrectable": errors["uncorrectable"],
             "median_cell_us": reads["cell_us"][0],
             "longest_cell_us": reads["cell_us"][1],
         })  # fmt: skip
@@ -63,7 +67,7 @@ def finding(bench: Bench, found: Found) -> Finding:
     if known:
         worst = max(known, key=lambda row: row["ratio"])
         parts.append(
-            f"Reads that wait for data being moved take {worst['ratio']:.3g} times as long as "
+            f"Reads that meet data being moved take {worst['ratio']:.3g} times as long as "
             f"others, worst at {units.size(worst['bytes'])}: "
             f"{units.duration(worst['met_mean_us'])} against "
             f"{units.duration(worst['other_mean_us'])}."
@@ -84,14 +88,17 @@ def finding(bench: Bench, found: Found) -> Finding:
         " ".join(parts) or "No read met a retry or data being moved.",
         {"sizes": rows},
         Table(
-            ("size", "met data being moved", "their mean", "mean of the others", "pages retried"),
+            ("size", "met data being moved", "their mean", "met a retry", "their mean",
+             "mean of those that met nothing"),
             [
                 (units.size(row["bytes"]), f"{row['met']:,}", units.duration(row["met_mean_us"]),
-                 units.duration(row["other_mean_us"]), f"{row['pages_retried']:,}")
+                 f"{row['retried']:,}", units.duration(row["retried_mean_us"]),
+                 units.duration(row["other_mean_us"]))
                 for row in rows
             ],
         ),
-        [Plot("Mean response time", "Of reads that met data being moved, and of the others.",
+        [Plot("Mean response time", "Of reads that met data being moved, and of those that met "
+              "nothing.",
               lines(drawn, COLOURS, "request", "µs", category=True, log=True))] if known else [],
         [f"The limit of {limit(bench):,} reads of a block was divided by "
          f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."] if limit(bench) else [],

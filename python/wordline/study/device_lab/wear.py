@@ -153,7 +153,7 @@ def since(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
 
 def managed_reads(setup: Setup) -> Figure:
     """Figure 5.7."""
-    more = {**ERRS, **WHOLE_PROGRAM, "ftl.gc.schedule": "incremental", "ftl.mapping": "page"}
+    more = {**ERRS, **WHOLE_PROGRAM, "ftl.refresh.steps": "page", "ftl.mapping": "page"}
     made = [drive(letter, setup, more=more, depth=1, blocks=READ_BLOCKS) for letter in BASIC]
     found = carried_out(setup, [(one, "reliability", _by_size(one)) for one in made])
     sizes = {
@@ -172,8 +172,8 @@ def managed_reads(setup: Setup) -> Figure:
         section="5.4.5",
         measured=(
             "Random reads of a sixteenth of the filled drive, one under way. A read is told by "
-            "whether it waited for data that was being moved for having been read too often "
-            f"(the limit divided down to {LIMIT}), page by page, so that reads come between. "
+            "whether a block of its die was being moved for having been read too often (the limit "
+            f"divided down to {LIMIT}), page by page, so that reads come between. "
             f"{READ_BLOCKS} blocks on a die, the map in memory. A copy holds its die for 1 ms, "
             "the program of a whole page."
         ),

@@ -1,0 +1,28 @@
+//! Reads by what they have met.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::Met;
+use wordline_kernel::Time;
+use wordline_observe::Histogram;
+
+/// Response times of reads by what they have met.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ReadsMet {
+    /// Of those that have met nothing.
+    pub nothing: Histogram,
+    /// By [`Met::ALL`], of those that have met that, whatever else they have.
+    pub each: [Histogram; Met::ALL.len()],
+}
+
+impl ReadsMet {
+    pub(super) fn add(&mut self, met: Met, response: Time) {
+        if met.is_nothing() {
+            self.nothing.record(response);
+        }
+        for (one, times) in Met::ALL.into_iter().zip(&mut self.each) {
+            if met.has(one) {
+                times.record(response);
+            }
+        }
+    }
+}
