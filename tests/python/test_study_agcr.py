@@ -52,6 +52,7 @@ def test_what_pages_are_used_for() -> None:
     told = of(("r", 0, 1), ("w", 1, 2), ("r", 0, 1), ("w", 1, 1), ("r", 2, 1), ("r", 0, 1))
     recording = ranked(told, 4096)
     assert [recording.used(page) for page in range(3)] == ["read", "write", "both"]
+    assert recording.both_percent == pytest.approx(100 / 3)
     assert recording.of_their_kind(writes=False) == pytest.approx(75)
     assert recording.of_their_kind(writes=True) == pytest.approx(100 * 2 / 3)
     # Of seven accesses, the two of page 2 are not found; with one before it, the last is.
@@ -174,4 +175,8 @@ def test_recordings_are_what_they_are_said_to_be() -> None:
     found = recordings(Setup(traces=TRACES), 8192)
     assert len(found["web_3"].requests) == 31_380
     assert found["web_3"].read_percent == pytest.approx(32.03, abs=0.005)
+    # Of pages of 8 KiB more are read and written than the text says, of 4 KiB fewer.
+    (small,) = recordings(Setup(traces=TRACES), 4096, ["web_3"]).values()
+    assert found["web_3"].both_percent == pytest.approx(11.1, abs=0.05)
+    assert small.both_percent == pytest.approx(9.1, abs=0.05)
     assert LI in SCHEMES
