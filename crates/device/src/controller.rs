@@ -263,16 +263,17 @@ impl<M: Mapping> Controller<M> {
         let bad_blocks = self.flash.array.bad_blocks();
         bad_blocks.map(|_| self.flash.failures.as_ref())
     }
-    /// What there is to say of a request beside that is done. Once for each.
+    /// Whether there may be something to say of requests beside: pages are not all alike.
     #[inline]
+    pub fn tells_beside(&self) -> bool {
+        self.ram.beside.is_some()
+    }
+    /// What there is to say of a request beside that is done. Once for each.
     pub fn take_beside(&mut self, ticket: Ticket) -> Beside {
-        match &mut self.ram.beside {
-            None => Beside::default(),
-            Some(beside) => Beside {
-                is_told: true,
-                ..beside.remove(&ticket).unwrap_or_default()
-            },
-        }
+        let beside = self.ram.beside.as_mut();
+        beside
+            .and_then(|beside| beside.remove(&ticket))
+            .unwrap_or_default()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

@@ -288,6 +288,25 @@ impl<M: Mapping> Ssd<M> {
             self.tell(cx, ticket, parts, (missed, met));
         }
     }
+    /// Tells what a read has met that is complete; what else there is to say of it.
+    #[cold]
+    #[inline(never)]
+    fn tell_beside(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        met_before: Met,
+    ) -> Beside {
+        let beside = self.controller.take_beside(ticket);
+        let request = &self.tickets.outstanding[ticket as usize].request;
+        if request.op == Op::Read {
+            cx.observe(Observation::Read {
+                met: beside.met.and(met_before),
+                response: cx.now - request.arrival,
+            });
+        }
+        beside
+    }
     /// Tells of a complete request, which went through the parts of `side` in the device.
     #[inline(always)]
     fn tell(
@@ -303,23 +322,17 @@ impl<M: Mapping> Ssd<M> {
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let transfer = self.connection.transfer(ticket);
-        let Beside {
-            is_told,
-            met,
-            failed,
-            decode,
-            ..
-        } = self.controller.take_beside(ticket);
-        if is_told && request.op == Op::Read {
-            let met = met.and(met_before);
-            let response = cx.now - request.arrival;
-            cx.observe(Observation::Read { met, response });
+        let (mut failed, mut decode) = (missed, side.decode);
+        if self.controller.tells_beside() {
+            let beside = self.tell_beside(cx, ticket, met_before);
+            failed |= beside.failed;
+            decode += beside.decode;
         }
         let parts = Parts {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,
             link: transfer.link,
-            decode: side.decode + decode,
+            decode,
             ..side
         };
         debug_assert_eq!(
@@ -331,7 +344,7 @@ impl<M: Mapping> Ssd<M> {
             ticket,
             stream: request.stream,
             parts,
-            failed: failed || missed,
+            failed,
         });
         cx.observe(Observation::Request { request, parts });
     }

@@ -38,8 +38,6 @@ pub struct ErrorCounts {
 /// What there is to say of a request where pages are not all alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {
-    /// Whether they are not.
-    pub is_told: bool,
     /// What it has met.
     pub met: Met,
     /// Whether a page of it could not be read or written.
