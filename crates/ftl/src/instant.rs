@@ -143,10 +143,9 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         if N::LISTENS {
             return Ok(0);
         }
-        let Some(bulk) = self.mapping.bulk() else {
-            return Ok(0);
-        };
-        let filled = bulk.fill(pages, |block| self.array.program_block(block))?;
+        let filled = self
+            .mapping
+            .fill(pages, |block| self.array.program_block(block))?;
         self.work.written += u64::from(filled);
         Ok(filled)
     }

@@ -32,15 +32,6 @@ pub trait Bulk: Mapping {
         pages: Range<u32>,
         placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E>;
-    /// Writes the first pages of a row that was never written, as [`Mapping::write`] would one after
-    /// the other: as many as fill a block of every plane, and again, while no plane comes to want a
-    /// collection. `filled` hears of each block, not in the order in which they are filled; what it
-    /// fails with ends this. Returns how many pages were written.
-    fn fill<E>(
-        &mut self,
-        pages: Range<u32>,
-        filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E>;
     /// Hands out the pages that a job has left to move before its next other step, one after the
     /// other as [`crate::Step::Move`] would: `read` hears of each and its plane.
     fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn));

@@ -14,6 +14,8 @@ pub mod logical;
 pub mod owned;
 pub mod page;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
@@ -161,6 +163,17 @@ pub trait Mapping {
     /// blocks that are kept in step for this. False, and nothing has changed, if there are none; they are written one by one then.
     fn write_in_step(&mut self, _pages: &[Lpn], _places: &mut Vec<Ppn>) -> bool {
         false
+    }
+    /// Writes the first pages of a row that was never written, as [`Mapping::write`] would one after
+    /// the other: whole blocks, while no plane comes to want a collection. `filled` hears of each block, not in the order in
+    /// which they are filled; what it fails with ends this. Returns how many pages were written: none where the mapping
+    /// knows no faster way than `write`.
+    fn fill<E>(
+        &mut self,
+        _pages: Range<u32>,
+        _filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        Ok(0)
     }
     /// The current copy of a page and what was programmed in `place` change places, as if they had been programmed there. False, and
     /// nothing has changed, if either is being collected or erased, or where the mapping cannot.
@@ -382,6 +395,13 @@ impl Mapping for Map {
     #[inline]
     fn free_blocks_of(&self, plane: Plane) -> u32 {
         page_first!(self, map => map.free_blocks_of(plane))
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        each!(self, map => map.fill(pages, filled))
     }
     fn valid_pages(&self) -> u64 {
         each!(self, map => map.valid_pages())

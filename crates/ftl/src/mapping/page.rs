@@ -12,6 +12,8 @@ mod refresh;
 mod room;
 mod write;
 
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -344,6 +346,13 @@ impl Mapping for PageMap {
             Some(put) => Written::Placed(put.placed.place),
             None => Written::Wait(Want::Free(plane)),
         }
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        self.fill_blocks(pages, filled)
     }
     fn write_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
         self.put_in_step(pages, places)

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod buffer;
+mod fill;
 mod merge;
 mod order;
 mod record;
@@ -14,6 +15,8 @@ mod rules;
 pub mod shape;
 mod shortage;
 mod state;
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
@@ -179,6 +182,13 @@ impl Mapping for LogicalMap {
         }
         self.touch(plane, logical);
         Written::Placed(place)
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        self.fill_whole(pages, filled)
     }
     fn trim(&mut self, page: Lpn) {
         let Some(place) = self.lookup(page) else {

@@ -50,6 +50,14 @@ impl Shape {
             homes: homes.collect(),
         }
     }
+    /// Of how many logical blocks, one after the other, consecutive pages fill a block of `pages` each; `None` where rows end in the middle
+    /// of blocks.
+    pub fn filled_together(&self, pages: u32) -> Option<u32> {
+        match self.stripe {
+            Stripe::Block => Some(1),
+            Stripe::Page => pages.is_multiple_of(self.row).then_some(self.planes),
+        }
+    }
     /// Logical blocks of the device.
     pub fn blocks(&self) -> u32 {
         match self.stripe {

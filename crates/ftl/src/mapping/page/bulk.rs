@@ -31,30 +31,6 @@ impl Bulk for PageMap {
         }
         Ok(())
     }
-    fn fill<E>(
-        &mut self,
-        pages: Range<u32>,
-        mut filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E> {
-        let mut next = pages.start;
-        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
-        let round = planes * self.layout.pages_per_block;
-        if self.caches() || next < self.unwritten || (pages.len() as u32) < round {
-            return Ok(0);
-        }
-        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
-        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
-            return Ok(0);
-        };
-        let spared = |state: &PlaneState| state.free > start_blocks;
-        while pages.end - next >= round && self.planes.iter().all(spared) {
-            for place in self.fill_round(next..next + round, &homes) {
-                filled(self.layout.block_of(place))?;
-            }
-            next += round;
-        }
-        Ok(next - pages.start)
-    }
     #[inline]
     fn read_all(&mut self, job: JobId, mut read: impl FnMut(Plane, Ppn)) {
         let plane = Plane(job.0);
@@ -91,6 +67,31 @@ impl Bulk for PageMap {
 }
 
 impl PageMap {
+    /// See [`Mapping::fill`](crate::Mapping::fill): a block of every plane, and again.
+    pub(super) fn fill_blocks<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let mut next = pages.start;
+        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
+        let round = planes * self.layout.pages_per_block;
+        if self.caches() || next < self.unwritten || (pages.len() as u32) < round {
+            return Ok(0);
+        }
+        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
+        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
+            return Ok(0);
+        };
+        let spared = |state: &PlaneState| state.free > start_blocks;
+        while pages.end - next >= round && self.planes.iter().all(spared) {
+            for place in self.fill_round(next..next + round, &homes) {
+                filled(self.layout.block_of(place))?;
+            }
+            next += round;
+        }
+        Ok(next - pages.start)
+    }
     /// A free block of a plane is filled by the host, all at once; its first page.
     fn fill_block(&mut self, plane: Plane) -> Ppn {
         self.open_direct(plane, Writer::Host);
