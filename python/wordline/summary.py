@@ -464,8 +464,8 @@ class MapCache(TypedDict):
 
 class ReadsMet(TypedDict):
     """Response times of the reads of SSDs by what they have met on their way: the reads of the
-        host, those of each member of an array, or what a cache
-    reads of its flash. Reads that have met more than one of these count with each."""
+    host, those of each member of an array, or what a cache reads of its flash. Reads that have met
+    more than one of these count with each."""
 
     nothing: Latency
     retry: Latency
@@ -508,8 +508,8 @@ class BadBlocks(TypedDict):
 
 
 class Smart(TypedDict):
-    """The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are
-    those of the run."""
+    """The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are those
+    of the run."""
 
     name: str
     critical_warning: int

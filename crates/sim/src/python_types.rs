@@ -112,16 +112,30 @@ fn cap_words(name: &str) -> String {
 }
 
 fn class(name: &str, description: &str, fields: &[(&str, String)]) -> String {
-    let mut line = format!("    \"\"\"{description}\"\"\"");
-    if line.len() > WIDTH {
-        let end = line[..WIDTH].rfind(' ').unwrap_or(WIDTH);
-        line.replace_range(end..=end, "\n    ");
-    }
+    let line = wrapped(&format!("\"\"\"{description}\"\"\""));
     let mut text = format!("class {name}(TypedDict):\n{line}\n\n");
     for (key, kind) in fields {
         let _ = writeln!(text, "    {key}: {kind}");
     }
     text
+}
+
+/// The words of a docstring in indented lines of at most `WIDTH` characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::from("   ")];
+    for word in text.split_whitespace() {
+        if lines
+            .last()
+            .is_some_and(|line| line.len() + 1 + word.len() > WIDTH)
+        {
+            lines.push(String::from("   "));
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push(' ');
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
 }
 
 fn functional(name: &str, description: &str, fields: &[(&str, String)]) -> String {

@@ -35,8 +35,8 @@ pub struct ErrorSummary {
     pub reads_met: ReadsMetSummary,
 }
 
-/// Response times of the reads of SSDs by what they have met on their way: the reads of the host, those of each member of an array, or what a cache
-/// reads of its flash. Reads that have met more than one of these count with each.
+/// Response times of the reads of SSDs by what they have met on their way: the reads of the host, those of each member
+/// of an array, or what a cache reads of its flash. Reads that have met more than one of these count with each.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadsMet")]
 pub struct ReadsMetSummary {
