@@ -12,6 +12,7 @@ static SHORT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
+    static DENSE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Room for `bytes`, untouched, if there is any: unlike that of a table that is simply built, its refusal
@@ -28,6 +29,20 @@ pub fn ask(bytes: u64) -> Option<Vec<u8>> {
 /// Whether this thread is in [`ask`]: an allocator may refuse.
 pub fn is_asking() -> bool {
     ASKING.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Builds what will be written to nearly everywhere before it is used: an allocator may back its large tables with large pages,
+/// which cost less to come by than as many small ones, and take memory where a small one would not.
+pub fn dense<T>(is_dense: bool, build: impl FnOnce() -> T) -> T {
+    let before = DENSE.replace(is_dense);
+    let built = build();
+    DENSE.set(before);
+    built
+}
+
+/// Whether this thread is in [`dense`].
+pub fn is_dense() -> bool {
+    DENSE.try_with(Cell::get).unwrap_or(false)
 }
 
 /// An allocator says that memory was refused, and that what is left is for work to end itself; or that there is enough again.
@@ -102,6 +117,14 @@ mod tests {
             (table.reserved, table.prepared, table.most),
             (4000, 1000, 4000)
         );
+    }
+
+    #[test]
+    fn what_is_built_dense_is_so_while_it_is_built() {
+        assert!(!is_dense());
+        let inner = dense(true, || (is_dense(), dense(false, is_dense), is_dense()));
+        assert_eq!(inner, (true, false, true));
+        assert!(!is_dense());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use pyo3::prelude::*;
 use serde_json::json;
 use wordline_config::{Loaded, plan};
-use wordline_kernel::memory::{is_asking, set_short};
+use wordline_kernel::memory::{is_asking, is_dense, set_short};
 use wordline_memory::Limits;
 use wordline_sim::memory::{Checks, estimate};
 
@@ -28,6 +28,9 @@ const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
 const MESSAGE: &[u8] =
     b"error: out of memory; give the process more (ulimit -v, control group), or \
     lower nand.geometry.blocks_per_plane, requests or the sizes of caches\n";
+
+/// What large pages are of: 2 MiB where pages are of 4 KiB.
+const LARGE_PAGE: usize = 2 << 20;
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
@@ -53,6 +56,10 @@ unsafe impl GlobalAlloc for Reserving {
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if layout.size() >= 2 * LARGE_PAGE && is_dense() {
+            // SAFETY: as promised by the caller.
+            return unsafe { self.alloc_dense(layout) };
+        }
         // SAFETY: as promised by the caller.
         let block = unsafe { System.alloc_zeroed(layout) };
         if block.is_null() {
@@ -75,6 +82,32 @@ unsafe impl GlobalAlloc for Reserving {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: as promised by the caller.
         unsafe { System.dealloc(block, layout) };
+    }
+}
+
+impl Reserving {
+    /// Zeroes in large pages. Those of the allocator may be there already, in small ones.
+    #[cold]
+    unsafe fn alloc_dense(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as promised by the caller.
+        let block = unsafe { self.alloc(layout) };
+        if !block.is_null() {
+            advise(block, layout.size());
+            // SAFETY: the block has this size.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+}
+
+/// Asks for large pages where a block holds whole ones. A system that has none lets it be.
+fn advise(block: *mut u8, size: usize) {
+    let lead = block.align_offset(LARGE_PAGE);
+    let whole = size.saturating_sub(lead) / LARGE_PAGE * LARGE_PAGE;
+    // SAFETY: the range lies within the block; the advice changes nothing that can be read.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::madvise(block.add(lead).cast(), whole, libc::MADV_HUGEPAGE);
     }
 }
 

@@ -5,9 +5,11 @@ use wordline_device::{
     ErrorCounts, FailureCounts, GradeCounts, Precondition, SlcCounts, Ssd, Usage,
 };
 use wordline_ftl::{Map, MapCache, Mapping};
+use wordline_kernel::memory::dense;
 use wordline_nand::Cause;
 
 use crate::error::SimulationError;
+use crate::memory::fill;
 use wordline_config::Plan;
 use wordline_config::plan::{self, Settle};
 
@@ -123,11 +125,15 @@ impl Device {
     }
 }
 
+/// The share of its pages that a device is filled with from which its tables are written to nearly everywhere.
+const MOSTLY: f64 = 0.5;
+
 /// The pristine SSDs of a plan that are no caches, in their order.
 pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
     let streams = &plan.streams;
     let own = plan.own_ssds().into_iter();
-    own.map(|(_, ssd)| Ssd::new(&ssd.device(streams), Map::new(&ssd.device.ftl)))
+    let build = |ssd: &plan::Ssd| Ssd::new(&ssd.device(streams), Map::new(&ssd.device.ftl));
+    own.map(|(_, ssd)| dense(fill(ssd).logical > MOSTLY, || build(ssd)))
         .collect()
 }
 

@@ -71,7 +71,7 @@ pub fn generated(plan: &Plan) -> Option<u64> {
 }
 
 /// How much of a device is in use when its run begins.
-fn fill(device: &plan::Ssd) -> Fill {
+pub(crate) fn fill(device: &plan::Ssd) -> Fill {
     let precondition = &device.precondition;
     let filled = u64::from(precondition.fill_pages);
     let further = match precondition.settle {
