@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -91,6 +91,14 @@ class Claim:
         if not self.passed:
             return "failed"
         return "holds" if self.holds else "differs"
+
+
+PREVIEW = "--quick takes too few requests to assert it"
+
+
+def told_only(claims: Sequence[Claim], quick: bool, why: str = PREVIEW) -> list[Claim]:
+    """Claims that a preview cannot bear."""
+    return [replace(claim, only_told=why) for claim in claims] if quick else list(claims)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from wordline import units
 from wordline.lab.experiments.trim_cost import LONGEST
 from wordline.lab.trial import ERASED, FILLED, Measured, Phase, Trial, line
 from wordline.study.charts import bars
-from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive
+from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive, fewer
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
@@ -28,7 +28,7 @@ TRIM_BLOCKS = 128
 def gains(setup: Setup) -> Figure:
     """Figures 5.11 and 5.12."""
     letters = "Z" if setup.quick else "CZ"
-    made = [drive(letter, setup, more={"ftl.mapping": "page"}, blocks=TRIM_BLOCKS)
+    made = [drive(letter, setup, more={"ftl.mapping": "page"}, blocks=fewer(TRIM_BLOCKS, setup))
             for letter in letters]  # fmt: skip
     found = carried_out(setup, [(one, "TRIM", _of_gains(one)) for one in made])
     us = {

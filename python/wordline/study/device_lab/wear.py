@@ -10,7 +10,7 @@ from wordline.lab.experiments import reliability
 from wordline.lab.experiments.read_wear import HOT as HOT_SHARE
 from wordline.lab.trial import FILLED, Phase, Trial
 from wordline.study.charts import lines
-from wordline.study.device_lab.runs import DEPTH, Drive, carried_out, drive
+from wordline.study.device_lab.runs import DEPTH, Drive, carried_out, drive, fewer
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
@@ -45,11 +45,11 @@ def _reads(one: Drive, share: float, rounds: int) -> Trial:
 
 def cycles(setup: Setup) -> Figure:
     """Figure 5.6."""
-    more = {**ERRS, "ftl.mapping": "page"}
-    blind = drive("A", setup, more=more, blocks=WEAR_BLOCKS)
-    least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=WEAR_BLOCKS)
+    more, blocks = {**ERRS, "ftl.mapping": "page"}, fewer(WEAR_BLOCKS, setup)
+    blind = drive("A", setup, more=more, blocks=blocks)
+    least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=blocks)
     levelled = {**more, "ftl.wear": "dynamic", "ftl.refresh.target": "in-place"}
-    back = drive("A", setup, more=levelled, blocks=WEAR_BLOCKS)
+    back = drive("A", setup, more=levelled, blocks=blocks)
     even = drive("A", setup, more=more, blocks=EVEN_BLOCKS)
     hot, fair, returned, all_of_it = carried_out(
         setup,

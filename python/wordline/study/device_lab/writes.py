@@ -11,7 +11,7 @@ from wordline.lab.trial import FILLED, Measured, Phase, Trial
 from wordline.plotly import decades
 from wordline.plotly import figure as plotted
 from wordline.plotly import line as drawn
-from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive
+from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive, fewer
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
@@ -41,7 +41,10 @@ def _flash_rate(one: Drive) -> float:
 def mixes(setup: Setup) -> Figure:
     """Figure 5.8."""
     letters = "LCZ" if setup.quick else "LCZAX"
-    made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in letters]
+    made = [
+        drive(letter, setup, more=AT_THRESHOLD, blocks=fewer(MIXED_BLOCKS, setup))
+        for letter in letters
+    ]
     wanted = [(one, "mixes", _of_mixes(one)) for one in made]
     found = carried_out(setup, [*wanted, (made[0], "disks", _of_disks(made[0]))])
     *ssds, disks = found
@@ -253,7 +256,10 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
 
 def buffers(setup: Setup) -> Figure:
     """Figure 5.10."""
-    made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in "LC"]
+    made = [
+        drive(letter, setup, more=AT_THRESHOLD, blocks=fewer(MIXED_BLOCKS, setup))
+        for letter in "LC"
+    ]
     found = carried_out(setup, [(one, "buffer", _of_buffers(one)) for one in made])
     told = {one.letter: runs for one, runs in zip(made, found, strict=True)}
     mean = {letter: _over(runs, "before", "mean_us") for letter, runs in told.items()}

@@ -75,8 +75,9 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
     """Breakdown and thresholds; what is `known` is not run again."""
     disks = {name: loads[name] for name in (f"SSD{disk}" for disk in DISKS)}
     busy = {"SSD5": loads["SSD5"]}
-    with written({LOCAL: _local()}) as paths:
-        local = {LOCAL: Load(LOCAL, paths[LOCAL], LOCAL_S)}
+    many = LOCAL_REQUESTS // 3 if setup.quick else LOCAL_REQUESTS
+    with written({LOCAL: _local(many)}) as paths:
+        local = {LOCAL: Load(LOCAL, paths[LOCAL], LOCAL_S * many / LOCAL_REQUESTS)}
         found = (
             under(setup, disks, (L, BOTH, MORE), known)
             | under(setup, local, (L, BOTH, H, H_BOTH))
@@ -95,7 +96,10 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
     swept[COMPACT_BELOW] = found[BOTH, "SSD5"]
     like = required(setup, {CROSSING: case(loads["SSD5"], L, keeping(CROSSING * SPARE))})[CROSSING]
     whole = found | under(setup, {name: loads[name] for name in ("SSD2", "SSD3")}, (L, BOTH))
-    return [_breakdown(found, far[LOCAL], kept[LOCAL]), _thresholds(setup, whole, swept, like)]
+    return [
+        _breakdown(many, found, far[LOCAL], kept[LOCAL]),
+        _thresholds(setup, whole, swept, like),
+    ]
 
 
 def keeping(ratio: float) -> dict[str, Value]:
@@ -106,10 +110,10 @@ def keeping(ratio: float) -> dict[str, Value]:
     }
 
 
-def _local() -> "list[Request]":
+def _local(many: int) -> "list[Request]":
     kind = Kind(0.8, LOCAL_PAGES, LOCAL_PAGES, (1 - 0.346) * AT_ONCE, 0.346, 2.0)
     share = (round(LOCAL_SHARE * OF_64_GB),)
-    return list(requests(lambda _: kind, LOCAL_REQUESTS, 11, sizes=share))
+    return list(requests(lambda _: kind, many, 11, sizes=share))
 
 
 def _shares(summary: Summary) -> dict[str, float]:
@@ -128,7 +132,7 @@ def _pages_a_merge() -> float:
     return TABLE[5].written_kib * 1024 / PAGE / merges
 
 
-def _breakdown(found: Known, far: Summary, kept: Summary) -> Figure:
+def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
     names = [f"SSD{disk}" for disk in DISKS]
     shares = {name: _shares(found[BOTH, name]) for name in [*names, LOCAL]}
     on_h = shares[f"{LOCAL}, H-FTL"] = _shares(found[H_BOTH, LOCAL])
@@ -163,7 +167,7 @@ def _breakdown(found: Known, far: Summary, kept: Summary) -> Figure:
         measured="Collections under AGC+DGC on L-FTL by what started them: AGC (look-ahead and "
         "proactive compaction), DGC (retroactive compaction of what was put off), or a write that "
         "could not go on. Disks 2 and 3 are left out, which have few requests. "
-        f"{LOCAL}: {LOCAL_REQUESTS:,} requests of 128 KiB, 80 % writes, all to so little that "
+        f"{LOCAL}: {many:,} requests of 128 KiB, 80 % writes, all to so little that "
         "update blocks fill. Tags 1 s ahead: commands are known for as long before they come as "
         "the longest pause that is not a long one. L-FTL is run at its threshold of 1 % (section "
         f"7.6) and at the 3 % of section 7.6.5, of which {100 * MOST_FREE:g} % fit beside what "

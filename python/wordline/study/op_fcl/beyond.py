@@ -5,8 +5,7 @@ from pathlib import Path
 
 from wordline.config import Value
 from wordline.study.cases import Case, required
-from wordline.study.figure import Claim, Figure, Row, Setup
-from wordline.study.op_fcl.claims import told_only
+from wordline.study.figure import Claim, Figure, Row, Setup, told_only
 from wordline.study.op_fcl.loads import TABLE, named, written
 from wordline.study.op_fcl.runs import (
     GROUP_PAGES,

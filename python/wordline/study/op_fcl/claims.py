@@ -1,10 +1,10 @@
 """What the document says of its figures, asserted of ours. Numbers are those of the reading."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
-from wordline.study.figure import Claim
+from wordline.study.figure import Claim, told_only
 from wordline.study.op_fcl import model
 from wordline.study.op_fcl.loads import TABLE
 from wordline.study.op_fcl.runs import FIXED, FP, OP, RW, Cell, Curve, best, least_ms, title
@@ -20,7 +20,6 @@ BEST = {
 WRITTEN = ("financial", "home", "exchange", "msn")
 WIDER = ("financial", "search", "exchange", "msn")
 """Loads whose requests exceed a page."""
-PREVIEW = "a preview: flash and periods are too small for it"
 GROUPED = (
     "extents of three pages leave together in groups of 32, so that a destage costs a third and a "
     "larger cache saves less; one by one they are best there (figure Reasons)"
@@ -93,11 +92,6 @@ def figure_4() -> list[Claim]:
     ]  # fmt: skip
 
 
-def told_only(claims: Sequence[Claim], quick: bool) -> list[Claim]:
-    """Claims that a preview cannot bear."""
-    return [replace(claim, only_told=PREVIEW) for claim in claims] if quick else list(claims)
-
-
 def times(charged: Curves, alone: Curve, *, quick: bool = False) -> list[Claim]:
     """Figures 6 and 10; `alone` is Search Engine with fills after the reply."""
     search = charged["search"]
@@ -111,8 +105,9 @@ def times(charged: Curves, alone: Curve, *, quick: bool = False) -> list[Claim]:
               all(best(search[scheme]) == 95 for scheme in FIXED),
               "; ".join(_at(search[scheme]) for scheme in FIXED), FILL),
         *_separate(charged),
-        Claim("O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills after the "
-              "reply)", all(abs(one) <= 4 for one in _apart(alone)), _list(_apart(alone))),
+        *told_only([Claim("O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills "
+                          "after the reply)", all(abs(one) <= 4 for one in _apart(alone)),
+                          _list(_apart(alone)))], quick),
         *told_only([_offline(name, charged[name]) for name in charged], quick),
         *_large(charged, quick),
     ]  # fmt: skip
@@ -130,7 +125,7 @@ def _large(charged: Curves, quick: bool) -> list[Claim]:
         Claim("O9: on Exchange RW-FCL caches as much as FP-FCL or more",
               best(exchange[RW]) >= best(exchange[FP]),
               f"{best(exchange[RW])} and {best(exchange[FP])} %"),
-        _optimum("msn", msn),
+        *told_only([_optimum("msn", msn)], quick),
         *told_only([Claim("O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
                           all(abs(one) <= 4 for one in low), _list(low))], quick),
         Claim("O10: and beyond", all(abs(one) <= 4 for one in high), _list(high), SWINGS),
@@ -224,7 +219,7 @@ def erases(charged: Curves, *, quick: bool = False) -> list[Claim]:
                        at[95] >= 2 * at[70] and _rise(slopes),
                        ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()),
                        FILLED if (name, scheme) == ("financial", RW) else "")],
-                quick and name == "financial",
+                quick,
             )  # fmt: skip
     for scheme in FIXED:
         at = {percent: cell.erases for percent, cell in charged["search"][scheme].items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wordline.config import Value
 from wordline.study.cases import Case, required, tabled
-from wordline.study.figure import Claim, Figure, Row, Setup
+from wordline.study.figure import Claim, Figure, Row, Setup, told_only
 from wordline.study.op_fcl import claims
 from wordline.study.op_fcl.loads import TABLE, named, written
 from wordline.study.op_fcl.runs import (
@@ -54,7 +54,7 @@ def reasons(setup: Setup) -> Figure:
         section="6",
         measured="As figures 6 to 15, but for one choice each.",
         rows=[row for rows, _ in parts for row in rows],
-        claims=claims.told_only([claim for _, found in parts for claim in found], setup.quick),
+        claims=told_only([claim for _, found in parts for claim in found], setup.quick),
     )
 
 
@@ -93,7 +93,8 @@ def _held(run: Run) -> float:
     assert cache is not None
     half = sum(requests) / 2
     late = [(count, here) for done, count, here in zip(accumulate(requests), requests, pages,
-                                                       strict=True) if done > half]  # fmt: skip
+                                                       strict=True)
+            if done > half and count]  # fmt: skip
     held = sum(count * here for count, here in late) / sum(count for count, _ in late)
     return held / cache["capacity_pages"]
 

@@ -20,7 +20,7 @@ QUICK_PERCENTS = (40, 50, 60, 70, 80, 90, 95)
 INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
-PART, FULL_PART, QUICK_PART = 8, 4, 32
+PART, FULL_PART, QUICK_PART = 8, 4, 64
 GROUP_PAGES = 32
 """Destaged together (section 5: several, by the elevator); the number is not given."""
 BLOCK_PAGES, DATA_PAGES = 64, 63

@@ -5,7 +5,7 @@ from wordline.study.cases import Case
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.measures import gain, iops, over_loads
 from wordline.study.palloc.charts import spread
-from wordline.study.palloc.loads import BY_ADDRESS, IMMEDIATE, NCQ, PAGE, Variant
+from wordline.study.palloc.loads import BY_ADDRESS, IMMEDIATE, NCQ, PAGE, Variant, smaller
 from wordline.study.palloc.orders import ORDERS, normalised
 from wordline.study.palloc.runs import DEPTH, DEVICE, by_order
 
@@ -71,7 +71,8 @@ def figure(setup: Setup) -> Figure:
 
 def _case(setup: Setup, op: str, queue: str, order: str) -> Case:
     overrides: dict[str, Value] = (
-        Variant(queue=queue, layout=BY_ADDRESS).overrides(order)
+        smaller(setup)
+        | Variant(queue=queue, layout=BY_ADDRESS).overrides(order)
         | LOADS[op]
         | {
             "workload.requests": setup.requests(REQUESTS),

@@ -7,7 +7,7 @@ from pathlib import Path
 import wordline
 from wordline.config import Value
 from wordline.study.cases import completed, required
-from wordline.study.figure import Claim, Figure, Row, Setup
+from wordline.study.figure import PREVIEW, Claim, Figure, Row, Setup
 from wordline.study.read_cache.loads import written
 from wordline.study.read_cache.runs import (
     BLOCK_PAGES,
@@ -25,7 +25,6 @@ REQUESTS = 1_000_000
 """Of a recording, at most."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
-SHORT = "--quick takes too few requests to assert it"
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
 """The document's gigabytes as shares of WebSearch2's footprint."""
 
@@ -164,7 +163,7 @@ def recordings(setup: Setup) -> Figure:
     cells = {key: Cell.of(summary) for key, summary in runs.items()}
     lru, arc = PLAIN
     claims: list[Claim] = []
-    short = SHORT if setup.quick else ""
+    short = PREVIEW if setup.quick else ""
     for name in paths:
         at = {scheme: cells[name, 3, 15, scheme] for scheme in ALL}
         ratio = at[arc].erases / max(1, at[lru].erases)

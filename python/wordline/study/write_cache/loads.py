@@ -17,7 +17,7 @@ from wordline.study.write_cache.schemes import RATIOS, START
 
 GB_PAGES = 262_144
 BLOCK_PAGES = 64
-PART, FULL_PART = 16, 8
+PART, FULL_PART, QUICK_PART = 16, 8, 32
 """By how much 4 GB of flash and its loads are smaller; 16 GB and theirs by four times as much."""
 EXPONENTS = (0.6, 0.9, 1.1)
 OUTSIDE = 1 << 32
@@ -86,8 +86,7 @@ class Fit:
 
 FITS = tuple(Fit(name, exponent) for name in TABLE for exponent in EXPONENTS)
 QUICK = tuple(fit for fit in FITS if fit.exponent == 0.9 or fit == Fit("MSNFS", 0.6))
-"""Those that are run if it has to be quick. Locality depends on how much smaller a load is made, so
-that these are no smaller than the others."""
+"""Those that are run if it has to be quick."""
 FITTED = (
     "The loads are fitted to table 6, which gives distinct pages, volume and mean request of the "
     "writes, and not the locality: objects of geometric size with the mean of the requests, chosen "

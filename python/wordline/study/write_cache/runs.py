@@ -15,6 +15,7 @@ from wordline.study.write_cache.loads import (
     FULL_PART,
     PART,
     QUICK,
+    QUICK_PART,
     TABLE,
     Fills,
     Fit,
@@ -154,7 +155,7 @@ def seeds(setup: Setup) -> range:
 
 def part(setup: Setup) -> int:
     """The loads of 4 GB and their flash are this part of the document's."""
-    return FULL_PART if setup.full else PART
+    return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
 
 
 def device(setup: Setup, folder: Folder) -> Device:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wordline.study.charts import lines
-from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup, told_only
 from wordline.study.write_cache.claims import told
 from wordline.study.write_cache.loads import Fit, Folder
 from wordline.study.write_cache.model import equation
@@ -126,7 +126,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         claims=[
             *_claims(settled, off, young, by_small),
-            *_hashed_claims(homes, settled[homes], hashed),
+            *told_only(_hashed_claims(homes, settled[homes], hashed), setup.quick),
             *_in_line_claims(in_line),
         ],
         explanation=[
