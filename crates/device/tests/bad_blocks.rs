@@ -15,6 +15,7 @@ use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map, Mapping};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{BadBlocks, Cause, Cell, Chains, Geometry, Layout, PerLevel, Plane, Timing};
+use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
 use wordline_reliability::{Failing, Failures};
 
@@ -41,6 +42,11 @@ fn constant(erase: f64, program: f64) -> Failures {
 /// One die of one plane with `spare_blocks` of 16 blocks of 8 pages: tR 30 us, tPROG 400 us, tBERS 1500 us; a page takes 20 us on
 /// the bus, and nothing else does.
 fn plan(spare_blocks: u32, failures: Failures) -> Plan {
+    plan_of(1, spare_blocks, failures)
+}
+
+/// The same with more dies, which are written in turn.
+fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
     let config = Config {
         over_provisioning_ratio: 0.6,
         spare_blocks,
@@ -49,7 +55,7 @@ fn plan(spare_blocks: u32, failures: Failures) -> Plan {
     let dimensions = Dimensions {
         channels: 1,
         ways: 1,
-        dies: 1,
+        dies,
         planes: 1,
     };
     let mut plan = shared::plan(&config, dimensions, 16, 8, 16).unwrap();
@@ -147,20 +153,31 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
     assert_eq!(ssd.failures().unwrap().host_failures, 3);
 }
 
-/// A read that comes while a failed program is made good on its die meets that; one behind it does not.
+/// A read that comes while a failed program is made good on its die meets that; one behind it does not, nor one of another die. One
+/// whose page errs as well has met both.
 #[test]
 fn reads_meet_blocks_that_are_replaced() {
-    let plan = plan(3, constant(0.0, 1.0));
-    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
-    let requests = [
-        at(US(0), Op::Write, 0, PAGE),
-        // Until 1,000 + 2 x 420 + 470 us.
-        at(US(1000), Op::Write, PAGE, PAGE),
-        at(US(1100), Op::Read, 0, PAGE),
-        at(US(3000), Op::Read, 0, PAGE),
-    ];
-    let (_, tally) = play(&mut ssd, &requests);
-    assert_eq!(tally.met, [Met::BAD_BLOCK, Met::default()]);
+    for (rate, retried) in [(1e-9, Met::default()), (1.2e-2, Met::RETRY)] {
+        let mut plan = plan_of(2, 3, constant(0.0, 1.0));
+        plan.part.reader = Some(Box::new(shared::reader(
+            shared::constant(rate),
+            Ldpc::default().code().unwrap(),
+        )));
+        let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+        let requests = [
+            at(US(0), Op::Write, 0, PAGE),
+            at(US(0), Op::Write, PAGE, PAGE),
+            // On the die of page 0: until 5,000 + 2 x 420 us, the read of a page and its transfer.
+            at(US(5000), Op::Write, 2 * PAGE, PAGE),
+            at(US(5100), Op::Read, 0, PAGE),
+            at(US(5100), Op::Read, PAGE, PAGE),
+            at(US(9000), Op::Read, 0, PAGE),
+        ];
+        let (played, tally) = play(&mut ssd, &requests);
+        assert!(played[1].done <= US(5000) && played[5].done > US(9000));
+        // In the order in which they end: that of the other die first.
+        assert_eq!(tally.met, [retried, Met::BAD_BLOCK.and(retried), retried]);
+    }
 }
 
 /// A TRIM that waits for an erase which fails has its erase, and a spare block takes the place; with none left it ends with an error, as do

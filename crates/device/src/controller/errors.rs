@@ -106,7 +106,8 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// What goes on on the die of a page that a request asks for.
+    /// What goes on on the die of a page that a request asks for. Once the device is read-only no data moves: what a job has left
+    /// stays.
     fn look_at_die(&mut self, order: &Order) {
         let layout = &self.layout;
         let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
