@@ -14,7 +14,7 @@ use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map, Mapping};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
-use wordline_nand::{BadBlocks, Cause, Cell, Chains, Geometry, Layout, PerLevel, Plane, Timing};
+use wordline_nand::{BadBlocks, Cause, Layout, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
 use wordline_reliability::{Failing, Failures};
@@ -59,20 +59,7 @@ fn plan_of(dies: u32, spare_blocks: u32, failures: Failures) -> Plan {
         planes: 1,
     };
     let mut plan = shared::plan(&config, dimensions, 16, 8, 16).unwrap();
-    let geometry = Geometry {
-        pages_per_block: 8,
-        ..Geometry::default()
-    };
-    let timing = Timing {
-        read_ns: PerLevel::All(30_000),
-        program_ns: PerLevel::All(400_000),
-        erase_ns: 1_500_000,
-        command_cycle_ns: 0,
-        plane_busy_ns: 0,
-        bus_mt_per_s: 204.8,
-        ..Timing::default()
-    };
-    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+    shared::take(&mut plan, 8, [30, 400, 1500].map(Time::from_us));
     plan.part.failing = failing(failures);
     plan
 }

@@ -28,6 +28,17 @@ struct Seen {
     refreshes: u64,
 }
 
+impl Seen {
+    /// Adds what became of another.
+    fn add(&mut self, other: &Self) {
+        self.cuts += other.cuts;
+        self.lost += other.lost;
+        self.torn += other.torn;
+        self.recoveries += other.recoveries;
+        self.refreshes += other.refreshes;
+    }
+}
+
 /// Keeps the device busy, with pauses, and cuts its power after `gap` events at most, again and again.
 fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
@@ -147,9 +158,7 @@ fn nothing_acknowledged_is_lost() {
                 let seen = run(&plan, round, 400, 600)
                     .unwrap_or_else(|error| panic!("{told}: {error}\n{:?}", plan.ftl));
                 runs += 1;
-                all.cuts += seen.cuts;
-                all.torn += seen.torn;
-                all.lost += seen.lost;
+                all.add(&seen);
             }
         }
     }
@@ -185,9 +194,7 @@ fn nothing_acknowledged_is_lost_with_an_slc_cache() {
             let seen = run(&plan, round, 400, 600)
                 .unwrap_or_else(|error| panic!("{round}: {error}\n{:?}", plan.ftl));
             runs += 1;
-            all.cuts += seen.cuts;
-            all.torn += seen.torn;
-            all.lost += seen.lost;
+            all.add(&seen);
         }
     }
     assert!(runs > 80, "only {runs} runs");
@@ -220,10 +227,7 @@ fn nothing_acknowledged_is_lost_where_data_returns_to_its_block() {
             let seen = run(&plan, round, 400, 600)
                 .unwrap_or_else(|error| panic!("{round}: {error}\n{:?}", plan.ftl));
             runs += 1;
-            all.cuts += seen.cuts;
-            all.torn += seen.torn;
-            all.lost += seen.lost;
-            all.refreshes += seen.refreshes;
+            all.add(&seen);
         }
     }
     assert!(runs > 80, "only {runs} runs");

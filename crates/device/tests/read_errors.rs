@@ -4,13 +4,12 @@
 
 mod shared;
 
-use shared::{Load, at, closed_loop, constant, play, reader};
+use shared::{Load, at, closed_loop, constant, filled, play, reader};
 use wordline_block::{BlockDevice, Met, Op};
-use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
+use wordline_device::{Composition, Event, Plan, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map, Mapping};
 use wordline_kernel::{Context, EventQueue, Time};
-use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
 use wordline_reliability::errors::table::Table;
@@ -32,35 +31,9 @@ fn plan(errors: Errors, code: Code) -> Plan {
         planes: 2,
     };
     let mut plan = shared::plan(&config, dimensions, 32, 8, 16).unwrap();
-    let geometry = Geometry {
-        pages_per_block: 8,
-        ..Geometry::default()
-    };
-    let timing = Timing {
-        read_ns: PerLevel::All(30_000),
-        program_ns: PerLevel::All(400_000),
-        erase_ns: 1_500_000,
-        command_cycle_ns: 0,
-        plane_busy_ns: 0,
-        bus_mt_per_s: 204.8,
-        ..Timing::default()
-    };
-    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+    shared::take(&mut plan, 8, [30, 400, 1500].map(Time::from_us));
     plan.part.reader = Some(Box::new(reader(errors, code)));
     plan
-}
-
-fn filled(plan: &Plan) -> Ssd<Map> {
-    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
-    let precondition = Precondition {
-        fill_pages: plan.ftl.user_pages,
-        scattered: false,
-        overwrite_pages: 0,
-        settle: None,
-        seed: 1,
-    };
-    ssd.precondition(&precondition, |_| true).unwrap();
-    ssd
 }
 
 fn without_decoding() -> Ldpc {

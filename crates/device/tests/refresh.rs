@@ -3,16 +3,15 @@
 
 mod shared;
 
-use shared::{Load, at, closed_loop, play, reader};
+use shared::{Load, at, closed_loop, filled, play, reader};
 use wordline_block::{Met, Op};
-use wordline_device::{Plan, Precondition, Ssd};
+use wordline_device::{Plan, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::refresh::target::in_place::InPlace;
 use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_kernel::Time;
-use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::{Ecc, Errors};
 
@@ -46,37 +45,11 @@ fn plan(mapping: &Family, refresh: Refresh) -> Plan {
         planes: 1,
     };
     let mut plan = shared::plan(&config, dimensions, BLOCKS, PAGES, 64).unwrap();
-    let geometry = Geometry {
-        pages_per_block: PAGES,
-        ..Geometry::default()
-    };
-    let timing = Timing {
-        read_ns: PerLevel::All(READ.0 / 1000),
-        program_ns: PerLevel::All(PROGRAM.0 / 1000),
-        erase_ns: ERASE.0 / 1000,
-        command_cycle_ns: 0,
-        plane_busy_ns: 0,
-        bus_mt_per_s: 204.8,
-        ..Timing::default()
-    };
-    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+    shared::take(&mut plan, PAGES, [READ, PROGRAM, ERASE]);
     let mut reader = reader(Errors::default(), Ecc::default().code().unwrap());
     reader.read_limit = LIMIT;
     plan.part.reader = Some(Box::new(reader));
     plan
-}
-
-fn filled(plan: &Plan) -> Ssd<Map> {
-    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
-    let precondition = Precondition {
-        fill_pages: plan.ftl.user_pages,
-        scattered: false,
-        overwrite_pages: 0,
-        settle: None,
-        seed: 1,
-    };
-    ssd.precondition(&precondition, |_| true).unwrap();
-    ssd
 }
 
 /// Reads of page 0 alone, one after the other, and the time of each.

@@ -5,7 +5,7 @@ mod shared;
 
 use std::collections::HashMap;
 
-use shared::{Load, at, closed_loop, play};
+use shared::{Load, at, closed_loop, filled, play};
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::{Event, Plan, Precondition, Scheduler, Ssd};
 use wordline_ftl::allocate::Dimensions;
@@ -60,19 +60,6 @@ fn page_map() -> Family {
 
 fn fixed(mode: ProgramMode) -> Regulation {
     Regulation::Fixed(fixed::Fixed { mode })
-}
-
-fn filled(plan: &Plan) -> Ssd<Map> {
-    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
-    let precondition = Precondition {
-        fill_pages: plan.ftl.user_pages,
-        scattered: false,
-        overwrite_pages: 0,
-        settle: None,
-        seed: 1,
-    };
-    ssd.precondition(&precondition, |_| true).unwrap();
-    ssd
 }
 
 /// The mode of a page's current copy.

@@ -7,9 +7,9 @@ use wordline_device::{
     Composition, DeviceError, Event, Interface, Observation, Plan, Precondition, Scheduler, Ssd,
 };
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, GcKind, Mapping};
+use wordline_ftl::{Config, GcKind, Map, Mapping};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
-use wordline_nand::{Cell, Geometry, Layout, Operation, Part, Timing};
+use wordline_nand::{Cell, Chains, Geometry, Layout, Operation, Part, PerLevel, Timing};
 use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Code, Errors, Reader};
 
@@ -45,6 +45,38 @@ pub fn plan(
         read_ahead: None,
         first_read_pages: 0,
     })
+}
+
+/// Sets what reads, programs and erases take. 4 KiB take 20 us on the bus, and nothing else takes time there.
+pub fn take(plan: &mut Plan, pages_per_block: u32, [read, program, erase]: [Time; 3]) {
+    let geometry = Geometry {
+        pages_per_block,
+        ..Geometry::default()
+    };
+    let timing = Timing {
+        read_ns: PerLevel::All(read.0 / 1000),
+        program_ns: PerLevel::All(program.0 / 1000),
+        erase_ns: erase.0 / 1000,
+        command_cycle_ns: 0,
+        plane_busy_ns: 0,
+        bus_mt_per_s: 204.8,
+        ..Timing::default()
+    };
+    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+}
+
+/// A device all of whose pages have been written, in order.
+pub fn filled(plan: &Plan) -> Ssd<Map> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    let precondition = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        scattered: false,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd
 }
 
 /// A write-back buffer of so many pages, which takes no time.

@@ -292,6 +292,16 @@ impl Run {
         assert_eq!(self.under_way, 0, "all requests end");
         self.store.flash().mapping().audit().unwrap();
     }
+    /// Goes on through four cuts, to its end, and reads everything.
+    pub fn through_cuts(&mut self, depth: u32, events: u64) {
+        for _ in 0..4 {
+            self.go_on(depth, events);
+            self.cut();
+        }
+        self.go_on(depth, events);
+        self.rest();
+        self.read_all();
+    }
     /// Reads every page; each is what it has to be.
     pub fn read_all(&mut self) {
         for page in 0..PAGES {

@@ -59,13 +59,7 @@ fn what_cannot_be_corrected_comes_from_the_disk_or_is_an_error() {
         let mut run = Run::with(reclaim, &table, below, number, |_, device| {
             erring(device, probability);
         });
-        for _ in 0..4 {
-            run.go_on(1 + number as u32 % 23, 600);
-            run.cut();
-        }
-        run.go_on(1 + number as u32 % 23, 600);
-        run.rest();
-        run.read_all();
+        run.through_cuts(1 + number as u32 % 23, 600);
         let figures = run.store.figures();
         if holds_clean_pages_only(&table) {
             assert_eq!((run.failed, figures.pages_lost), (0, 0), "{table}");
@@ -99,13 +93,7 @@ fn blocks_of_a_cache_move_for_their_data() {
                     steps: [Steps::Schedule, Steps::Page, Steps::Block][number as usize % 3],
                 };
             });
-            for _ in 0..4 {
-                run.go_on(1 + number as u32 % 23, 600);
-                run.cut();
-            }
-            run.go_on(1 + number as u32 % 23, 600);
-            run.rest();
-            run.read_all();
+            run.through_cuts(1 + number as u32 % 23, 600);
             assert_eq!(run.failed, 0, "{table}");
             refreshes += run.heard.refreshes;
         }
