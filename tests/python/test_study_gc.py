@@ -169,7 +169,7 @@ def test_sections_have_some_20_000_requests_at_the_full_scale() -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_is_a_sound_device(scheme: str, tmp_path) -> None:
     one = case(Load("none", tmp_path, 100.0), scheme)
-    wordline.config.check(SIX, one.overrides)
+    wordline.config.check(one.device, one.overrides)
 
 
 def test_schemes_serve_the_same_requests_on_as_many_bytes() -> None:
@@ -178,13 +178,17 @@ def test_schemes_serve_the_same_requests_on_as_many_bytes() -> None:
     with written({"disk 2": of_disk(writes, 2)}) as paths:
         for scheme in COMPARED:
             one = case(Load("disk 2", paths["disk 2"], duration_s(writes)), scheme)
-            summary = wordline.run(SIX, one.trace, overrides=one.overrides, requests=False).summary
+            summary = wordline.run(
+                one.device, one.trace, overrides=one.overrides, requests=False
+            ).summary
             told = summary["input"]
             device = summary["device"]
             asked.add((told["requests"], told["written_bytes"], told["read_bytes"]))
             assert device["user_bytes"] == pytest.approx(0.97 * 2**36, rel=1e-4)
         digests = {
-            wordline.run(SIX, one.trace, overrides=one.overrides, requests=False).summary["digest"]
+            wordline.run(one.device, one.trace, overrides=one.overrides, requests=False).summary[
+                "digest"
+            ]
             for one in [case(Load("disk 2", paths["disk 2"], duration_s(writes)), BOTH)] * 2
         }
     assert len(asked) == 1

@@ -56,15 +56,14 @@ unsafe impl GlobalAlloc for Reserving {
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if layout.size() >= 2 * LARGE_PAGE && is_dense() {
-            // SAFETY: as promised by the caller.
-            return unsafe { self.alloc_dense(layout) };
-        }
         // SAFETY: as promised by the caller.
         let block = unsafe { System.alloc_zeroed(layout) };
         if block.is_null() {
             // SAFETY: as promised by the caller.
             return refused(|| unsafe { System.alloc_zeroed(layout) });
+        }
+        if layout.size() >= 2 * LARGE_PAGE && is_dense() {
+            advise(block, layout.size());
         }
         block
     }
@@ -85,22 +84,8 @@ unsafe impl GlobalAlloc for Reserving {
     }
 }
 
-impl Reserving {
-    /// Zeroes in large pages. Those of the allocator may be there already, in small ones.
-    #[cold]
-    unsafe fn alloc_dense(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as promised by the caller.
-        let block = unsafe { self.alloc(layout) };
-        if !block.is_null() {
-            advise(block, layout.size());
-            // SAFETY: the block has this size.
-            unsafe { block.write_bytes(0, layout.size()) };
-        }
-        block
-    }
-}
-
-/// Asks for large pages where a block holds whole ones. A system that has none lets it be.
+/// Asks for large pages where a block holds whole ones; they are taken when they are written to. A system that has none lets it be.
+#[cold]
 fn advise(block: *mut u8, size: usize) {
     let lead = block.align_offset(LARGE_PAGE);
     let whole = size.saturating_sub(lead) / LARGE_PAGE * LARGE_PAGE;

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from wordline import WordlineError
-from wordline.config import Value
+from wordline.config import Source, Value
 from wordline.study.figure import Setup
 from wordline.study.runs import Runs
 from wordline.summary import Summary
@@ -24,11 +24,11 @@ READING: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A simulation: a load on a device, the name of a preset. Of a trace, or of several played one
-    after the other, at most `requests`. The `seed` is that of all random choices, those of
-    preconditioning too. `by_disk` leaves each volume to its member of the array."""
+    """A simulation: a load on a device, a preset or one that was read. Of a trace, or of several
+    played one after the other, at most `requests`. The `seed` is that of all random choices, those
+    of preconditioning too. `by_disk` leaves each volume to its member of the array."""
 
-    device: str
+    device: str | Source
     label: str
     overrides: Mapping[str, Value]
     trace: Path | Sequence[Path] | None = None

@@ -14,7 +14,7 @@ from wordline._wordline import WordlineError
 from wordline.sweep.condition import Condition
 
 if TYPE_CHECKING:
-    from wordline.config import Value
+    from wordline.config import Source, Value
 
 Assignment: TypeAlias = "dict[str, Value]"
 """Values by key: key paths of the configuration, `device`, `trace`, `seed`, options of a run."""
@@ -66,7 +66,7 @@ class Point:
     """A run of a sweep. `varied` has the values of the keys that vary, in the plan's order."""
 
     index: int
-    device: str
+    device: str | Source
     trace: tuple[str, ...]
     seed: int
     overrides: Assignment

@@ -86,7 +86,7 @@ class Known:
 
     def __init__(self, *, here: bool = True) -> None:
         self._here = here
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str | Source, Source] = {}
         self._devices: dict[str, _Device] = {}
         self._traces: dict[tuple[str, ...], str] = {}
 

@@ -9,7 +9,7 @@ from wordline.config import Value
 from wordline.study.cases import Case, required
 from wordline.study.figure import Setup
 from wordline.study.gc.loads import of_member, simulated
-from wordline.study.gc.schemes import NEW, SCHEMES, SIX
+from wordline.study.gc.schemes import NEW, SCHEMES, SIX, alone
 from wordline.study.traces import Request, written
 from wordline.summary import Summary
 
@@ -53,7 +53,7 @@ def case(
     settings |= more or {}
     told = [f"{key} = {value}" for key, value in (more or {}).items()]
     return Case(
-        device,
+        alone(device),
         ", ".join([device, load.name, SCHEMES[scheme].title, *told]),
         settings,
         load.trace,

@@ -1,8 +1,12 @@
 """The translation layers and schedules, in the document's words and in the simulator's."""
 
+import tomllib
 from dataclasses import dataclass, field
+from functools import cache
+from typing import cast
 
-from wordline.config import Value
+from wordline import _wordline
+from wordline.config import Source, Value, read
 from wordline.study.gc.loads import STRIPE
 
 SIX, THREE = "jung2013-gc-6ssd", "jung2013-gc-3ssd"
@@ -17,14 +21,22 @@ WAITS = 19.5 / BLOCKS
 # The 3 % that section 7.6.5 gives the threshold of the underlying FTL, less what merges need.
 MOST_FREE = 0.027
 
-# Each member of the array is simulated by itself: requests go by disks, so that they share nothing.
-ALONE: dict[str, Value] = {"array.layout": "striped", "array.members": [{"name": "ssd"}]}
 # The latencies of section 7.6 with the transfer of a page in them, as chapter 6 has them ("a read
 # operation takes 180 us (including NAND flash I/O bus activities)", 6.6.3): less 4,096 x 25 ns.
 TIMES: dict[str, Value] = {
     "nand.timing.read_ns": 183_200 - 4_096 * 25,
     "nand.timing.program_ns": 860_360 - 4_096 * 25,
 }
+
+
+@cache
+def alone(array: str) -> Source:
+    """An SSD of an array by itself: requests go by disks, so that members share nothing."""
+    device = tomllib.loads(cast("str", _wordline.preset_text(array)))
+    del device["array"]
+    return Source(read(device)[0], array)
+
+
 LOG, HYBRID, BUFFERED = "log-block", "hybrid", "buffered"
 
 
@@ -55,7 +67,7 @@ class Scheme:
     def overrides(self, duration_s: float, simulated: float = 1.0) -> dict[str, Value]:
         """Its settings, for a load that lasts so long and has such a share of a disk's requests. A
         write buffer has the same share of its blocks."""
-        made = ALONE | TIMES | self.settings
+        made = TIMES | self.settings
         if self.needs:
             # A schedule that waits for a pause longer than the load never makes use of one.
             made = {
