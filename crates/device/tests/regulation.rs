@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use shared::{Load, at, closed_loop, filled, play};
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_device::{Event, Plan, Precondition, Scheduler, Ssd};
+use wordline_device::{Event, Plan, Scheduler, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::bloom::Separator;
@@ -515,14 +515,8 @@ fn tags_outlive_the_power() {
     let plan = plan(&regulation, &page_map(), 2, 64);
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
     ssd.expect_power_cuts();
-    let precondition = Precondition {
-        fill_pages: plan.ftl.user_pages,
-        scattered: false,
-        overwrite_pages: 0,
-        settle: None,
-        seed: 1,
-    };
-    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd.precondition(&shared::all_written(&plan), |_| true)
+        .unwrap();
     ssd.verify();
     let mut random = Stream::new(5, "cuts");
     let mut now = Time::ZERO;

@@ -386,14 +386,8 @@ fn what_an_answered_trim_is_worth_in_a_power_cut() {
             let plan = plan(&config, dimensions(2, 1), 64, 16, 8).unwrap();
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             ssd.expect_power_cuts();
-            let precondition = Precondition {
-                fill_pages: plan.ftl.user_pages,
-                scattered: false,
-                overwrite_pages: 0,
-                settle: None,
-                seed: 1,
-            };
-            ssd.precondition(&precondition, |_| true).unwrap();
+            ssd.precondition(&shared::all_written(&plan), |_| true)
+                .unwrap();
             ssd.verify();
             let trim = at(Time::ZERO, Op::Trim, 0, ssd.user_bytes());
             let (played, mut tally) = play(&mut ssd, &[trim]);

@@ -86,15 +86,18 @@ unsafe impl GlobalAlloc for Reserving {
 
 /// Asks for large pages where a block holds whole ones; they are taken when they are written to. A system that has none lets it be.
 #[cold]
+#[cfg(target_os = "linux")]
 fn advise(block: *mut u8, size: usize) {
     let lead = block.align_offset(LARGE_PAGE);
     let whole = size.saturating_sub(lead) / LARGE_PAGE * LARGE_PAGE;
-    // SAFETY: the range lies within the block; the advice changes nothing that can be read.
-    #[cfg(target_os = "linux")]
-    unsafe {
-        libc::madvise(block.add(lead).cast(), whole, libc::MADV_HUGEPAGE);
+    if whole > 0 {
+        // SAFETY: the range lies within the block; the advice changes nothing that can be read.
+        unsafe { libc::madvise(block.add(lead).cast(), whole, libc::MADV_HUGEPAGE) };
     }
 }
+
+#[cfg(not(target_os = "linux"))]
+fn advise(_block: *mut u8, _size: usize) {}
 
 /// Tries again with what was reserved.
 #[cold]

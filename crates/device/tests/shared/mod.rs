@@ -65,17 +65,21 @@ pub fn take(plan: &mut Plan, pages_per_block: u32, [read, program, erase]: [Time
     plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
 }
 
-/// A device all of whose pages have been written, in order.
-pub fn filled(plan: &Plan) -> Ssd<Map> {
-    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
-    let precondition = Precondition {
+/// All pages are written, in order.
+pub fn all_written(plan: &Plan) -> Precondition {
+    Precondition {
         fill_pages: plan.ftl.user_pages,
         scattered: false,
         overwrite_pages: 0,
         settle: None,
         seed: 1,
-    };
-    ssd.precondition(&precondition, |_| true).unwrap();
+    }
+}
+
+/// A device all of whose pages have been written, in order.
+pub fn filled(plan: &Plan) -> Ssd<Map> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    ssd.precondition(&all_written(plan), |_| true).unwrap();
     ssd
 }
 

@@ -45,8 +45,8 @@ def gains(setup: Setup) -> Figure:
         measured=(
             "Drives filled in pieces of 64 KiB, in sequence or each once at random, and trimmed in "
             "that order, a TRIM a piece; then random writes of 16 KiB of 0.3 of the capacity, of "
-            f"which the last third is measured. {DEPTH} under way, {TRIM_BLOCKS} blocks on a die, "
-            "the map in memory."
+            f"which the last third is measured. {DEPTH} under way, "
+            f"{fewer(TRIM_BLOCKS, setup)} blocks on a die, the map in memory."
         ),
         rows=[Row(f"latency after RND-TRIM over SEQ-TRIM, {letter}", value, "times",
                   PUBLISHED("5.12", "random over ascending TRIM"))

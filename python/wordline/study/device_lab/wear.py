@@ -77,7 +77,7 @@ def cycles(setup: Setup) -> Figure:
         section="5.4.4",
         measured=(
             f"SSD-A, filled, read at random in 1/32 of its space, {ROUNDS} rounds; "
-            f"{WEAR_BLOCKS} blocks on a die (where all is read, {EVEN_BLOCKS}), the map in memory. "
+            f"{blocks} blocks on a die (where all is read, {EVEN_BLOCKS}), the map in memory. "
             f"{WHOLE_LIMIT:,} reads until data is moved, and the rounds, are divided by "
             f"{WHOLE_LIMIT / LIMIT:,.4g}."
         ),

@@ -69,9 +69,9 @@ def mixes(setup: Setup) -> Figure:
         measured=(
             f"Four mixes, {DEPTH} under way: averages of filled drives, worst cases of drives that "
             "are on the cliff, whose collections run in one piece and at their threshold; the "
-            f"presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000). Maps in memory, {MIXED_BLOCKS} "
-            "blocks on a die. Sizes and orders of the mixes are those of Intel's access patterns "
-            "of Iometer."
+            f"presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000). Maps in memory, "
+            f"{fewer(MIXED_BLOCKS, setup)} blocks on a die. Sizes and orders of the mixes are those "
+            "of Intel's access patterns of Iometer."
         ),
         rows=[
             Row("mean of the disk over that of a drive, least", min(shorter), "times",
@@ -279,7 +279,7 @@ def buffers(setup: Setup) -> Figure:
         measured=(
             "Random writes of 4 KiB with the buffer, and each durable (FUA). Before: at half the "
             f"rate that flash takes, before collections begin; after: on the cliff, {DEPTH} under "
-            f"way. Maps in memory, {MIXED_BLOCKS} blocks on a die."
+            f"way. Maps in memory, {fewer(MIXED_BLOCKS, setup)} blocks on a die."
         ),
         rows=[Row(f"worst case with over without, after the cliff, {letter}", value, "times",
                   PUBLISHED("5.10", f"worst case with over without, {letter}"))
