@@ -70,8 +70,8 @@ def mixes(setup: Setup) -> Figure:
             f"Four mixes, {DEPTH} under way: averages of filled drives, worst cases of drives that "
             "are on the cliff, whose collections run in one piece and at their threshold; the "
             f"presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000). Maps in memory, "
-            f"{fewer(MIXED_BLOCKS, setup)} blocks on a die. Sizes and orders of the mixes are those "
-            "of Intel's access patterns of Iometer."
+            f"{fewer(MIXED_BLOCKS, setup)} blocks on a die. Sizes and orders of the mixes are "
+            "those of Intel's access patterns of Iometer."
         ),
         rows=[
             Row("mean of the disk over that of a drive, least", min(shorter), "times",
