@@ -38,8 +38,8 @@ from wordline.study.gc.schemes import (
     SPARE,
     THRESHOLD,
 )
+from wordline.study.generated import written
 from wordline.study.results import run
-from wordline.study.traces import written
 
 
 @pytest.mark.slow

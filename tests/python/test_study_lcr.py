@@ -137,9 +137,9 @@ def played(
 ) -> Summary:
     """A load as in the study, on an eighth of the disk."""
     setup = Setup()
-    with written({name: (name, playback(setup, many, bursts=bursts))}) as paths:
-        one = case(setup, name, paths[name], policy, window=window)
-        return wordline.run(DEVICE, one.trace, overrides=one.overrides).summary
+    paths = written(setup, {name: (name, playback(setup, many, bursts=bursts))})
+    one = case(setup, name, paths[name], policy, window=window)
+    return wordline.run(DEVICE, one.trace, overrides=one.overrides).summary
 
 
 @pytest.mark.parametrize(("name", "percent"), [("web_0", 76), ("ts_0", 40)])
@@ -179,15 +179,16 @@ def test_the_whole_buffer_as_a_window_costs_the_reads_that_come_again() -> None:
 
 def test_wdev_2_gains_where_the_disk_collects() -> None:
     """Filled it never does, and LCR gains less than 5 %; worn it gains more."""
-    with written({"wdev_2": ("wdev_2", playback(Setup(), 22_000))}) as paths:
-        gains = []
-        for more in ({}, WORN):
-            runs = [case(Setup(), "wdev_2", paths["wdev_2"], one, more=more) for one in (LRU, LCR)]
-            lru, lcr = (
-                latency_us(wordline.run(DEVICE, one.trace, overrides=one.overrides).summary)
-                for one in runs
-            )
-            gains.append(100 * (1 - lcr / lru))
+    setup = Setup()
+    path = written(setup, {"wdev_2": ("wdev_2", playback(setup, 22_000))})["wdev_2"]
+    gains = []
+    for more in ({}, WORN):
+        runs = [case(setup, "wdev_2", path, one, more=more) for one in (LRU, LCR)]
+        lru, lcr = (
+            latency_us(wordline.run(DEVICE, one.trace, overrides=one.overrides).summary)
+            for one in runs
+        )
+        gains.append(100 * (1 - lcr / lru))
     assert gains[0] < 5 < gains[1]
 
 

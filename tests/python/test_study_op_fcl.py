@@ -19,6 +19,7 @@ from wordline.study.figure import PREVIEW
 from wordline.study.op_fcl import claims, model
 from wordline.study.op_fcl.loads import (
     TABLE,
+    Parts,
     distinct,
     extents_of,
     named,
@@ -44,6 +45,7 @@ from wordline.study.op_fcl.runs import (
 from wordline.study.results import run
 
 PART = 64
+PARTS = Parts(PART, 4 * PART)
 GB = 262_144
 
 
@@ -96,7 +98,7 @@ def test_distinct_extents_in_groups_are_as_one_by_one() -> None:
 @pytest.mark.parametrize("name", TABLE)
 def test_loads_are_those_of_the_table(name: str) -> None:
     load = TABLE[name]
-    part = load.part(PART)
+    part = load.part(PARTS)
     many = list(requests(name, load, part))
     pages = Counter[bool]()
     sets: dict[bool, set[int]] = {False: set(), True: set()}
@@ -145,15 +147,16 @@ def test_a_law_that_is_too_steep_is_refused() -> None:
 def test_a_store_written_from_the_text_does_the_same(
     group: int, percent: int, shares: tuple[float, ...]
 ) -> None:
-    load, store = TABLE["financial"], Store.of(TABLE["financial"], PART)
+    load, store = TABLE["financial"], Store.of(TABLE["financial"], PARTS)
     more: dict[str, Value] = {
         "cache.destage.group_pages": group,
         "cache.reply": "collection",
         **({"cache.partition": {"split": {"read_ratio": shares[0]}}} if shares else {}),
     }
-    with written(named(["financial"]), PART) as paths:
-        one = case("financial", paths["financial"], store, FP, percent, more)
-        summary = required(Setup(), {"": one})[""]
+    setup = Setup()
+    paths = written(setup, named(["financial"]), PARTS)
+    one = case("financial", paths["financial"], store, FP, percent, more)
+    summary = required(setup, {"": one})[""]
     cache = summary["cache"]
     assert cache is not None
     assert cache["capacity_pages"] == int(store.blocks * BLOCK_PAGES * percent / 100)
@@ -170,7 +173,8 @@ def test_a_store_written_from_the_text_does_the_same(
 
 
 def test_stores_are_scaled_alike() -> None:
-    small, large = Store.of(TABLE["home"], 8), Store.of(TABLE["msn"], 8)
+    parts = Parts(8, 32)
+    small, large = Store.of(TABLE["home"], parts), Store.of(TABLE["msn"], parts)
     assert (small.blocks, small.period, small.segments) == (2048, 8192, 16)
     assert (large.blocks, large.period, large.segments) == (512, 2048, 64)
     assert divided(FP, 1, 1) == {"cache.partition": "unified"}

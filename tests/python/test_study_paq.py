@@ -9,14 +9,14 @@ import pytest
 
 import wordline
 import wordline.study as studies
-from wordline.study import Setup, traces
+from wordline.study import Setup, generated
+from wordline.study.generated import Request
 from wordline.study.paq.loads import PAGE, PAGES, TABLE, WEBS, Sizes, requests, written
 from wordline.study.paq.performance import BUS_MB_PER_S, idle_change
 from wordline.study.paq.runs import DEVICE, QUEUE, closed, host_queue_us
 from wordline.study.paq.schedulers import ALL, VAQ, VARIANTS
 from wordline.study.paq.sensitivity import CHANNELS, FEWER, MATES
 from wordline.study.results import run
-from wordline.study.traces import Request
 from wordline.summary import Summary
 
 MANY = 20_000
@@ -104,7 +104,7 @@ def test_the_part_has_the_times_of_the_text() -> None:
 
 def played(load: list[Request], scheduler: str, queue: int) -> Summary:
     """A load with twice as many requests outstanding as the queue holds."""
-    with traces.written({"load": load}, PAGE) as paths:
+    with generated.written({"load": load}, PAGE) as paths:
         more = {"host.queue_depth": queue}
         case = closed("load", paths["load"], scheduler, outstanding=2 * queue, more=more)
         return wordline.run(DEVICE, case.trace, overrides=case.overrides, requests=False).summary

@@ -10,6 +10,7 @@ import pytest
 import wordline
 import wordline.study as studies
 from wordline.study import Setup
+from wordline.study.generated import written as traces
 from wordline.study.read_cache import claims, figures, reasons, tables
 from wordline.study.read_cache.loads import (
     OTHERS,
@@ -17,6 +18,7 @@ from wordline.study.read_cache.loads import (
     SIZES,
     TABLE,
     UNIFORM,
+    part,
     requests,
     written,
 )
@@ -53,9 +55,10 @@ def test_extents_have_the_sizes_of_the_excerpt() -> None:
 
 def test_the_fitted_websearch2_hits_as_the_text_says() -> None:
     """Section 2.5.1: 41.87 % with LRU and 50.4 % with ARC at 3 GB and 15 %; footprint 1,693,344."""
-    with written(16, ["websearch2"]) as paths:
-        size = int(0.85 * 3 * 262_144 / 16)
-        found = wordline.cache(paths["websearch2"], "lru,arc", [size])
+    setup = Setup()
+    assert part(setup, "websearch2") == 16
+    size = int(0.85 * 3 * 262_144 / 16)
+    found = wordline.cache(written(setup, ["websearch2"])["websearch2"], "lru,arc", [size])
     lru, arc = (100 * (1 - run["miss_ratio"]) for run in found.runs)
     assert abs(lru - 41.87) < 1
     assert abs(arc - 50.4) < 1.5
@@ -66,7 +69,7 @@ def test_a_response_is_what_the_text_adds_up() -> None:
     """Item by item: 25 us a page from flash, 5 ms a request that misses, 200 us a page programmed,
     and collections. Pages from flash are read while the disk works, which saves less than the text
     would add."""
-    with written(PART, ["websearch2"]) as paths:
+    with traces({"websearch2": requests("websearch2", PART)}) as paths:
         one = case("websearch2", paths["websearch2"], 3 * 262_144 // PART, 15, Scheme(LRU))
         summary = wordline.run(
             one.device, one.trace, overrides=one.overrides, requests=False
@@ -145,8 +148,8 @@ def test_each_reason_can_be_wrong() -> None:
     where collections take most of the time, zero-migration could have answered 30 % sooner."""
     setup = Setup()
     flat: Cells = _cells(FLAT)
-    sizes = {reasons.reachable(gb, setup) for gb in (3, 5)}
-    sizes |= {reasons.listed(3, op, setup) for op in OPS}
+    sizes = {reasons.reachable(gb, setup, load) for gb in (3, 5) for load in TABLE}
+    sizes |= {reasons.listed(3, op, setup, load) for op in OPS for load in TABLE}
     own = {(load, policy, size): size / 1e4 for load in TABLE for policy in (LRU, ARC)
            for size in sizes}  # fmt: skip
     more = {(load, reasons.FIFO): replace(FLAT, moved=32_000) for load in TABLE}

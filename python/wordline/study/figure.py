@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import wordline
 from wordline.config import Device, Value
 from wordline.package import Package
+from wordline.study.generated import Generated
 from wordline.study.runs import Runs
 
 Verdict: TypeAlias = Literal["holds", "differs", "failed", "told"]
@@ -144,6 +145,7 @@ class Setup:
     full: bool = False
     missing: dict[str, None] = field(default_factory=dict[str, None])
     runs: Runs = field(default_factory=Runs)
+    generated: Generated = field(default_factory=Generated)
 
     def miss(self, trace: str) -> None:
         """Notes a recorded trace that is not there."""

@@ -95,6 +95,7 @@ def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = No
             figures.append(figure)
             if told:
                 told(figure)
+    setup.generated.clear()
     return Results(study, setup, figures)
 
 

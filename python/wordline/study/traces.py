@@ -1,45 +1,12 @@
-"""The trace files of a study: recorded ones that are given, and loads that are generated."""
+"""The recorded traces of a study."""
 
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from wordline import trace_input
 from wordline.study.figure import Setup
 
 BUNDLED = Path(trace_input.bundled())
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request of a load. Nanoseconds, pages."""
-
-    at: int
-    writes: bool
-    first: int
-    pages: int
-    volume: int = 0
-
-
-@contextmanager
-def written(
-    loads: Mapping[str, Iterable[Request]], page_bytes: int = 4096
-) -> Generator[dict[str, Path]]:
-    """Traces of loads for as long as they are needed. By load."""
-    with TemporaryDirectory(prefix="wordline-study-") as folder:
-        paths = {load: Path(folder) / f"{load}.csv" for load in loads}
-        for load, requests in loads.items():
-            with paths[load].open("w", encoding="utf-8") as file:
-                file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
-                file.writelines(_line(one, page_bytes) for one in requests)
-        yield paths
-
-
-def _line(one: Request, page_bytes: int) -> str:
-    op = "write" if one.writes else "read"
-    return f"{one.at},{op},{one.first * page_bytes},{one.pages * page_bytes},{one.volume}\n"
 
 
 def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path]:

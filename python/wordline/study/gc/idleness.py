@@ -20,7 +20,7 @@ from wordline.study.gc.loads import (
 from wordline.study.gc.responses import SHORT_PAUSES
 from wordline.study.gc.runs import WORN, Load, case, late_percent, longest_ms
 from wordline.study.gc.schemes import AGC, BOTH, DGC, EXTRA, SCHEMES, H, L, P, buffered
-from wordline.study.traces import written
+from wordline.study.generated import written
 
 KINDS = {"at once": "#8b929c", "short": "#7cc0ea", "long": "#1f78b4"}
 SECTION_REQUESTS = 8_000

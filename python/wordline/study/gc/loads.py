@@ -7,7 +7,7 @@ from math import exp, log
 from random import Random
 
 from wordline.study.figure import Setup
-from wordline.study.traces import Request
+from wordline.study.generated import Request
 
 PAGE = 4096
 BLOCK = 128

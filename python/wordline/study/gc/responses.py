@@ -31,7 +31,7 @@ from wordline.study.gc.schemes import (
     THRESHOLD,
     L,
 )
-from wordline.study.traces import written
+from wordline.study.generated import written
 from wordline.summary import Summary
 
 STRATEGIES = (L, AGC, DGC, BOTH)

@@ -10,7 +10,7 @@ from wordline.study.cases import Case, required
 from wordline.study.figure import Setup
 from wordline.study.gc.loads import of_member, simulated
 from wordline.study.gc.schemes import NEW, SCHEMES, SIX, alone
-from wordline.study.traces import Request, written
+from wordline.study.generated import Request, written
 from wordline.summary import Summary
 
 # Intervals of a load that worst cases are told of.

@@ -12,7 +12,7 @@ from wordline.study.gc.charts import MARGIN_MS, PUBLISHED
 from wordline.study.gc.loads import PLANES, QUARTERS, Kind, busy, requests
 from wordline.study.gc.runs import WORN, Load, case, late, longest_ms, mean_ms
 from wordline.study.gc.schemes import BOTH, NEW, SCHEMES, H, L
-from wordline.study.traces import Request, written
+from wordline.study.generated import Request, written
 from wordline.summary import Summary
 
 # 2048 KB at random, as in the document's figure.

@@ -47,8 +47,8 @@ from wordline.study.gc.schemes import (
     advanced,
     striped,
 )
+from wordline.study.generated import Request, written
 from wordline.study.measures import gain
-from wordline.study.traces import Request, written
 from wordline.summary import Summary
 
 DISKS = (0, 1, 4, 5)

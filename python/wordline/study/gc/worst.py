@@ -42,7 +42,7 @@ from wordline.study.gc.schemes import (
     P,
     buffered,
 )
-from wordline.study.traces import Request, written
+from wordline.study.generated import Request, written
 from wordline.summary import Summary
 
 # By scheme, member.

@@ -17,8 +17,8 @@ from wordline.study.host_side.runs import (
 from wordline.sweep.work import Run
 
 SIZE = 4096
-BLOCKS = {False: 32, True: 16}
-"""Blocks a die, and of a quick study."""
+BLOCKS = 16
+"""Blocks a plane: collections need some of them free."""
 PAGES_PER_BLOCK = 1024
 """Pages of 4 KiB in a block of both planes."""
 DIES = 64
@@ -33,7 +33,7 @@ HALF = 0.5
 def cliff(setup: Setup) -> Figure:
     """Figures 4.7(a) and 4.8(a), over the run."""
     alone = by_themselves(setup)
-    blocks, turns = BLOCKS[setup.quick], TURNS[setup.quick]
+    turns = TURNS[setup.quick]
     sides = {drive: host_side(drive, alone[drive], queued=True) for drive in DRIVES}
     free: Value = {"bridge": {"protocol_ns": 0, "queue_depth": QUEUE}}
     sides[NO_BRIDGE] = sides["bssd"] | {"architecture": free}
@@ -43,9 +43,9 @@ def cliff(setup: Setup) -> Figure:
             name[:4],
             side,
             queued=True,
-            requests=int(turns * DIES * blocks * PAGES_PER_BLOCK),
+            requests=int(turns * DIES * BLOCKS * PAGES_PER_BLOCK),
             size=SIZE,
-            blocks=blocks,
+            blocks=BLOCKS,
         )
         for name, side in sides.items()
     }
@@ -58,7 +58,7 @@ def cliff(setup: Setup) -> Figure:
         section="4.4.3",
         measured=(
             f"Random writes of {SIZE} bytes in a queue, {turns:g} times what the flash of an "
-            f"erased drive holds. Drives are {WHOLE_BLOCKS // blocks} times smaller, with all "
+            f"erased drive holds. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all "
             "their dies."
         ),
         rows=[

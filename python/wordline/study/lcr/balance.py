@@ -36,20 +36,20 @@ def figure(setup: Setup) -> Figure:
         )
         for load, times in keys
     }  # fmt: skip
-    with written(played) as paths:
-        runs = required(
-            setup,
-            {
-                (load, f"{times}"): case(
-                    setup, f"{load}, {times} times as fast", paths[f"{load}, {times}"], LRU,
-                    more=LOOK,
-                )
-                for load, times in keys
-            } | {
-                (load, "worn"): case(setup, load, paths[f"{load}, 1"], LRU, more=LOOK | WORN)
-                for load in WRITING
-            },
-        )  # fmt: skip
+    paths = written(setup, played)
+    runs = required(
+        setup,
+        {
+            (load, f"{times}"): case(
+                setup, f"{load}, {times} times as fast", paths[f"{load}, {times}"], LRU,
+                more=LOOK,
+            )
+            for load, times in keys
+        } | {
+            (load, "worn"): case(setup, load, paths[f"{load}, 1"], LRU, more=LOOK | WORN)
+            for load in WRITING
+        },
+    )  # fmt: skip
     above = {
         load: {
             "pages replaced": _replaced(runs[load, "1"]),

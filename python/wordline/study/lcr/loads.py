@@ -2,15 +2,15 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from math import ceil, log
+from functools import partial
+from math import ceil, inf, log
 from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from wordline.study import traces
-from wordline.study.traces import Request
+from wordline.study.figure import Setup
+from wordline.study.generated import Request
 
 PAGE = 4096
 # Pages of a large request: of the writes of rsrch_1 half have 4 KiB, a twentieth has 64.
@@ -163,15 +163,11 @@ FITTED = (
 
 def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
     """The value that this share of a distribution does not exceed."""
-    place = min(bisect_right(steps, share, key=_share), len(steps) - 1)
+    place = min(bisect_right(steps, (share, inf)), len(steps) - 1)
     if place == 0:
         return steps[0][1]
     (low, first), (high, last) = steps[place - 1], steps[place]
     return first + (last - first) * (share - low) / (high - low)
-
-
-def _share(step: tuple[float, float]) -> float:
-    return step[0]
 
 
 def _length(share: float) -> int:
@@ -256,11 +252,9 @@ def requests(load: Load, played: Playback) -> Iterator[Request]:
         start = max(now, start - gap * log(1 - random.random()))
 
 
-def written(
-    played: Mapping[str, tuple[str, Playback]],
-) -> AbstractContextManager[dict[str, Path]]:
-    """Traces of loads for as long as they are needed. By a name of one's own: load and how it is
-    run."""
-    return traces.written(
-        {name: requests(LOADS[load], one) for name, (load, one) in played.items()}
-    )
+def written(setup: Setup, played: Mapping[str, tuple[str, Playback]]) -> dict[str, Path]:
+    """Traces of loads. By a name of one's own: load and how it is run."""
+    return {
+        name: setup.generated.trace((load, one), partial(requests, LOADS[load], one))
+        for name, (load, one) in played.items()
+    }

@@ -68,20 +68,20 @@ def figure(setup: Setup) -> Figure:
         for variant in variants
     }
     played |= {load: (load, playback(setup, SHORT[-1])) for load in READING}
-    with written(played) as paths:
-        cases = {
-            (load, variant.title, policy): case(
-                setup, f"{load}, {variant.title}", paths[f"{load}, {variant.title}"], policy,
-                more=variant.settings,
-            )
-            for load in WRITING for variant in variants for policy in POLICIES
-        } | {
-            (load, f"first {many}", policy): case(
-                setup, f"{load}, the first {many}", paths[load], policy, requests=many,
-            )
-            for load in READING for many in SHORT for policy in (LRU, CFLRU)
-        }  # fmt: skip
-        found = required(setup, cases)
+    paths = written(setup, played)
+    cases = {
+        (load, variant.title, policy): case(
+            setup, f"{load}, {variant.title}", paths[f"{load}, {variant.title}"], policy,
+            more=variant.settings,
+        )
+        for load in WRITING for variant in variants for policy in POLICIES
+    } | {
+        (load, f"first {many}", policy): case(
+            setup, f"{load}, the first {many}", paths[load], policy, requests=many,
+        )
+        for load in READING for many in SHORT for policy in (LRU, CFLRU)
+    }  # fmt: skip
+    found = required(setup, cases)
     means = {key: latency_us(one) for key, one in found.items()}
     deviating = {
         load: 100 * (1 - deviation_us(found[load, FRESH.title, LCR])

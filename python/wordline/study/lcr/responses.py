@@ -63,15 +63,15 @@ def figures(setup: Setup) -> list[Figure]:
     """All of them, of the same runs."""
     most = REQUESTS | {load: REQUESTS[load.split(",")[0]] for load in RECORDED_LOADS}
     played = {load: (load, playback(setup, wanted(setup, load, most[load]))) for load in LOADS}
-    with written(played) as paths:
-        runs = required(
-            setup,
-            {
-                (load, policy): case(setup, load, paths[load], policy)
-                for load in LOADS
-                for policy in ALL
-            },
-        )
+    paths = written(setup, played)
+    runs = required(
+        setup,
+        {
+            (load, policy): case(setup, load, paths[load], policy)
+            for load in LOADS
+            for policy in ALL
+        },
+    )
     return [_means(runs), _deviations(runs), _hits(runs), _clean(runs), _recorded(runs)]
 
 

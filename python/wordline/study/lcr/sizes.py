@@ -22,15 +22,15 @@ EQUAL = 1.0
 
 def figures(setup: Setup) -> list[Figure]:
     """Both, of the same runs: all requests of the table."""
-    with written({LOAD: (LOAD, Playback(TABLE[LOAD].requests))}) as paths:
-        runs = required(
-            setup,
-            {
-                (mib, policy): case(setup, LOAD, paths[LOAD], policy, mib=mib, more=WHOLE)
-                for mib in MIBS
-                for policy in ALL
-            },
-        )
+    paths = written(setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests))})
+    runs = required(
+        setup,
+        {
+            (mib, policy): case(setup, LOAD, paths[LOAD], policy, mib=mib, more=WHOLE)
+            for mib in MIBS
+            for policy in ALL
+        },
+    )
     means = {mib: {policy: latency_us(runs[mib, policy]) for policy in ALL} for mib in MIBS}
     hits = {mib: {policy: hit_percent(runs[mib, policy]) for policy in ALL} for mib in MIBS}
     return [_means(means), _hits(hits)]

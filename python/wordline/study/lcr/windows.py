@@ -40,13 +40,13 @@ def figure(setup: Setup) -> Figure:
         "proj_0", playback(setup, wanted(setup, "proj_0", REQUESTS["proj_0"]), bursts=False)
     )  # fmt: skip
     beside = (*RECORDED_LOADS, CALM)
-    with written(played) as paths:
-        cases = {
-            (load, window): case(setup, load, paths[load], LCR, window=float(window))
-            for load in (*LOADS, *beside)
-            for window in (windows if load in LOADS else (windows[0], HALF))
-        }
-        found = required(setup, cases)
+    paths = written(setup, played)
+    cases = {
+        (load, window): case(setup, load, paths[load], LCR, window=float(window))
+        for load in (*LOADS, *beside)
+        for window in (windows if load in LOADS else (windows[0], HALF))
+    }
+    found = required(setup, cases)
     means = {load: [latency_us(found[load, one]) for one in windows] for load in LOADS}
     hits = {load: [hit_percent(found[load, one]) for one in windows] for load in LOADS}
     clean = {load: [clean_percent(found[load, one]) for one in windows] for load in LOADS}

@@ -40,9 +40,9 @@ PACKAGES = 4
 
 def beyond(setup: Setup) -> Figure:
     """Both."""
-    with written(named(TABLE), part(setup)) as paths:
-        counted, claims = _counted(setup, paths)
-        apart = _apart(setup, paths)
+    paths = written(setup, named(TABLE), part(setup))
+    counted, claims = _counted(setup, paths)
+    apart = _apart(setup, paths)
     return Figure(
         id="beyond",
         title="Beyond the document",

@@ -96,13 +96,14 @@ def model_figures(setup: Setup) -> list[Figure]:
 def figures(setup: Setup) -> list[Figure]:
     """Figures 6 to 14, of the same runs."""
     loads = named(TABLE)
-    with written(loads, part(setup)) as paths:
-        charged = curves(setup, paths, loads, percents(setup))
-        alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
-        found = {name: _course(setup, name, paths[name]) for name in TABLE}
+    paths = written(setup, loads, part(setup))
+    charged = curves(setup, paths, loads, percents(setup))
+    alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
+    found = {name: _course(setup, name, paths[name]) for name in TABLE}
+    parts = part(setup)
     measured = (
-        f"Loads fitted to table 1; flash, loads and periods 1/{part(setup)} of the document's (the "
-        f"large ones 1/{4 * part(setup)}), 16 and 64 segments."
+        f"Loads fitted to table 1; flash, loads and periods 1/{parts.small} of the document's (the "
+        f"large ones 1/{parts.large}), 16 and 64 segments."
     )
     return [
         _times(setup, measured, charged, alone),

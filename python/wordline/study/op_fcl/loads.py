@@ -1,16 +1,16 @@
 """The loads: those of table 1, fitted to it and written as traces."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from math import ceil, exp, floor, log1p
 from pathlib import Path
 from random import Random
 
 from wordline import WordlineError
-from wordline.study import traces
-from wordline.study.traces import Request
+from wordline.study.figure import Setup
+from wordline.study.generated import Request
 
 PAGE_KB = 4.0
 PAGES_PER_GB = 262_144
@@ -48,6 +48,19 @@ class Class:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """By how much the flash and the loads of the small store are smaller than the document's, and
+    those of the large one."""
+
+    small: int
+    large: int
+
+    def smaller(self, times: int) -> "Parts":
+        """So many times smaller still."""
+        return Parts(times * self.small, times * self.large)
+
+
+@dataclass(frozen=True)
 class Load:
     """A row of table 1: its whole working set, its classes, and the store that it is run on."""
 
@@ -57,9 +70,9 @@ class Load:
     writes: Class
     large: bool = False
 
-    def part(self, part: int) -> int:
-        """The flash of the large store is scaled four times as much as that of the small one."""
-        return 4 * part if self.large else part
+    def part(self, parts: Parts) -> int:
+        """By how much it is smaller."""
+        return parts.large if self.large else parts.small
 
 
 TABLE = {
@@ -204,24 +217,30 @@ def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
     times = max(1, DRIVE_PAGES * part // round(4 * load.total_gb * PAGES_PER_GB))
     for one in many:
         chunk, inside = divmod(one.first, SPREAD_PAGES)
-        yield replace(one, first=chunk * times * SPREAD_PAGES + inside)
+        yield one._replace(first=chunk * times * SPREAD_PAGES + inside)
 
 
-def written(loads: Mapping[str, Load], part: int) -> AbstractContextManager[dict[str, Path]]:
-    """Traces of loads, on the `part`th of the small store, for as long as they are needed."""
-    return traces.written({
-        name: requests(name, load, load.part(part)) for name, load in loads.items()
-    })  # fmt: skip
-
-
-def written_over_a_disk(
-    loads: Mapping[str, Load], part: int
-) -> AbstractContextManager[dict[str, Path]]:
-    """The same traces, spread over a disk."""
-    return traces.written({
-        name: spread(load, load.part(part), requests(name, load, load.part(part)))
+def written(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, Path]:
+    """Traces of loads, so much smaller. By name."""
+    return {
+        name: setup.generated.trace(
+            (name, load, parts), partial(requests, name, load, load.part(parts))
+        )
         for name, load in loads.items()
-    })  # fmt: skip
+    }
+
+
+def written_over_a_disk(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, Path]:
+    """The same, spread over a disk."""
+    return {
+        name: setup.generated.trace(
+            ("spread", name, load, parts),
+            lambda name=name, load=load: spread(
+                load, load.part(parts), requests(name, load, load.part(parts))
+            ),
+        )
+        for name, load in loads.items()
+    }
 
 
 def named(names: Iterable[str]) -> dict[str, Load]:

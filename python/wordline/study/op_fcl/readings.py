@@ -10,6 +10,7 @@ from wordline.study.figure import Figure, Plot, Row, Setup
 from wordline.study.op_fcl.claims import above_percent
 from wordline.study.op_fcl.loads import (
     TABLE,
+    Parts,
     named,
     with_exponents,
     written,
@@ -52,6 +53,9 @@ SEGMENTS, PERIODS = 16, 16
 OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
 """Recordings, and the flash that they get as a share of their footprint."""
 KNOWN = {name: (name,) for name in OF_FOOTPRINT}
+SMALLER, QUICK_SMALLER = 4, 2
+"""By how much loads and stores are smaller than in the other figures: what is only reported need
+not be as fine."""
 REQUESTS = 200_000
 """Of a recording, at most."""
 
@@ -63,15 +67,15 @@ def readings(setup: Setup) -> list[Figure]:
         for name, exponents in (QUICK_EXPONENTS if setup.quick else EXPONENTS).items()
         for writes in exponents
     }
-    with written(loads, smaller(setup)) as paths:
-        skewed = curves(setup, paths, loads, SHARES, scale=smaller(setup))
+    paths = written(setup, loads, smaller(setup))
+    skewed = curves(setup, paths, loads, SHARES, scale=smaller(setup))
     small = named(["financial"] if setup.quick else ["financial", "search", "exchange"])
-    with written(small, smaller(setup)) as paths:
-        grouped = curves(setup, paths, named(name for name in small if name != "search"), SHARES,
-                         {"cache.destage.group_pages": 1}, smaller(setup))  # fmt: skip
-        unmapped = curves(setup, paths, small, SHARES, UNMAPPED, smaller(setup))
-    with written_over_a_disk(small, smaller(setup)) as paths:
-        positioned = curves(setup, paths, small, SHARES, POSITIONED, smaller(setup))
+    paths = written(setup, small, smaller(setup))
+    grouped = curves(setup, paths, named(name for name in small if name != "search"), SHARES,
+                     {"cache.destage.group_pages": 1}, smaller(setup))  # fmt: skip
+    unmapped = curves(setup, paths, small, SHARES, UNMAPPED, smaller(setup))
+    paths = written_over_a_disk(setup, small, smaller(setup))
+    positioned = curves(setup, paths, small, SHARES, POSITIONED, smaller(setup))
     told: dict[str, Curve] = {
         **{f"{title(name)}, pages destaged one by one": curve
            for name, curve in grouped.items()},
@@ -82,9 +86,9 @@ def readings(setup: Setup) -> list[Figure]:
     return [_exponents(setup, skewed), _choices(setup, told)]
 
 
-def smaller(setup: Setup) -> int:
-    """Half the scale of the other figures."""
-    return 2 * part(setup)
+def smaller(setup: Setup) -> Parts:
+    """The parts of what is only reported."""
+    return part(setup).smaller(QUICK_SMALLER if setup.quick else SMALLER)
 
 
 def _exponents(setup: Setup, skewed: dict[str, Curve]) -> Figure:
@@ -100,8 +104,9 @@ def _exponents(setup: Setup, skewed: dict[str, Curve]) -> Figure:
         id="exponents",
         title="Optimum over the exponent of the writes",
         section="table 1",
-        measured=f"As figure 6, at a {2 * part(setup)}th (large: {8 * part(setup)}th). Reads keep "
-        "their exponents. The tables leave both open. Reported, not asserted.",
+        measured=f"As figure 6, at a {smaller(setup).small}th (large: {smaller(setup).large}th). "
+        "Reads "
+        "keep their exponents. The tables leave both open. Reported, not asserted.",
         rows=[
             row
             for name, curve in skewed.items()
@@ -126,8 +131,8 @@ def _choices(setup: Setup, told: dict[str, Curve]) -> Figure:
         id="readings",
         title="Readings",
         section="5, 6.1",
-        measured=f"As figure 6, but for one choice, at a {2 * part(setup)}th (large: "
-        f"{8 * part(setup)}th); requests of the positioned disk are spread over all of it. "
+        measured=f"As figure 6, but for one choice, at a {smaller(setup).small}th (large: "
+        f"{smaller(setup).large}th); requests of the positioned disk are spread over all of it. "
         "Reported, not asserted.",
         rows=[
             row

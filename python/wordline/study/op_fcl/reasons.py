@@ -39,15 +39,15 @@ Found = tuple[list[Row], list[Claim]]
 
 def reasons(setup: Setup) -> Figure:
     """All of them."""
-    with written(named(TABLE), part(setup)) as paths:
-        parts = [
-            _grouped(setup, paths),
-            _swings(setup, paths),
-            _filled(setup, paths),
-            _one_period(setup, paths),
-        ]
-        if not setup.quick:
-            parts.append(_few(setup, paths))
+    paths = written(setup, named(TABLE), part(setup))
+    parts = [
+        _grouped(setup, paths),
+        _swings(setup, paths),
+        _filled(setup, paths),
+        _one_period(setup, paths),
+    ]
+    if not setup.quick:
+        parts.append(_few(setup, paths))
     return Figure(
         id="reasons",
         title="Reasons",
@@ -220,18 +220,18 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
 def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
     """O19: the shortest period at a quarter of the scale."""
     load = TABLE["msn"]
-    smaller = 4 * part(setup)
-    with written(named(["msn"]), smaller) as small:
-        cases: dict[str, Case] = {}
-        for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"],
-                                                                      smaller)):  # fmt: skip
-            store = Store.of(load, scale)
-            short = max(1, (1 << SHORT) // load.part(scale))
-            cases[f"{name} base"] = case("msn", path, store, OP, INITIAL_PERCENT)
-            cases[f"{name} short"] = case(
-                "msn", path, replace(store, period=short), OP, INITIAL_PERCENT
-            )
-        found = _cells(setup, cases)
+    smaller = part(setup).smaller(4)
+    small = written(setup, named(["msn"]), smaller)
+    cases: dict[str, Case] = {}
+    for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"],
+                                                                  smaller)):  # fmt: skip
+        store = Store.of(load, scale)
+        short = max(1, (1 << SHORT) // load.part(scale))
+        cases[f"{name} base"] = case("msn", path, store, OP, INITIAL_PERCENT)
+        cases[f"{name} short"] = case(
+            "msn", path, replace(store, period=short), OP, INITIAL_PERCENT
+        )
+    found = _cells(setup, cases)
     here, less = (100 * (found[f"{name} short"].mean_ms / found[f"{name} base"].mean_ms - 1)
                   for name in ("here", "less"))  # fmt: skip
     rows = [

@@ -8,7 +8,7 @@ from wordline.config import Value
 from wordline.study.cases import Case, required
 from wordline.study.figure import Numbers, Setup
 from wordline.study.op_fcl import model
-from wordline.study.op_fcl.loads import TABLE, Load
+from wordline.study.op_fcl.loads import TABLE, Load, Parts
 from wordline.summary import Summary
 
 PUBLISHED = Numbers("wordline.study.op_fcl")
@@ -20,7 +20,7 @@ QUICK_PERCENTS = (40, 50, 60, 70, 80, 90, 95)
 INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
-PART, FULL_PART, QUICK_PART = 8, 4, 64
+PART, FULL_PART, QUICK_PART = Parts(8, 64), Parts(4, 16), Parts(64, 256)
 GROUP_PAGES = 32
 """Destaged together (section 5: several, by the elevator); the number is not given."""
 BLOCK_PAGES, DATA_PAGES = 64, 63
@@ -84,9 +84,8 @@ Curve = dict[str, dict[int, Cell]]
 """By scheme and per cent cached; OP-FCL under `INITIAL_PERCENT`."""
 
 
-def part(setup: Setup) -> int:
-    """The small store and its loads are this part of the document's; the large ones a quarter of
-    it."""
+def part(setup: Setup) -> Parts:
+    """By how much the stores and their loads are smaller."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
 
 
@@ -115,9 +114,9 @@ class Store:
     large: bool
 
     @staticmethod
-    def of(load: Load, part: int) -> "Store":
-        """That of a load of table 1, of which the `part`th of the small store is taken."""
-        own = load.part(part)
+    def of(load: Load, parts: Parts) -> "Store":
+        """That of a load of table 1."""
+        own = load.part(parts)
         return Store("opfcl-large" if load.large else "opfcl-small", BLOCKS // own, PERIOD // own,
                      64 if load.large else 16, load.large)  # fmt: skip
 
@@ -156,9 +155,9 @@ def curves(
     loads: Mapping[str, Load],
     wanted: Iterable[int],
     more: Mapping[str, Value] | None = None,
-    scale: int = 0,
+    scale: Parts | None = None,
 ) -> dict[str, Curve]:
-    """Every load under every scheme at every share, at a `scale`th or as the setup says."""
+    """Every load under every scheme at every share, at a scale or as the setup says."""
     shares, scale = tuple(wanted), scale or part(setup)
     cases = {
         (name, scheme, percent): case(

@@ -20,22 +20,20 @@ COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"
 def sensitivity(setup: Setup) -> Figure:
     """OP-FCL against itself at 128 KB and 2^16 requests."""
     loads = named(TABLE)
-    with written(loads, part(setup)) as paths:
-        cases: dict[tuple[str, str, int], Case] = {}
-        for name, load in loads.items():
-            store = Store.of(load, part(setup))
-            for unit in UNITS:
-                cut: dict[str, Value] = {
-                    "cache.admission.sequential-bypass.cutoff_bytes": unit * 1024
-                }
-                cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
-            for exponent in EXPONENTS:
-                other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))
-                cases[name, "period", exponent] = replace(
-                    case(name, paths[name], other, OP, INITIAL_PERCENT),
-                    label=f"{name}, {OP}, period of 2^{exponent}",
-                )
-        found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
+    paths = written(setup, loads, part(setup))
+    cases: dict[tuple[str, str, int], Case] = {}
+    for name, load in loads.items():
+        store = Store.of(load, part(setup))
+        for unit in UNITS:
+            cut: dict[str, Value] = {"cache.admission.sequential-bypass.cutoff_bytes": unit * 1024}
+            cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
+        for exponent in EXPONENTS:
+            other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))
+            cases[name, "period", exponent] = replace(
+                case(name, paths[name], other, OP, INITIAL_PERCENT),
+                label=f"{name}, {OP}, period of 2^{exponent}",
+            )
+    found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
     units, periods = (
         {name: {at: 100 * (found[name, what, at] / found[name, what, base] - 1) for at in points}
          for name in loads}

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from random import Random
 
-from wordline.study import traces
-from wordline.study.traces import Request
+from wordline.study import generated
+from wordline.study.generated import Request
 
 PAGE = 4096
 # Table 3.1 counts in units of 2 KiB (`wordline.study.palloc.loads`).
@@ -154,7 +154,7 @@ def written(loads: Sequence[str], count: int) -> AbstractContextManager[dict[str
 
     They come independently of each other, one a microsecond on average.
     """
-    return traces.written(
+    return generated.written(
         {load: _arriving(TABLE[load], TABLE[load].count(count)) for load in loads}, PAGE
     )
 
@@ -163,5 +163,5 @@ def _arriving(load: Load, count: int) -> Iterator[Request]:
     random = Random(2)  # noqa: S311
     now = 0
     for one in requests(load, count):
-        yield replace(one, at=now)
+        yield one._replace(at=now)
         now += round(-GAP_NS * log(1 - random.random()))

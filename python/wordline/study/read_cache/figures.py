@@ -7,7 +7,7 @@ from wordline.study.charts import bars
 from wordline.study.figure import Figure, Plot, Row, Setup
 from wordline.study.read_cache import claims, reasons, tables
 from wordline.study.read_cache.claims import BASE, FARC, FLRU
-from wordline.study.read_cache.loads import TABLE, written
+from wordline.study.read_cache.loads import TABLE, part, written
 from wordline.study.read_cache.runs import (
     GB,
     OPS,
@@ -22,7 +22,6 @@ from wordline.study.read_cache.runs import (
     known,
     less_percent,
     mean_us,
-    part,
 )
 from wordline.study.read_cache.schemes import ALL, COLOURS, MOVE, PLAIN, ZM, Scheme, pairs
 
@@ -44,13 +43,14 @@ READING = (
 
 def figures(setup: Setup) -> list[Figure]:
     """All of them."""
-    with written(part(setup)) as paths:
-        cells = grid(setup, paths)
-        own, footprints = reasons.curves(setup, paths)
-        more = reasons.others(setup, paths)
-    times = part(setup)
+    paths = written(setup)
+    cells = grid(setup, paths)
+    own, footprints = reasons.curves(setup, paths)
+    more = reasons.others(setup, paths)
+    times = part(setup, "websearch2")
+    parts = ", ".join(f"{name} 1/{part(setup, name)}" for name in TABLE)
     measured = (
-        f"Loads fitted to table 3 on flash of 3 to 6 GB, both 1/{times} of the document's; "
+        f"Loads fitted to table 3 on flash of 3 to 6 GB, both a part of the document's ({parts}); "
         "blocks of 64 pages, one plane, greedy collection."
     )
     return [

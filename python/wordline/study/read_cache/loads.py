@@ -2,14 +2,14 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from wordline.study import traces
-from wordline.study.traces import Request
+from wordline.study.figure import Setup
+from wordline.study.generated import Request
 
 SIZES = (2, 4, 6, 8)
 SHARES = (0.601, 0.122, 0.078, 0.198)
@@ -44,6 +44,9 @@ TABLE = {
     "devdivrelease": Load(7_418_675, 0, 0.30, web=False, eights=0.435),
     "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
 }
+PART, LONG_PART, FULL_PART, QUICK_PART = 8, 16, 4, 128
+LONG_PAGES = 4_500_000
+"""Of a load that is simulated at `LONG_PART`: a shorter one would have too few erases there."""
 UNIFORM = "uniform"
 OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
 """Loads of no table: one whose pages are all requested equally often."""
@@ -110,8 +113,16 @@ def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:
     return extents
 
 
-def written(
-    part: int, names: Iterable[str] = tuple(TABLE)
-) -> AbstractContextManager[dict[str, Path]]:
-    """Traces of loads for as long as they are needed."""
-    return traces.written({name: requests(name, part) for name in names})
+def part(setup: Setup, name: str) -> int:
+    """A load and its flash are this part of the document's."""
+    if setup.quick or setup.full:
+        return QUICK_PART if setup.quick else FULL_PART
+    return LONG_PART if (TABLE | OTHERS)[name].pages >= LONG_PAGES else PART
+
+
+def written(setup: Setup, names: Iterable[str] = tuple(TABLE)) -> dict[str, Path]:
+    """Traces of loads. By load."""
+    return {
+        name: setup.generated.trace((name, many), partial(requests, name, many))
+        for name, many in ((name, part(setup, name)) for name in names)
+    }

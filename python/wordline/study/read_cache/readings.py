@@ -8,7 +8,7 @@ import wordline
 from wordline.config import Value
 from wordline.study.cases import completed, required
 from wordline.study.figure import PREVIEW, Claim, Figure, Row, Setup
-from wordline.study.read_cache.loads import written
+from wordline.study.read_cache.loads import part, written
 from wordline.study.read_cache.runs import (
     BLOCK_PAGES,
     FULL_PAGES_PER_GB,
@@ -16,7 +16,6 @@ from wordline.study.read_cache.runs import (
     Cell,
     case,
     less_percent,
-    part,
 )
 from wordline.study.read_cache.schemes import ALL, ARC, LRU, PLAIN, ZM, Scheme
 from wordline.study.traces import missing, recorded
@@ -49,13 +48,13 @@ CHOICES = (
 
 def readings(setup: Setup) -> Figure:
     """One load under each reading."""
-    pages = GB * FULL_PAGES_PER_GB // part(setup)
+    pages = GB * FULL_PAGES_PER_GB // part(setup, LOAD)
     schemes = [*PLAIN, Scheme(LRU, reclaim=ZM), Scheme(ARC, reclaim=ZM)]
-    with written(part(setup), [LOAD]) as paths:
-        found = required(setup, {
-            (choice, scheme): case(LOAD, paths[LOAD], pages, OP, scheme, choice.settings)
-            for choice in CHOICES for scheme in schemes
-        })  # fmt: skip
+    path = written(setup, [LOAD])[LOAD]
+    found = required(setup, {
+        (choice, scheme): case(LOAD, path, pages, OP, scheme, choice.settings)
+        for choice in CHOICES for scheme in schemes
+    })  # fmt: skip
     cells = {key: Cell.of(summary) for key, summary in found.items()}
     savings = {
         choice: [
@@ -73,15 +72,15 @@ def readings(setup: Setup) -> Figure:
         id="readings",
         title="Readings",
         section="2.3, 3.3",
-        measured=f"{LOAD} at {GB} GB and {OP} %, 1/{part(setup)} of the document's. The default of "
-        "open block and ghosts was chosen after results had been seen.",
+        measured=f"{LOAD} at {GB} GB and {OP} %, 1/{part(setup, LOAD)} of the document's. The "
+        "default of open block and ghosts was chosen after results had been seen.",
         rows=[
             row
             for (choice, scheme), cell in cells.items()
             for row in (
                 Row(f"{choice.title}, {scheme}: hit ratio", cell.hit, "%"),
-                Row(f"{choice.title}, {scheme}: erases times {part(setup)}",
-                    float(cell.erases * part(setup)), "erases",
+                Row(f"{choice.title}, {scheme}: erases times {part(setup, LOAD)}",
+                    float(cell.erases * part(setup, LOAD)), "erases",
                     PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
                     if scheme in PLAIN else None),
                 Row(f"{choice.title}, {scheme}: mean", cell.mean_us, "µs"),

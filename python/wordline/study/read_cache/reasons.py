@@ -5,10 +5,10 @@ from pathlib import Path
 from statistics import fmean
 
 import wordline
-from wordline.study.cases import required
+from wordline.study.cases import Case, required
 from wordline.study.figure import Claim, Figure, Row, Setup, told_only
 from wordline.study.read_cache.claims import BASE, FARC, FLRU, best_gain
-from wordline.study.read_cache.loads import TABLE, UNIFORM, WEB, written
+from wordline.study.read_cache.loads import TABLE, UNIFORM, WEB, part, written
 from wordline.study.read_cache.runs import (
     BLOCK_PAGES,
     FULL_PAGES_PER_GB,
@@ -25,7 +25,6 @@ from wordline.study.read_cache.runs import (
     known,
     less_percent,
     mean_us,
-    part,
 )
 from wordline.study.read_cache.schemes import ARC, CZM, LRU, PLAIN, ZM, Scheme
 
@@ -39,20 +38,27 @@ Curves = Mapping[tuple[str, str, int], float]
 """Hit ratios without a device, by load, policy and pages. Per cent."""
 
 
-def reachable(gb: int, setup: Setup) -> int:
+def reachable(gb: int, setup: Setup, load: str) -> int:
     """The pages of the queue and of all that can be suspected: all but the threshold."""
-    return int((1 - THRESHOLD) * gb * FULL_PAGES_PER_GB / part(setup))
+    return int((1 - THRESHOLD) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
-def listed(gb: int, op: int, setup: Setup) -> int:
+def listed(gb: int, op: int, setup: Setup, load: str) -> int:
     """The pages of the queue."""
-    return int((1 - op / 100) * gb * FULL_PAGES_PER_GB / part(setup))
+    return int((1 - op / 100) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
 def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, int]]:
     """The points of the loads' own curves that gains are told by; and their distinct pages."""
-    sizes = [reachable(gb, setup) for gb in (3, 5)] + [listed(3, op, setup) for op in OPS]
-    found = {load: wordline.cache(paths[load], f"{LRU},{ARC}", sizes) for load in TABLE}
+    found = {
+        load: wordline.cache(
+            paths[load],
+            f"{LRU},{ARC}",
+            [reachable(gb, setup, load) for gb in (3, 5)]
+            + [listed(3, op, setup, load) for op in OPS],
+        )
+        for load in TABLE
+    }
     hits = {
         (load, run["policy"], run["size_pages"]): 100 * (1 - run["miss_ratio"])
         for load, one in found.items()
@@ -63,15 +69,16 @@ def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, i
 
 def others(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[str, Scheme], Cell]:
     """Further runs: FIFO at 3 GB and 25 %, and a uniform load."""
-    full = GB[0] * FULL_PAGES_PER_GB // part(setup)
-    uniform = DEVDIV_GB * FULL_PAGES_PER_GB // part(setup)
-    cases = {(load, FIFO): case(load, paths[load], full, 25, FIFO) for load in TABLE}
-    with written(part(setup), [UNIFORM]) as more:
-        cases |= {
-            (UNIFORM, scheme): case(UNIFORM, more[UNIFORM], uniform, DEVDIV_OP, scheme)
-            for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
-        }
-        return {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
+    paths = {**paths, **written(setup, [UNIFORM])}
+
+    def one(load: str, gb: int, op: int, scheme: Scheme) -> Case:
+        return case(load, paths[load], gb * FULL_PAGES_PER_GB // part(setup, load), op, scheme)
+
+    cases = {(load, FIFO): one(load, GB[0], 25, FIFO) for load in TABLE} | {
+        (UNIFORM, scheme): one(UNIFORM, DEVDIV_GB, DEVDIV_OP, scheme)
+        for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
+    }
+    return {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
 
 
 def figure(
@@ -105,8 +112,8 @@ Found = tuple[list[Row], list[Claim]]
 def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
     """A gain is the rise of the load's own curve (H2, H7)."""
     rises = {
-        (load, scheme, op): own[load, scheme.policy, reachable(3, setup)]
-        - own[load, scheme.policy, listed(3, op, setup)]
+        (load, scheme, op): own[load, scheme.policy, reachable(3, setup, load)]
+        - own[load, scheme.policy, listed(3, op, setup, load)]
         for load in TABLE for scheme in BASE for op in OPS
     }  # fmt: skip
     gains = {
@@ -125,7 +132,7 @@ def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
     }
     needed = {15: 8 / 0.3, 25: 12 / 0.6, 35: 21 / 0.9}
     below = {
-        gb: [own[load, LRU, reachable(gb, setup)] - own[load, ARC, reachable(gb, setup)]
+        gb: [own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
              for load in WEB]
         for gb in (3, 5)
     }  # fmt: skip

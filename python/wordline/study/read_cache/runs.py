@@ -9,7 +9,7 @@ from statistics import fmean
 from wordline.config import Value
 from wordline.study.cases import Case, required
 from wordline.study.figure import Numbers, Setup
-from wordline.study.read_cache.loads import TABLE
+from wordline.study.read_cache.loads import TABLE, part
 from wordline.study.read_cache.schemes import ALL, Scheme
 from wordline.summary import Summary
 
@@ -20,7 +20,6 @@ OPS = (15, 25, 35)
 FULL_PAGES_PER_GB = 262_144
 BLOCK_PAGES = 64
 THRESHOLD = 0.05
-PART, FULL_PART, QUICK_PART = 8, 4, 128
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,6 @@ class Cell:
 Cells = Mapping[tuple[Point, Scheme], Cell]
 
 
-def part(setup: Setup) -> int:
-    """The loads and the flash are this part of the document's."""
-    return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
-
-
 def case(
     load: str,
     trace: Path,
@@ -105,7 +99,7 @@ def grid(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[Point, Scheme], 
     """Every scheme on every cell of the fitted loads."""
     cases = {
         (Point(load, gb, op), scheme): case(
-            load, paths[load], gb * FULL_PAGES_PER_GB // part(setup), op, scheme
+            load, paths[load], gb * FULL_PAGES_PER_GB // part(setup, load), op, scheme
         )
         for load in TABLE
         for gb in GB

@@ -12,8 +12,8 @@ import wordline
 from wordline import config
 from wordline.config import Value
 from wordline.study.figure import Claim, Figure, Row, Setup
-from wordline.study.read_cache.loads import FITTED, TABLE, WEB
-from wordline.study.read_cache.runs import DEVICE, PUBLISHED, THRESHOLD, Cells, Point, part
+from wordline.study.read_cache.loads import FITTED, TABLE, WEB, part
+from wordline.study.read_cache.runs import DEVICE, PUBLISHED, THRESHOLD, Cells, Point
 from wordline.study.read_cache.schemes import LRU, PLAIN, ZM, Scheme
 from wordline.summary import Summary
 
@@ -39,8 +39,9 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
         Row(what, value, PUBLISHED("table 2", what).unit, PUBLISHED("table 2", what))
         for what, value in ours.items()
     ]
+    parts = ", ".join(f"{name} 1/{part(setup, name)}" for name in TABLE)
     for load in TABLE:
-        cell, times = cells[Point(load, 3, 15), PLAIN[0]], part(setup)
+        cell, times = cells[Point(load, 3, 15), PLAIN[0]], part(setup, load)
         found = {
             "requests": float(cell.requests * times),
             "mean request": PAGE_KIB * cell.read_pages / cell.requests,
@@ -58,8 +59,8 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
         id="tables-2-3",
         title="Set-up and loads",
         section="2.4",
-        measured=f"The device `{DEVICE}`, and the loads: requests and pages times {part(setup)}, "
-        "the part of the document's that is simulated.",
+        measured=f"The device `{DEVICE}`, and the loads: requests and pages times what "
+        f"they are scaled by ({parts}).",
         rows=rows,
         explanation=[
             FITTED,

@@ -1,0 +1,75 @@
+"""Loads that are generated, written as traces for as long as they are needed."""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+PREFIX = "wordline-study-"
+
+
+class Request(NamedTuple):
+    """A request of a load. Nanoseconds, pages."""
+
+    at: int
+    writes: bool
+    first: int
+    pages: int
+    volume: int = 0
+
+
+class Generated:
+    """Traces of loads that several figures play: each is written once, and is there until
+    `clear`, or until nobody has this any more."""
+
+    def __init__(self) -> None:
+        self._paths: dict[Hashable, Path] = {}
+        self._remove: Callable[[], object] | None = None
+        self._folder = Path()
+
+    def trace(self, key: Hashable, requests: Callable[[], Iterable[Request]]) -> Path:
+        """The trace of a load that is told from all others by its key."""
+        if key not in self._paths:
+            if self._remove is None:
+                self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+                self._remove = weakref.finalize(self, shutil.rmtree, self._folder)
+            path = self._folder / f"{len(self._paths)}.csv"
+            write(path, requests())
+            self._paths[key] = path
+        return self._paths[key]
+
+    def clear(self) -> None:
+        """Removes them."""
+        if self._remove is not None:
+            self._remove()
+        self._remove = None
+        self._paths.clear()
+
+
+@contextmanager
+def written(
+    loads: Mapping[str, Iterable[Request]], page_bytes: int = 4096
+) -> Generator[dict[str, Path]]:
+    """Traces of loads for as long as they are needed. By load."""
+    with TemporaryDirectory(prefix=PREFIX) as folder:
+        paths = {load: Path(folder) / f"{load}.csv" for load in loads}
+        for load, requests in loads.items():
+            write(paths[load], requests, page_bytes)
+        yield paths
+
+
+def write(path: Path, requests: Iterable[Request], page_bytes: int = 4096) -> None:
+    """A trace of requests."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
+        file.writelines(_line(one, page_bytes) for one in requests)
+
+
+def _line(one: Request, page_bytes: int) -> str:
+    at, writes, first, pages, volume = one
+    op = "write" if writes else "read"
+    return f"{at},{op},{first * page_bytes},{pages * page_bytes},{volume}\n"
