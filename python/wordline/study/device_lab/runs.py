@@ -51,11 +51,6 @@ def preset(letter: str) -> str:
     return f"jung2013-ssd-{letter.lower()}"
 
 
-def fewer(blocks: int, setup: Setup) -> int:
-    """Half of them if it has to be quick, of an experiment that needs no more."""
-    return blocks // 2 if setup.quick else blocks
-
-
 def drive(
     letter: str,
     setup: Setup,

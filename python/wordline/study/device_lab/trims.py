@@ -8,7 +8,7 @@ from wordline import units
 from wordline.lab.experiments.trim_cost import LONGEST
 from wordline.lab.trial import ERASED, FILLED, Measured, Phase, Trial, line
 from wordline.study.charts import bars
-from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive, fewer
+from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
@@ -22,13 +22,13 @@ KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c",
          "none": "#c0392b"}  # fmt: skip
 ERASING, INVALIDATING = "LZ", "AC"
 SIZES = (4096, 2**20, 2**24, 2**27, 2**29, LONGEST)
-TRIM_BLOCKS = 128
+TRIM_BLOCKS = 64
 
 
 def gains(setup: Setup) -> Figure:
     """Figures 5.11 and 5.12."""
     letters = "Z" if setup.quick else "CZ"
-    made = [drive(letter, setup, more={"ftl.mapping": "page"}, blocks=fewer(TRIM_BLOCKS, setup))
+    made = [drive(letter, setup, more={"ftl.mapping": "page"}, blocks=TRIM_BLOCKS)
             for letter in letters]  # fmt: skip
     found = carried_out(setup, [(one, "TRIM", _of_gains(one)) for one in made])
     us = {
@@ -46,7 +46,7 @@ def gains(setup: Setup) -> Figure:
             "Drives filled in pieces of 64 KiB, in sequence or each once at random, and trimmed in "
             "that order, a TRIM a piece; then random writes of 16 KiB of 0.3 of the capacity, of "
             f"which the last third is measured. {DEPTH} under way, "
-            f"{fewer(TRIM_BLOCKS, setup)} blocks on a die, the map in memory."
+            f"{TRIM_BLOCKS} blocks on a die, the map in memory."
         ),
         rows=[Row(f"latency after RND-TRIM over SEQ-TRIM, {letter}", value, "times",
                   PUBLISHED("5.12", "random over ascending TRIM"))

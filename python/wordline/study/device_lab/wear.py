@@ -10,15 +10,15 @@ from wordline.lab.experiments import reliability
 from wordline.lab.experiments.read_wear import HOT as HOT_SHARE
 from wordline.lab.trial import FILLED, Phase, Trial
 from wordline.study.charts import lines
-from wordline.study.device_lab.runs import DEPTH, Drive, carried_out, drive, fewer
+from wordline.study.device_lab.runs import DEPTH, Drive, carried_out, drive
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
 LIMIT, WHOLE_LIMIT = 64, 100_000
 ROUNDS = 4
 HOT = 1 / 32
-"""Share of the drive that is read: four blocks on each die."""
-WEAR_BLOCKS = 128
+"""Share of the drive that is read: two blocks on each die."""
+WEAR_BLOCKS = 64
 SWEEPS = 5
 """Times that what is read reaches its limit in a round: in the first of them blocks are written
 that have never been."""
@@ -45,7 +45,7 @@ def _reads(one: Drive, share: float, rounds: int) -> Trial:
 
 def cycles(setup: Setup) -> Figure:
     """Figure 5.6."""
-    more, blocks = {**ERRS, "ftl.mapping": "page"}, fewer(WEAR_BLOCKS, setup)
+    more, blocks = {**ERRS, "ftl.mapping": "page"}, WEAR_BLOCKS
     blind = drive("A", setup, more=more, blocks=blocks)
     least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=blocks)
     levelled = {**more, "ftl.wear": "dynamic", "ftl.refresh.target": "in-place"}

@@ -11,12 +11,12 @@ from wordline.lab.trial import FILLED, Measured, Phase, Trial
 from wordline.plotly import decades
 from wordline.plotly import figure as plotted
 from wordline.plotly import line as drawn
-from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive, fewer
+from wordline.study.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
 FAST_DISK = "atlas-10k-iv"
-MIXED_BLOCKS = 128
+MIXED_BLOCKS = 64
 WORN: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
 """Filled, and overwritten at random with more pages than are spare, so that writes are collected
 for: on the cliff."""
@@ -41,10 +41,7 @@ def _flash_rate(one: Drive) -> float:
 def mixes(setup: Setup) -> Figure:
     """Figure 5.8."""
     letters = "LCZ" if setup.quick else "LCZAX"
-    made = [
-        drive(letter, setup, more=AT_THRESHOLD, blocks=fewer(MIXED_BLOCKS, setup))
-        for letter in letters
-    ]
+    made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in letters]
     wanted = [(one, "mixes", _of_mixes(one)) for one in made]
     found = carried_out(setup, [*wanted, (made[0], "disks", _of_disks(made[0]))])
     *ssds, disks = found
@@ -70,7 +67,7 @@ def mixes(setup: Setup) -> Figure:
             f"Four mixes, {DEPTH} under way: averages of filled drives, worst cases of drives that "
             "are on the cliff, whose collections run in one piece and at their threshold; the "
             f"presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000). Maps in memory, "
-            f"{fewer(MIXED_BLOCKS, setup)} blocks on a die. Sizes and orders of the mixes are "
+            f"{MIXED_BLOCKS} blocks on a die. Sizes and orders of the mixes are "
             "those of Intel's access patterns of Iometer."
         ),
         rows=[
@@ -256,10 +253,7 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
 
 def buffers(setup: Setup) -> Figure:
     """Figure 5.10."""
-    made = [
-        drive(letter, setup, more=AT_THRESHOLD, blocks=fewer(MIXED_BLOCKS, setup))
-        for letter in "LC"
-    ]
+    made = [drive(letter, setup, more=AT_THRESHOLD, blocks=MIXED_BLOCKS) for letter in "LC"]
     found = carried_out(setup, [(one, "buffer", _of_buffers(one)) for one in made])
     told = {one.letter: runs for one, runs in zip(made, found, strict=True)}
     mean = {letter: _over(runs, "before", "mean_us") for letter, runs in told.items()}
@@ -279,7 +273,7 @@ def buffers(setup: Setup) -> Figure:
         measured=(
             "Random writes of 4 KiB with the buffer, and each durable (FUA). Before: at half the "
             f"rate that flash takes, before collections begin; after: on the cliff, {DEPTH} under "
-            f"way. Maps in memory, {fewer(MIXED_BLOCKS, setup)} blocks on a die."
+            f"way. Maps in memory, {MIXED_BLOCKS} blocks on a die."
         ),
         rows=[Row(f"worst case with over without, after the cliff, {letter}", value, "times",
                   PUBLISHED("5.10", f"worst case with over without, {letter}"))
