@@ -45,6 +45,16 @@ def test_loads_are_as_long_as_the_table_says(name: str) -> None:
     assert list(requests(name, PART)) == list(requests(name, PART))
 
 
+@pytest.mark.parametrize("name", TABLE | OTHERS)
+def test_a_load_is_as_small_as_leaves_it_enough_pages(name: str) -> None:
+    setup = Setup()
+    own = part(setup, name)
+    assert own & (own - 1) == 0
+    assert 300_000 <= (TABLE | OTHERS)[name].pages / own < 600_000
+    pages = sum(1 for _ in written(setup, [name])[name].open()) - 1
+    assert pages == sum(1 for _ in requests(name, own))
+
+
 def test_extents_have_the_sizes_of_the_excerpt() -> None:
     extents = {(one.first, one.pages) for one in requests("websearch2", PART)}
     sizes = Counter(pages for _, pages in extents)
@@ -55,10 +65,9 @@ def test_extents_have_the_sizes_of_the_excerpt() -> None:
 
 def test_the_fitted_websearch2_hits_as_the_text_says() -> None:
     """Section 2.5.1: 41.87 % with LRU and 50.4 % with ARC at 3 GB and 15 %; footprint 1,693,344."""
-    setup = Setup()
-    assert part(setup, "websearch2") == 16
-    size = int(0.85 * 3 * 262_144 / 16)
-    found = wordline.cache(written(setup, ["websearch2"])["websearch2"], "lru,arc", [size])
+    with traces({"websearch2": requests("websearch2", 16)}) as paths:
+        size = int(0.85 * 3 * 262_144 / 16)
+        found = wordline.cache(paths["websearch2"], "lru,arc", [size])
     lru, arc = (100 * (1 - run["miss_ratio"]) for run in found.runs)
     assert abs(lru - 41.87) < 1
     assert abs(arc - 50.4) < 1.5

@@ -44,9 +44,10 @@ TABLE = {
     "devdivrelease": Load(7_418_675, 0, 0.30, web=False, eights=0.435),
     "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
 }
-PART, LONG_PART, FULL_PART, QUICK_PART = 8, 16, 4, 128
-LONG_PAGES = 4_500_000
-"""Of a load that is simulated at `LONG_PART`: a shorter one would have too few erases there."""
+FULL_PART, QUICK_PART = 4, 128
+FEWEST_PAGES = 300_000
+"""What a load is scaled by is the greatest power of two that leaves it so many: fewer make too few
+erases."""
 UNIFORM = "uniform"
 OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
 """Loads of no table: one whose pages are all requested equally often."""
@@ -117,7 +118,7 @@ def part(setup: Setup, name: str) -> int:
     """A load and its flash are this part of the document's."""
     if setup.quick or setup.full:
         return QUICK_PART if setup.quick else FULL_PART
-    return LONG_PART if (TABLE | OTHERS)[name].pages >= LONG_PAGES else PART
+    return 1 << ((TABLE | OTHERS)[name].pages // FEWEST_PAGES).bit_length() - 1
 
 
 def written(setup: Setup, names: Iterable[str] = tuple(TABLE)) -> dict[str, Path]:
