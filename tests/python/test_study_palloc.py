@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 import pytest
 from conftest import environment
@@ -53,6 +55,18 @@ def figure(told: dict, name: str) -> dict:
 def test_every_claim_is_as_asserted(told: dict) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
+
+
+def test_reads_come_back_to_a_page_as_often_in_a_run_as_in_a_full_one() -> None:
+    """The reading has 20,000 requests on the preset's 512 blocks a plane."""
+    blocks = "nand.geometry.blocks_per_plane"
+    here, full = (
+        closed(Setup(full=full), "sql1", ORDERS[0], {}).overrides for full in (False, True)
+    )
+    assert full["workload.requests"] == 20_000
+    assert blocks not in full
+    share = Fraction(cast("int", here["workload.requests"]), 20_000)
+    assert share == Fraction(cast("int", here[blocks]), 512) < 1
 
 
 def test_every_figure_of_the_specification_is_there(told: dict) -> None:

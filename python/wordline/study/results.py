@@ -89,13 +89,15 @@ class Results:
 def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = None) -> Results:
     """Makes every figure; `told` hears of each when it is done. Raises WordlineError."""
     figures: list[Figure] = []
-    for make in study.figures:
-        made = make(setup)
-        for figure in [made] if isinstance(made, Figure) else made:
-            figures.append(figure)
-            if told:
-                told(figure)
-    setup.generated.clear()
+    try:
+        for make in study.figures:
+            made = make(setup)
+            for figure in [made] if isinstance(made, Figure) else made:
+                figures.append(figure)
+                if told:
+                    told(figure)
+    finally:
+        setup.generated.clear()
     return Results(study, setup, figures)
 
 

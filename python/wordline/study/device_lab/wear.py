@@ -45,11 +45,11 @@ def _reads(one: Drive, share: float, rounds: int) -> Trial:
 
 def cycles(setup: Setup) -> Figure:
     """Figure 5.6."""
-    more, blocks = {**ERRS, "ftl.mapping": "page"}, WEAR_BLOCKS
-    blind = drive("A", setup, more=more, blocks=blocks)
-    least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=blocks)
+    more = {**ERRS, "ftl.mapping": "page"}
+    blind = drive("A", setup, more=more, blocks=WEAR_BLOCKS)
+    least = drive("A", setup, more={**more, "ftl.wear": "dynamic"}, blocks=WEAR_BLOCKS)
     levelled = {**more, "ftl.wear": "dynamic", "ftl.refresh.target": "in-place"}
-    back = drive("A", setup, more=levelled, blocks=blocks)
+    back = drive("A", setup, more=levelled, blocks=WEAR_BLOCKS)
     even = drive("A", setup, more=more, blocks=EVEN_BLOCKS)
     hot, fair, returned, all_of_it = carried_out(
         setup,
@@ -77,7 +77,7 @@ def cycles(setup: Setup) -> Figure:
         section="5.4.4",
         measured=(
             f"SSD-A, filled, read at random in 1/32 of its space, {ROUNDS} rounds; "
-            f"{blocks} blocks on a die (where all is read, {EVEN_BLOCKS}), the map in memory. "
+            f"{WEAR_BLOCKS} blocks on a die (where all is read, {EVEN_BLOCKS}), the map in memory. "
             f"{WHOLE_LIMIT:,} reads until data is moved, and the rounds, are divided by "
             f"{WHOLE_LIMIT / LIMIT:,.4g}."
         ),

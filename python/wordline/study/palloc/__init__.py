@@ -15,4 +15,5 @@ STUDY = Study(
         sequential.figure,
         queues.rules,
     ),
+    shortened=True,
 )

@@ -9,7 +9,7 @@ from wordline.study.cases import Case
 from wordline.study.figure import Setup
 from wordline.study.palloc.runs import DEPTH, DEVICE
 
-REQUESTS, QUICK = 15_000, 3_000
+REQUESTS, FULL, QUICK = 15_000, 20_000, 3_000
 BLOCKS, QUICK_BLOCKS = 384, 64
 PAGE = 2048
 # Queues: that of the reading, and the one that blocks nothing.
@@ -158,12 +158,14 @@ DOCUMENT, ADDRESS = Variant(), Variant(layout=BY_ADDRESS)
 def requests(setup: Setup) -> int:
     """How many of a load. Few enough that reads seldom come back to a page: how often they do is
     not published."""
-    return QUICK if setup.quick else REQUESTS
+    return QUICK if setup.quick else FULL if setup.full else REQUESTS
 
 
 def smaller(setup: Setup) -> dict[str, Value]:
-    """Fewer blocks than the preset's 512, as there are fewer requests than the 20,000 that the
-    reading has on it: how often reads come back to a page is the same."""
+    """Fewer blocks than the preset's, as there are fewer requests than the `FULL` that the reading
+    has on it: how often reads come back to a page is the same."""
+    if setup.full:
+        return {}
     return {"nand.geometry.blocks_per_plane": QUICK_BLOCKS if setup.quick else BLOCKS}
 
 
