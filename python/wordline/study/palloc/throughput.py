@@ -162,8 +162,8 @@ def _table(fitted: dict[str, Runs]) -> Figure:
             "1.42 pages a write and 1.11 a read where it has 1 and 1. Its data written are a share "
             "of the data (21.5 % of fin2's), the requests that write are 17.7 %.",
             "Blocks a plane, over-provisioning and collection are not stated either (see the "
-            f"preset; {BLOCKS} blocks a plane are run, {QUICK_BLOCKS} with --quick, all with --full). "
-            "The device is full at the start, with enough spare blocks for these runs.",
+            f"preset; {BLOCKS} blocks a plane are run, {QUICK_BLOCKS} with --quick, all with "
+            "--full). The device is full at the start, with enough spare blocks for these runs.",
         ],
     )
 
