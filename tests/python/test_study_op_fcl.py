@@ -19,7 +19,6 @@ from wordline.study.figure import PREVIEW
 from wordline.study.op_fcl import claims, model
 from wordline.study.op_fcl.loads import (
     TABLE,
-    Parts,
     distinct,
     extents_of,
     named,
@@ -45,7 +44,7 @@ from wordline.study.op_fcl.runs import (
 from wordline.study.results import run
 
 PART = 64
-PARTS = Parts(PART, 4 * PART)
+PARTS = {name: 4 * PART if load.large else PART for name, load in TABLE.items()}
 GB = 262_144
 
 
@@ -173,7 +172,7 @@ def test_a_store_written_from_the_text_does_the_same(
 
 
 def test_stores_are_scaled_alike() -> None:
-    parts = Parts(8, 32)
+    parts = {"home": 8, "msn": 32}
     small, large = Store.of(TABLE["home"], parts), Store.of(TABLE["msn"], parts)
     assert (small.blocks, small.period, small.segments) == (2048, 8192, 16)
     assert (large.blocks, large.period, large.segments) == (512, 2048, 64)

@@ -8,6 +8,8 @@ from wordline.study.cases import Case, required
 from wordline.study.figure import Claim, Figure, Row, Setup, told_only
 from wordline.study.op_fcl.loads import TABLE, named, written
 from wordline.study.op_fcl.runs import (
+    BLOCK_PAGES,
+    BLOCKS,
     GROUP_PAGES,
     INITIAL_PERCENT,
     OP,
@@ -19,8 +21,8 @@ from wordline.study.op_fcl.runs import (
 )
 from wordline.summary import Summary
 
-SAMPLES = (512, 2048, 8192, 32_768)
-"""Pages of a stack at most."""
+SAMPLES = (4096, 16_384, 65_536, 262_144)
+"""Pages of a stack at most, of the document's flash: scaled as it."""
 FEW, MORE = SAMPLES[-2:]
 ALL = 1 << 20
 """More than the loads have."""
@@ -69,13 +71,14 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
         store = Store.of(TABLE[name], part(setup))
         cases[name, 0] = case(name, paths[name], store, OP, INITIAL_PERCENT)
         for pages in (*SAMPLES, ALL) if name == ROUGH else SAMPLES:
+            own = pages if pages == ALL else pages // TABLE[name].part(part(setup))
             sampled: dict[str, Value] = {
                 "cache.partition.op-fcl.hits": "shards",
-                "cache.partition.op-fcl.sample_pages": pages,
+                "cache.partition.op-fcl.sample_pages": own,
             }
             cases[name, pages] = case(name, paths[name], store, OP, INITIAL_PERCENT, sampled)
     found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
-    flash = Store.of(TABLE["financial"], part(setup)).blocks * 64
+    flash = BLOCKS * BLOCK_PAGES
 
     def above(name: str, pages: int) -> float:
         return 100 * (found[name, pages].mean_ms / found[name, 0].mean_ms - 1)

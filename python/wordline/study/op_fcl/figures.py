@@ -27,6 +27,7 @@ from wordline.study.op_fcl.runs import (
     least_ms,
     part,
     percents,
+    scaled,
     title,
 )
 
@@ -100,10 +101,9 @@ def figures(setup: Setup) -> list[Figure]:
     charged = curves(setup, paths, loads, percents(setup))
     alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
     found = {name: _course(setup, name, paths[name]) for name in TABLE}
-    parts = part(setup)
     measured = (
-        f"Loads fitted to table 1; flash, loads and periods 1/{parts.small} of the document's (the "
-        f"large ones 1/{parts.large}), 16 and 64 segments."
+        "Loads fitted to table 1; flash, loads and periods are parts of the document's "
+        f"({scaled(part(setup))}), with 16 segments (Exchange, MSN: 64)."
     )
     return [
         _times(setup, measured, charged, alone),

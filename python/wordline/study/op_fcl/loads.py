@@ -7,6 +7,7 @@ from itertools import accumulate
 from math import ceil, exp, floor, log1p
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 from wordline import WordlineError
 from wordline.study.figure import Setup
@@ -47,23 +48,15 @@ class Class:
         return max(1.0, self.mean_kb / PAGE_KB)
 
 
-@dataclass(frozen=True)
-class Parts:
-    """By how much the flash and the loads of the small store are smaller than the document's, and
-    those of the large one."""
-
-    small: int
-    large: int
-
-    def smaller(self, times: int) -> "Parts":
-        """So many times smaller still."""
-        return Parts(times * self.small, times * self.large)
+Parts: TypeAlias = Mapping[str, int]
+"""By how much the flash and the load are smaller than the document's, by the name of the load."""
 
 
 @dataclass(frozen=True)
 class Load:
     """A row of table 1: its whole working set, its classes, and the store that it is run on."""
 
+    name: str
     title: str
     total_gb: float
     reads: Class
@@ -72,22 +65,24 @@ class Load:
 
     def part(self, parts: Parts) -> int:
         """By how much it is smaller."""
-        return parts.large if self.large else parts.small
+        return parts[self.name]
 
 
 TABLE = {
-    "financial": Load("Financial", 3.8, Class(1.2, 5.7, 6.9, 1.0), Class(3.6, 7.2, 28.8, 1.0)),
-    "home": Load("Home", 17.2, Class(13.5, 22.2, 15.3, 0.0), Class(5.0, 3.9, 66.8, 1.1)),
-    "search": Load(
-        "Search Engine", 5.4, Class(5.4, 15.1, 15.6, 0.3), Class(0.001, 8.6, 0.001, 0.0)
-    ),
-    "exchange": Load(
-        "Exchange", 79.35, Class(74.12, 9.89, 114.36, 1.0), Class(23.29, 12.4, 131.69, 0.8), True
-    ),
-    "msn": Load(
-        "MSN", 37.98, Class(30.93, 11.48, 107.23, 0.8), Class(23.03, 11.12, 74.01, 0.8), True
-    ),
-}
+    load.name: load
+    for load in (
+        Load("financial", "Financial", 3.8,
+             Class(1.2, 5.7, 6.9, 1.0), Class(3.6, 7.2, 28.8, 1.0)),
+        Load("home", "Home", 17.2,
+             Class(13.5, 22.2, 15.3, 0.0), Class(5.0, 3.9, 66.8, 1.1)),
+        Load("search", "Search Engine", 5.4,
+             Class(5.4, 15.1, 15.6, 0.3), Class(0.001, 8.6, 0.001, 0.0)),
+        Load("exchange", "Exchange", 79.35,
+             Class(74.12, 9.89, 114.36, 1.0), Class(23.29, 12.4, 131.69, 0.8), True),
+        Load("msn", "MSN", 37.98,
+             Class(30.93, 11.48, 107.23, 0.8), Class(23.03, 11.12, 74.01, 0.8), True),
+    )
+}  # fmt: skip
 FITTED = (
     "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, and not "
     "the locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a "
@@ -224,7 +219,7 @@ def written(setup: Setup, loads: Mapping[str, Load], parts: Parts) -> dict[str, 
     """Traces of loads, so much smaller. By name."""
     return {
         name: setup.generated.trace(
-            (name, load, parts), partial(requests, name, load, load.part(parts))
+            (name, load, load.part(parts)), partial(requests, name, load, load.part(parts))
         )
         for name, load in loads.items()
     }
@@ -234,7 +229,7 @@ def written_over_a_disk(setup: Setup, loads: Mapping[str, Load], parts: Parts) -
     """The same, spread over a disk."""
     return {
         name: setup.generated.trace(
-            ("spread", name, load, parts),
+            ("spread", name, load, load.part(parts)),
             lambda name=name, load=load: spread(
                 load, load.part(parts), requests(name, load, load.part(parts))
             ),

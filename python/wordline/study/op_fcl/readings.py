@@ -29,9 +29,9 @@ from wordline.study.op_fcl.runs import (
     case,
     curves,
     least_ms,
-    part,
     percents,
     points,
+    scaled,
     title,
 )
 from wordline.study.traces import missing, recorded
@@ -53,29 +53,30 @@ SEGMENTS, PERIODS = 16, 16
 OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
 """Recordings, and the flash that they get as a share of their footprint."""
 KNOWN = {name: (name,) for name in OF_FOOTPRINT}
-SMALLER, QUICK_SMALLER = 4, 2
-"""By how much loads and stores are smaller than in the other figures: what is only reported need
-not be as fine."""
+REPORTED: Parts = {"financial": 32, "home": 128, "search": 32, "exchange": 256, "msn": 256}
+"""What is only reported need not be as fine as the other figures."""
+QUICK_REPORTED: Parts = {"financial": 128}
 REQUESTS = 200_000
 """Of a recording, at most."""
 
 
 def readings(setup: Setup) -> list[Figure]:
     """The optimum over the exponent of the writes; group destaging; a positioned disk; the map."""
+    parts = QUICK_REPORTED if setup.quick else REPORTED
     loads = {
         f"{name}, {writes:g}": with_exponents(TABLE[name], TABLE[name].reads.exponent, writes)
         for name, exponents in (QUICK_EXPONENTS if setup.quick else EXPONENTS).items()
         for writes in exponents
     }
-    paths = written(setup, loads, smaller(setup))
-    skewed = curves(setup, paths, loads, SHARES, scale=smaller(setup))
+    paths = written(setup, loads, parts)
+    skewed = curves(setup, paths, loads, SHARES, scale=parts)
     small = named(["financial"] if setup.quick else ["financial", "search", "exchange"])
-    paths = written(setup, small, smaller(setup))
+    paths = written(setup, small, parts)
     grouped = curves(setup, paths, named(name for name in small if name != "search"), SHARES,
-                     {"cache.destage.group_pages": 1}, smaller(setup))  # fmt: skip
-    unmapped = curves(setup, paths, small, SHARES, UNMAPPED, smaller(setup))
-    paths = written_over_a_disk(setup, small, smaller(setup))
-    positioned = curves(setup, paths, small, SHARES, POSITIONED, smaller(setup))
+                     {"cache.destage.group_pages": 1}, parts)  # fmt: skip
+    unmapped = curves(setup, paths, small, SHARES, UNMAPPED, parts)
+    paths = written_over_a_disk(setup, small, parts)
+    positioned = curves(setup, paths, small, SHARES, POSITIONED, parts)
     told: dict[str, Curve] = {
         **{f"{title(name)}, pages destaged one by one": curve
            for name, curve in grouped.items()},
@@ -83,15 +84,10 @@ def readings(setup: Setup) -> list[Figure]:
         **{f"{title(name)}, data in the page of the map": curve
            for name, curve in unmapped.items()},
     }  # fmt: skip
-    return [_exponents(setup, skewed), _choices(setup, told)]
+    return [_exponents(parts, skewed), _choices(parts, told)]
 
 
-def smaller(setup: Setup) -> Parts:
-    """The parts of what is only reported."""
-    return part(setup).smaller(QUICK_SMALLER if setup.quick else SMALLER)
-
-
-def _exponents(setup: Setup, skewed: dict[str, Curve]) -> Figure:
+def _exponents(parts: Parts, skewed: dict[str, Curve]) -> Figure:
     optima: dict[str, dict[float, float]] = {}
     for name, curve in skewed.items():
         load, exponent = name.split(", ")
@@ -104,9 +100,8 @@ def _exponents(setup: Setup, skewed: dict[str, Curve]) -> Figure:
         id="exponents",
         title="Optimum over the exponent of the writes",
         section="table 1",
-        measured=f"As figure 6, at a {smaller(setup).small}th (large: {smaller(setup).large}th). "
-        "Reads "
-        "keep their exponents. The tables leave both open. Reported, not asserted.",
+        measured=f"As figure 6, at smaller parts ({scaled(parts)}). Reads keep their "
+        "exponents. The tables leave both open. Reported, not asserted.",
         rows=[
             row
             for name, curve in skewed.items()
@@ -126,13 +121,13 @@ def _label(name: str) -> str:
     return f"{title(load)}, exponent {exponent}"
 
 
-def _choices(setup: Setup, told: dict[str, Curve]) -> Figure:
+def _choices(parts: Parts, told: dict[str, Curve]) -> Figure:
     return Figure(
         id="readings",
         title="Readings",
         section="5, 6.1",
-        measured=f"As figure 6, but for one choice, at a {smaller(setup).small}th (large: "
-        f"{smaller(setup).large}th); requests of the positioned disk are spread over all of it. "
+        measured=f"As figure 6, at smaller parts ({scaled(parts)}), but for one choice; "
+        "requests of the positioned disk are spread over all of it. "
         "Reported, not asserted.",
         rows=[
             row

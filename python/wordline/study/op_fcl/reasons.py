@@ -220,7 +220,7 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
 def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
     """O19: the shortest period at a quarter of the scale."""
     load = TABLE["msn"]
-    smaller = part(setup).smaller(4)
+    smaller = {"msn": 4 * load.part(part(setup))}
     small = written(setup, named(["msn"]), smaller)
     cases: dict[str, Case] = {}
     for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"],

@@ -20,7 +20,10 @@ QUICK_PERCENTS = (40, 50, 60, 70, 80, 90, 95)
 INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
-PART, FULL_PART, QUICK_PART = Parts(8, 64), Parts(4, 16), Parts(64, 256)
+PART: Parts = {"financial": 8, "home": 32, "search": 8, "exchange": 128, "msn": 64}
+"""As small as the claims allow, each load by itself: chosen after seeing results."""
+FULL_PART: Parts = {"financial": 4, "home": 4, "search": 4, "exchange": 16, "msn": 16}
+QUICK_PART: Parts = {"financial": 64, "home": 128, "search": 64, "exchange": 256, "msn": 256}
 GROUP_PAGES = 32
 """Destaged together (section 5: several, by the elevator); the number is not given."""
 BLOCK_PAGES, DATA_PAGES = 64, 63
@@ -87,6 +90,11 @@ Curve = dict[str, dict[int, Cell]]
 def part(setup: Setup) -> Parts:
     """By how much the stores and their loads are smaller."""
     return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
+
+
+def scaled(parts: Parts) -> str:
+    """The parts, in words."""
+    return ", ".join(f"{title(name)} 1/{part}" for name, part in parts.items())
 
 
 def percents(setup: Setup) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from wordline.config import Value
 from wordline.study.cases import Case, required
 from wordline.study.charts import lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.op_fcl.loads import Parts, named, written
+from wordline.study.op_fcl.loads import named, written
 from wordline.study.write_cache.claims import told
 from wordline.study.write_cache.loads import BLOCK_PAGES, Fit, Folder, files
 from wordline.study.write_cache.runs import DEVICE, THRESHOLD, Fitted, device, optima, part
@@ -104,7 +104,8 @@ def _both(setup: Setup) -> dict[Key, Both]:
     cases: dict[Key, Case] = {}
     small = named(["financial"] if setup.quick else ["financial", "home", "exchange"])
     scale = LARGER * part(setup)
-    for name, path in written(setup, small, Parts(scale, 4 * scale)).items():
+    parts = {name: 4 * scale if load.large else scale for name, load in small.items()}
+    for name, path in written(setup, small, parts).items():
         pages = (4 << 18) // scale
         cases |= _cases(f"{small[name].title}, table 1", path, pages)
     for name, path in files(setup, SHARES).items():
