@@ -56,4 +56,9 @@ impl Place for State {
     fn home(&self, _page: Lpn) -> Option<Plane> {
         None
     }
+    fn turn(&self, _first: Lpn) -> Option<Vec<Plane>> {
+        let mut planes = self.planes.clone();
+        planes.rotate_left(self.next);
+        Some(planes)
+    }
 }

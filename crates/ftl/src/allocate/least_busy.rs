@@ -107,6 +107,9 @@ impl Place for State {
     fn home(&self, _page: Lpn) -> Option<Plane> {
         None
     }
+    fn turn(&self, _first: Lpn) -> Option<Vec<Plane>> {
+        None
+    }
     fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
         self.packages.fill(Time::ZERO);
         for (number, own) in self.dies.iter_mut().enumerate() {

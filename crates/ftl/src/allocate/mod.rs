@@ -19,6 +19,9 @@ pub trait Place {
     fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
     /// The only plane that will ever do for `page`, if there is only one.
     fn home(&self, page: Lpn) -> Option<Plane>;
+    /// The planes of the pages from `first` on, one for every plane and again, for as long as all have room and nothing
+    /// else is written; `None` where that is not known beforehand.
+    fn turn(&self, first: Lpn) -> Option<Vec<Plane>>;
     /// What the dies have to do now, of policies that ask for it (`Allocate::is_by_work`).
     fn hear_work(&mut self, _work: impl Fn(Die) -> Time) {}
 }
@@ -59,6 +62,9 @@ macro_rules! members {
             #[inline]
             fn home(&self, page: Lpn) -> Option<Plane> {
                 match self { $(Self::$Variant(state) => state.home(page)),+ }
+            }
+            fn turn(&self, first: Lpn) -> Option<Vec<Plane>> {
+                match self { $(Self::$Variant(state) => state.turn(first)),+ }
             }
             fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
                 match self { $(Self::$Variant(state) => state.hear_work(work)),+ }

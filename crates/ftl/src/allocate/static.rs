@@ -54,4 +54,9 @@ impl Place for State {
     fn home(&self, page: Lpn) -> Option<Plane> {
         Some(self.of(page))
     }
+    fn turn(&self, first: Lpn) -> Option<Vec<Plane>> {
+        let mut planes = self.planes.clone();
+        planes.rotate_left(first.index() % self.planes.len());
+        Some(planes)
+    }
 }

@@ -170,9 +170,9 @@ def smaller(setup: Setup) -> dict[str, Value]:
 
 
 def beside(setup: Setup) -> list[str]:
-    """The loads of figures that have no claims: all, or those that the text speaks of and the two
-    that are nearly all reads."""
-    return ["msnfs", "fin2", "web", "sql2"] if setup.quick else list(TABLE)
+    """The loads of figures that have no claims: those that the text speaks of and the two that are
+    nearly all reads, or all with `--full`."""
+    return list(TABLE) if setup.full else ["msnfs", "fin2", "web", "sql2"]
 
 
 def closed(

@@ -9,7 +9,7 @@ from wordline.study.palloc.loads import BY_ADDRESS, IMMEDIATE, NCQ, PAGE, Varian
 from wordline.study.palloc.orders import ORDERS, normalised
 from wordline.study.palloc.runs import DEPTH, DEVICE, by_order
 
-REQUESTS = 2000
+REQUESTS = 1000
 # A page for each of 8 channels x 8 ways x 2 dies x 2 planes: a stripe.
 BYTES = 256 * PAGE
 # A quarter held back, so that the host's pages are a whole number of stripes.

@@ -45,8 +45,8 @@ TABLE = {
     "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
 }
 FULL_PART, QUICK_PART = 4, 128
-FEWEST_PAGES = 300_000
-"""What a load is scaled by is the greatest power of two that leaves it so many: fewer make too few
+FEWEST_PAGES = 350_000
+"""What a load is scaled by is the greatest whole number that leaves it so many: fewer make too few
 erases."""
 UNIFORM = "uniform"
 OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
@@ -118,7 +118,7 @@ def part(setup: Setup, name: str) -> int:
     """A load and its flash are this part of the document's."""
     if setup.quick or setup.full:
         return QUICK_PART if setup.quick else FULL_PART
-    return 1 << ((TABLE | OTHERS)[name].pages // FEWEST_PAGES).bit_length() - 1
+    return (TABLE | OTHERS)[name].pages // FEWEST_PAGES
 
 
 def written(setup: Setup, names: Iterable[str] = tuple(TABLE)) -> dict[str, Path]:

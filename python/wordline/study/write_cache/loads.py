@@ -155,8 +155,8 @@ def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
 def pages(fit: Fit, part: int) -> Iterator[int]:
     """The pages that are written, the same every time."""
     random = Random(f"{fit}/{part}")  # noqa: S311
-    count = objects(fit, part)
-    sizes = [_size(rank, fit.mean_pages) for rank in range(count)]
+    count, mean = objects(fit, part), fit.mean_pages
+    sizes = [_size(rank, mean) for rank in range(count)]
     firsts = [0, *accumulate(sizes)]
     weights = list(accumulate((rank + 1) ** -fit.exponent for rank in range(count)))
     return islice(_chosen(random, weights, firsts), fit.writes(part))

@@ -74,18 +74,17 @@ impl PageMap {
         mut filled: impl FnMut(Block) -> Result<(), E>,
     ) -> Result<u32, E> {
         let mut next = pages.start;
-        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
-        let round = planes * self.layout.pages_per_block;
+        let least = self.start_blocks.max(self.reserve_blocks);
+        let round = self.layout.planes() * self.layout.pages_per_block;
         if self.caches() || next < self.unwritten || (pages.len() as u32) < round {
             return Ok(0);
         }
-        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
-        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
+        let Some(turn) = self.allocator.turn(Lpn(next)) else {
             return Ok(0);
         };
-        let spared = |state: &PlaneState| state.free > start_blocks;
+        let spared = |state: &PlaneState| state.free > least;
         while pages.end - next >= round && self.planes.iter().all(spared) {
-            for place in self.fill_round(next..next + round, &homes) {
+            for place in self.fill_round(next..next + round, &turn) {
                 filled(self.layout.block_of(place))?;
             }
             next += round;
@@ -102,11 +101,11 @@ impl PageMap {
         self.layout.page(block, 0)
     }
     /// Writes `pages`, which were never written, to a free block of every plane, which they fill. No
-    /// block of the host is open, and `homes` are the planes of the pages in turn. Returns the first
+    /// block of the host is open, and the planes are those of the pages in `turn`. Returns the first
     /// pages of these blocks.
-    fn fill_round(&mut self, pages: Range<u32>, homes: &[Plane]) -> Vec<Ppn> {
-        let places: Vec<Ppn> = homes.iter().map(|&home| self.fill_block(home)).collect();
-        let (planes, pages_per_block) = (homes.len(), self.layout.pages_per_block as usize);
+    fn fill_round(&mut self, pages: Range<u32>, turn: &[Plane]) -> Vec<Ppn> {
+        let places: Vec<Ppn> = turn.iter().map(|&plane| self.fill_block(plane)).collect();
+        let (planes, pages_per_block) = (turn.len(), self.layout.pages_per_block as usize);
         for (page, place) in (pages.start + 1..).zip(&places) {
             let owners = &mut self.owners[place.index()..][..pages_per_block];
             let mut page = page;
