@@ -65,7 +65,8 @@ class Claim:
     """What the document says about the figure, and whether it is so here.
 
     `because` says why it cannot be so in this model; such a claim is asserted not to hold.
-    `only_told` says why neither is asserted.
+    `only_told` says why neither is asserted. One that is not `quick` takes more requests than
+    `--quick` has, and is only told there.
     """
 
     text: str
@@ -73,6 +74,7 @@ class Claim:
     detail: str
     because: str = ""
     only_told: str = ""
+    quick: bool = True
 
     @property
     def expected(self) -> bool:
@@ -129,6 +131,17 @@ class Figure:
     explanation: Sequence[str] = ()
     data: dict[str, Any] = field(default_factory=dict[str, Any])
     timed: bool = False
+
+
+def as_asserted(figure: Figure, quick: bool) -> Figure:
+    """A figure of a study that may have to be quick."""
+    if not quick:
+        return figure
+    claims = [
+        one if one.quick or one.only_told else replace(one, only_told=PREVIEW)
+        for one in figure.claims
+    ]
+    return replace(figure, claims=claims)
 
 
 @dataclass(frozen=True)

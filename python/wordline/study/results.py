@@ -10,7 +10,16 @@ from typing import Any
 import wordline
 from wordline import output_folder, units
 from wordline.rounding import rounded
-from wordline.study.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict
+from wordline.study.figure import (
+    VERDICTS,
+    Claim,
+    Figure,
+    Row,
+    Setup,
+    Study,
+    Verdict,
+    as_asserted,
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +101,8 @@ def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = No
     try:
         for make in study.figures:
             made = make(setup)
-            for figure in [made] if isinstance(made, Figure) else made:
+            for one in [made] if isinstance(made, Figure) else made:
+                figure = as_asserted(one, setup.quick)
                 figures.append(figure)
                 if told:
                     told(figure)

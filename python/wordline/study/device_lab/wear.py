@@ -23,7 +23,7 @@ SWEEPS = 5
 """Times that what is read reaches its limit in a round: in the first of them blocks are written
 that have never been."""
 EVEN_BLOCKS = 48
-EVEN_ROUNDS = 3
+EVEN_ROUNDS, QUICK_EVEN_ROUNDS = 3, 1
 READ_BLOCKS = 64
 WHOLE_PROGRAM: Mapping[str, Value] = {"nand.timing.program_ns": 1_000_000}
 """A copy holds its die for the whole program of a page, however many units it has."""
@@ -51,6 +51,7 @@ def cycles(setup: Setup) -> Figure:
     levelled = {**more, "ftl.wear": "dynamic", "ftl.refresh.target": "in-place"}
     back = drive("A", setup, more=levelled, blocks=WEAR_BLOCKS)
     even = drive("A", setup, more=more, blocks=EVEN_BLOCKS)
+    turns = QUICK_EVEN_ROUNDS if setup.quick else EVEN_ROUNDS
     hot, fair, returned, all_of_it = carried_out(
         setup,
         [
@@ -60,7 +61,7 @@ def cycles(setup: Setup) -> Figure:
              {str(many): _reads(least, HOT, SWEEPS * many) for many in (ROUNDS // 2, ROUNDS)}),
             (back, "rounds of reads of 1/32, whose data returns to its blocks",
              {str(many): _reads(back, HOT, SWEEPS * many) for many in (ROUNDS // 2, ROUNDS)}),
-            (even, "reads of all", {"1": _reads(even, 1.0, EVEN_ROUNDS)}),
+            (even, "reads of all", {"1": _reads(even, 1.0, turns)}),
         ],
     )  # fmt: skip
     rounds = [_worn(hot[str(many)].summary) for many in range(1, ROUNDS + 1)]

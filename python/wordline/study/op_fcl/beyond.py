@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wordline.config import Value
 from wordline.study.cases import Case, required
-from wordline.study.figure import Claim, Figure, Row, Setup, told_only
+from wordline.study.figure import Claim, Figure, Row, Setup
 from wordline.study.op_fcl.loads import TABLE, named, written
 from wordline.study.op_fcl.runs import (
     BLOCK_PAGES,
@@ -40,12 +40,14 @@ LARGE = ("exchange", "msn")
 PACKAGES = 4
 
 
-def beyond(setup: Setup) -> Figure:
-    """Both."""
+def beyond(setup: Setup) -> list[Figure]:
+    """Both; not with `--quick`."""
+    if setup.quick:
+        return []
     paths = written(setup, named(TABLE), part(setup))
     counted, claims = _counted(setup, paths)
     apart = _apart(setup, paths)
-    return Figure(
+    figure = Figure(
         id="beyond",
         title="Beyond the document",
         section="7",
@@ -53,7 +55,7 @@ def beyond(setup: Setup) -> Figure:
         "size, known from period to period, as the locality-driven allocator has it) and for the "
         "packages that the large flash is in.",
         rows=[*counted, *apart],
-        claims=told_only(claims, setup.quick),
+        claims=claims,
         explanation=[
             "A period is too short for as few pages as the allocator's window needs: 2^16 requests "
             "hold some hundred for 2,048 sampled pages of 4 GB. The memory of a sample does not "
@@ -63,6 +65,7 @@ def beyond(setup: Setup) -> Figure:
             "destaged, and programs and collections of a request are one after the other, too.",
         ],
     )
+    return [figure]
 
 
 def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[Claim]]:

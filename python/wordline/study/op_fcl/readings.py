@@ -43,7 +43,6 @@ EXPONENTS = {
     "msn": (0.5, 0.8, 1.0),
 }
 """Of the writes, by load."""
-QUICK_EXPONENTS = {"financial": (0.5, 1.2)}
 SHARES = (40, 50, 60, 70, 80)
 PALETTE = ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c", "#7a5bc0", "#b08d2f", "#4b5563")
 UNMAPPED: dict[str, Value] = {"cache.block_summaries": False}
@@ -55,28 +54,29 @@ OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "m
 KNOWN = {name: (name,) for name in OF_FOOTPRINT}
 REPORTED: Parts = {"financial": 32, "home": 128, "search": 32, "exchange": 256, "msn": 256}
 """What is only reported need not be as fine as the other figures."""
-QUICK_REPORTED: Parts = {"financial": 128}
 REQUESTS = 200_000
 """Of a recording, at most."""
 
 
 def readings(setup: Setup) -> list[Figure]:
-    """The optimum over the exponent of the writes; group destaging; a positioned disk; the map."""
-    parts = QUICK_REPORTED if setup.quick else REPORTED
+    """The optimum over the exponent of the writes; group destaging; a positioned disk; the map. Not
+    with `--quick`."""
+    if setup.quick:
+        return []
     loads = {
         f"{name}, {writes:g}": with_exponents(TABLE[name], TABLE[name].reads.exponent, writes)
-        for name, exponents in (QUICK_EXPONENTS if setup.quick else EXPONENTS).items()
+        for name, exponents in EXPONENTS.items()
         for writes in exponents
     }
-    paths = written(setup, loads, parts)
-    skewed = curves(setup, paths, loads, SHARES, scale=parts)
-    small = named(["financial"] if setup.quick else ["financial", "search", "exchange"])
-    paths = written(setup, small, parts)
+    paths = written(setup, loads, REPORTED)
+    skewed = curves(setup, paths, loads, SHARES, scale=REPORTED)
+    small = named(["financial", "search", "exchange"])
+    paths = written(setup, small, REPORTED)
     grouped = curves(setup, paths, named(name for name in small if name != "search"), SHARES,
-                     {"cache.destage.group_pages": 1}, parts)  # fmt: skip
-    unmapped = curves(setup, paths, small, SHARES, UNMAPPED, parts)
-    paths = written_over_a_disk(setup, small, parts)
-    positioned = curves(setup, paths, small, SHARES, POSITIONED, parts)
+                     {"cache.destage.group_pages": 1}, REPORTED)  # fmt: skip
+    unmapped = curves(setup, paths, small, SHARES, UNMAPPED, REPORTED)
+    paths = written_over_a_disk(setup, small, REPORTED)
+    positioned = curves(setup, paths, small, SHARES, POSITIONED, REPORTED)
     told: dict[str, Curve] = {
         **{f"{title(name)}, pages destaged one by one": curve
            for name, curve in grouped.items()},
@@ -84,10 +84,10 @@ def readings(setup: Setup) -> list[Figure]:
         **{f"{title(name)}, data in the page of the map": curve
            for name, curve in unmapped.items()},
     }  # fmt: skip
-    return [_exponents(parts, skewed), _choices(parts, told)]
+    return [_exponents(skewed), _choices(told)]
 
 
-def _exponents(parts: Parts, skewed: dict[str, Curve]) -> Figure:
+def _exponents(skewed: dict[str, Curve]) -> Figure:
     optima: dict[str, dict[float, float]] = {}
     for name, curve in skewed.items():
         load, exponent = name.split(", ")
@@ -100,7 +100,7 @@ def _exponents(parts: Parts, skewed: dict[str, Curve]) -> Figure:
         id="exponents",
         title="Optimum over the exponent of the writes",
         section="table 1",
-        measured=f"As figure 6, at smaller parts ({scaled(parts)}). Reads keep their "
+        measured=f"As figure 6, at smaller parts ({scaled(REPORTED)}). Reads keep their "
         "exponents. The tables leave both open. Reported, not asserted.",
         rows=[
             row
@@ -121,12 +121,12 @@ def _label(name: str) -> str:
     return f"{title(load)}, exponent {exponent}"
 
 
-def _choices(parts: Parts, told: dict[str, Curve]) -> Figure:
+def _choices(told: dict[str, Curve]) -> Figure:
     return Figure(
         id="readings",
         title="Readings",
         section="5, 6.1",
-        measured=f"As figure 6, at smaller parts ({scaled(parts)}), but for one choice; "
+        measured=f"As figure 6, at smaller parts ({scaled(REPORTED)}), but for one choice; "
         "requests of the positioned disk are spread over all of it. "
         "Reported, not asserted.",
         rows=[

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wordline.config import Value
 from wordline.study.cases import Case, required, tabled
-from wordline.study.figure import Claim, Figure, Row, Setup, told_only
+from wordline.study.figure import Claim, Figure, Row, Setup
 from wordline.study.op_fcl import claims
 from wordline.study.op_fcl.loads import TABLE, named, written
 from wordline.study.op_fcl.runs import (
@@ -37,25 +37,28 @@ SHORT, LONG = 12, 20
 Found = tuple[list[Row], list[Claim]]
 
 
-def reasons(setup: Setup) -> Figure:
-    """All of them."""
+def reasons(setup: Setup) -> list[Figure]:
+    """All of them; not with `--quick`."""
+    if setup.quick:
+        return []
     paths = written(setup, named(TABLE), part(setup))
     parts = [
         _grouped(setup, paths),
         _swings(setup, paths),
         _filled(setup, paths),
         _one_period(setup, paths),
+        _few(setup, paths),
     ]
-    if not setup.quick:
-        parts.append(_few(setup, paths))
-    return Figure(
-        id="reasons",
-        title="Reasons",
-        section="6",
-        measured="As figures 6 to 15, but for one choice each.",
-        rows=[row for rows, _ in parts for row in rows],
-        claims=told_only([claim for _, found in parts for claim in found], setup.quick),
-    )
+    return [
+        Figure(
+            id="reasons",
+            title="Reasons",
+            section="6",
+            measured="As figures 6 to 15, but for one choice each.",
+            rows=[row for rows, _ in parts for row in rows],
+            claims=[claim for _, found in parts for claim in found],
+        )
+    ]
 
 
 def _cells(setup: Setup, cases: Mapping[str, Case], disks: int = 1) -> dict[str, Cell]:

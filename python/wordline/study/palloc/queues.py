@@ -111,8 +111,8 @@ def rules(setup: Setup) -> Figure:
         title="What decides",
         section="3.5",
         measured="The runs of figure 3.4, "
-        f"{REQUESTS:,} requests of each load, with one rule of the reading changed at a time: "
-        "two requests may not share a die, or a package, in "
+        f"{setup.requests(REQUESTS):,} requests of each load, with one rule of the reading changed "
+        "at a time: two requests may not share a die, or a package, in "
         "place of a channel; pages committed at one instant are in each other's way as others are "
         "(nothing gathered); a request begins when no channel that it needs is in use, and with "
         "all of its pages (whole requests, `vaq`); writes get their pages when they come.",
@@ -135,7 +135,9 @@ def rules(setup: Setup) -> Figure:
 
 def _runs(setup: Setup, variant: Variant) -> dict[str, Runs]:
     return by_order(
-        setup, beside(setup), lambda load, order: closed(setup, load, order, {}, variant, REQUESTS)
+        setup,
+        beside(setup),
+        lambda load, order: closed(setup, load, order, {}, variant, setup.requests(REQUESTS)),
     )[0]
 
 

@@ -19,7 +19,7 @@ QUEUES = (8, 16, 32, 64, 128, 256)
 FEWER = (8, 32, 256)
 CHANNELS = (4, 8, 16)
 SHORTEST, LONGEST = QUEUES[0], QUEUES[-1]
-REQUESTS = 8000
+REQUESTS, QUICK_REQUESTS = 5000, 1500
 # A load that is no more than 500 writes of a page, in order, to as many dies.
 FEW = "msnfs3"
 # Pages that a read anywhere fits, of those that a device of 8 channels has: on its die, the other
@@ -56,7 +56,8 @@ def figures(setup: Setup) -> list[Figure]:
     """Throughput and waiting over queue and channels."""
     loads = tuple(TABLE)
     queues = FEWER if setup.quick else QUEUES
-    with written(loads, REQUESTS) as paths:
+    count = QUICK_REQUESTS if setup.quick else REQUESTS
+    with written(loads, count) as paths:
         found = required(
             setup,
             {

@@ -131,7 +131,8 @@ def hits(cells: Cells) -> list[Claim]:
               _near(farc, [8, 12, 21], 0.25), _number(farc), SLOPE),
         Claim("H2: FARC's gain grows with over-provisioning", _rises(farc), _number(farc)),
         Claim("H3: the geometric mean of FLRU's hit ratios at 3 GB is 7.3 / 13.9 / 20.3 points "
-              "above LRU's (within 25 %)", _near(means, [7.3, 13.9, 20.3], 0.25), _number(means)),
+              "above LRU's (within 25 %)", _near(means, [7.3, 13.9, 20.3], 0.25), _number(means),
+              quick=False),
         Claim("H4: LRU gains more than ARC from suspected queues in every cell", more == 12,
               f"in {more} of 12"),
         Claim("H4: LRU gains more than ARC from 3 to 6 GB",
@@ -203,7 +204,7 @@ def erases(cells: Cells) -> list[Claim]:
               f"in {plain[0]} and {plain[1]} of 40", MISSES),
         Claim("E5: ARC erases more than LRU on WebSearch at 3 GB and 15 %, though it hits more "
               "(1.05 times or more; published over 1.33 on WebSearch2)", min(ratios) >= 1.05,
-              _number(ratios, 2)),
+              _number(ratios, 2), quick=False),
     ]  # fmt: skip
 
 
@@ -294,7 +295,7 @@ def migration(cells: Cells, *, quick: bool = False) -> list[Claim]:
                           f"{min(kept):+.1f} to {max(kept):+.1f}")], quick),
         Claim("C2: conditional zero-migration answers later and erases more at 3 GB and 15 %",
               all(one > 0 for one in slower) and all(one > 0 for one in worn),
-              f"{_number(slower)} % later, {_number(worn, 0)} % more"),
+              f"{_number(slower)} % later, {_number(worn, 0)} % more", quick=False),
         Claim("C2: and answers later in every cell", worse == 48, f"in {worse} of 48", MOVES),
     ]  # fmt: skip
 

@@ -44,7 +44,7 @@ TABLE = {
     "devdivrelease": Load(7_418_675, 0, 0.30, web=False, eights=0.435),
     "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
 }
-FULL_PART, QUICK_PART = 4, 128
+FULL_PART, QUICK_PART = 4, 256
 FEWEST_PAGES = 350_000
 """What a load is scaled by is the greatest whole number that leaves it so many: fewer make too few
 erases."""

@@ -268,7 +268,8 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
         Claim("Z4: of LRU's victims at 25 % no more pages are valid than suspected queues spare "
               "erases (within 2 points); of ARC's clearly more (5 points)",
               shares[PLAIN[0], 25] <= aware + 2 and aware + 5 <= shares[PLAIN[1], 25],
-              f"{shares[PLAIN[0], 25]:.1f}, {aware:.1f}, {shares[PLAIN[1], 25]:.1f} %"),
+              f"{shares[PLAIN[0], 25]:.1f}, {aware:.1f}, {shares[PLAIN[1], 25]:.1f} %",
+              quick=False),
         Claim("Z4: with FIFO, which evicts in the order of programs, no page of a victim is valid "
               "(1 % at most); LRU is nearer to that than ARC", fifo <= 1 and fifo < lru < arc,
               f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and 25 %"),

@@ -187,7 +187,7 @@ def dynamic(found: Fitted) -> list[Claim]:
         Claim("X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9 "
               "and Homes at the same", max(half.values()) <= 5, _by_fit(half)),
         Claim("X9: and Homes at a = 0.6 and 0.9", max(above[HALF][fit] for fit in mixed) <= 5,
-              _by_fit({fit: above[HALF][fit] for fit in mixed}), COARSE),
+              _by_fit({fit: above[HALF][fit] for fit in mixed}), COARSE, quick=False),
         *_own(found),
         Claim("X9: and Financial1 at a = 0.6 and 0.9", max(long_half.values()) <= 5,
               _by_fit(long_half), SHORT),
@@ -216,7 +216,7 @@ def _own(found: Fitted) -> list[Claim]:
               abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2, told(victims)),
         Claim("X9: with it, Homes at a = 0.6 and 0.9 is within 15 % as printed, within 5 % with "
               "half or kept", max(above[CLEAR].values()) <= 15 and max(close.values()) <= 5,
-              f"clear: {_by_fit(above[CLEAR])}; others: {_by_fit(close)}"),
+              f"clear: {_by_fit(above[CLEAR])}; others: {_by_fit(close)}", quick=False),
     ]  # fmt: skip
 
 
@@ -236,7 +236,8 @@ def _msnfs(found: Fitted) -> list[Claim]:
         Claim("X10: on MSNFS (a = 0.6) the dynamic cache is better than the best static one where "
               "it chooses 25 %", bool(at25) and max(at25.values()) < 0, told(at25)),
         Claim("X10: and as printed, with a window of 40 GB", found.over(fit, printed) < 0,
-              f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %", FIRST),
+              f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %", FIRST,
+              quick=False),
     ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from wordline.study.write_cache.schemes import RATIOS, START
 
 GB_PAGES = 262_144
 BLOCK_PAGES = 64
-PART, FULL_PART, QUICK_PART = 16, 8, 32
+PART, FULL_PART, QUICK_PART = 16, 8, 64
 """By how much 4 GB of flash and its loads are smaller; 16 GB and theirs by four times as much."""
 EXPONENTS = (0.6, 0.9, 1.1)
 OUTSIDE = 1 << 32

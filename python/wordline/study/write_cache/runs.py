@@ -190,14 +190,14 @@ def partial(
 ) -> dict[tuple[int, int], Cell]:
     """What has come of a load after so many of its pages. By over-provisioning and pages."""
     asked = list(wanted)
-    every = [*asked, *((op, 0) for op, _ in asked)]
     fill = on.fills.static
     cases = {
         (op, pages): on.case(
             f"{load}, {op} %, {pages} pages", static(op), [fill, trace], on.pages + pages
         )
-        for op, pages in every
+        for op, pages in asked
     }
+    cases |= {(op, 0): on.case(f"{op} %, filled", static(op), [fill]) for op, _ in asked}
     found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
     return {(op, pages): found[op, pages].after(found[op, 0]) for op, pages in asked}
 

@@ -229,7 +229,7 @@ def _claims(
     claims = [
         Claim("victims of small flashes are within 5 points of measured ones, within 8 where fewer "
               "than 20 % of the pages are valid, but where they become empty (a = 0.6, 0.9)",
-              not inside, "; ".join(inside) or "all"),
+              not inside, "; ".join(inside) or "all", quick=False),
         Claim("and there", not at_edge, "; ".join(at_edge) or "all", HOTTEST),
         Claim("what is chosen by small flashes answers as soon as what is chosen by measured "
               "victims (5 %, caches that are empty at the start; a = 0.6, 0.9)",
