@@ -15,6 +15,7 @@ from wordline import WordlineError, cli
 from wordline.pages import charts_of
 from wordline.study import Claim, Figure, Published, Row, Setup, Study
 from wordline.study.cases import Case, run_all
+from wordline.study.figure import PREVIEW
 from wordline.study.results import run
 from wordline.study.terminal import Progress
 from wordline.sweep.engine import State
@@ -90,6 +91,18 @@ def test_a_claim_that_is_only_told_is_not_counted(
     assert "1 of 1 claims hold, 0 differ as documented, 0 are not as asserted; 1 only told." in said
     page = (place / "out" / "study-test" / "index.html").read_text()
     assert "It is told – does not hold, not asserted" in page
+
+
+@pytest.mark.parametrize("made", [FAILS, UNEXPECTED, HOLDS, DIFFERS, TOLD])
+def test_a_claim_that_takes_a_long_run_is_told_of_a_quick_one(made: Claim) -> None:
+    made = replace(made, quick=False)
+    for setup in (Setup(), Setup(quick=True)):
+        (found,) = run(study(HOLDS, made), setup).figures
+        first, second = found.claims
+        assert first == HOLDS
+        assert second.verdict == ("told" if setup.quick else made.verdict)
+        assert (second.holds, second.because) == (made.holds, made.because)
+        assert second.only_told == (made.only_told or PREVIEW * setup.quick)
 
 
 def test_long_runs_say_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:

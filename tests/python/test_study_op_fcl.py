@@ -15,7 +15,6 @@ from wordline import WordlineError
 from wordline.config import Value
 from wordline.study import Setup
 from wordline.study.cases import required
-from wordline.study.figure import PREVIEW
 from wordline.study.op_fcl import claims, model
 from wordline.study.op_fcl.loads import (
     TABLE,
@@ -196,8 +195,7 @@ def test_claims_can_fail_and_hold() -> None:
     assert not told["O5: Search Engine falls continuously to 95 % with both (fills after the "
                     "reply)"].holds  # fmt: skip
     assert not any(claim.holds for claim in claims.lifetimes(charged))
-    assert {claim.only_told for claim in claims.times(charged, curve, quick=True)} == {
-        "", PREVIEW}  # fmt: skip
+    assert {claim.quick for claim in claims.times(charged, curve)} == {True, False}
     worn = {**curve, FP: {percent: replace(cell, erases=16.0) for percent, cell in
                           curve[FP].items()}}  # fmt: skip
     assert all(claim.holds for claim in claims.lifetimes(dict.fromkeys(TABLE, worn)))

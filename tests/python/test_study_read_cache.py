@@ -188,7 +188,7 @@ def test_the_worked_examples_come_out() -> None:
 def test_table_4_stands_beside_ours() -> None:
     """Item 11 of the readings: of 48 entries 40 lose less than 2 points, 17 less than 1; the worst
     loses 3.56, three gain."""
-    figure = figures._migration(_cells(FLAT), "", quick=False)  # pyright: ignore[reportPrivateUsage]
+    figure = figures._migration(_cells(FLAT), "")  # pyright: ignore[reportPrivateUsage]
     given = [row.published.value for row in figure.rows if row.published and "GB" in row.what]
     numbers = [value for value in given if isinstance(value, float)]
     assert len(numbers) == 48

@@ -99,9 +99,9 @@ class Claim:
 PREVIEW = "--quick takes too few requests to assert it"
 
 
-def told_only(claims: Sequence[Claim], quick: bool, why: str = PREVIEW) -> list[Claim]:
-    """Claims that a preview cannot bear."""
-    return [replace(claim, only_told=why) for claim in claims] if quick else list(claims)
+def not_quick(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims that take more requests than a quick study has."""
+    return [replace(claim, quick=False) for claim in claims]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from wordline.study.figure import Claim, told_only
+from wordline.study.figure import Claim, not_quick
 from wordline.study.op_fcl import model
 from wordline.study.op_fcl.loads import TABLE
 from wordline.study.op_fcl.runs import FIXED, FP, OP, RW, Cell, Curve, best, least_ms, title
@@ -92,7 +92,7 @@ def figure_4() -> list[Claim]:
     ]  # fmt: skip
 
 
-def times(charged: Curves, alone: Curve, *, quick: bool = False) -> list[Claim]:
+def times(charged: Curves, alone: Curve) -> list[Claim]:
     """Figures 6 and 10; `alone` is Search Engine with fills after the reply."""
     search = charged["search"]
     found = [_optimum(name, charged[name]) for name in ("financial", "home")]
@@ -105,29 +105,29 @@ def times(charged: Curves, alone: Curve, *, quick: bool = False) -> list[Claim]:
               all(best(search[scheme]) == 95 for scheme in FIXED),
               "; ".join(_at(search[scheme]) for scheme in FIXED), FILL),
         *_separate(charged),
-        *told_only([Claim("O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills "
+        *not_quick([Claim("O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills "
                           "after the reply)", all(abs(one) <= 4 for one in _apart(alone)),
-                          _list(_apart(alone)))], quick),
-        *told_only([_offline(name, charged[name]) for name in charged], quick),
-        *_large(charged, quick),
+                          _list(_apart(alone)))]),
+        *not_quick([_offline(name, charged[name]) for name in charged]),
+        *_large(charged),
     ]  # fmt: skip
     return found
 
 
-def _large(charged: Curves, quick: bool) -> list[Claim]:
+def _large(charged: Curves) -> list[Claim]:
     exchange, msn = charged["exchange"], charged["msn"]
     apart = dict(zip(msn[FP], _apart(msn), strict=True))
     low, high = ([value for percent, value in apart.items() if (percent > 80) == over]
                  for over in (False, True))  # fmt: skip
     return [
         _optimum("exchange", exchange, (FP,)),
-        *told_only([_optimum("exchange", exchange, (RW,), GROUPED)], quick),
+        *not_quick([_optimum("exchange", exchange, (RW,), GROUPED)]),
         Claim("O9: on Exchange RW-FCL caches as much as FP-FCL or more",
               best(exchange[RW]) >= best(exchange[FP]),
               f"{best(exchange[RW])} and {best(exchange[FP])} %"),
-        *told_only([_optimum("msn", msn)], quick),
-        *told_only([Claim("O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
-                          all(abs(one) <= 4 for one in low), _list(low))], quick),
+        *not_quick([_optimum("msn", msn)]),
+        *not_quick([Claim("O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
+                          all(abs(one) <= 4 for one in low), _list(low))]),
         Claim("O10: and beyond", all(abs(one) <= 4 for one in high), _list(high), SWINGS),
     ]  # fmt: skip
 
@@ -206,20 +206,19 @@ def _falling(values: Mapping[tuple[str, str], Sequence[float]]) -> str:
     return f"falls somewhere: {', '.join(falls)}" if falls else "nowhere falling"
 
 
-def erases(charged: Curves, *, quick: bool = False) -> list[Claim]:
+def erases(charged: Curves) -> list[Claim]:
     """Figure 14."""
     found: list[Claim] = []
     for name in WRITTEN:
         for scheme in FIXED:
             at = {percent: cell.erases for percent, cell in charged[name][scheme].items()}
             slopes = [(at[80] - at[70]) / 10, (at[90] - at[80]) / 10, (at[95] - at[90]) / 5]
-            found += told_only(
+            found += not_quick(
                 [Claim(f"O15: {title(name)}, {scheme}: erases rise sharply beyond 70 % (at 95 % "
                        "twice as many or more, and ever more steeply)",
                        at[95] >= 2 * at[70] and _rise(slopes),
                        ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()),
-                       FILLED if (name, scheme) == ("financial", RW) else "")],
-                quick,
+                       FILLED if (name, scheme) == ("financial", RW) else "")]
             )  # fmt: skip
     for scheme in FIXED:
         at = {percent: cell.erases for percent, cell in charged["search"][scheme].items()}
@@ -230,7 +229,7 @@ def erases(charged: Curves, *, quick: bool = False) -> list[Claim]:
                   60 <= least <= 80 and at[95] > 2 * at[least],
                   ", ".join(f"{percent}: {one:.2f}" for percent, one in at.items()))
         )  # fmt: skip
-    return [*found, *lifetimes(charged, quick=quick)]
+    return [*found, *lifetimes(charged)]
 
 
 def longer(curve: Curve, percent: int) -> float:
@@ -238,7 +237,7 @@ def longer(curve: Curve, percent: int) -> float:
     return curve[FP][percent].erases / curve[OP][95].erases
 
 
-def lifetimes(charged: Curves, *, quick: bool = False) -> list[Claim]:
+def lifetimes(charged: Curves) -> list[Claim]:
     """Section 6.3."""
     found: list[Claim] = []
     for name in ("financial", "home"):
@@ -248,9 +247,10 @@ def lifetimes(charged: Curves, *, quick: bool = False) -> list[Claim]:
             Claim(f"O17: {title(name)} wears the flash up to three times less (more than 1.2 times "
                   "at 80 % of FP-FCL)", at[80] > 1.2, told)
         )  # fmt: skip
-        twice = Claim(f"O17: {title(name)} wears it twice less at 90 % of FP-FCL", at[90] > 2, told,
-                      FILLED if name == "financial" else "")  # fmt: skip
-        found += told_only([twice], quick and name == "financial")
+        found.append(
+            Claim(f"O17: {title(name)} wears it twice less at 90 % of FP-FCL", at[90] > 2, told,
+                  FILLED if name == "financial" else "", quick=name != "financial")
+        )  # fmt: skip
     return found
 
 
@@ -287,7 +287,7 @@ def _steady(course: Course) -> Claim:
                  abs(a_period) < 100 / 64, f"{a_period:+.1f} %")  # fmt: skip
 
 
-def courses(found: Mapping[str, Course], *, quick: bool = False) -> list[Claim]:
+def courses(found: Mapping[str, Course]) -> list[Claim]:
     """Figures 9 and 13."""
 
     def told(name: str) -> tuple[float, float]:
@@ -302,7 +302,7 @@ def courses(found: Mapping[str, Course], *, quick: bool = False) -> list[Claim]:
               f"{home:.2f} GB"),
         Claim("O14: Search Engine most of it (0.8 or more), nearly all for reads (0.9 or more)",
               search >= 0.8 * 4 and ratio >= 0.9, f"{search:.2f} GB, {ratio:.2f} of it reads"),
-        *told_only([_steady(found["exchange"])], quick),
+        *not_quick([_steady(found["exchange"])]),
     ]  # fmt: skip
 
 
@@ -319,7 +319,7 @@ def sequential(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     ]  # fmt: skip
 
 
-def periods(relative: Mapping[str, Mapping[int, float]], *, quick: bool = False) -> list[Claim]:
+def periods(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     """Figure 15(b): per cent above the run at 2^16, by load and exponent of two."""
 
     def alike(names: Sequence[str], because: str = "") -> Claim:
@@ -332,7 +332,7 @@ def periods(relative: Mapping[str, Mapping[int, float]], *, quick: bool = False)
 
     exchange = relative["exchange"][20]
     return [
-        *told_only([alike(("financial", "home", "exchange")), alike(("msn",), FEW)], quick),
+        *not_quick([alike(("financial", "home", "exchange")), alike(("msn",), FEW)]),
         alike(("search",), ONE_PERIOD),
         Claim("O19: Exchange takes longer at 2^20 than at 2^16", exchange > 0,
               f"{exchange:+.1f} %", STEADY),

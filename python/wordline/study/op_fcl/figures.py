@@ -106,14 +106,14 @@ def figures(setup: Setup) -> list[Figure]:
         f"({scaled(part(setup))}), with 16 segments (Exchange, MSN: 64)."
     )
     return [
-        _times(setup, measured, charged, alone),
+        _times(measured, charged, alone),
         _trade_off(measured, charged),
-        _erases(setup, measured, charged),
-        _courses(setup, measured, found),
+        _erases(measured, charged),
+        _courses(measured, found),
     ]
 
 
-def _times(setup: Setup, measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
+def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
     shown = {**charged, "search": alone}
     return Figure(
         id="6-10",
@@ -134,7 +134,7 @@ def _times(setup: Setup, measured: str, charged: Mapping[str, Curve], alone: Cur
         ],
         plots=[_plot(name, "ms", curve, lambda cell: cell.mean_ms)
                for name, curve in shown.items()],
-        claims=claims.times(charged, alone, quick=setup.quick),
+        claims=claims.times(charged, alone),
         explanation=[
             FITTED,
             *READING,
@@ -191,7 +191,7 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
     )  # fmt: skip
 
 
-def _erases(setup: Setup, measured: str, charged: Mapping[str, Curve]) -> Figure:
+def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
     return Figure(
         id="14",
         title="Erases",
@@ -205,7 +205,7 @@ def _erases(setup: Setup, measured: str, charged: Mapping[str, Curve]) -> Figure
         ],
         plots=[_plot(name, "erases a block", curve, lambda cell: cell.erases)
                for name, curve in charged.items()],
-        claims=claims.erases(charged, quick=setup.quick),
+        claims=claims.erases(charged),
         explanation=["Lifetimes on Search Engine, Exchange and MSN are reported only."],
         data={"erases": _data(charged, lambda cell: cell.erases)},
     )  # fmt: skip
@@ -230,7 +230,7 @@ def _course(setup: Setup, name: str, path: Path) -> Course:
     )
 
 
-def _courses(setup: Setup, measured: str, found: Mapping[str, Course]) -> Figure:
+def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
     return Figure(
         id="9-13",
         title="Sizes that OP-FCL gives",
@@ -246,7 +246,7 @@ def _courses(setup: Setup, measured: str, found: Mapping[str, Course]) -> Figure
             )
         ],
         plots=[_course_plot(name, course) for name, course in found.items()],
-        claims=claims.courses(found, quick=setup.quick),
+        claims=claims.courses(found),
     )  # fmt: skip
 
 

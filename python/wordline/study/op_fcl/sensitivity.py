@@ -62,5 +62,5 @@ def sensitivity(setup: Setup) -> Figure:
                 ("Period", "Against 2^16 requests.", periods, "exponent of two"),
             )
         ],
-        claims=[*claims.sequential(units), *claims.periods(periods, quick=setup.quick)],
+        claims=[*claims.sequential(units), *claims.periods(periods)],
     )  # fmt: skip

@@ -81,10 +81,10 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
         id="immediate",
         title="Without a queue that blocks",
         section="3.5.1",
-        measured="The runs of figure 3.4 again, but every page goes to the queue of its die as "
-        "soon as its request is admitted, and no request waits for what goes elsewhere. Pages get "
-        "their places when they come. The document does not have this; it is what the same flash "
-        "can do.",
+        measured=f"The runs of figure 3.4 again ({', '.join(free)}), but every page goes to the "
+        "queue of its die as soon as its request is admitted, and no request waits for what goes "
+        "elsewhere. Pages get their places when they come. The document does not have this; it is "
+        "what the same flash can do.",
         rows=rows,
         plots=[
             Plot("Throughput, immediate", "IOPS over those of CWDP, immediate as well.",
@@ -110,8 +110,8 @@ def rules(setup: Setup) -> Figure:
         id="rules",
         title="What decides",
         section="3.5",
-        measured="The runs of figure 3.4, "
-        f"{setup.requests(REQUESTS):,} requests of each load, with one rule of the reading changed "
+        measured=f"The runs of figure 3.4, {setup.requests(REQUESTS):,} requests of each of "
+        f"{', '.join(beside(setup))}, with one rule of the reading changed "
         "at a time: two requests may not share a die, or a package, in "
         "place of a channel; pages committed at one instant are in each other's way as others are "
         "(nothing gathered); a request begins when no channel that it needs is in use, and with "

@@ -503,9 +503,9 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
         id="placement",
         title="Static against dynamic placement",
         section="3.3",
-        measured="The runs of figure 3.4 again with pages placed as they are written: each goes to "
-        "the next plane in the order of the strategy, whatever its address, and gets its page when "
-        "it comes.",
+        measured=f"The runs of figure 3.4 again ({', '.join(static)}) with pages placed as they "
+        "are written: each goes to the next plane in the order of the strategy, whatever its "
+        "address, and gets its page when it comes.",
         rows=rows,
         explanation=[
             "Reads of what was on the device before the run do not know the difference.",

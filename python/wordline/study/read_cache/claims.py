@@ -3,7 +3,7 @@
 from itertools import pairwise
 from statistics import fmean
 
-from wordline.study.figure import Claim, told_only
+from wordline.study.figure import Claim, not_quick
 from wordline.study.read_cache.loads import TABLE, WEB
 from wordline.study.read_cache.runs import (
     GB,
@@ -214,7 +214,7 @@ def _mean_fewer(cells: Cells, op: int, base: Scheme, scheme: Scheme) -> float:
     )
 
 
-def migration(cells: Cells, *, quick: bool = False) -> list[Claim]:
+def migration(cells: Cells) -> list[Claim]:
     """Figure 8 and table 4, section 3.4."""
     alone = known(
         fewer(cells, point, base, other)
@@ -290,9 +290,9 @@ def migration(cells: Cells, *, quick: bool = False) -> list[Claim]:
               small >= 36, f"in {small} of 48"),
         Claim("T4: gains above 2 points with ARC", max(arcs) > 2,
               f"at best {max(arcs):+.1f}", HOTTER),
-        *told_only([Claim("C1: conditional zero-migration hits within 1 % of zero-migration (1.5 "
+        *not_quick([Claim("C1: conditional zero-migration hits within 1 % of zero-migration (1.5 "
                           "points)", all(-1.5 <= one <= 1.5 for one in kept),
-                          f"{min(kept):+.1f} to {max(kept):+.1f}")], quick),
+                          f"{min(kept):+.1f} to {max(kept):+.1f}")]),
         Claim("C2: conditional zero-migration answers later and erases more at 3 GB and 15 %",
               all(one > 0 for one in slower) and all(one > 0 for one in worn),
               f"{_number(slower)} % later, {_number(worn, 0)} % more", quick=False),

@@ -57,7 +57,7 @@ def figures(setup: Setup) -> list[Figure]:
         tables.tables(setup, cells, footprints),
         _hits(cells, measured),
         _erases(cells, measured, times),
-        _migration(cells, measured, quick=setup.quick),
+        _migration(cells, measured),
         _responses(cells, measured),
         reasons.figure(setup, cells, own, more),
     ]
@@ -143,7 +143,7 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
     )  # fmt: skip
 
 
-def _migration(cells: Cells, measured: str, *, quick: bool) -> Figure:
+def _migration(cells: Cells, measured: str) -> Figure:
     losses = {
         f"{scheme}, {gb} GB, {op} %": geometric_hit(cells, gb, op, scheme)
         - geometric_hit(cells, gb, op, Scheme(scheme.policy, scheme.aware))
@@ -178,7 +178,7 @@ def _migration(cells: Cells, measured: str, *, quick: bool) -> Figure:
                   lambda gb, op, scheme: _share(cells, gb, op, scheme)),
             *_by_load("Erases", "of LRU's", ALL, _normalised(cells)),
         ],
-        claims=claims.migration(cells, quick=quick),
+        claims=claims.migration(cells),
         explanation=[
             "Conditional zero-migration moves the pages in the head halves of the queues, of T1 "
             "and T2 each, and drops the others.",

@@ -68,7 +68,7 @@ def figures(setup: Setup) -> list[Figure]:
         )
         return [
             _curve(setup, traces, found),
-            _responses(found, measured, quick=setup.quick),
+            _responses(found, measured),
             _hits(found, measured),
             _erases(found, measured),
             _windows(found, measured),
@@ -111,7 +111,7 @@ def _main(fit: Fit, tracker: str = CLEAR) -> Dynamic:
     return Dynamic(fit.row.window, tracker)
 
 
-def _responses(found: Fitted, measured: str, *, quick: bool) -> Figure:
+def _responses(found: Fitted, measured: str) -> Figure:
     return Figure(
         id="13",
         title="Response times",
@@ -132,7 +132,7 @@ def _responses(found: Fitted, measured: str, *, quick: bool) -> Figure:
               for row in _dynamic(found, fit, _main(fit, tracker))),
         ],
         plots=[*_plots(found, "µs", lambda cell: cell.mean_us), *_optima(found)],
-        claims=[*claims.responses(found, quick=quick), *claims.dynamic(found)],
+        claims=[*claims.responses(found), *claims.dynamic(found)],
         explanation=[FITTED, WARM, *OTHERS, FRONTIERS, AFTERWARDS, optima(found)],
         data=_data(found, lambda cell: cell.mean_us),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wordline.study.charts import lines
-from wordline.study.figure import Claim, Figure, Plot, Row, Setup, told_only
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup, not_quick
 from wordline.study.write_cache.claims import told
 from wordline.study.write_cache.loads import Fit, Folder
 from wordline.study.write_cache.model import equation
@@ -126,7 +126,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         claims=[
             *_claims(settled, off, young, by_small),
-            *told_only(_hashed_claims(homes, settled[homes], hashed), setup.quick),
+            *not_quick(_hashed_claims(homes, settled[homes], hashed)),
             *_in_line_claims(in_line),
         ],
         explanation=[
