@@ -1,6 +1,7 @@
 """Section 5.4.1 to 5.4.3: reads beside writes, reads of aged drives, and of physical layouts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from wordline import units
 from wordline.config import Value
@@ -12,7 +13,7 @@ from wordline.study.figure import Claim, Figure, Numbers, Plot, Row, Setup
 
 PUBLISHED = Numbers(__package__ or __name__)
 BASIC, WITHOUT_DRAM = "LCZ", "PXZ"
-SIZES = (512, 2048, 8192, 32768)
+SIZES, QUICK_SIZES = (512, 2048, 8192, 32768), (512, 8192)
 FEW = 128
 """Blocks of a die, where nothing is collected."""
 SLOW: Mapping[str, Value] = {"nand.timing.read_ns": 200_000, "nand.timing.bus_mt_per_s": 40.0}
@@ -39,9 +40,13 @@ COLOURS = {"L": "#12a07b", "C": "#1f78b4", "Z": "#d8731c", "L, slow part": "#9bd
            "C, slow part": "#a6cee3", "Z, slow part": "#f2c19a"}  # fmt: skip
 
 
-def _of_patterns(one: Drive) -> dict[str, Trial]:
+def _of_patterns(one: Drive, sizes: Sequence[int]) -> dict[str, Trial]:
     return {name: trial for name, trial in patterns.trials(one.bench).items()
-            if int(name.split()[1]) in SIZES}  # fmt: skip
+            if _size(name) in sizes}  # fmt: skip
+
+
+def _size(trial: str) -> int:
+    return int(trial.split()[1])
 
 
 def slow(letter: str, setup: Setup, *, depth: int, blocks: int) -> Drive:
@@ -56,7 +61,7 @@ def _kinds(found: Mapping[str, Measured], what: str) -> dict[str, dict[int, floa
     values: dict[str, dict[int, float]] = {kind: {} for kind in patterns.KINDS}
     for kind in values:
         op = "read" if kind.endswith("R") else "write"
-        for size in SIZES:
+        for size in sorted({_size(trial) for trial in found}):
             told = found[f"{kind} {size}"].summary
             values[kind][size] = (told["throughput"][f"{op}_mb_per_s"] if what == "rate" else
                                   told["latency"][op]["mean_us"])  # fmt: skip
@@ -66,13 +71,14 @@ def _kinds(found: Mapping[str, Measured], what: str) -> dict[str, dict[int, floa
 def random_reads(found: Mapping[str, Measured]) -> float:
     """Rate of random reads in per cent of that of random writes, averaged over the sizes."""
     rates = _kinds(found, "rate")
-    return 100 * sum(rates["RR"][size] / rates["RW"][size] for size in SIZES) / len(SIZES)
+    return 100 * fmean(rate / rates["RW"][size] for size, rate in rates["RR"].items())
 
 
 def worst_kind(setup: Setup) -> Figure:
     """Figure 5.2."""
     plain = setup_at_full(setup)
     depths = (1, DEPTH, 32) if setup.quick else DEPTHS
+    sizes = QUICK_SIZES if setup.quick else SIZES
     wanted = [(letter, depth, part) for part in ("", "slow") for letter in BASIC
               for depth in (depths if not part else (1, DEPTH))]  # fmt: skip
     made = [
@@ -81,7 +87,8 @@ def worst_kind(setup: Setup) -> Figure:
     ]
     found = carried_out(
         setup,
-        [(one, f"patterns, depth {depth}{', slow part' if part else ''}", _of_patterns(one))
+        [(one, f"patterns, depth {depth}{', slow part' if part else ''}",
+          _of_patterns(one, sizes))
          for one, (_, depth, part) in zip(made, wanted, strict=True)],
     )  # fmt: skip
     runs = dict(zip(wanted, found, strict=True))
@@ -108,13 +115,14 @@ def worst_kind(setup: Setup) -> Figure:
         for kind, value in told.items()
         if depth in (1, DEPTH)
     ]  # fmt: skip
+    sectors = ", ".join(str(size // 512) for size in sizes)
     return Figure(
         id="5.2",
         title="Figure 5.2: random reads beside the rest",
         section="5.4.1",
         measured=(
-            "Reads of filled, writes to erased drives, of 1, 4, 16, and 64 sectors; averages of "
-            f"the ratios at these sizes. {FEW} blocks on a die."
+            f"Reads of filled, writes to erased drives, of {sectors} sectors; averages of the "
+            f"ratios at these sizes. {FEW} blocks on a die."
         ),
         rows=rows,
         claims=_patterns_claims(shares, mean),

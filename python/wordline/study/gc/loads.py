@@ -108,9 +108,11 @@ def writes_of(setup: Setup) -> int:
 
 
 def count(writes: int, disk: int) -> int:
-    """Requests of a disk, about so many of which write: all of the row if it has fewer."""
+    """Requests of a disk, about so many of which write. If the row has fewer, all of it, or as
+    much less as `writes` are fewer than `WRITES`."""
     row = TABLE[disk]
-    return min(row.requests, round(writes / row.write_share))
+    most = round(row.requests * min(1.0, writes / WRITES))
+    return min(most, round(writes / row.write_share))
 
 
 def duration_s(writes: int) -> float:

@@ -75,7 +75,7 @@ def figures(setup: Setup, loads: Mapping[str, Load], known: Known) -> list[Figur
     """Breakdown and thresholds; what is `known` is not run again."""
     disks = {name: loads[name] for name in (f"SSD{disk}" for disk in DISKS)}
     busy = {"SSD5": loads["SSD5"]}
-    many = LOCAL_REQUESTS // 3 if setup.quick else LOCAL_REQUESTS
+    many = LOCAL_REQUESTS // 6 if setup.quick else LOCAL_REQUESTS
     with written({LOCAL: _local(many)}) as paths:
         local = {LOCAL: Load(LOCAL, paths[LOCAL], LOCAL_S * many / LOCAL_REQUESTS)}
         found = (

@@ -37,9 +37,11 @@ def part(setup: Setup) -> int:
 
 def wanted(setup: Setup, load: str, most: int) -> int:
     """The requests of a load, as much less of them as of the disk; so many at most, unless all are
-    asked for."""
+    asked for, and half of them if it has to be quick."""
     whole = LOADS[load].requests // part(setup)
-    return whole if setup.full else min(whole, most)
+    if setup.full:
+        return whole
+    return min(whole, most) // (2 if setup.quick else 1)
 
 
 def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:

@@ -12,6 +12,7 @@ from wordline.study.op_fcl.runs import INITIAL_PERCENT, OP, Cell, Store, case, p
 
 UNITS = (4, 16, 32, 64, 128, 512)
 """Kilobytes."""
+QUICK_UNITS, QUICK_EXPONENTS = (4, 32, 128), (12, 16, 20)
 EXPONENTS = (12, 14, 16, 18, 20)
 """Of two: requests of a period, of the whole document."""
 COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True))
@@ -20,14 +21,16 @@ COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"
 def sensitivity(setup: Setup) -> Figure:
     """OP-FCL against itself at 128 KB and 2^16 requests."""
     loads = named(TABLE)
+    units_kb = QUICK_UNITS if setup.quick else UNITS
+    exponents = QUICK_EXPONENTS if setup.quick else EXPONENTS
     paths = written(setup, loads, part(setup))
     cases: dict[tuple[str, str, int], Case] = {}
     for name, load in loads.items():
         store = Store.of(load, part(setup))
-        for unit in UNITS:
+        for unit in units_kb:
             cut: dict[str, Value] = {"cache.admission.sequential-bypass.cutoff_bytes": unit * 1024}
             cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
-        for exponent in EXPONENTS:
+        for exponent in exponents:
             other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))
             cases[name, "period", exponent] = replace(
                 case(name, paths[name], other, OP, INITIAL_PERCENT),
@@ -37,7 +40,7 @@ def sensitivity(setup: Setup) -> Figure:
     units, periods = (
         {name: {at: 100 * (found[name, what, at] / found[name, what, base] - 1) for at in points}
          for name in loads}
-        for what, base, points in (("unit", 128, UNITS), ("period", 16, EXPONENTS))
+        for what, base, points in (("unit", 128, units_kb), ("period", 16, exponents))
     )  # fmt: skip
     colours = {title(name): colour for name, colour in COLOURS.items()}
     return Figure(
