@@ -73,7 +73,7 @@ def pauses(setup: Setup) -> Figure:
     """Figure 5.15."""
     made = {
         "L": drive("L", setup, blocks=BLOCKS, depth=4),
-        "C": drive("C", setup, blocks=BLOCKS, depth=4, more={"ftl.mapping": "page"}),
+        "C": drive("C", setup, blocks=BLOCKS // 2, depth=4, more={"ftl.mapping": "page"}),
     }
     wanted = [(one, "pause", _of_pauses(one)) for one in made.values()]
     found = dict(zip(made, carried_out(setup, wanted), strict=True))
@@ -97,7 +97,8 @@ def pauses(setup: Setup) -> Figure:
         measured=(
             "Bursts of random writes of 4 KiB on the cliff, with a pause of 1,000 s less the first "
             "burst between them, and without. L collects in idle time until half of its spare "
-            f"blocks are free, C flushes its buffer. {BLOCKS} blocks on a die, C's map in memory. "
+            f"blocks are free, C flushes its buffer. {BLOCKS} blocks on a die of L, "
+            f"{BLOCKS // 2} of C, C's map in memory. "
             "Written fast: until the rate is first below the middle of its first part and of the "
             "level before the pause."
         ),

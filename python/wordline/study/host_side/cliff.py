@@ -37,6 +37,8 @@ def cliff(setup: Setup) -> Figure:
     sides = {drive: host_side(drive, alone[drive], queued=True) for drive in DRIVES}
     free: Value = {"bridge": {"protocol_ns": 0, "queue_depth": QUEUE}}
     sides[NO_BRIDGE] = sides["bssd"] | {"architecture": free}
+    if setup.quick:
+        sides = {NO_BRIDGE: sides[NO_BRIDGE]}
     cases = {
         name: case(
             Setup(),
@@ -59,7 +61,7 @@ def cliff(setup: Setup) -> Figure:
         measured=(
             f"Random writes of {SIZE} bytes in a queue, {turns:g} times what the flash of an "
             f"erased drive holds. Drives are {WHOLE_BLOCKS // BLOCKS} times smaller, with all "
-            "their dies."
+            "their dies. With `--quick` only BSSD without its bridge is run."
         ),
         rows=[
             row
@@ -74,7 +76,7 @@ def cliff(setup: Setup) -> Figure:
             "share of the run", "IOPS"))],
         claims=[
             Claim("H5: BSSD falls off a cliff at half the run, FSSD does not",
-                  holds=left["bssd"] < HALF <= left["fssd"],
+                  holds=left.get("bssd", HALF) < HALF <= left.get("fssd", 0),
                   detail=", ".join(f"{_words(name)} ends at {one:.0%}"
                                    for name, one in left.items()),
                   only_told="neither the length of the run nor FSSD's over-provisioning is "

@@ -19,7 +19,7 @@ QUEUES = (8, 16, 32, 64, 128, 256)
 FEWER = (8, 32, 256)
 CHANNELS = (4, 8, 16)
 SHORTEST, LONGEST = QUEUES[0], QUEUES[-1]
-REQUESTS, QUICK_REQUESTS = 5000, 1500
+REQUESTS, QUICK_REQUESTS = 5000, 800
 # A load that is no more than 500 writes of a page, in order, to as many dies.
 FEW = "msnfs3"
 # Pages that a read anywhere fits, of those that a device of 8 channels has: on its die, the other
