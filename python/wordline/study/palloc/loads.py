@@ -9,7 +9,7 @@ from wordline.study.cases import Case
 from wordline.study.figure import Setup
 from wordline.study.palloc.runs import DEPTH, DEVICE
 
-REQUESTS, FULL, QUICK = 15_000, 20_000, 3_000
+REQUESTS, FULL, QUICK = 15_000, 20_000, 2_000
 BLOCKS, QUICK_BLOCKS = 384, 64
 PAGE = 2048
 # Queues: that of the reading, and the one that blocks nothing.

@@ -15,6 +15,7 @@ from wordline.study.palloc.loads import (
     IMMEDIATE,
     KNOWN,
     PAGE,
+    QUICK,
     QUICK_BLOCKS,
     TABLE,
     Variant,
@@ -64,7 +65,9 @@ PLANES_FIRST = (
     "dies are two. Where no command has two planes it is the other way round (sql1: CPWD over CWDP "
     "+13 %, without -26; WPCD over WDCP +15 %, without -36)"
 )
-SHORT = "with --quick there is one run of 3,000 requests, and they differ by less than two of it"
+SHORT = (
+    f"with --quick there is one run of {QUICK:,} requests, and they differ by less than two of it"
+)
 FADES = "it fades with the number of requests, and --quick has fewer"
 Values = dict[str, dict[str, float]]
 
