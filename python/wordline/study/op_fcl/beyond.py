@@ -53,7 +53,7 @@ def beyond(setup: Setup) -> list[Figure]:
         section="7",
         measured="OP-FCL as in figures 6 and 10, but for what counts its hits (SHARDS of a fixed "
         "size, known from period to period, as the locality-driven allocator has it) and for the "
-        "packages that the large flash is in.",
+        "packages that the large flash is in. Sampled pages are of the whole flash, scaled as it.",
         rows=[*counted, *apart],
         claims=claims,
         explanation=[
