@@ -19,7 +19,7 @@ from wordline.config import Value
 from wordline.study import Setup
 from wordline.study.cases import Case, by_load, run_all, summary_of
 from wordline.study.measures import iops, latency_us
-from wordline.study.palloc import sequential
+from wordline.study.palloc import loads, queues, sequential
 from wordline.study.palloc.loads import (
     ADDRESS,
     BY_ADDRESS,
@@ -31,6 +31,7 @@ from wordline.study.palloc.loads import (
     closed,
 )
 from wordline.study.palloc.orders import FAMILIES, ORDERS
+from wordline.study.palloc.queues import RULES
 from wordline.study.palloc.runs import DEVICE
 from wordline.study.results import run
 from wordline.summary import Summary
@@ -72,14 +73,13 @@ def test_reads_come_back_to_a_page_as_often_in_a_run_as_in_a_full_one() -> None:
 def test_every_figure_of_the_specification_is_there(told: dict) -> None:
     ids = {figure["id"] for figure in told["figures"]}
     numbers = {f"3.{number}" for number in range(4, 12)}
-    beside = {"reading", "table-3.1", "placement", "sequential", "immediate", "busy", "rules"}
+    beside = {"reading", "table-3.1", "placement", "sequential", "immediate", "busy"}
     assert ids == numbers | beside
 
 
 def test_every_load_meets_all_strategies(told: dict) -> None:
     figures = {figure["id"]: figure for figure in told["figures"]}
     runs = [figures["3.4"]["data"]["iops"], figures["immediate"]["data"]["iops"]]
-    runs += figures["rules"]["data"]["iops"].values()
     assert set(TABLE) <= set(runs[0])
     assert all(set(iops) == set(beside(Setup(quick=True))) for iops in runs[1:])
     assert all(sorted(of) == sorted(ORDERS) for iops in runs for of in iops.values())
@@ -206,6 +206,27 @@ def test_planes_before_dies_serve_more_where_commands_have_two_planes() -> None:
             one, other = (iops(summary_of(run)) for run in run_all(made))
             gains.append(one / other)
         assert gains[0] > 1.05 > 0.9 > gains[1], first
+
+
+def test_every_rule_decides_something() -> None:
+    """Changed by itself it gives another run of msnfs."""
+    cases = [closed(Setup(quick=True), "msnfs", "PWCD", {}, one, 500) for one in RULES.values()]
+    served = [round(iops(summary_of(run))) for run in run_all(cases)]
+    assert len(set(served)) == len(RULES), dict(zip(RULES, served, strict=True))
+
+
+def test_the_figure_of_the_rules_has_every_load_and_strategy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert queues.rules(Setup(quick=True)) == []
+    monkeypatch.setattr(queues, "REQUESTS", 64)
+    monkeypatch.setattr(queues, "RULES", dict(list(RULES.items())[:2]))
+    monkeypatch.setattr(loads, "BLOCKS", loads.QUICK_BLOCKS)
+    (made,) = queues.rules(Setup())
+    assert list(made.data["iops"]) == list(RULES)[:2]
+    for runs in made.data["iops"].values():
+        assert set(runs) == set(beside(Setup()))
+        assert all(sorted(of) == sorted(ORDERS) for of in runs.values())
 
 
 def test_pdwc_loses_by_what_it_moves_over_one_channel(told: dict) -> None:

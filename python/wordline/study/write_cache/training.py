@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wordline.study.charts import lines
-from wordline.study.figure import Claim, Figure, Plot, Row, Setup, not_quick
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.write_cache.claims import told
 from wordline.study.write_cache.loads import Fit, Folder
 from wordline.study.write_cache.model import equation
@@ -93,7 +93,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     settled = {fit: _settled(setup, paths, found, fit) for fit in fits}
     off = {fit: _off(table, settled[fit]) for fit, table in tables.items()}
     young = {fit: _off(tables[fit], _young(setup, paths, fit)) for fit in fits if fit.exponent > 1}
-    hashed = _hashed(setup, paths, homes)
+    hashed = [] if setup.quick else _hashed(setup, paths, homes)
     timed = [
         fit for fit in fits if fit.exponent == 0.9 and (not setup.quick or fit.name == "Financial1")
     ]
@@ -126,7 +126,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         ],
         claims=[
             *_claims(settled, off, young, by_small),
-            *not_quick(_hashed_claims(homes, settled[homes], hashed)),
+            *(_hashed_claims(homes, settled[homes], hashed) if hashed else []),
             *_in_line_claims(in_line),
         ],
         explanation=[
