@@ -105,6 +105,13 @@ def test_a_claim_that_takes_a_long_run_is_told_of_a_quick_one(made: Claim) -> No
         assert second.only_told == (made.only_told or PREVIEW * setup.quick)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["device-lab", "gc", "host-side", "lcr", "palloc", "paq"])
+def test_every_claim_of_a_whole_study_is_as_asserted(name: str) -> None:
+    """Also those that its quick one, which runs always, only tells."""
+    assert [claim.text for _, claim in run(studies.load(name), Setup()).failed] == []
+
+
 def test_long_runs_say_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     now = iter([0.0, 29.0, 31.0, 31.0, 40.0])
     progress = Progress(lambda: next(now))

@@ -26,7 +26,7 @@ SAMPLES = (4096, 16_384, 65_536, 262_144)
 FEW, MORE = SAMPLES[-2:]
 ALL = 1 << 20
 """More than the loads have."""
-ROUGH = "home"
+ROUGH = "msn"
 """The load that a sample serves worst."""
 NOISE = (
     "borders follow the noise of the sample, and a list that gives pages up for it misses them; "
