@@ -5,7 +5,7 @@ serves light, dark and print. The colours here stand on white and on black alike
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from wordline.parts import PARTS
@@ -27,6 +27,8 @@ ZERO = "0"
 HEAT = "Cividis"
 MOST_COLUMNS = 320
 MOST_ROWS = 128
+MOST_TICKS = 8
+"""Of a logarithmic axis, so that a phone has room for their labels."""
 
 
 def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **more: Any) -> Figure:
@@ -79,6 +81,59 @@ def drawn_at(scale: Figure, value: float) -> float:
     if value == 0 and scale["ticktext"][:1] == [ZERO]:
         return scale["tickvals"][0]
     return value
+
+
+def logarithmic(
+    title: str, values: Iterable[float], text: Callable[[float], str] = "{:,.12g}".format
+) -> Figure:
+    """A logarithmic axis that covers the values above 0, each tick with its whole number: 1, 2, 5,
+    10, or powers of ten alone where these are enough. `text` makes their labels."""
+    known = [value for value in values if value > 0]
+    low, high = math.log10(min(known, default=1.0)), math.log10(max(known, default=10.0))
+    if high - low < 0.5:
+        low, high = low - 0.25, high + 0.25
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    every = max(1, math.ceil((high - low) / MOST_TICKS))
+    steps = (1, 2, 5) if high - low <= MOST_TICKS / 3 else (1,)
+    ticks = [
+        float(f"{step * 10.0**power:.12g}") for power in powers if power % every == 0
+        for step in steps
+    ]  # fmt: skip
+    beside = 0.04 * (high - low)
+    return {
+        "title": {"text": f"{title} (log)"},
+        "type": "log",
+        "tickvals": ticks,
+        "ticktext": [text(tick) for tick in ticks],
+        "range": [low - beside, high + beside],
+    }
+
+
+def at_values(title: str, values: Sequence[float], text: Callable[[float], str]) -> Figure:
+    """An axis that is labelled at these values alone: logarithmic where they spread over more than
+    a decade, as numbers that double do."""
+    spread = min(values) > 0 and max(values) > 10 * min(values)
+    ends = [math.log10(one) if spread else one for one in (min(values), max(values))]
+    beside = 0.05 * (ends[1] - ends[0]) or 1.0
+    return {
+        "title": {"text": f"{title} (log)" if spread else title},
+        "type": "log" if spread else "linear",
+        "tickvals": list(values),
+        "ticktext": [text(one) for one in values],
+        "range": [ends[0] - beside, ends[1] + beside],
+        "autotickangles": [0, -45, -90],
+    }
+
+
+def choices(figures: Mapping[str, Figure], of: str) -> Figure:
+    """A chart of which the reader chooses one of several, by name, from a list above it that is
+    labelled `of`. They have one height."""
+    height = {"height": max(one["layout"]["height"] for one in figures.values())}
+    drawn: list[Figure] = [
+        {"name": name, "data": one["data"], "layout": one["layout"] | height}
+        for name, one in figures.items()
+    ]
+    return {"choices": drawn, "of": of, "layout": height}
 
 
 def _tick(us: float) -> str:

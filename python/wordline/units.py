@@ -56,11 +56,16 @@ def size(count: float | None) -> str:
     """A number of bytes, in binary units."""
     if count is None:
         return ABSENT
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(count) < 1024 or unit == "TiB":
-            return f"{figures(count)} {unit}"
-        count /= 1024
-    return ABSENT
+    scale, unit = size_unit(count)
+    return f"{figures(count / scale)} {unit}"
+
+
+def size_unit(count: float) -> tuple[float, str]:
+    """The binary unit for a number of bytes: how many bytes it has, and its symbol."""
+    for power, unit in enumerate(("B", "KiB", "MiB", "GiB")):
+        if abs(count) < 1024 ** (power + 1):
+            return 1024.0**power, unit
+    return 1024.0**4, "TiB"
 
 
 def bandwidth(mb_per_s: float | None) -> str:

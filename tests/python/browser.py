@@ -19,6 +19,13 @@ needs_browser = pytest.mark.skipif(
 )
 
 
+def unfolded(page: Path, place: Path) -> Path:
+    """A copy of the page with every folded section open, so that all of its charts are drawn."""
+    copy = place / f"unfolded-{page.name}"
+    copy.write_text(page.read_text().replace("<details", "<details open"))
+    return copy
+
+
 def dumped(page: Path, profile: Path, *flags: str) -> str:
     """The page after its scripts have run."""
     assert BROWSER
@@ -51,6 +58,10 @@ const measured = (inner) => {{
     overlapping.push(...titles.filter((one) => titles.some((other) => one !== other
       && !apart(box(one), box(other)))));
   }}
+  const wide = [...inner.querySelectorAll(".scroll")].filter((one) =>
+    one.scrollWidth > one.clientWidth + 1);
+  const silent = wide.filter((one) => one.tabIndex !== 0
+    || !inner.defaultView.getComputedStyle(one, "::before").content.includes("Scroll sideways"));
   const moved = [...inner.querySelectorAll(".scroll")].flatMap((scroll) => {{
     scroll.scrollLeft = 1e6;
     const place = box(scroll);
@@ -81,11 +92,15 @@ const measured = (inner) => {{
     [...chart.querySelectorAll(".xtick text")].filter(shown).at(-1)?.textContent ?? "");
   return {{ width: root.scrollWidth, fault: root.dataset.fault ?? "", cut: told(cut),
            overlapping: told(overlapping), moved: told(moved), faint: told(faint), dark,
-           lasts: lasts.join("; ") }};
+           silent: told(silent), lasts: lasts.join("; ") }};
 }};
-frame.onload = () => setTimeout(() => {{
+frame.onload = () => {{
+  frame.contentDocument.querySelectorAll("details").forEach((one) => {{ one.open = true; }});
+  setTimeout(measure, 8000);
+}};
+const measure = () => {{
   Object.assign(document.body.dataset, measured(frame.contentDocument));
-}}, 8000);
+}};
 </script>"""
 
 
@@ -95,16 +110,18 @@ SCREENS = [(width, dark) for width in (420, 1400) for dark in (False, True)]
 
 @dataclass(frozen=True)
 class Screen:
-    """A page on a screen: how wide it is, what its scripts complain of, the texts of charts that
-    are cut off at a side, the titles of axes that lie on others, the captions that move with their
-    table as it is scrolled, the texts that hardly differ from what is behind them (a contrast below
-    3, the least of WCAG 2.1), whether light stands on dark, and the last label below each chart."""
+    """A page on a screen, its folded sections open: how wide it is, what its scripts complain of,
+    the texts of charts that are cut off at a side, the titles of axes that lie on others, the
+    captions that move with their table as it is scrolled, the tables that scroll without a word or
+    without the keyboard, the texts that hardly differ from what is behind them (a contrast below 3,
+    the least of WCAG 2.1), whether light stands on dark, and the last label below each chart."""
 
     width: int
     fault: str
     cut: str
     overlapping: str
     moved: str
+    silent: str
     faint: str
     dark: bool
     lasts: list[str]
@@ -129,6 +146,7 @@ def on_a_screen(page: Path, scratch: Path, width: int, *, dark: bool = False) ->
         said["cut"],
         said["overlapping"],
         said["moved"],
+        said["silent"],
         said["faint"],
         said["dark"] == "true",
         said["lasts"].split("; "),
@@ -141,7 +159,7 @@ def require_fits(page: Path, scratch: Path) -> Screen:
     assert page.stat().st_size < 2e6
     seen = [on_a_screen(page, scratch, width, dark=dark) for width, dark in SCREENS]
     for (width, dark), shown in zip(SCREENS, seen, strict=True):
-        faults = (shown.fault, shown.cut, shown.overlapping, shown.moved, shown.faint)
+        faults = (shown.fault, shown.cut, shown.overlapping, shown.moved, shown.silent, shown.faint)
         told = (shown.width <= width, shown.dark, *faults)
-        assert told == (True, dark, "", "", "", "", ""), (page, width)
+        assert told == (True, dark, "", "", "", "", "", ""), (page, width)
     return seen[0]

@@ -2,13 +2,15 @@
 
 import json
 import random
+import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy
 import polars
 import pytest
-from browser import dumped, needs_browser, require_fits
+from browser import dumped, needs_browser, require_fits, unfolded
 from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from wordline import statistics
 from wordline.comparison_page import per_cent
 from wordline.pages import charts_of
 from wordline.sweep.effects import Effects, pareto
+from wordline.sweep.plan import Plan
 from wordline.sweep.report import render
 from wordline.terminal.comparison import print_comparison
 
@@ -174,6 +177,19 @@ def points(seeds: int) -> polars.DataFrame:
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
+def with_metrics(frame: polars.DataFrame, **added: polars.Expr) -> polars.DataFrame:
+    """The table with further metrics, whose paths have a double underscore for each dot."""
+    named = [one.alias(name.replace("__", ".")) for name, one in added.items()]
+    wide = frame.with_columns(named)
+    last = ["digest", "version"]
+    return wide.select([name for name in wide.columns if name not in last] + last)
+
+
+def chosen(chart: dict[str, Any], name: str) -> dict[str, Any]:
+    """The figure of this name of those that a chart offers."""
+    return next(one for one in chart["choices"] if one["name"] == name)
+
+
 class TestEffects:
     def test_a_key_explains_what_depends_on_it(self) -> None:
         found = Effects(points(5))
@@ -249,13 +265,66 @@ class TestReports:
     def test_the_page_shows_what_the_table_has(self) -> None:
         page = render(points(3))
         charts = charts_of(page)
-        assert set(charts) == {"shares", "curve-0", "curve-1", "heat-0", "pareto"}
-        line = next(one for one in charts["curve-0"]["data"] if one.get("name") == "flash.a")
-        assert line["x"] == [1, 2, 3]
-        assert line["y"] == pytest.approx([10, 20, 30], abs=0.05)
-        heat = charts["heat-0"]["data"][1]
+        assert set(charts) == {"lines", "shares", "heat-0"}
+        heat = chosen(charts["heat-0"], "flash: b")["data"][0]
         assert heat["z"][1] == pytest.approx([1, 0, -1], abs=0.05)
         assert len(page) < 2_000_000
+
+    def test_each_point_has_the_interval_of_its_own_seeds(self) -> None:
+        # By word p, x = 1 hardly varies, x = 3 does: a pooled interval would be the same of both.
+        steady, varying = polars.col("flash.a"), polars.col("flash.c") * 3
+        is_varying = (polars.col("word") == "p") & (polars.col("x") == 3)
+        frame = with_metrics(
+            points(4),
+            latency__read__p99_us=polars.when(is_varying).then(varying).otherwise(steady),
+        )
+        drawn = charts_of(render(frame))["lines"]
+        one = chosen(drawn, "read latency, p99")
+        assert [line["name"] for line in one["data"]] == ["p", "q"]
+        line = one["data"][0]
+        assert line["x"] == [1, 2, 3]
+        for at, mean, width in zip(line["x"], line["y"], line["error_y"]["array"], strict=True):
+            own = frame.filter((polars.col("word") == "p") & (polars.col("x") == at))
+            values = own["latency.read.p99_us"].to_numpy()
+            assert mean == pytest.approx(values.mean(), rel=1e-5)
+            # Student's t of 3 degrees of freedom, from a published table.
+            expected = 3.18245 * values.std(ddof=1) / 2
+            assert width == pytest.approx(expected, rel=1e-4)
+
+    def test_the_page_says_device_trace_date_and_what_was_set(self) -> None:
+        plan = Plan(
+            "drives/mine.toml", "traces/monday.csv", seeds=2, set={"host.queue_depth": 7}
+        )  # fmt: skip
+        page = render(points(2), plan, date(2026, 11, 7))
+        assert "mine.toml <span>under</span> monday.csv" in page
+        assert "7 November 2026" in page
+        assert "host queue depth <small><code>host.queue_depth</code></small></dt><dd>7<" in page
+
+    def test_every_combination_is_a_row_with_units(self) -> None:
+        frame = with_metrics(
+            points(2),
+            latency__write__p99_us=polars.col("flash.a") * 1000,
+            cache__hit_ratio=polars.col("flash.a") / 100,
+        )
+        table = render(frame).split("Every combination: means")[1].split("</table>")[0]
+        rows = table.split("<tbody>")[1].split("</tr>")[:-1]
+        assert len(rows) == 6
+        assert "write latency, p99<code>latency.write.p99_us</code>" in table
+        assert re.search(r"<td>(9.9|10.0)\d* ± 0\.\d+ ms</td>", rows[0])
+        assert re.search(r"<td>(9.9|10.0)\d* ± 0\.\d+ %</td>", rows[0])
+
+    def test_no_combination_is_better_than_the_front_in_both_metrics(self) -> None:
+        frame = with_metrics(
+            points(2),
+            latency__read__p99_us=polars.col("flash.a"),
+            throughput__iops=100 - polars.col("flash.a"),
+        )
+        drawn = chosen(charts_of(render(frame))["pareto"], "read latency, p99 and IOPS")
+        assert "lower is better" in drawn["layout"]["xaxis"]["title"]["text"]
+        assert "higher is better" in drawn["layout"]["yaxis"]["title"]["text"]
+        front = drawn["data"][1]
+        # The least of the latencies has the most IOPS: it is better than all others in both.
+        assert front["x"] == [min(drawn["data"][0]["x"])]
 
     def test_words_of_keys_are_no_markup(self) -> None:
         frame = points(2).with_columns(word=polars.col("word").replace("p", "<script>alert(1)"))
@@ -271,7 +340,8 @@ class TestReports:
     def test_a_browser_draws_every_chart_and_a_phone_holds_it(self, tmp_path: Path) -> None:
         page = tmp_path / "sweep.html"
         page.write_text(render(points(3)))
-        assert 'data-charts="5/5"' in dumped(page, tmp_path / "profile")
+        assert 'data-charts="2/3"' in dumped(page, tmp_path / "profile"), "one is folded"
+        assert 'data-charts="3/3"' in dumped(unfolded(page, tmp_path), tmp_path / "profile")
         require_fits(page, tmp_path)
 
     def test_the_command_writes_it_beside_the_table(self, device: str, wordline: Command) -> None:

@@ -165,7 +165,7 @@ def _show(done: Sweep, place: str, *, as_json: bool) -> None:
          name="sweep-report")  # fmt: skip
 @click.argument("folder", metavar="DIR")
 def sweep_report(folder: str, out: Path | None) -> None:
-    """Draw the report of the sweep in DIR: which key matters, curves, heat maps, Pareto front.
+    """Draw the report of the sweep in DIR: all points, which key matters, Pareto front.
 
     \b
     Example:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wordline import output_folder, pickling
@@ -48,9 +50,11 @@ class Sweep:
         source: polars.DataFrame | str,
         plan: Plan | None = None,
         config: str | None = None,
+        written: float | None = None,
     ) -> None:
         self._source = source
         self.plan = plan
+        self._written = written
         self.config = config
         """Of the first point, as TOML with every default filled in, if known."""
 
@@ -65,6 +69,7 @@ class Sweep:
             str(path),
             plans.read(plan) if plan.is_file() else None,
             config.read_text(encoding="utf-8") if config.is_file() else None,
+            path.stat().st_mtime,
         )
 
     def table(self) -> polars.DataFrame:
@@ -106,7 +111,8 @@ class Sweep:
         """Writes the report, one self-contained page; returns its path. Raises WordlineError."""
         from wordline.sweep.report import render
 
-        page = render(self.table())
+        written = None if self._written is None else datetime.fromtimestamp(self._written).date()
+        page = render(self.table(), self.plan, written)
         return Path(
             output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
         )
@@ -278,7 +284,7 @@ def _kept(
     frame = table(every, keys, ended)
     config = show(every[0].device, every[0].overrides)
     if place is None:
-        return Sweep(frame, plan, config)
+        return Sweep(frame, plan, config, time())
     from wordline.sweep.write import as_toml
 
     folder = Path(place)
@@ -287,7 +293,7 @@ def _kept(
         output_folder.write_file(
             folder / name, lambda part, text=text: output_folder.write_text(part, text)
         )
-    return Sweep(frame, plan, config)
+    return Sweep(frame, plan, config, time())
 
 
 def _names(value: str | os.PathLike[str] | Sequence[str]) -> str | list[str]:

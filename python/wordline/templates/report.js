@@ -1,5 +1,6 @@
 "use strict";
-// Draws the charts. The root element says how far it got: data-charts="drawn/all", data-fault.
+// Draws the charts, those of folded sections when they are opened, and says where a table scrolls.
+// The root element says how far the charts are: data-charts="drawn/all", data-fault.
 (() => {
   const root = document.documentElement;
   const fault = (message) => { root.dataset.fault = `${root.dataset.fault ?? ""}${message}\n`; };
@@ -8,6 +9,7 @@
   document.addEventListener("securitypolicyviolation", (event) => fault(`${event.violatedDirective} ${event.blockedURI}`));
 
   const charts = [...document.querySelectorAll("[data-chart]")];
+  const folds = [...document.querySelectorAll("details")];
   const font = { family: getComputedStyle(document.body).fontFamily, size: 12 };
   const axis = { automargin: true, ticks: "", showline: false, zeroline: false };
   const title = { standoff: 8, font: { size: 12 } };
@@ -42,30 +44,82 @@
   };
 
   const draw = (figures) => {
-    let drawn = 0;
-    const progress = () => { root.dataset.charts = `${drawn}/${charts.length}`; };
-    progress();
+    const chosen = new Map();
+    const drawn = new Set();
+    const told = () => { root.dataset.charts = `${drawn.size}/${charts.length}`; };
+    const figure = (chart) => {
+      const whole = figures[chart.dataset.chart];
+      return whole.choices ? whole.choices[chosen.get(chart) ?? 0] : whole;
+    };
+    const plot = (chart) => {
+      const { data, layout } = figure(chart);
+      return Plotly.react(chart, data, withDefaults(layout, chart.clientWidth), config)
+        .then(() => { drawn.add(chart); told(); });
+    };
+    const folded = (chart) => chart.closest("details:not([open])");
+    const started = new Set();
+    const plotOpen = () => {
+      for (const chart of charts.filter((one) => !folded(one) && !started.has(one))) {
+        started.add(chart);
+        plot(chart);
+      }
+    };
+    // A list of the figures that a chart may show, for mouse, keyboard and screen reader alike.
     for (const chart of charts) {
-      const { data, layout } = figures[chart.dataset.chart];
-      Plotly.newPlot(chart, data, withDefaults(layout, chart.clientWidth), config).then(() => { drawn += 1; progress(); });
+      const { choices, of } = figures[chart.dataset.chart];
+      if ((choices?.length ?? 0) < 2) continue;
+      const label = document.createElement("label");
+      const list = document.createElement("select");
+      list.append(...choices.map(({ name }, place) => new Option(name, place)));
+      list.addEventListener("change", () => { chosen.set(chart, Number(list.value)); plot(chart); });
+      label.className = "chosen";
+      label.append(`${of} `, list);
+      chart.before(label);
     }
+    told();
+    plotOpen();
+    folds.forEach((one) => one.addEventListener("toggle", plotOpen));
 
     // Charts cannot be asked for their size on paper: they get one that A4 and Letter hold.
-    const details = document.querySelectorAll("details");
-    const heights = charts.map((chart) => figures[chart.dataset.chart].layout.height);
+    const heights = new Map(charts.map((chart) => [chart, figures[chart.dataset.chart].layout.height]));
     const fit = (chart, size) => { chart.style.height = `${size.height}px`; Plotly.relayout(chart, size); };
+    let closed = [];
     addEventListener("beforeprint", () => {
-      details.forEach((one) => { one.open = true; });
-      charts.forEach((chart, index) => {
+      closed = folds.filter((one) => !one.open);
+      closed.forEach((one) => { one.open = true; });
+      plotOpen();
+      charts.forEach((chart) => {
         const half = chart.closest(".halves");
         const highest = half ? 300 : chart.dataset.chart === "time" ? 780 : chart.dataset.chart === "views" ? 560 : 380;
-        fit(chart, { width: half ? 335 : 690, height: Math.min(heights[index], highest) });
+        fit(chart, { width: half ? 335 : 690, height: Math.min(heights.get(chart), highest) });
       });
     });
     addEventListener("afterprint", () => {
-      charts.forEach((chart, index) => fit(chart, { width: null, height: heights[index], autosize: true }));
+      charts.forEach((chart) => fit(chart, { width: null, height: heights.get(chart), autosize: true }));
+      closed.forEach((one) => { one.open = false; });
     });
   };
+
+  // What an address names is shown, be it folded.
+  const reveal = () => {
+    const found = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = found && (found.closest("details") ?? found.querySelector("details"));
+    if (fold && !fold.open) { fold.open = true; found.scrollIntoView(); }
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
+  // A table that is wider than the page says so, and can be scrolled with the keyboard.
+  // What it says changes its size, which is not to be observed in the same frame.
+  const scrolls = new ResizeObserver((entries) => requestAnimationFrame(() => {
+    for (const { target } of entries) {
+      const place = target.closest(".scroll");
+      const wide = place.scrollWidth > place.clientWidth + 1;
+      place.classList.toggle("wide", wide);
+      if (wide) place.tabIndex = 0; else place.removeAttribute("tabindex");
+    }
+  }));
+  document.querySelectorAll(".scroll, .scroll > table").forEach((one) => scrolls.observe(one));
 
   if (globalThis.DecompressionStream) {
     load().then(draw);
