@@ -109,6 +109,16 @@ class Comparison:
         values = {key: [side.configuration.get(key) for side in self.sides] for key in keys}
         return {key: own for key, own in values.items() if any(one != own[0] for one in own)}
 
+    def shared(self) -> dict[str, object]:
+        """The keys that have the same value on all sides, with that value."""
+        first = self.sides[0].configuration
+        others = [side.configuration for side in self.sides[1:]]
+        return {
+            key: value
+            for key, value in first.items()
+            if value is not None and all(one.get(key) == value for one in others)
+        }
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes one self-contained page; returns its path. Raises WordlineError."""
         from wordline.comparison_page import render

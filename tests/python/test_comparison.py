@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import wordline
 from wordline import statistics
-from wordline.comparison_page import per_cent
+from wordline.comparison_page import MAIN, per_cent, verdict
 from wordline.pages import charts_of
 from wordline.sweep.effects import Effects, pareto
 from wordline.sweep.plan import Plan
@@ -56,7 +56,7 @@ def test_runs_differ_in_what_differs(device: str, wordline: Command) -> None:
     shown = wordline("compare", "one", "other")
     assert "nand.timing.read_ns" in shown.stdout
     same = wordline("compare", "one", "again")
-    assert "0 figures differ" in same.stdout
+    assert "0 metrics differ" in same.stdout
 
 
 def test_each_of_several_results_is_beside_the_first(
@@ -70,14 +70,66 @@ def test_each_of_several_results_is_beside_the_first(
     print_comparison(found)
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
-    line = next(line for line in found.lines if line.figure == "breakdown.read.cell_us")
-    told = [
-        row.split() for row in shown.splitlines() if row.split()[:1] == ["breakdown.read.cell_us"]
-    ]
+    line = next(line for line in found.lines if line.figure == "latency.read.mean_us")
+    told = [row.split() for row in shown.splitlines() if "read latency, mean" in row]
     assert len(told) == 2
     for place, row in enumerate(told, 1):
-        assert " ".join(row[3:]).startswith(per_cent(line, place).strip())
+        # Of a name of three words, two values with their units, a change and a verdict.
+        assert " ".join(row[7:-1]) == per_cent(line, place)
+        assert row[-1] == "worse", "slower cells"
     assert told[0] != told[1]
+
+
+def test_a_change_is_better_or_worse_by_the_direction_of_its_metric(device: str) -> None:
+    for name, read_ns in {"slow": 90_000, "fast": 40_000}.items():
+        wordline.run(device, overrides={"nand.timing.read_ns": read_ns}, out=name)
+    found = wordline.compare("slow", "fast")
+    verdicts = {line.figure: verdict(line, 1) for line in found.lines if line.differs}
+    assert verdicts["latency.read.mean_us"] == "better"
+    assert verdicts["utilisation.die_mean"] == "", "busy dies are neither"
+    back = wordline.compare("fast", "slow")
+    assert {verdict(line, 1) for line in back.lines if line.figure == "latency.read.mean_us"} == {
+        "worse"
+    }
+
+
+def test_within_noise_nothing_is_better(device: str) -> None:
+    one = wordline.sweep(device, seeds=6, overrides=AGED)
+    others = wordline.sweep(device, seeds=[11, 12, 13, 14, 15, 16], overrides=AGED)
+    found = one.compare(others)
+    line = next(line for line in found.lines if line.figure == "latency.write.mean_us")
+    assert line.exceeds_noise(1) is False
+    assert line.difference(1) != 0
+    assert verdict(line, 1) == ""
+
+
+def test_the_page_shows_what_differs_and_folds_the_rest(device: str, tmp_path: Path) -> None:
+    wordline.run(device, out="one")
+    wordline.run(device, overrides={"nand.timing.read_ns": 90_000}, out="other")
+    found = wordline.compare("one", "other")
+    page = found.report(tmp_path / "page.html").read_text()
+    open_part = re.sub(r"<details.*?</details>", "", page, flags=re.DOTALL)
+    assert "nand.timing.read_ns" in open_part
+    assert "nand.timing.program_ns" not in open_part
+    assert "nand.timing.program_ns" in page
+    shown = {path for path in MAIN if f"<code>{path}</code>" in open_part}
+    assert shown == {line.figure for line in found.lines if line.differs} & set(MAIN)
+    rows = dict(re.findall(r"<code>([^<]*)</code></span></th><td([^>]*)>", open_part))
+    assert rows["latency.read.mean_us"] == ' class="worse"'
+    assert re.search(r"latency.read.mean_us</code>.*?<td>[\d.]+ (µs|ms)</td>", open_part)
+    equal = [line.figure for line in found.lines if not line.differs]
+    assert all(f"<code>{path}</code>" in page for path in equal)
+    assert not [path for path in equal if f"<code>{path}</code>" in open_part]
+
+
+@needs_browser
+def test_a_phone_holds_the_comparison(device: str, tmp_path: Path) -> None:
+    for name, read_ns in {"one": 40_000, "other": 90_000, "a-third-of-them": 50_000}.items():
+        wordline.run(device, overrides={"nand.timing.read_ns": read_ns}, out=name)
+    for names in (("one", "other"), ("one", "other", "a-third-of-them")):
+        page = wordline.compare(*names).report(tmp_path / "page.html")
+        assert 'data-charts="1/1"' in dumped(page, tmp_path / "profile")
+        require_fits(page, tmp_path)
 
 
 def test_sweeps_of_seeds_tell_noise(device: str) -> None:

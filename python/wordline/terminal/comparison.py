@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from wordline.comparison import Comparison, Line
-from wordline.comparison_page import SAID, cell, per_cent, ranked
+from wordline.comparison_page import SAID, knows_noise, main, mean, per_cent, ranked, verdict
+from wordline.metric import metric, value_text
 from wordline.terminal.console import print_figures, print_rows
 from wordline.units import ABSENT
 
@@ -11,18 +12,20 @@ MOST_ROWS = 30
 
 
 def print_comparison(found: Comparison) -> None:
-    """Prints the keys that differ, and the figures that differ most."""
+    """Prints the keys that differ, the main metrics that differ, and those that differ most."""
     names = [side.name for side in found.sides]
     keys = found.configuration()
     if keys:
-        print_rows(["key", *names], ([key, *map(_word, own)] for key, own in keys.items()))
+        print_rows(["key", *names], ([key, *map(value_text, own)] for key, own in keys.items()))
     lines = ranked(found)
+    first = main(lines)
+    shown = [*first, *(line for line in lines if line not in first)][:MOST_ROWS]
     for place in range(1, len(names)):
-        _print_side(names[0], names[place], place, lines[:MOST_ROWS])
+        _print_side(names[0], names[place], place, shown)
     equal = len(found.lines) - len(lines)
     more = f"; {len(lines) - MOST_ROWS} more differ" if len(lines) > MOST_ROWS else ""
-    print(f"{len(lines)} figures differ, {equal} are equal{more}")
-    if any(found.lines[0].exceeds_noise(place) is None for place in range(1, len(names))):
+    print(f"{len(lines)} metrics differ, {equal} are equal{more}")
+    if not knows_noise(found):
         print("What is noise only repeated seeds tell: compare sweeps with --seeds.")
     versions = {side.version for side in found.sides}
     if len(versions) > 1:
@@ -31,17 +34,19 @@ def print_comparison(found: Comparison) -> None:
 
 
 def _print_side(first: str, name: str, place: int, lines: Sequence[Line]) -> None:
-    """Prints the figures of a side beside those of the first."""
+    """Prints the metrics of a side next to those of the first."""
     rows = [
-        (
-            line.figure, cell(line, 0), cell(line, place), per_cent(line, place),
-            SAID[line.exceeds_noise(place)],
-        )
+        [
+            metric(line.figure).name, mean(line, 0), mean(line, place), per_cent(line, place),
+            _judged(line, place),
+        ]
         for line in lines
     ]  # fmt: skip
     if rows:
-        print_figures(["figure", first, name, "change", "noise"], rows, spare=1)
+        print_figures(["metric", first, name, "change", "verdict"], rows, spare=1)
 
 
-def _word(value: object) -> str:
-    return ABSENT if value is None else str(value)
+def _judged(line: Line, place: int) -> str:
+    """Better or worse; or how the difference stands to noise, where that is known."""
+    noise = line.exceeds_noise(place)
+    return verdict(line, place) or (ABSENT if noise is None else SAID[noise])
