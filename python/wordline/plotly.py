@@ -27,6 +27,8 @@ ZERO = "0"
 HEAT = "Cividis"
 MOST_COLUMNS = 320
 MOST_ROWS = 128
+FAR = 4
+"""Times the least value, from which on an axis of values is logarithmic."""
 MOST_TICKS = 8
 """Of a logarithmic axis, so that a phone has room for their labels."""
 
@@ -123,6 +125,15 @@ def at_values(title: str, values: Sequence[float], text: Callable[[float], str])
         "range": [ends[0] - beside, ends[1] + beside],
         "autotickangles": [0, -45, -90],
     }
+
+
+def upright(title: str, ends: Sequence[tuple[float, float]]) -> Figure:
+    """The vertical axis over intervals, or values as intervals of one: logarithmic where a few are
+    far above the others, which it would press together otherwise."""
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if low > 0 and high > FAR * low:
+        return logarithmic(title, [low, high])
+    return {"title": {"text": title}, **LINEAR}
 
 
 def choices(figures: Mapping[str, Figure], of: str) -> Figure:

@@ -17,6 +17,8 @@ from conftest import Command, environment, files_of, msr, of_this_process
 from polars.testing import assert_frame_equal
 
 import wordline
+from wordline.metric import metric
+from wordline.pages import charts_of
 from wordline.search.goal import bound
 
 pytest.importorskip("optuna")
@@ -77,6 +79,34 @@ def test_bounds_rule_out_what_breaks_them(device: str) -> None:
     assert nothing.best() == []
     with pytest.raises(wordline.WordlineError, match="no trial meets the bounds"):
         nothing.device()
+
+
+BOUNDED = ("--minimise", "nand.timing.read_ns", "--subject-to", "latency.read.mean_us < 150",
+           "--vary", "nand.timing.read_ns=20000:100000:20000", "--sampler", "grid")  # fmt: skip
+
+
+def test_the_bounded_metric_is_in_table_terminal_and_page(device: str, wordline: Command) -> None:
+    done = wordline("search", device, *BOUNDED, "--out", "here")
+    assert done.returncode == 0, done.stderr
+    table = polars.read_parquet("here/trials.parquet")
+    column = table["latency.read.mean_us"]
+    for row in table.to_dicts():
+        key = f"nand.timing.read_ns={row['nand.timing.read_ns']}"
+        told = wordline("run", device, "--set", key, "--json", "--out", "run")
+        mean = json.loads(told.stdout)["latency"]["read"]["mean_us"]
+        assert row["latency.read.mean_us"] == pytest.approx(mean)
+        assert row["feasible"] is (mean < 150)
+    (best,) = table.filter(table["best"])["latency.read.mean_us"]
+    line = next(line for line in done.stdout.splitlines() if "latency.read.mean_us" in line)
+    assert metric("latency.read.mean_us").text(best) in line
+    assert "bound < 150 µs" in line
+    page = Path("here/report.html").read_text()
+    shown = charts_of(page)["bound-0"]
+    assert [shape["y0"] for shape in shown["layout"]["shapes"]] == [150]
+    drawn = [y for group in shown["data"] if group["name"] != "best" for y in group["y"]]
+    assert sorted(drawn) == pytest.approx(sorted(column), rel=1e-5)
+    assert "subject to read latency, mean &lt; 150 µs" in page
+    assert f"<td>{metric('latency.read.mean_us').text(best)}</td>" in page
 
 
 def test_two_objectives_have_a_front(device: str) -> None:

@@ -15,7 +15,7 @@ from wordline._wordline import WordlineError
 from wordline.search.goal import bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
-from wordline.search.trials import DIGEST, ERROR, PLACE, ended, lines_in, opened
+from wordline.search.trials import BOUNDED, DIGEST, ERROR, PLACE, ended, lines_in, opened
 from wordline.sweep.local import job_count
 from wordline.sweep.plan import OWN
 from wordline.sweep.table import series
@@ -51,8 +51,8 @@ class Search:
 
     def table(self) -> polars.DataFrame:
         """A row for each trial that has ended: `trial`, `state`, the keys that vary, the
-        objectives, `feasible`, whether it is among the `best`, `error`, and the digest of its run.
-        """
+        objectives, the bounded metrics by their paths, `feasible`, whether it is among the `best`,
+        `error`, and the digest of its run."""
         import polars
 
         trials = ended(self.study)
@@ -62,6 +62,10 @@ class Search:
         columns |= {
             str(one): [own[place] for own in values]
             for place, one in enumerate(self.plan.objectives)
+        }
+        columns |= {
+            name: [one.user_attrs.get(BOUNDED, {}).get(name) for one in trials.values()]
+            for name in self.plan.bounded()
         }
         return polars.DataFrame(
             [

@@ -10,7 +10,7 @@ from wordline._wordline import WordlineError
 from wordline.search.goal import value_of
 from wordline.search.plan import Plan
 from wordline.search.space import grid, space
-from wordline.search.trials import DIGEST, ERROR, PLACE, ended, sampler
+from wordline.search.trials import BOUNDED, DIGEST, ERROR, PLACE, ended, sampler
 from wordline.sweep.engine import FIGURES, Engine
 from wordline.sweep.plan import OPTIONS, OWN, Point
 from wordline.sweep.tasks import Known, Task
@@ -130,11 +130,11 @@ class Loop:
     def _complete(self, trial: optuna.Trial, done: Done) -> None:
         plan = self._plan
         values = [value_of(one.name, done.figures, trial.params) for one in plan.objectives]
-        excesses = [
-            one.excess(value_of(one.name, done.figures, trial.params)) for one in plan.bounds
-        ]
-        for one, excess in zip(plan.bounds, excesses, strict=True):
-            trial.set_constraint(str(one), excess)
+        bounded = {one.name: value_of(one.name, done.figures, trial.params) for one in plan.bounds}
+        for one in plan.bounds:
+            trial.set_constraint(str(one), one.excess(bounded[one.name]))
+        if bounded:
+            trial.set_user_attr(BOUNDED, bounded)
         trial.set_user_attr(DIGEST, done.digest)
         self._ended += 1
         self._study.tell(trial, values)

@@ -40,6 +40,10 @@ class Plan:
     rungs: Sequence[int]
     seed: int
 
+    def bounded(self) -> list[str]:
+        """The names of the bounds that are metrics."""
+        return list(dict.fromkeys(one.name for one in self.bounds if one.name not in self.vary))
+
     def keys(self) -> dict[str, Any]:
         """The values of configuration keys that all trials share."""
         return {key: value for key, value in self.overrides.items() if key not in OWN}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wordline.search.journal import Lines
 
 JOURNAL = "trials.journal"
-PLACE, ERROR, DIGEST = "place", "error", "digest"
+PLACE, ERROR, DIGEST, BOUNDED = "place", "error", "digest", "bounded"
 PLAN = "plan"
 
 

@@ -24,7 +24,7 @@ from wordline.plotly import (
     choices,
     figure,
     legend,
-    logarithmic,
+    upright,
 )
 from wordline.sweep.effects import Effects, Word, pareto
 from wordline.sweep.table import keys_of
@@ -42,8 +42,6 @@ FIRST = (
 MOST_FIGURES = 6
 MOST_PAIRS = 6
 MOST_LINES = 12
-FAR = 4
-"""Times the least value, from which on an axis is logarithmic."""
 MOST_ROWS, OPEN_ROWS = 1000, 30
 """Combinations in the table, and those that are shown without opening it."""
 SAID = {True: "beyond noise", False: "within noise", None: "no repeated seeds: unknown"}
@@ -237,7 +235,7 @@ def lines(effects: Effects, one: Metric) -> Figure:
         xaxis=at_values(name, values, value_text)
         if numeric
         else {"title": {"text": name}, "type": "category"},
-        yaxis=_upright(title, [_ends(found, scale) for own in means.values()
+        yaxis=upright(title, [_ends(found, scale) for own in means.values()
                                for found in own.values()]),
     )  # fmt: skip
 
@@ -252,15 +250,6 @@ def _ends(found: statistics.Interval, scale: float) -> tuple[float, float]:
     """The ends of an interval, in the unit of a chart."""
     width = found.half_width or 0.0
     return (found.mean - width) / scale, (found.mean + width) / scale
-
-
-def _upright(title: str, ends: Sequence[tuple[float, float]]) -> Figure:
-    """The vertical axis over intervals: logarithmic where a few are far above the others, which it
-    would press together otherwise."""
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if low > 0 and high > FAR * low:
-        return logarithmic(title, [low, high])
-    return {"title": {"text": title}, **LINEAR}
 
 
 def _short(value: float) -> float:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, SpinnerColumn, TextColumn
 
-from wordline.terminal.console import print_figures
+from wordline.search.quantity import limits_of, name_of, text_of
+from wordline.terminal.console import print_figures, print_rows
 from wordline.terminal.progress import ProgressBar
-from wordline.terminal.sweep import value_text
 from wordline.units import number
 
 if TYPE_CHECKING:
     from wordline.search import Search, State
+    from wordline.search.plan import Plan
 
 MOST_ROWS = 20
 
@@ -38,16 +39,14 @@ class Line(ProgressBar):
 
 def print_search(search: Search, place: str) -> None:
     """Prints what was found, and where the rest is."""
-    table = search.table()
-    best = table.filter(table["best"]).sort([str(one) for one in search.plan.objectives])
-    names = [str(one) for one in search.plan.objectives]
-    if best.height:
-        shown = best.to_dicts()[: 1 if len(names) == 1 else MOST_ROWS]
-        keys = list(search.plan.vary)
-        titles = [key.rsplit(".", 1)[-1] for key in keys] + names
-        print_figures(titles, (_cells(row, keys, names) for row in shown), spare=len(names) - 1)
-        if best.height > len(shown) > 1:
-            print(f"and {best.height - len(shown)} more of the Pareto front")
+    plan, table = search.plan, search.table()
+    best = table.filter(table["best"]).sort([str(one) for one in plan.objectives])
+    if best.height and len(plan.objectives) == 1:
+        _print_best(plan, best.to_dicts()[0])
+    elif best.height:
+        _print_front(plan, best.to_dicts()[:MOST_ROWS])
+        if best.height > MOST_ROWS:
+            print(f"and {best.height - MOST_ROWS} more of the Pareto front")
     else:
         complete = (table["state"] == "complete").any()
         print("No trial meets the bounds." if complete else "No trial is complete.")
@@ -56,12 +55,30 @@ def print_search(search: Search, place: str) -> None:
     print(f"{table.height} trials{found}; {Path(place, 'report.html')} shows them")
 
 
+def _print_best(plan: Plan, row: dict[str, Any]) -> None:
+    """Prints a trial: what it was for, what is bounded, and its keys."""
+    aims = {one.name: "maximised" if one.maximise else "minimised" for one in plan.objectives}
+    columns = {one.name: str(one) for one in plan.objectives}
+    columns |= {name: name for name in (*plan.bounded(), *plan.vary)}
+    rows = [
+        (name, text_of(plan, name, row[column]), ", ".join(filter(None, (
+            aims.get(name), f"bound {limit}" if (limit := limits_of(plan, name)) else ""))))
+        for name, column in columns.items()
+    ]  # fmt: skip
+    print_rows((f"Best trial: {row['trial']}", "value", ""), rows)
+
+
+def _print_front(plan: Plan, rows: Sequence[dict[str, Any]]) -> None:
+    """Prints the trials of a Pareto front: objectives, what is bounded, keys."""
+    columns = {one.name: str(one) for one in plan.objectives}
+    columns |= {name: name for name in (*plan.bounded(), *plan.vary)}
+    titles = [f"{name_of(plan, name)} {limits_of(plan, name)}".rstrip() for name in columns]
+    cells = ([text_of(plan, name, row[own]) for name, own in columns.items()] for row in rows)
+    print_figures(titles, cells, spare=len(columns) - 2)
+
+
 def _print_faults(faults: Sequence[str], trials: int) -> None:
     if faults:
         told = dict.fromkeys(faults)
         more = f"; and {len(told) - 1} other reasons" if len(told) > 1 else ""
         print(f"{len(faults)} of {trials} trials failed: {faults[0]}{more}")
-
-
-def _cells(row: dict[str, Any], keys: list[str], names: list[str]) -> list[str]:
-    return [value_text(row[key]) for key in keys] + [number(row[name]) for name in names]
