@@ -11,7 +11,7 @@ from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from wordline.pickling import Outcome, Tables
     from wordline.summary import Smart
+
+
+SET = "# --set "
+"""Begins the lines above a configuration that have the keys set for the run."""
 
 
 class Table:
@@ -67,14 +71,15 @@ class Table:
 class Result:
     """The outcome of a run: a summary, tables, the configuration it was run with."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: Outcome, settings: Sequence[tuple[str, str]] = ()) -> None:
         self._outcome = outcome
+        self._settings = settings
 
-    def __reduce__(self) -> tuple[Callable[..., Result], tuple[str, dict[str, Any]]]:
+    def __reduce__(self) -> tuple[Callable[..., Result], tuple[object, ...]]:
         # Made of texts and Arrow streams, and read by the same version alone.
         from wordline import pickling
 
-        return result_of, (wordline.__version__, pickling.state(self._outcome))
+        return result_of, (wordline.__version__, pickling.state(self._outcome), self._settings)
 
     @cached_property
     def summary(self) -> wordline.Summary:
@@ -192,10 +197,15 @@ class Result:
             for file in output_folder.write(path, self._writers(report), "run", numbered=numbered)
         ]
 
+    def _annotated_config(self) -> str:
+        """The configuration below the keys that were set for this run, as comments."""
+        lines = [f"{SET}{key}={' '.join(value.split())}\n" for key, value in self._settings]
+        return "".join(lines) + self.config
+
     def _writers(self, report: bool) -> dict[str, output_folder.Writer]:
         texts = {
             "summary.json": lambda: self._outcome.summary_text() + "\n",
-            "config.resolved.toml": lambda: self.config,
+            "config.resolved.toml": self._annotated_config,
         }
         writers: dict[str, output_folder.Writer] = {
             name: lambda part, text=text: output_folder.write_text(part, text())
@@ -218,7 +228,7 @@ class Result:
             self.latency.polars(),
             **{name: Table(self._outcome, name).polars() for name in MORE if name in there},
         )
-        return render(self.summary, self.config, drawn)
+        return render(self.summary, self._annotated_config(), drawn)
 
     def _page_of_another_process(self) -> str:
         import subprocess
@@ -250,12 +260,14 @@ class Result:
         return run_html(self.summary)
 
 
-def result_of(version: str, state: dict[str, Any]) -> Result:
+def result_of(
+    version: str, state: dict[str, Any], settings: Sequence[tuple[str, str]] = ()
+) -> Result:
     """A result that was pickled. Raises WordlineError if another version did."""
     from wordline import pickling
 
     pickling.require_version(version)
-    return Result(pickling.Pickled(**state))
+    return Result(pickling.Pickled(**state), settings)
 
 
 def table_of(version: str, name: str, stream: bytes) -> Table:

@@ -236,7 +236,7 @@ def _heard(
     )
     if outcome.requests == 0:
         _nothing_simulated(outcome)
-    return Result(outcome)
+    return Result(outcome, overrides)
 
 
 def _ended_early(result: Result) -> RunError | Interrupted | None:

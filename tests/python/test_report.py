@@ -1,6 +1,8 @@
 """The report, opened in a browser: every chart is drawn, nothing is asked of a network."""
 
+import pickle
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -10,12 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from browser import dumped, needs_browser, require_fits
+from browser import dumped, needs_browser, require_fits, unfolded
 from conftest import msr
 
 import wordline
 from wordline import units
 from wordline.pages import charts_of
+from wordline.plotly import logarithmic
+from wordline.report import from_folder
 
 WRITTEN = {"erases", "wear", "views"}
 ALL = {"distribution", "tail", "breakdown", "time", "channels", "dies"} | WRITTEN
@@ -31,7 +35,7 @@ class Seen:
 
 
 def opened(page: Path, profile: Path) -> Seen:
-    html = dumped(page, profile)
+    html = dumped(unfolded(page, page.parent), profile)
     root = re.search(r"<html[^>]*>", html)
     assert root
     said = dict(re.findall(r'data-(\w+)="([^"]*)"', root[0]))
@@ -203,6 +207,96 @@ def test_it_shows_the_figures_of_the_summary(tiny: str) -> None:
         *summary["notes"],
     ):
         assert expected in text.replace("&#39;", "'").replace("&amp;", "&"), expected
+
+
+def without_folds(text: str) -> str:
+    """What a page shows before a section is opened."""
+    parts = re.split(r"(<details[^>]*>|</details>)", text)
+    depth, kept = 0, ""
+    for part in parts:
+        if part.startswith("<details"):
+            depth += 1 if "open" not in part.split(">")[0] else 0
+        elif part == "</details>":
+            depth = max(0, depth - 1)
+        elif not depth:
+            kept += part
+    return kept
+
+
+def test_the_top_has_percentiles_and_the_keys_that_were_set(tiny: str) -> None:
+    Path("disk.csv").write_text(msr(2000))
+    keys = {"ftl.gc.victim": "fifo", "host.queue_depth": 7}
+    result = wordline.run(tiny, "disk.csv", overrides=keys, out="out")
+    drawn_again = from_folder(Path("out"))
+    for page in (Path("out/report.html").read_text(), drawn_again):
+        top = without_folds(page).split('<h2 id="latency">')[0]
+        for op in ("read", "write"):
+            for key in ("p50_us", "p99_us", "p99_99_us"):
+                assert f"<td>{units.duration(result.summary['latency'][op][key])}</td>" in top
+        assert "<small><code>ftl.gc.victim</code></small></dt><dd>fifo</dd>" in top
+        assert "<small><code>host.queue_depth</code></small></dt><dd>7</dd>" in top
+    assert tomllib.loads(Path("out/config.resolved.toml").read_text()) == tomllib.loads(
+        result.config
+    )
+    plain = wordline.run(tiny, "disk.csv", out="plain")
+    assert Path("plain/config.resolved.toml").read_text() == plain.config
+    assert "Set for this run" not in Path("plain/report.html").read_text()
+
+
+def test_a_copy_of_a_result_keeps_the_keys_that_were_set(tiny: str) -> None:
+    result = pickle.loads(pickle.dumps(wordline.run(tiny, overrides={"workload.requests": 99})))
+    assert "<dd>99</dd>" in without_folds(result.report("report.html").read_text())
+
+
+def test_details_are_folded_and_their_headings_are_not(tiny: str) -> None:
+    text = simulated(tiny, msr(10_000, reads=0.3)).read_text()
+    shown = without_folds(text)
+    for name in ("Load on the hardware", "Flash", "The run"):
+        assert f">{name}</a>" in shown, "the contents name it"
+        assert f">{name}</h2>" in text
+    drawn = set(re.findall(r'data-chart="([^"]+)"', shown))
+    assert drawn == {"distribution", "tail", "breakdown", "time"}
+
+
+@needs_browser
+def test_folded_charts_wait_until_they_are_opened(tiny: str, tmp_path: Path) -> None:
+    page = simulated(tiny, msr(10_000, reads=0.3))
+    count = len(charts(page))
+    assert f'data-charts="4/{count}"' in dumped(page, tmp_path / "profile")
+    seen = opened(page, tmp_path / "profile")
+    assert (seen.charts, seen.fault) == (f"{count}/{count}", None)
+
+
+def test_logarithmic_axes_have_whole_numbers_at_their_ticks(tiny: str) -> None:
+    """None of 8, 9, 10k, 2, 3, which are the last digits that the library gives by itself."""
+    Path("disk.csv").write_text(msr(20_000, reads=0.3))
+    shown = charts_of(wordline.run(tiny, "disk.csv").report("report.html").read_text())
+    axes = [axis for chart in shown.values() for axis in chart["layout"].values()
+            if isinstance(axis, dict) and axis.get("type") == "log"]  # fmt: skip
+    assert axes
+    assert all(axis["tickvals"] and axis["ticktext"] for axis in axes)
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ((8_000, 30_000), ["10,000", "20,000"]),
+        ((1, 100), ["1", "2", "5", "10", "20", "50", "100"]),
+        ((1, 1000), ["1", "10", "100", "1,000"]),
+        ((1e-3, 1e6), ["0.01", "1", "100", "10,000", "1,000,000"]),
+        ((3, 3), ["2", "5"]),
+    ],
+)
+def test_a_logarithmic_axis_is_labelled_with_few_round_numbers(
+    values: tuple[float, float], labels: list[str]
+) -> None:
+    axis = logarithmic("size", values)
+    low, high = axis["range"]
+    within = [text for at, text in zip(axis["tickvals"], axis["ticktext"], strict=True)
+              if low <= np.log10(at) <= high]  # fmt: skip
+    assert within == labels
+    assert low <= np.log10(min(values))
+    assert high >= np.log10(max(values))
 
 
 def test_a_host_side_has_a_section(tiny: str) -> None:

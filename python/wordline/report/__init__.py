@@ -1,5 +1,6 @@
 """The HTML report: one file that needs nothing but a browser."""
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVa
 from wordline import miss_ratio, pages, parts, plan_page, units
 from wordline._wordline import WordlineError
 from wordline.disk_spared import disk_spared
+from wordline.metric import key_name
 from wordline.plotly import Figure
 from wordline.replay import replayed
 from wordline.report import disks, hit_curve, latency, time_series
@@ -23,6 +25,7 @@ from wordline.report import wear as wear_charts
 from wordline.report.tables import Tables
 from wordline.report.utilisation import utilisation
 from wordline.report.views import views
+from wordline.result import SET
 
 __all__ = ["Tables", "from_folder", "render"]
 
@@ -77,6 +80,8 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         reads_met=READS_MET,
         charts=shown,
         config=_highlighted(config),
+        key_name=key_name,
+        settings=settings_of(config),
         ops=parts.of_data(summary),
         served=parts.ops(summary),
         replayed=replayed(summary),
@@ -84,6 +89,13 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         parts=parts.shown(summary),
         disk_spared=disk_spared(summary["cache"]) if summary["cache"] else "",
     )
+
+
+def settings_of(config: str) -> list[tuple[str, str]]:
+    """The keys that were set for a run, as `Result.write` keeps them above its configuration."""
+    lines = itertools.takewhile(lambda line: line.startswith(SET), config.splitlines())
+    pairs = (line.removeprefix(SET).partition("=") for line in lines)
+    return [(key, value.strip("\"'")) for key, _, value in pairs]
 
 
 def from_folder(path: Path) -> str:

@@ -5,7 +5,18 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from wordline.plotly import COLLECTION, LINEAR, NEUTRAL, OPS, Figure, decades, figure, legend, line
+from wordline.plotly import (
+    COLLECTION,
+    LINEAR,
+    NEUTRAL,
+    OPS,
+    Figure,
+    decades,
+    figure,
+    legend,
+    line,
+    logarithmic,
+)
 from wordline.report.pauses import Active, pause_switch
 from wordline.report.rows import (
     hover,
@@ -232,8 +243,7 @@ def _write_amplification(rows: pl.DataFrame) -> _Panel:
     values = sorted(known_values([drawn]))
     if not values or values[-1] < 10 * values[len(values) // 2]:
         return _Panel("write amplification", [drawn])
-    scale = {"type": "log", "dtick": "D2", "exponentformat": "none"}
-    return _Panel("write ampl. (log)", [drawn], scale)
+    return _Panel("write ampl. (log)", [drawn], logarithmic("", values))
 
 
 def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float, unit: str) -> list[Figure]:
