@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -81,6 +82,35 @@ def test_intervals_are_put_together() -> None:
     wide = cliff.intervals(WRITES, 2.0)
     assert wide == {"end_s": [2, 4], "mb_per_s": [25, 9], "max_us": [150, 900]}
     assert cliff.intervals(WRITES, 0.5)["mb_per_s"] == [30, 20, 10, 8]
+
+
+def test_a_short_interval_at_the_end_is_no_point_and_an_empty_one_has_no_response_time() -> None:
+    # In the last 10 ms two writes end at once: 800 MB/s, of a device that does 8 to 30.
+    ended = series(
+        (5, 6, 100, 0, 30_000_000),
+        (6, 7, 0, 5, 0),
+        (7, 8, 700, 9, 8_000_000),
+        (8, 8.01, 700, 9, 8_000_000),
+    )
+    for width in (1.0, 0.5):
+        found = cliff.full(cliff.intervals(ended, width), 5)
+        assert [one.end_s for one in found] == [1, 2, 3]
+        assert [one.mb_per_s for one in found] == [30, 0, 8]
+        assert [one.max_us for one in found] == [100, None, 700]
+
+
+def test_the_cliff_says_what_the_drive_lacks(tiny: str) -> None:
+    buffer = {"buffer.capacity_kib": 64}
+    slc = {"ftl.slc_cache.static.ratio": 0.125, "nand.cell": "qlc",
+           "nand.geometry.blocks_per_plane": 512}  # fmt: skip
+
+    def lacks(more: dict[str, Any]) -> str:
+        return cliff.lacks(on_bench(tiny, more, depth=DEPTH, seed=1, quick=True))
+
+    assert lacks({}) == "The drive has no SLC cache and no DRAM buffer to take writes first."
+    assert lacks(buffer) == "The drive has no SLC cache to take writes first."
+    assert lacks(slc) == "The drive has no DRAM buffer to take writes first."
+    assert lacks(buffer | slc) == ""
 
 
 def test_how_long_writes_stop() -> None:
@@ -198,6 +228,15 @@ def test_the_cliff_is_where_spare_blocks_run_out(tiny: str) -> None:
     assert least <= found["first_collection_at_bytes"] / 4096 <= most
     assert found["ratio"] > 1.25
     assert "Write cliff at" in done["cliff"].verdict
+    assert "no SLC cache and no DRAM buffer" in done["cliff"].verdict
+    rate, worst = (plot.figure for plot in done["cliff"].plots)
+    assert "no SLC cache and no DRAM buffer" in done["cliff"].plots[0].caption
+    unit = {"ms": 1e-3, "s": 1.0}[rate["layout"]["xaxis"]["title"]["text"][-3:].strip("( )")]
+    mark, before, settled = rate["layout"]["shapes"]
+    assert mark["x0"] * unit == pytest.approx(found["cliff_at_s"])
+    assert before["y0"] == pytest.approx(found["before_mb_per_s"])
+    assert settled["y0"] == pytest.approx(found["steady_mb_per_s"])
+    assert worst["layout"]["shapes"] == [mark]
     # Mean response time times rate is the queue depth.
     rate = found["steady_mb_per_s"] * 1e6 / 4096
     assert rate * found["steady_mean_us"] / 1e6 == pytest.approx(DEPTH, rel=0.01)

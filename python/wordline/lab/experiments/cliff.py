@@ -1,5 +1,6 @@
 """The write cliff: what becomes of random writes when free flash runs out."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from wordline.lab import steady
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
-from wordline.plotly import decades, figure, line
+from wordline.plotly import NEUTRAL, Figure, decades, figure, line
 from wordline.study.figure import Plot
 
 BYTES, SEQUENTIAL_BYTES = 4096, 131072
@@ -18,6 +19,8 @@ STOP = 0.1
 LEVEL = 0.8
 """Of the rate before the first collection, below which the steady rate is a cliff."""
 INTERVAL_S = 1.0
+FULL = 1 - 1e-6
+"""Of the width of an interval, as floating point has it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,16 @@ class Cliff:
     at_s: float | None
     worst_before_us: float
     worst_us: float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Writes of an interval: its end, in seconds from the first; MB/s; the longest response time,
+    None if no write was completed."""
+
+    end_s: float
+    mb_per_s: float
+    max_us: float | None
 
 
 def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, list[float]]:
@@ -48,6 +61,19 @@ def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, 
         found["mb_per_s"].append(sum(series["write_bytes"][part]) / 1e6 / (end - start))
         found["max_us"].append(max(us or 0.0 for us in series["max_us"][part]))
     return found
+
+
+def full(found: Mapping[str, Sequence[float]], start_s: float) -> list[Interval]:
+    """The intervals of `intervals` that can be compared: without one at the end that is shorter
+    than the others, whose rate is of a few writes."""
+    ends = [start_s, *found["end_s"]]
+    widths = [end - begin for begin, end in itertools.pairwise(ends)]
+    rows = zip(found["end_s"], found["mb_per_s"], found["max_us"], widths, strict=True)
+    return [
+        Interval(end - start_s, rate, longest or None)
+        for end, rate, longest, width in rows
+        if width > FULL * widths[0]
+    ]
 
 
 def cliff(series: Mapping[str, Sequence[Any]]) -> Cliff:
@@ -108,15 +134,15 @@ def finding(bench: Bench, found: Found) -> Finding:
     amplification = (
         None if bench.slack else found["settled"].summary["flash"]["write_amplification"]
     )
-    wide, rounds = intervals(series, INTERVAL_S), _rounds(series)
+    wide = full(intervals(series, INTERVAL_S), series["start_s"][0])
+    rounds = _rounds(series)
     steady_at = steady.first_steady(rounds) if len(rounds) >= steady.ROUNDS else None
     straight = cliff(found["sequential"].series)
     even = found["sequential"].summary["throughput"]["write_mb_per_s"] / straight.before_mb_per_s
     deep = level < LEVEL * begin.before_mb_per_s
     at_bytes = None if begin.at_bytes is None else begin.at_bytes * bench.scale
     at_s = None if begin.at_s is None else begin.at_s * bench.scale
-    after = [mb for end, mb in zip(wide["end_s"], wide["mb_per_s"], strict=True)
-             if begin.at_s is not None and end - series["start_s"][0] > begin.at_s]  # fmt: skip
+    after = [one.mb_per_s for one in wide if begin.at_s is not None and one.end_s > begin.at_s]
     figures = {
         "cliff_at_bytes": at_bytes if deep else None,
         "cliff_at_s": at_s if deep else None,
@@ -135,7 +161,7 @@ def finding(bench: Bench, found: Found) -> Finding:
         "sequential_ratio": even,
     }
     return Finding(
-        _verdict(figures),
+        " ".join(filter(None, (_verdict(figures), lacks(bench)))),
         figures,
         Table(
             ("random writes of 4 KiB", "before the first collection", "settled"),
@@ -147,7 +173,7 @@ def finding(bench: Bench, found: Found) -> Finding:
                  units.number(amplification)),
             ],
         ),
-        _plots(wide),
+        _plots(bench, wide, figures, begin.at_s),
         [_steady(steady_at, rounds),
          f"Sequential writes of 128 KiB keep {units.share(even)} of the rate that they have before "
          "the first collection."],
@@ -189,31 +215,82 @@ def _verdict(figures: Mapping[str, Any]) -> str:
     stops = f"For {units.share(share)} of the time writes all but stop. " if share > 0.1 else ""
     return (
         f"Write cliff at {units.size(figures['cliff_at_bytes'])} after "
-        f"{units.duration(1e6 * figures['cliff_at_s'])} of random writes of 4 KiB: from "
-        f"{units.bandwidth(before)} to {units.bandwidth(level)}, {units.figures(before / level)} "
-        f"times less, for good. {stops}Worst case {worst}, "
+        f"{units.duration(1e6 * figures['cliff_at_s'])} of random writes of 4 KiB, when free "
+        f"blocks run out: from {units.bandwidth(before)} to {units.bandwidth(level)}, "
+        f"{units.figures(before / level)} times less, for good. {stops}Worst case {worst}, "
         f"{units.figures(figures['worst_ratio'])} times that before the cliff."
     )
 
 
-def _plots(series: Mapping[str, list[float]]) -> list[Plot]:
-    width = series["end_s"][0]
+def lacks(bench: Bench) -> str:
+    """What would take writes before they meet the flash, and the device has not; empty if it has
+    both."""
+    without = [
+        name
+        for name, is_there in (
+            ("SLC cache", bench.policy("ftl", "slc_cache") not in ("", "off")),
+            ("DRAM buffer", bench.buffer_bytes > 0),
+        )
+        if not is_there
+    ]
+    if not without:
+        return ""
+    return f"The drive has no {' and no '.join(without)} to take writes first."
+
+
+def _plots(
+    bench: Bench,
+    wide: Sequence[Interval],
+    figures: Mapping[str, Any],
+    at_s: float | None,
+) -> list[Plot]:
+    """Rate and longest response time in the time of the whole device, with the first collection and
+    the levels that the verdict names."""
+    width = wide[0].end_s
+    seconds, unit = units.axis(wide[-1].end_s * bench.scale)
+    times = [float(f"{(one.end_s - width / 2) * bench.scale / seconds:.6g}") for one in wide]
+    across = {"title": {"text": f"time of writes ({unit})"}, "rangemode": "tozero"}
+    marks: list[Figure] = []
+    if at_s is not None:
+        place = at_s * bench.scale / seconds
+        marks.append(
+            {"type": "line", "x0": place, "x1": place, "yref": "paper", "y0": 0, "y1": 1,
+             "line": {"color": NEUTRAL, "width": 1.4, "dash": "dot"},
+             "label": {"text": "free blocks run out", "textangle": -90, "textposition": "end",
+                       "xanchor": "right", "yanchor": "bottom", "font": {"size": 11}}}
+        )  # fmt: skip
+    levels = [
+        {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": level, "y1": level,
+         "line": {"color": NEUTRAL, "width": 1.2, "dash": "dash"},
+         "label": {"text": f"{name} {units.bandwidth(level)}", "textposition": "end",
+                   "yanchor": "bottom", "font": {"size": 11}}}
+        for name, level in (("before", figures["before_mb_per_s"]),
+                            ("settled", figures["steady_mb_per_s"]))
+    ]  # fmt: skip
     rate = figure(
-        [line("random writes", "#d8731c", series["end_s"], series["mb_per_s"])],
-        height=320,
-        xaxis={"title": {"text": "s"}},
-        yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"},
+        [line("random writes", "#d8731c", times, [one.mb_per_s for one in wide])],
+        height=340,
+        showlegend=False,
+        shapes=[*marks, *levels],
+        xaxis=across,
+        yaxis={"title": {"text": "random writes (MB/s)"}, "rangemode": "tozero"},
     )
     worst = figure(
-        [line("longest", "#c0392b", series["end_s"], series["max_us"])],
-        height=320,
-        xaxis={"title": {"text": "s"}},
-        yaxis=decades("response time", [us for us in series["max_us"] if us]),
+        [line("longest", "#c0392b", times, [one.max_us for one in wide])],
+        height=340,
+        showlegend=False,
+        shapes=marks,
+        xaxis=across,
+        yaxis=decades("response time", [one.max_us for one in wide if one.max_us]),
     )
+    none = "" if at_s is not None else " No collection came: free blocks did not run out."
+    each = units.duration(width * bench.scale * 1e6)
+    told = f"In intervals of {each}.{none} {lacks(bench)}".rstrip()
     return [
-        Plot("Rate", f"In intervals of {width:.3g} s of the simulated device.", rate),
-        Plot("Longest response time", "Of each of these intervals.", worst),
-    ]
+        Plot("Rate", told, rate),
+        Plot("Longest response time", "Of each of these intervals; a gap is one in which no write "
+             "was completed.", worst),
+    ]  # fmt: skip
 
 
 EXPERIMENT = Experiment(

@@ -9,7 +9,7 @@ from wordline import units
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import FILLED, Phase, Trial, line
-from wordline.plotly import figure
+from wordline.plotly import at_values, figure
 from wordline.plotly import line as drawn
 from wordline.study.figure import Plot
 
@@ -77,7 +77,7 @@ def finding(bench: Bench, found: Found) -> Finding:
     plots = [
         Plot("Response time", "Of one TRIM, by its size.",
              figure([drawn("TRIM", "#7a5ec2", [float(one) for one in of], took)], height=320,
-                    xaxis={"title": {"text": "bytes (log)"}, "type": "log"},
+                    xaxis=at_values("size of the TRIM", of, units.size),
                     yaxis={"title": {"text": "µs"}, "rangemode": "tozero"}))
     ] if longest > 0 else []  # fmt: skip
     answer = bench.policy("ftl", "trim", "answer")
