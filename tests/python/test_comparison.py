@@ -392,7 +392,15 @@ class TestReports:
     def test_a_browser_draws_every_chart_and_a_phone_holds_it(self, tmp_path: Path) -> None:
         page = tmp_path / "sweep.html"
         page.write_text(render(points(3)))
-        assert 'data-charts="2/3"' in dumped(page, tmp_path / "profile"), "one is folded"
+        seen = dumped(page, tmp_path / "profile")
+        assert 'data-charts="2/3"' in seen, "one is folded"
+        # The list of metrics is one of the page, which has a label and takes the keyboard.
+        (listed,) = re.findall(
+            r'<label class="chosen">Metric: <select>(.*?)</select></label><div class="chart[^"]*" '
+            'data-chart="lines"',
+            seen,
+        )
+        assert re.findall(r">([^<]+)</option>", listed) == ["flash: a", "flash: b", "flash: c"]
         assert 'data-charts="3/3"' in dumped(unfolded(page, tmp_path), tmp_path / "profile")
         require_fits(page, tmp_path)
 

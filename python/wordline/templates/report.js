@@ -117,6 +117,8 @@
       const wide = place.scrollWidth > place.clientWidth + 1;
       place.classList.toggle("wide", wide);
       if (wide) place.tabIndex = 0; else place.removeAttribute("tabindex");
+      place.role = wide ? "group" : null;
+      place.ariaLabel = wide ? "Table that scrolls sideways" : null;
     }
   }));
   document.querySelectorAll(".scroll, .scroll > table").forEach((one) => scrolls.observe(one));

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, SpinnerColumn, TextColumn
 
+from wordline.metric import Metric, key_name, metric, value_text
 from wordline.sweep.engine import State
 from wordline.sweep.repeated import HALF_WIDTH
 from wordline.terminal.console import print_figures
 from wordline.terminal.progress import ProgressBar, clock
-from wordline.units import number
 
 if TYPE_CHECKING:
     from wordline.sweep import Sweep
 
-SHOWN = {
-    "latency.read.p99_us": "read p99 (us)",
-    "latency.write.p99_us": "write p99 (us)",
-    "throughput.iops": "IOPS",
-    "flash.write_amplification": "write ampl.",
-}
-OF_CACHE = {"cache.hit_ratio": "hit ratio", "flash.erases": "erases"}
+SHOWN = (
+    "latency.read.p99_us", "latency.write.p99_us", "throughput.iops", "flash.write_amplification",
+)  # fmt: skip
+OF_CACHE = ("cache.hit_ratio", "flash.erases")
 """Told first of flash in front of a disk."""
 MOST_ROWS = 24
 
@@ -65,24 +62,15 @@ def print_sweep(sweep: Sweep, place: str) -> None:
 def _print_figures(sweep: Sweep) -> None:
     rows = sweep.intervals()
     keys = [key for key in sweep.keys if key != "seed"]
-    figures = (OF_CACHE if "cache.hit_ratio" in rows.columns else {}) | SHOWN
-    shown = [figure for figure in figures if figure in rows.columns]
-    titles = [key.rsplit(".", 1)[-1] for key in keys] + [figures[figure] for figure in shown]
+    figures = (*(OF_CACHE if "cache.hit_ratio" in rows.columns else ()), *SHOWN)
+    shown = [metric(figure) for figure in figures if figure in rows.columns]
+    titles = [*map(key_name, keys), *(one.name for one in shown)]
     first = rows.head(MOST_ROWS).to_dicts()
     print_figures(titles, (_cells(row, keys, shown) for row in first), spare=len(shown) - 1)
     if rows.height > MOST_ROWS:
         print(f"and {rows.height - MOST_ROWS} combinations more")
 
 
-def value_text(value: object) -> str:
-    """The value of a key, in as few digits as tell it."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _cells(row: dict[str, Any], keys: list[str], shown: list[str]) -> list[str]:
+def _cells(row: dict[str, Any], keys: list[str], shown: list[Metric]) -> list[str]:
     cells = [value_text(row[key]) for key in keys]
-    for figure in shown:
-        value, width = row[figure], row[figure + HALF_WIDTH]
-        more = "" if width is None else f" ± {number(width)}"
-        cells.append("–" if value is None else f"{number(value)}{more}")
-    return cells
+    return cells + [one.text(row[one.path], row[one.path + HALF_WIDTH]) for one in shown]
