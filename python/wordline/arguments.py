@@ -11,14 +11,24 @@ if TYPE_CHECKING:
 MOST = 2**64 - 1
 
 
+def shown(value: object) -> str:
+    """A value as messages show it: `repr`, cut to a readable length."""
+    import reprlib
+
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = 120
+    return short.repr(value)
+
+
 def whole(name: str, value: object, least: int, most: int = MOST) -> int:
     """A whole number from `least` to `most`; True and False are none."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
+        raise TypeError(f"{name} must be a whole number, not {shown(value)}")
     if not least <= value <= most:
         limit = "2^64 - 1" if most == MOST else most
         raise WordlineError(
-            f"{name}: {value} is not between {least} and {limit}; give a number in that range"
+            f"{name}: {shown(value)} is not between {least} and {limit}; "
+            "give a number in that range"
         )
     return value
 
@@ -26,16 +36,16 @@ def whole(name: str, value: object, least: int, most: int = MOST) -> int:
 def flag(name: str, value: object) -> bool:
     """True or False, and nothing that counts as either."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return value
 
 
 def choice(name: str, value: object, known: tuple[str, ...]) -> str:
     """One of the words `known`."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, not {value!r}")
+        raise TypeError(f"{name} must be a string, not {shown(value)}")
     if value not in known:
-        raise WordlineError(f"{name}: '{value}' is not one of {', '.join(known)}")
+        raise WordlineError(f"{name}: {shown(value)} is not one of {', '.join(known)}")
     return value
 
 
@@ -55,7 +65,7 @@ def path(name: str, value: object, what: str = "a path") -> str:
         remedy = f"; an open file cannot be used, give {own} in its place"
     elif isinstance(text, bytes):
         remedy = "; decode it with os.fsdecode"
-    raise TypeError(f"{name} must be {what}, not {value!r}{remedy}")
+    raise TypeError(f"{name} must be {what}, not {shown(value)}{remedy}")
 
 
 def toml_value(text: str) -> Any:
@@ -71,7 +81,7 @@ def toml_value(text: str) -> Any:
 def share(name: str, value: object) -> float:
     """A share of something: above 0 and at most 1. Raises TypeError, WordlineError."""
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number, not {value!r}")
+        raise TypeError(f"{name} must be a number, not {shown(value)}")
     if not 0 < value <= 1:
         raise WordlineError(
             f"{name}: {value} is not above 0 and at most 1; give a share of the pages"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from pathlib import Path
 
+from wordline import small_file
 from wordline._wordline import WordlineError
 from wordline.error_fit import Point
 
@@ -170,7 +170,7 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return small_file.text(path, "utf-8-sig")
     except UnicodeDecodeError:
         raise WordlineError(f"{path}: is not text in UTF-8; convert it") from None
     except (OSError, ValueError) as fault:

@@ -1,7 +1,8 @@
 """Device configurations: finding them, overriding their keys, checking them.
 
 A device is the path of a TOML file, the name of a preset (`wordline.presets()`), or a mapping
-of the same shape as the file.
+of the same shape as the file. The name of a preset is the preset's, whatever lies in the current
+folder, unless it ends in .toml or has a separator of folders.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from wordline import _wordline, arguments
+from wordline import _wordline, arguments, small_file
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -109,11 +110,12 @@ def read(device: Device) -> tuple[str, str]:
         return _toml(device), "device"
     name = arguments.path("device", device, "a path, a preset's name or a mapping")
     require_unicode(name, "device")
-    if not _looks_like_path(name):
+    if not _is_path(name):
         text = _wordline.preset_text(name)
-        if text is None:
+        if text is not None:
+            return text, name
+        if not os.path.exists(name):  # noqa: PTH110
             raise WordlineError(_no_such_device(name))
-        return text, name
     return _read_file(name), name
 
 
@@ -130,7 +132,7 @@ def settings(overrides: Overrides | None) -> list[tuple[str, str]]:
     pairs = list(overrides)
     for pair in pairs:
         if len(pair) != 2 or not all(isinstance(part, str) for part in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"an override is a pair (key, TOML text), not {pair!r}")
+            raise TypeError(f"an override is a pair (key, TOML text), not {arguments.shown(pair)}")
         for part in pair:
             require_unicode(part, "override")
     return pairs
@@ -156,7 +158,9 @@ def toml_value(value: object, key: str) -> str:
     scalar = _numpy_scalar(value)
     if scalar is not None:
         return toml_value(scalar, key)
-    raise TypeError(f"{key}: {value!r} is not a number, string, boolean, list or mapping")
+    raise TypeError(
+        f"{key}: {arguments.shown(value)} is not a number, string, boolean, list or mapping"
+    )
 
 
 def _numpy_scalar(value: Any) -> object | None:
@@ -168,17 +172,19 @@ def require_unicode(text: str, what: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as fault:
-        raise WordlineError(f"{what}: {text!r} is not valid Unicode; rename it") from fault
+        raise WordlineError(
+            f"{what}: {arguments.shown(text)} is not valid Unicode; rename it"
+        ) from fault
 
 
-def _looks_like_path(name: str) -> bool:
-    return name.endswith(".toml") or os.sep in name or os.path.exists(name)  # noqa: PTH110
+def _is_path(name: str) -> bool:
+    """Whether a device's name is that of a file, whatever presets there are."""
+    return name.endswith(".toml") or any(sign and sign in name for sign in (os.sep, os.altsep))
 
 
 def _read_file(name: str) -> str:
     try:
-        with open(name, encoding="utf-8") as file:  # noqa: PTH123
-            return file.read()
+        return small_file.text(name)
     except UnicodeDecodeError as fault:
         line = fault.object[: fault.start].count(b"\n") + 1
         raise WordlineError(
@@ -192,7 +198,8 @@ def _read_file(name: str) -> str:
         ) from fault
     except (OSError, ValueError) as fault:
         reason = (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
-        raise WordlineError(f"{name!r}: cannot be read: {reason}; check the path") from fault
+        shown = arguments.shown(name)
+        raise WordlineError(f"{shown}: cannot be read: {reason}; check the path") from fault
 
 
 def _no_such_device(name: str) -> str:
@@ -203,7 +210,7 @@ def _no_such_device(name: str) -> str:
     near = difflib.get_close_matches(name, [preset["name"] for preset in presets()], n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return (
-        f"no file or preset is called {name!r}; {hint}"
+        f"no file or preset is called {arguments.shown(name)}; {hint}"
         f"give a path ending in .toml, or a preset: {_preset_names()}"
     )
 
@@ -217,7 +224,7 @@ def _preset_names() -> str:
 def _flat(table: Mapping[str, Value], prefix: str) -> Iterator[tuple[str, Value]]:
     for key, value in table.items():
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a configuration key must be a string, not {key!r}")
+            raise TypeError(f"a configuration key must be a string, not {arguments.shown(key)}")
         require_unicode(key, "override")
         if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{prefix}{key}.")
@@ -233,7 +240,7 @@ def _toml(table: Mapping[str, Value]) -> str:
 
 def _quoted(text: object, key: str) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"{key}: {text!r} must be a string")
+        raise TypeError(f"{key}: {arguments.shown(text)} must be a string")
     require_unicode(text, key or "configuration")
     import json
 

@@ -28,6 +28,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from wordline._wordline import WordlineError
+from wordline.arguments import shown
 
 if TYPE_CHECKING:
     from wordline.cache import CacheResult
@@ -93,7 +94,7 @@ def name_of(policy: PolicyClass) -> str:
     """What results call a policy. Raises TypeError for what cannot make one."""
     if not callable(policy):
         raise TypeError(
-            f"a policy must be a class, or a function of a number of pages, not {policy!r}"
+            f"a policy must be a class, or a function of a number of pages, not {shown(policy)}"
         )
     if isinstance(policy, partial):
         return name_of(policy.func)

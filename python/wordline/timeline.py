@@ -54,7 +54,7 @@ def picoseconds(name: str, time: str) -> int:
     Units are ps, ns, us, ms and s; 0 needs none. Raises TypeError or WordlineError.
     """
     if not isinstance(time, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{name} must be a text such as '10ms', not {time!r}")
+        raise TypeError(f"{name} must be a text such as '10ms', not {arguments.shown(time)}")
     import re
     from decimal import Decimal
 
@@ -83,17 +83,19 @@ def seconds(name: str, time: str | float) -> float:
             found = float(text.removesuffix(unit)) * units[unit or "s"]
         except (KeyError, ValueError):
             raise WordlineError(
-                f"{name}: {time!r} is not a time; write a number and ms, s, min or h"
+                f"{name}: {arguments.shown(time)} is not a time; write a number and ms, s, min or h"
             ) from None
     if not 0 <= found < 1e9:
-        raise WordlineError(f"{name}: {time!r} is out of range; give 0s to 1e9 s")
+        raise WordlineError(f"{name}: {arguments.shown(time)} is out of range; give 0s to 1e9 s")
     return found
 
 
 def _path(timeline: str | os.PathLike[str]) -> Path:
     path = arguments.path("timeline", timeline, "the path of a file")
     if not path or "\0" in path:
-        raise WordlineError(f"timeline: {path!r} is not the path of a file; name one")
+        raise WordlineError(
+            f"timeline: {arguments.shown(path)} is not the path of a file; name one"
+        )
     from pathlib import Path
 
     return Path(path)

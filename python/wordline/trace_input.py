@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from wordline._wordline import WordlineError
-from wordline.arguments import choice
+from wordline.arguments import choice, shown
 from wordline.arguments import path as arguments_path
 
 TYPE_CHECKING = False
@@ -64,9 +64,9 @@ def trace_options(
     if format is not None:
         _require_format(format)
     if columns is not None and not isinstance(columns, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"columns must be a string such as {COLUMNS!r}, not {columns!r}")
+        raise TypeError(f"columns must be a string such as {COLUMNS!r}, not {shown(columns)}")
     if not isinstance(time_gaps, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"time_gaps must be a string such as 'cut=1s', not {time_gaps!r}")
+        raise TypeError(f"time_gaps must be a string such as 'cut=1s', not {shown(time_gaps)}")
     return {
         "format": format,
         "columns": columns,
@@ -103,18 +103,19 @@ def named(streams: Mapping[str, Traces] | None) -> list[tuple[str, list[str]]]:
     if streams is None:
         return []
     if not isinstance(streams, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"streams must be a mapping of names to traces, not {streams!r}")
+        raise TypeError(f"streams must be a mapping of names to traces, not {shown(streams)}")
     return [(_stream_name(name), _some(name, trace)) for name, trace in streams.items()]
 
 
 def _stream_name(name: object) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"the name of a stream must be a string, not {name!r}")
+        raise TypeError(f"the name of a stream must be a string, not {shown(name)}")
     import re
 
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
         raise WordlineError(
-            f"streams: {name!r} is not the name of a stream; give 1 to 64 letters, digits, - and _"
+            f"streams: {shown(name)} is not the name of a stream; give 1 to 64 letters, digits, "
+            "- and _"
         )
     return name
 
@@ -133,13 +134,13 @@ def _path(one: object, name: str) -> str:
     except UnicodeEncodeError:
         usable = False
     if not usable:
-        raise WordlineError(f"{name}: {path!r} is not the path of a file; check the path")
+        raise WordlineError(f"{name}: {shown(path)} is not the path of a file; check the path")
     return bundled() if path == BUNDLED and name != "out" and not os.path.lexists(path) else path
 
 
 def _require_format(name: object) -> None:
     if not isinstance(name, str):
-        raise TypeError(f"format must be a string, not {name!r}")
+        raise TypeError(f"format must be a string, not {shown(name)}")
     from wordline.traces import trace_formats
 
     known = [one["name"] for one in trace_formats()]
@@ -151,7 +152,7 @@ def _volumes(value: str | int) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise TypeError(f"volumes must be one, stack, shared or a number, not {value!r}")
+        raise TypeError(f"volumes must be one, stack, shared or a number, not {shown(value)}")
     number = value.isascii() and value.isdecimal() and int(value) < 2**32
     if value not in CHOICES["volumes"] and not number:
         raise WordlineError(f"volumes: '{value}' is not one, stack, shared or a volume's number")

@@ -5,12 +5,18 @@ import ctypes
 import gzip
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import TINY, USER_BYTES, Command, msr
+
+import wordline as package
+from wordline import cli
 
 START = 128166372000000000
 GOOD = f"{START},host,0,Write,0,4096,1000\n"
@@ -92,8 +98,8 @@ CASES = [
     option("unknown volume", "--volumes", "many", says=("many", "stack")),
     option("volume absent", "--volumes", "7", says=("no read or write", "volume")),
     option("unknown choice", "--fit", "squeeze", says=("--fit", "squeeze", "wrap")),
-    option("negative seed", "--seed", "-1", says=("seed", "-1")),
-    option("no requests", "--max-requests", "0", says=("max_requests",)),
+    option("negative seed", "--seed", "-1", says=("--seed: -1 ",)),
+    option("no requests", "--max-requests", "0", says=("--max-requests: 0 ",)),
     option("unknown option", "--sead", "1", says=("--sead", "--seed")),
     option("out is a file", "--out", "disk.csv", says=("disk.csv", "is a file")),
     option("out below a file", "--out", "disk.csv/deep/er", says=("is a file",)),
@@ -174,6 +180,51 @@ def test_other_commands_fail_alike(wordline: Command, args: list[str], says: str
     assert answer.stderr.count("\n") == 1
     assert says in answer.stderr
     assert not Path("x").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("config check /dev/zero", "/dev/zero: is a device or a socket, not a file"),
+        ("config check pipe.toml", "pipe.toml: is a named pipe, not a file"),
+        ("run tiny.toml --fio /dev/zero", "/dev/zero: is a device or a socket, not a file"),
+        ("sweep zero.toml", "point 0: zero.toml: is a device or a socket, not a file"),
+        ("config import-mqsim /dev/zero", "/dev/zero: is a device or a socket, not a file"),
+        ("calibrate --data /dev/zero", "/dev/zero: is a device or a socket, not a file"),
+    ],
+)
+@pytest.mark.usefixtures("tiny")
+def test_a_file_that_does_not_end_is_refused(
+    place: Path, capsys: pytest.CaptureFixture[str], words: str, says: str
+) -> None:
+    os.mkfifo(place / "pipe.toml")
+    (place / "zero.toml").symlink_to("/dev/zero")
+    assert cli.main(words.split()) == 2
+    assert capsys.readouterr().err == f"error: {says}; name a file\n"
+
+
+def test_a_pipe_of_the_shell_is_a_file(place: Path) -> None:
+    (place / "tiny.toml").write_text(TINY)
+    check = f'"{sys.executable}" -m wordline config check <(cat tiny.toml)'
+    answer = subprocess.run(["bash", "-c", check], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"seed": "7" * 10**6}, {"seed": list(range(10**6))}, {"seed": 10**4000},
+        {"time_gaps": b"x" * 10**6}, {"columns": list(range(10**6))},
+        {"overrides": {"nand.timing.read_ns": list(range(10**5))}},
+        {"overrides": {"ftl.gc.victim": "x" * 10**5}},
+        {"overrides": {"x" * 10**5: 1}},
+    ],
+    ids=lambda given: next(iter(given)),
+)  # fmt: skip
+def test_messages_are_short_enough_to_be_read(tiny: str, given: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, package.WordlineError)) as fault:
+        package.run(tiny, "disk.csv", **given)
+    assert len(str(fault.value)) < 4_000
 
 
 def test_a_broken_result_folder_is_named(wordline: Command, tiny: str, trace: str) -> None:

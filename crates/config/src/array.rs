@@ -8,6 +8,9 @@ use wordline_device::config::{Buffer, Host, Ssd};
 use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};
 
+/// Most members: a bound on memory, of which each takes some megabytes.
+pub(super) const MOST_MEMBERS: usize = 256;
+
 /// Where the requests of an array go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -29,6 +32,7 @@ pub struct Array {
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub stripe_bytes: u64,
     /// The members: SSDs, hard disks, caches, arrays.
+    #[schemars(length(max = MOST_MEMBERS))]
     pub members: Vec<Member>,
 }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a configuration.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::{Origin, SCHEMA};
@@ -97,12 +98,25 @@ impl ConfigError {
     }
 }
 
+/// Most bytes of a fault and of a remedy in a message.
+const SHOWN: usize = 1000;
+
+/// A text as messages show it: of a long one, beginning and end.
+pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let begin = text.floor_char_boundary(most / 2);
+    let end = text.ceil_char_boundary(text.len() - most / 2);
+    Cow::Owned(format!("{}…{}", &text[..begin], &text[end..]))
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.origin.prefix())?;
-        f.write_str(&self.reason)?;
+        f.write_str(&cut(&self.reason, SHOWN))?;
         if !self.remedy.is_empty() {
-            write!(f, "; {}", self.remedy)?;
+            write!(f, "; {}", cut(&self.remedy, SHOWN))?;
         }
         f.write_str(&self.origin.suffix())
     }

@@ -21,6 +21,8 @@ pub struct Key {
     pub description: String,
     /// The numbers that it takes, or the numbers of its list; none of a key that takes no number.
     pub range: Option<Range>,
+    /// Most elements of its list, if its field declares a bound. Count.
+    pub longest: Option<usize>,
 }
 
 /// What may be written for a key.
@@ -172,6 +174,9 @@ fn describe(path: &str, property: &Value, target: &Value) -> Key {
         default: of("default").cloned().unwrap_or_default(),
         description: text.replace('\n', " "),
         range: range(property).or_else(|| range(target)),
+        longest: of("maxItems")
+            .and_then(Value::as_u64)
+            .and_then(|most| usize::try_from(most).ok()),
     }
 }
 

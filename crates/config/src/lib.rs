@@ -12,6 +12,7 @@ mod disk;
 mod error;
 mod explain;
 pub mod keys;
+mod limits;
 mod load;
 mod merge;
 mod origin;
@@ -98,6 +99,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
     /// Several streams of requests at once, in place of `[workload]` or a single trace.
+    #[schemars(length(max = streams::MOST))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<Stream>,
 }

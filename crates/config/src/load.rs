@@ -6,7 +6,9 @@ use wordline_nand::Part;
 
 use super::merge::{merge, parse_override};
 use super::streams::{self, Stream};
-use super::{Config, ConfigError, Origin, Plan, SCHEMA, array, check, disk, explain, presets};
+use super::{
+    Config, ConfigError, Origin, Plan, SCHEMA, array, check, disk, explain, limits, presets,
+};
 
 /// A configuration with everything said, and where it was said.
 #[derive(Clone, Debug)]
@@ -34,6 +36,10 @@ struct Layers {
 ///
 /// The value of an override is TOML; a plain word stands for a string.
 pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Loaded, ConfigError> {
+    limits::text(text).map_err(|error| ConfigError {
+        origin: Origin::Default(file.to_owned()),
+        ..error
+    })?;
     let (said, table) = parse(text, file)?;
     says_something(&table, file, overrides)?;
     let preset = said
@@ -183,6 +189,7 @@ fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     let table = text.parse::<Table>();
     if let Ok(table) = &table {
         check_schema(table, text, file)?;
+        limits::lists(table, "").map_err(|error| in_file(error, text, file))?;
     }
     let config = serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let path = path_of(&error);
@@ -191,6 +198,15 @@ fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     // A table holds no number that the typed reading might still take, such as one of 2^63.
     let table = table.map_err(|error| fault(&error, String::new()))?;
     Ok((config, table))
+}
+
+/// A fault of a key of a file, with its place.
+fn in_file(mut error: ConfigError, text: &str, file: &str) -> ConfigError {
+    error.origin = match span_of(text, &error.key) {
+        Some(span) => Origin::file(file, text, span),
+        None => Origin::Default(file.to_owned()),
+    };
+    error
 }
 
 /// A file of another version is refused before its keys are looked at.
@@ -251,11 +267,14 @@ impl Layers {
             if key == "base" || key == "schema" {
                 return Err(fixed(key, value));
             }
-            let mut said = parse_override(key, value)?;
-            disk::rebase(&mut table, &mut said).map_err(|error| ConfigError {
+            let overriding = |error: ConfigError| ConfigError {
                 origin: Origin::Override(format!("{key}={value}")),
                 ..error
-            })?;
+            };
+            limits::text(value).map_err(overriding)?;
+            let mut said = parse_override(key, value)?;
+            limits::lists(&said, "").map_err(overriding)?;
+            disk::rebase(&mut table, &mut said).map_err(overriding)?;
             merge(&mut table, said);
         }
         array::complete(&mut table).map_err(|error| self.placed(error))?;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::error::cut;
+
 /// Where a value, or the fault in it, was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -86,7 +88,7 @@ impl Origin {
             Self::Default(file) => format!("{file}: "),
             Self::Preset(name) => format!("preset {name}: "),
             Self::File(place) => format!("{}:{}:{}: ", place.file, place.line, place.column),
-            Self::Override(text) => format!("--set {text}: "),
+            Self::Override(text) => format!("--set {}: ", cut(text, SHOWN)),
         }
     }
 

@@ -7,6 +7,9 @@ use wordline_workload::generate;
 
 use super::Replay;
 
+/// Most streams: a bound on memory, of which each takes up to a megabyte for its response times.
+pub(super) const MOST: usize = 256;
+
 /// A stream of requests, in order: a host, a process of it, or a queue of one. Streams know nothing of
 /// each other and meet in the device. Their addresses overlap unless their working sets or traces are
 /// apart.

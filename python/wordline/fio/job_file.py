@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Never
 
+from wordline import small_file
 from wordline._wordline import WordlineError
 from wordline.fio.options import LOAD, SAME, WITHOUT_EFFECT
 
@@ -47,8 +48,7 @@ def jobs(file: str, section: str | None) -> list[Job]:
 
 def _text(name: str) -> str:
     try:
-        with open(name, encoding="utf-8") as file:  # noqa: PTH123
-            return file.read()
+        return small_file.text(name)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise WordlineError(f"{name}: cannot be read: {reason}; name a job file of fio") from error

@@ -1,10 +1,10 @@
 """The XML files of MQSim: the parameters of their elements."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Never
 from xml.etree import ElementTree
 
+from wordline import small_file
 from wordline._wordline import WordlineError
 
 
@@ -59,7 +59,7 @@ class Parameters:
 def parse(file: str) -> ElementTree.Element:
     """The root of an XML file that declares no document type and so no entities."""
     try:
-        data = Path(file).read_bytes()
+        data = small_file.read(file)
     except OSError as error:
         reason = error.strerror or str(error)
         raise WordlineError(f"{file}: cannot be read: {reason}; check the path") from error

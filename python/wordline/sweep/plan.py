@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from wordline import small_file
 from wordline._wordline import WordlineError
 from wordline.sweep.condition import Condition
 
@@ -83,8 +84,7 @@ def read(path: str | os.PathLike[str]) -> Plan:
     """The plan in a file; paths in it are relative to its folder. Raises WordlineError."""
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:  # noqa: PTH123
-            table = tomllib.load(file)
+        table = tomllib.loads(small_file.text(name))
     except OSError as fault:
         raise WordlineError(f"{name}: {fault.strerror or fault}; name a plan file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:

@@ -7,7 +7,7 @@ use wordline_workload::Disk;
 
 use super::cached::{alone, cached, disk, without_flash};
 use super::name;
-use crate::array::{Array, ArrayLayout, Member};
+use crate::array::{Array, ArrayLayout, MOST_MEMBERS, Member};
 use crate::plan::{self, Store};
 use crate::{Config, ConfigError};
 
@@ -23,8 +23,8 @@ impl Store {
     }
 }
 
-/// Most members: a bound on memory, of which each takes some megabytes.
-const MOST_MEMBERS: usize = 256;
+/// Most devices of a store, in arrays of arrays: as `MOST_MEMBERS`.
+const MOST_DEVICES: u64 = 4096;
 
 /// A member of its own, and the place of its table.
 struct Single<'a> {
@@ -36,6 +36,7 @@ struct Single<'a> {
 /// The plan of a configuration with an array. The first member has the seed of the run itself, so that
 /// an array of one device is that device.
 fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, ConfigError> {
+    check_size(array)?;
     let singles = singles(array)?;
     let mut members = Vec::new();
     for (number, single) in singles.iter().enumerate() {
@@ -110,6 +111,39 @@ fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     ))
 }
 
+/// As many members, and devices in them, as there may be.
+fn check_size(array: &Array) -> Result<(), ConfigError> {
+    let members: u64 = array.members.iter().map(|said| u64::from(said.count)).sum();
+    if !(1..=MOST_MEMBERS as u64).contains(&members) {
+        return Err(ConfigError::conflict(
+            "array.members",
+            format!("the array has {members} members"),
+            format!(
+                "give 1 to {MOST_MEMBERS} ([[array.members]] with a name, or a count of equal ones)"
+            ),
+        ));
+    }
+    let devices = devices(array);
+    if devices > MOST_DEVICES {
+        return Err(ConfigError::conflict(
+            "array.members",
+            format!("the store has {devices} devices, all arrays in it together"),
+            format!("give at most {MOST_DEVICES}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Devices of an array, those of arrays in it included.
+fn devices(array: &Array) -> u64 {
+    let of_member = |said: &Member| {
+        let inside = said.array.as_ref().map_or(1, devices);
+        inside.saturating_mul(said.count.into())
+    };
+    let members = array.members.iter().map(of_member);
+    members.fold(0, u64::saturating_add)
+}
+
 /// Each member by itself, with its name.
 fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     let mut singles: Vec<Single<'_>> = Vec::new();
@@ -128,16 +162,7 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
             singles.push(Single { place, said, name });
         }
     }
-    if (1..=MOST_MEMBERS).contains(&singles.len()) {
-        return Ok(singles);
-    }
-    Err(ConfigError::conflict(
-        "array.members",
-        format!("the array has {} members", singles.len()),
-        format!(
-            "give 1 to {MOST_MEMBERS} ([[array.members]] with a name, or a count of equal ones)"
-        ),
-    ))
+    Ok(singles)
 }
 
 /// The configuration of a member as if it were alone; what is asked of the array is left out. Of the tables around it, a disk takes

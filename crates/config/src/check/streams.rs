@@ -6,10 +6,8 @@ use wordline_workload::{Disk, generate};
 use super::name;
 use super::replay::replay;
 use crate::plan::{self, Plan, Replay};
+use crate::streams::MOST;
 use crate::{Config, ConfigError, Stream};
-
-/// Most streams: a bound on memory, of which each takes up to a megabyte for its response times.
-const MOST_STREAMS: usize = 256;
 
 /// The streams, each by itself and beside the others.
 pub(super) fn streams(
@@ -26,11 +24,11 @@ pub(super) fn streams(
         )
         .with(&["streams"]));
     }
-    if streams.len() > MOST_STREAMS {
+    if streams.len() > MOST {
         return Err(ConfigError::conflict(
             "streams",
             format!("there are {} streams", streams.len()),
-            format!("give at most {MOST_STREAMS}"),
+            format!("give at most {MOST}"),
         ));
     }
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();

@@ -1,0 +1,53 @@
+//! Bounds on what is said, looked at before anything is made of it.
+
+use toml::{Table, Value};
+
+use super::ConfigError;
+use super::keys::{self, join};
+use super::streams::without_places;
+
+/// Most bytes of a configuration file, and of an override.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Most elements of a list whose field declares no other bound.
+const MOST_ELEMENTS: usize = 1 << 16;
+
+/// A text that is short enough to be read.
+pub(super) fn text(text: &str) -> Result<(), ConfigError> {
+    if text.len() <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(ConfigError::conflict(
+        "",
+        format!("the configuration has {} bytes", text.len()),
+        format!("give at most {MOST_BYTES}"),
+    ))
+}
+
+/// Lists that are as long as their fields allow.
+pub(super) fn lists(table: &Table, prefix: &str) -> Result<(), ConfigError> {
+    for (key, value) in table {
+        within(value, &join(prefix, key))?;
+    }
+    Ok(())
+}
+
+fn within(value: &Value, path: &str) -> Result<(), ConfigError> {
+    match value {
+        Value::Table(table) => lists(table, path),
+        Value::Array(elements) => {
+            let most = keys::find(&without_places(path)).and_then(|key| key.longest);
+            let most = most.unwrap_or(MOST_ELEMENTS);
+            if elements.len() > most {
+                return Err(ConfigError::conflict(
+                    path,
+                    format!("{path} has {} elements", elements.len()),
+                    format!("give at most {most}"),
+                ));
+            }
+            let mut places = elements.iter().enumerate();
+            places.try_for_each(|(place, element)| within(element, &format!("{path}[{place}]")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,50 @@
+"""Files that are read as a whole: bounded, and of a kind that ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from wordline._wordline import WordlineError
+
+MOST_BYTES = 1 << 28
+"""Of any file that is read as a whole."""
+
+OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where the pipes are that the process was started with, as by `<(...)` of a shell."""
+
+
+def text(name: str, encoding: str = "utf-8") -> str:
+    """The text of a file of at most `MOST_BYTES`, its lines ended by a line feed.
+
+    Raises OSError if it cannot be read, UnicodeDecodeError, and WordlineError if it is too large
+    or a device, a socket or a named pipe, which need not end.
+    """
+    return read(name).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read(name: str) -> bytes:
+    """The content of a file of at most `MOST_BYTES`. Raises as `text`."""
+    descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _require_end(name, descriptor)
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read(MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > MOST_BYTES:
+        raise WordlineError(f"{name}: is larger than {MOST_BYTES} bytes; name a smaller file")
+    return content
+
+
+def _require_end(name: str, descriptor: int) -> None:
+    """Raises WordlineError for a file that need not end."""
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if stat.S_ISFIFO(mode) and name.startswith(OPEN):
+        os.set_blocking(descriptor, True)
+    elif not stat.S_ISREG(mode):
+        kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        raise WordlineError(f"{name}: is {kind}, not a file; name a file")
