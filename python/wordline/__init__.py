@@ -84,7 +84,7 @@ if not TYPE_CHECKING:  # a name that is in no module is a fault to who checks ty
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__")), "__version__"])
 
 
 FUNCTIONS = ("cache", "calibrate", "lab", "mrc", "package", "plan_cache", "search", "sweep")

@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, cast
 
-from wordline import _wordline, output_folder
+from wordline import _wordline, output_folder, spelling
 from wordline._wordline import WordlineError
-from wordline.arguments import whole
+from wordline.arguments import shown, whole
 from wordline.cache_on_flash import DISK, FlashSide, OnFlash, is_replacement, play
 from wordline.config import Value
 from wordline.pickling import OneTable
@@ -258,10 +258,11 @@ def cache(
     device = _device(flash, disk, overrides, listed)
     if device and page_bytes not in (None, device.page_bytes):
         raise WordlineError(
-            f"page_bytes = {page_bytes}: {device.device} has pages of {device.page_bytes} bytes; "
-            "leave page_bytes out"
+            f"page_bytes: {page_bytes} is not the page of {device.device}, of {device.page_bytes} "
+            f"bytes; leave {spelling.name('page_bytes')} out"
         )
-    page_bytes = page_bytes or (device.page_bytes if device else 4096)
+    if page_bytes is None:
+        page_bytes = device.page_bytes if device else 4096
     reading = reading_options(page_bytes, max_requests)
     reading |= trace_options(
         format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
@@ -367,7 +368,7 @@ def _split(policies: Policy | Sequence[Policy]) -> list[Policy]:
         elif callable(one):  # pyright: ignore[reportUnnecessaryComparison]
             split.append(one)
         else:
-            raise TypeError(f"a policy must be a name or a class, not {one!r}")
+            raise TypeError(f"a policy must be a name or a class, not {shown(one)}")
     if not split:
         raise WordlineError("no policy is named; name one, such as lru, or all")
     return split
@@ -400,7 +401,7 @@ def size_texts(sizes: Size | Sequence[Size]) -> list[str]:
         if isinstance(one, str):
             texts += [text.strip() for text in one.split(",") if text.strip()]
         elif isinstance(one, bool) or not isinstance(one, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a size must be a text or a number, not {one!r}")
+            raise TypeError(f"a size must be a text or a number, not {shown(one)}")
         else:
             texts.append(f"{one}p" if isinstance(one, int) else f"{one:.17f}")
     return texts
@@ -420,7 +421,7 @@ class heard:  # noqa: N801
 
     def __init__(self, progress: bool | Callable[[CacheProgress], None]) -> None:
         if not isinstance(progress, bool) and not callable(progress):
-            raise TypeError(f"progress must be True, False or a function, not {progress!r}")
+            raise TypeError(f"progress must be True, False or a function, not {shown(progress)}")
         self._bar = None
         self._tell = None if isinstance(progress, bool) else progress
         if progress is True:

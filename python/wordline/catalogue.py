@@ -1,15 +1,19 @@
 """What Wordline comes with: device presets, policies, metrics."""
 
 import json
-from typing import TypedDict, cast
+import tomllib
+from collections.abc import Mapping
+from typing import Any, TypedDict, cast
 
 from wordline import _wordline
 
 
 class Preset(TypedDict):
-    """A device that can be named instead of a file. `text` is its TOML."""
+    """A device that can be named instead of a file. `kind` is "SSD", "array", "package", "disk" or
+    "flash cache"; `text` is its TOML."""
 
     name: str
+    kind: str
     description: str
     source: str
     text: str
@@ -35,7 +39,19 @@ class Metric(TypedDict):
 
 def presets() -> list[Preset]:
     """The devices that come with Wordline."""
-    return cast("list[Preset]", json.loads(_wordline.presets()))
+    known = json.loads(_wordline.presets())
+    return cast(
+        "list[Preset]", [{**one, "kind": _kind(tomllib.loads(one["text"]))} for one in known]
+    )
+
+
+def _kind(device: Mapping[str, Any]) -> str:
+    """What kind of store a whole device is."""
+    for table, kind in {"cache": "flash cache", "array": "array", "disk": "disk"}.items():
+        if table in device:
+            return kind
+    packages = device["ssd"]["channels"] * device["ssd"]["ways"]
+    return "package" if packages == 1 else "SSD"
 
 
 def policies(family: str | None = None) -> list[Policy]:

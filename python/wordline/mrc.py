@@ -13,7 +13,7 @@ from typing import TypedDict, cast
 
 from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
-from wordline.arguments import flag, share, whole
+from wordline.arguments import flag, share, shown, whole
 from wordline.cache import (
     CacheInput,
     CacheProgress,
@@ -207,11 +207,11 @@ def _methods(
     names: list[str] = []
     for one in listed:
         if not isinstance(one, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a method must be a name, not {one!r}")
+            raise TypeError(f"a method must be a name, not {shown(one)}")
         names += [name.strip() for name in one.split(",") if name.strip()]
     for name in names:
         if name not in METHODS:
-            raise WordlineError(f"method: '{name}' is not one of {', '.join(METHODS)}")
+            raise WordlineError(f"methods: '{name}' is not one of {', '.join(METHODS)}")
     if not names:
         raise WordlineError(f"no method is named; name one of {', '.join(METHODS)}")
     sampled = "shards" in names or accuracy

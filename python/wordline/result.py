@@ -11,7 +11,7 @@ from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -29,7 +29,7 @@ class Table:
     """A result table, shared with any Arrow library without a copy.
 
     pl.DataFrame(r.series)         # polars
-    pd.DataFrame.from_arrow(r.series)   # pandas 3
+    pd.DataFrame.from_arrow(r.series)   # pandas 3; pd.DataFrame(r.series) copies row by row
     pa.table(r.series)             # pyarrow
     duckdb.from_arrow(r.series)    # DuckDB
     """
@@ -40,6 +40,16 @@ class Table:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._outcome.table(self.name).__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return self.polars().height
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """The rows in order, each a named tuple."""
+        from collections import namedtuple
+
+        frame = self.polars()
+        return map(namedtuple("Row", frame.columns)._make, frame.iter_rows())
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[str, str, bytes]]:
         return table_of, (wordline.__version__, self.name, self.to_ipc())

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 
 import wordline
-from wordline import _wordline, output_folder, trace_input
+from wordline import _wordline, arguments, output_folder, spelling, trace_input
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, path, whole
 from wordline.config import Device, Overrides, read, settings
@@ -244,7 +244,7 @@ def _ended_early(result: Result) -> RunError | Interrupted | None:
     outcome = result._outcome  # pyright: ignore[reportPrivateUsage]
     if outcome.interrupted:
         return Interrupted(result)
-    return None if outcome.error is None else RunError(outcome.error, result)
+    return None if outcome.error is None else RunError(spelling.message(outcome.error), result)
 
 
 def write(
@@ -270,7 +270,7 @@ def _nothing_simulated(outcome: _wordline.Outcome) -> None:
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.error is not None:
-        raise WordlineError(outcome.error)
+        raise WordlineError(spelling.message(outcome.error))
 
 
 def observed(
@@ -289,5 +289,7 @@ def observed(
         with made as shown:
             return run(shown.show)
     if not callable(progress):
-        raise TypeError(f"progress must be True, False or a function, not {progress!r}")
+        raise TypeError(
+            f"progress must be True, False or a function, not {arguments.shown(progress)}"
+        )
     return run(progress)

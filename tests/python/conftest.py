@@ -59,8 +59,8 @@ def wordline(place: Path) -> Command:
     def call(*args: str, **more: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "wordline", *args],
-            env=environment(), capture_output=True, text=True, timeout=120, check=False,
-            **{"cwd": place, **more},
+            capture_output=True, text=True, timeout=120, check=False,
+            **{"cwd": place, "env": environment(), **more},
         )  # fmt: skip
 
     return call

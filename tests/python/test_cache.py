@@ -187,7 +187,7 @@ def test_a_narrow_terminal_cuts_no_number(
         (["1%"], "this is a size: name a policy before it"),
         (["arc:q=1"], "there is no parameter `q`; arc has p"),
         (["lru", "4096"], "size `4096`: it has no unit; give pages (4096p)"),
-        (["lru", "1%", "--page-bytes", "1"], "page_bytes: 1 is not between 512 and"),
+        (["lru", "1%", "--page-bytes", "1"], "--page-bytes: 1 is not between 512 and"),
         (["lru", "1%", "--out", "."], "cannot be replaced"),
         (["lru", "1%", "--format", "csv"], "format: 'csv' is not one of"),
     ],

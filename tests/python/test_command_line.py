@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import click
 import polars as pl
 import pytest
-from conftest import Command, msr
+from conftest import Command, environment, msr
 
 import wordline as package
 from wordline import cli
@@ -75,8 +76,132 @@ def test_an_option_without_its_value_leads_to_the_page_that_explains_it(
     assert list(place.iterdir()) == []
 
 
-def test_version(wordline: Command) -> None:
-    assert done(wordline("--version")) == f"wordline {package.__version__}\n"
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(wordline: Command, option: str) -> None:
+    assert done(wordline(option)) == f"wordline {package.__version__}\n"
+
+
+@pytest.mark.parametrize("name", ["", "trace", "config"])
+def test_the_name_of_a_group_alone_prints_its_help(wordline: Command, name: str) -> None:
+    words = name.split()
+    assert done(wordline(*words)) == done(wordline(*words, "--help"))
+
+
+def test_a_line_of_help_is_never_cut_off(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ([], ["trace"], ["config"]):
+        monkeypatch.setenv("COLUMNS", "80")
+        assert cli.main([*words, "--help"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert not [line for line in lines if line.endswith("...") and "ARGS" not in line]
+    for name, one in commands(app.cli):
+        assert not one.get_short_help_str(app.SHORT).endswith("..."), name
+
+
+def test_the_help_lists_every_command_under_its_task(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["--help"]) == 0
+    page = capsys.readouterr().out
+    listed = [name for names in app.TASKS.values() for name in names]
+    assert sorted(listed) == sorted(app.cli.commands)
+    for task, names in app.TASKS.items():
+        (section,) = [part for part in page.split("\n\n") if part.startswith(f"{task}:")]
+        assert [line.split()[0] for line in section.splitlines()[1:]] == list(names)
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_devices_are_listed_by_their_kind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert cli.main(["devices"]) == 0
+    page = capsys.readouterr().out
+    parts = [part.strip() for part in re.split(r"\n *\n", page) if part.strip()]
+    kinds = [part.split("\n")[0].strip() for part in parts]
+    assert kinds == ["SSDs", "Arrays of SSDs", "Packages", "Hard disks", "Flash in front of disks"]
+    where = {
+        line.split()[0]: kind
+        for kind, part in zip(kinds, parts, strict=True)
+        for line in part.splitlines()[2:]
+        if line[1:2] != " "
+    }
+    assert set(where) == {one["name"] for one in package.presets()}
+    for name, kind in {
+        "d4": "SSDs", "jung2013-gc-3ssd": "Arrays of SSDs", "jung2013-slc": "Packages",
+        "nearline-7200": "Hard disks", "demo-store": "Flash in front of disks",
+    }.items():  # fmt: skip
+        assert where[name] == kind
+    words = " ".join(page.split())
+    for one in package.presets():
+        first = one["description"].split(". ")[0].removesuffix(".")
+        assert " ".join(first.split()) in words, one["name"]
+
+
+def test_the_name_of_a_preset_is_the_preset_s(wordline: Command, place: Path) -> None:
+    (place / "demo").mkdir()
+    (place / "d4").write_text("no TOML")
+    for name in ("demo", "d4"):
+        assert f"{name}: no fault" in done(wordline("config", "check", name))
+    assert "is a folder" in wordline("config", "check", "./demo").stderr
+    assert "./d4:1" in wordline("config", "check", "./d4").stderr
+
+
+def test_a_file_that_is_called_as_no_preset_needs_no_ending(
+    wordline: Command, place: Path, tiny: str
+) -> None:
+    (place / tiny).rename(place / "mine")
+    assert "mine: no fault" in done(wordline("config", "check", "mine"))
+
+
+@pytest.mark.parametrize("read_by", [[], ["--"]], ids=["argv", "click"])
+def test_a_quiet_run_prints_errors_only(
+    wordline: Command, tiny: str, trace: str, read_by: list[str]
+) -> None:
+    run = ("run", tiny, "--trace", trace, "--quiet", "--no-report", "--out", "here")
+    answer = wordline(*run, *read_by)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    assert Path("here/summary.json").exists()
+    assert json.loads(done(wordline(*run, "--json", *read_by)))["input"]["requests"] == 2000
+    wrong = wordline("run", tiny, "--trace", "absent.csv", "--quiet", *read_by)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "trace convert disk.csv mine.spc --to spc", "trace convert disk.csv - --to msr",
+        "cache disk.csv lru 1%", "mrc disk.csv", "prepare tiny.toml -o a.wls",
+        "config check tiny.toml",
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("tiny", "trace")
+def test_what_is_quiet_says_nothing(wordline: Command, words: str) -> None:
+    told = wordline(*words.split())
+    assert done(told) + told.stderr
+    answer = wordline(*words.split(), "-q")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert answer.stdout == (told.stdout if " - " in words else "")
+
+
+@pytest.mark.parametrize(
+    ("shell", "says"),
+    [("bash", "complete -o nosort -F"), ("zsh", "#compdef wordline"),
+     ("fish", "complete --no-files --command wordline")],
+)  # fmt: skip
+def test_a_shell_completes_commands_and_options(wordline: Command, shell: str, says: str) -> None:
+    def asked(how: str, words: str, word: str, place: int) -> str:
+        more = {"_WORDLINE_COMPLETE": f"{shell}_{how}", "COMP_WORDS": words,
+                "COMP_CWORD": str(place) if shell != "fish" else word}  # fmt: skip
+        return done(wordline(env=environment() | more))
+
+    assert says in asked("source", "", "", 0)
+    assert "sweep-report" in asked("complete", "wordline swe", "swe", 1)
+    assert "--max-requests" in asked("complete", "wordline run d4 --max", "--max", 3)
+    assert "nearline-7200" in asked("complete", "wordline run nea", "nea", 2)
 
 
 def test_help_answers_at_once() -> None:
@@ -265,7 +390,7 @@ def test_trace_stat_measures_idle_periods(wordline: Command, place: Path) -> Non
     assert "idle periods" in done(wordline(*stat))
     fault = wordline(*stat, "--page-read-us", "-1")
     assert fault.returncode != 0
-    assert fault.stderr.startswith("error: page_read_us: -1 is not between 0 and ")
+    assert fault.stderr.startswith("error: --page-read-us: -1 is not between 0 and ")
 
 
 def test_a_conversion_says_which_trims_it_drops(wordline: Command, place: Path) -> None:

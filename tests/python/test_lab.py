@@ -394,7 +394,9 @@ def test_wrong_names_are_told(wordline: Command, tiny: str, place: Path) -> None
 
 
 def test_experiments_come_in_the_order_of_the_report() -> None:
-    assert [one.name for one in experiments(["trim", "cliff", "trim"])] == ["cliff", "trim"]
+    for names in (["trim", "cliff", "trim"], "trim,cliff", "trim, cliff"):
+        assert [one.name for one in experiments(names)] == ["cliff", "trim"]
+    assert [one.name for one in experiments("cliff")] == ["cliff"]
     with pytest.raises(wordline.WordlineError, match="the experiments are patterns"):
         experiments(["nothing"])
 

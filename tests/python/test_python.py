@@ -112,6 +112,11 @@ def test_arrow_libraries_agree(result: wordline.Result) -> None:
         assert read.num_rows == table.polars().height
         assert table.polars().equals(pl.DataFrame(table))
         assert table.polars().equals(pl.DataFrame(pd.DataFrame.from_arrow(table)))
+        rows = pd.DataFrame(table)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        assert list(rows.columns) == table.polars().columns
+        assert len(table) == len(rows) == read.num_rows
+        for name in rows.columns:
+            assert list(rows[name]) == table.polars()[name].to_list()
         assert table.polars().equals(duckdb.from_arrow(table).pl())
         assert table.name in repr(table)
         assert "<table" in table._repr_html_()

@@ -58,6 +58,7 @@ def test_all_names_are_there() -> None:
     names = python("import wordline\nfor name in wordline.__all__: print(getattr(wordline, name))")
     assert len(names.splitlines()) == len(wordline.__all__)
     assert set(wordline.__all__) <= set(dir(wordline))
+    assert {name for name in dir(wordline) if not name.startswith("__")} == set(wordline.__all__)
     assert wordline.__version__
     with pytest.raises(AttributeError, match="module 'wordline' has no attribute 'nothing'"):
         _ = wordline.nothing  # pyright: ignore
@@ -156,7 +157,10 @@ def test_what_is_not_plain_is_left_to_click(args: list[str]) -> None:
 def test_what_is_not_given_is_the_same_for_both() -> None:
     """The defaults of click are those of the functions."""
     for name, value in defaults().items():
-        assert name in {"device", "out", "trace", "streams", "overrides"} or value == default(name)
+        given = {"device", "out", "trace", "streams", "overrides"}
+        for_all = {"quiet"}
+        """Options that every command obeys, before it is called."""
+        assert name in given | for_all or value == default(name)
 
 
 def default(name: str) -> object:

@@ -36,8 +36,15 @@ pyo3::create_exception!(
     "What the user asked for cannot be done; the message says what, where and what to do."
 );
 
+/// The fault as Python raises it. It names parameters as the caller does (`wordline.spelling`).
 fn fail(error: impl std::fmt::Display) -> PyErr {
-    WordlineError::new_err(error.to_string())
+    let text = error.to_string();
+    let spelled = Python::attach(|py| {
+        let spelling = py.import("wordline.spelling")?;
+        let message = spelling.call_method1("message", (&text,))?;
+        message.extract::<String>()
+    });
+    WordlineError::new_err(spelled.unwrap_or(text))
 }
 
 /// A table of results, for `__arrow_c_stream__`.

@@ -7,8 +7,8 @@ import gc
 import sys
 from contextlib import suppress
 
-from wordline import interruption
-from wordline.cli import streams
+from wordline import interruption, spelling
+from wordline.cli import options, streams
 from wordline.cli.exit import NOTHING_WRITTEN, fault, guarded
 
 TYPE_CHECKING = False
@@ -60,8 +60,13 @@ def _called(args: Sequence[str] | None) -> int:
 def _simulated(given: dict[str, Any]) -> int:
     from wordline.cli.run import simulate
 
+    quiet = given.pop("quiet", False)
     try:
-        return simulate(**given)
+        with (
+            spelling.of_command(options.flags(options.RUN)),
+            streams.hushed(quiet, keep=given.get("as_json", False)),
+        ):
+            return simulate(**given)
     except KeyboardInterrupt:
         with suppress(OSError):
             print(file=sys.stderr)

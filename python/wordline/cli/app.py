@@ -11,7 +11,7 @@ from wordline.cli import options
 from wordline.cli.benchmarks import bench, growth
 from wordline.cli.caches import cache, mrc, plan_cache
 from wordline.cli.calibrations import calibrate
-from wordline.cli.command import Group, command, group
+from wordline.cli.command import Group, command, device_argument, group
 from wordline.cli.devices import config, devices, policies
 from wordline.cli.exit import MISUSED, NOTHING_WRITTEN, fault
 from wordline.cli.labs import lab
@@ -42,7 +42,16 @@ def _usage(misuse: click.ClickException) -> str:
 
 
 class Commands(Group):
-    """The commands; `sweep report` is one of them."""
+    """The commands; `sweep report` is one of them. Their list is by task."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list, a section for each of `TASKS`."""
+        for task, names in TASKS.items():
+            listed = (self.get_command(ctx, name) for name in names)
+            commands = [one for one in listed if one]
+            lines = [(str(one.name), one.get_short_help_str(SHORT)) for one in commands]
+            with formatter.section(task):
+                formatter.write_dl(lines, col_max=MARGIN)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -53,18 +62,19 @@ class Commands(Group):
 
 
 @group(cls=Commands)
-@click.version_option(package_name="wordline", message="%(package)s %(version)s")
+@click.version_option(
+    None, "-V", "--version", package_name="wordline", message="%(package)s %(version)s"
+)
 def cli() -> None:
     """Simulate an SSD under a recorded or generated load.
 
     \b
-    Start here:
-      wordline devices                         the bundled devices
-      wordline run d4 --trace disk.csv.gz      simulate one of them under a trace
-      wordline run d4 --trace disk.csv.gz --set ftl.gc.victim=fifo
-      wordline devices d4 > mine.toml          write a device of your own
-      wordline config check mine.toml          and check it
-      wordline cache disk.csv.gz lru,arc 1%    caches without a device: hits per policy
+    Start here, with a recorded trace that comes with Wordline:
+      wordline devices                                   the bundled devices
+      wordline run demo --trace postgresql-mixed.csv.gz  simulate one of them
+      wordline devices d4 > mine.toml                    a device of your own
+      wordline config check mine.toml                    and check it
+      wordline cache postgresql-mixed.csv.gz lru,arc 1%  caches without a device
 
     Every command has its own --help, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
     in order, with exit code 130, 143 and 129.
@@ -72,12 +82,14 @@ def cli() -> None:
 
 
 @command(options.RUN, writes="run", cls=ManyTraces)
-@click.argument("device", required=False)
+@device_argument(required=False)
 def run(
     device: str | None,
     **options: Any,
 ) -> int:
-    """Simulate DEVICE, a TOML file or the name of a preset, and write the results.
+    """Simulate a device under a trace or load.
+
+    DEVICE is a TOML file or the name of a preset.
 
     \b
     Examples:
@@ -99,10 +111,22 @@ def run(
     return simulate(device, **options)
 
 
+TASKS = {
+    "Simulate a device": ("run", "prepare", "resume"),
+    "Many runs": ("sweep", "search", "compare", "lab"),
+    "Traces and caches": ("trace", "cache", "mrc", "plan-cache"),
+    "Devices and policies": ("devices", "policies", "config", "calibrate"),
+    "Results": ("report", "sweep-report", "fio-logs"),
+    "The simulator itself": ("study", "bench", "growth"),
+}
+"""The commands by what they are for, in the order of their lists."""
 COMMANDS = (
     bench, cache, calibrate, compare_command, config, devices, fio_logs, growth, lab, mrc,
     plan_cache, policies, prepare, report, resume, run, search_command, study, sweep_command,
     sweep_report, trace,
 )  # fmt: skip
+SHORT = 50
+"""Most characters of the line of a command, which a terminal of 80 columns has room for."""
+MARGIN = 16
 for one in COMMANDS:
     cli.add_command(one)

@@ -57,7 +57,9 @@ GROWTH: Options = {
 def bench(
     works: tuple[str, ...], trace: tuple[str, ...], repeat: int, record: Path | None, as_json: bool
 ) -> None:
-    """Measure how fast Wordline simulates device d4.
+    """Measure the speed of the simulator.
+
+    Each workload runs on device d4.
 
     \b
       rr4k     1,000,000 random 4 KiB reads, queue depth 32, from a sequentially filled device
@@ -103,7 +105,7 @@ def bench(
 @command(GROWTH, writes="growth")
 @click.argument("sweeps", nargs=-1, metavar="[requests|dies|capacity|depth]...")
 def growth(out: Path, **options: Any) -> int:
-    """Measure whether the cost of a request stays flat at scale.
+    """Measure how cost per request scales.
 
     \b
       requests  10,000 to 10,000,000 of them

@@ -106,7 +106,7 @@ def cache(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Run replacement policies over TRACE: hits of each policy at each size.
+    """Simulate replacement policies over a trace.
 
     POLICY is a name from `wordline policies buffer.replacement`, with parameters behind colons if
     there are any, or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the
@@ -156,7 +156,9 @@ def mrc(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Compute the miss-ratio curve of TRACE: the misses of an LRU cache of any size.
+    """Compute the miss-ratio curve of a trace.
+
+    It is the share of misses of an LRU cache of any size.
 
     Reads and writes count alike; trims are left out. SHARDS holds no more than its sample in
     memory, unless other methods are asked for too.
@@ -194,7 +196,7 @@ def plan_cache(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Plan flash in front of a disk for TRACE: how much, divided how, and what it would cost.
+    """Size a flash cache for a disk and a trace.
 
     For each size of the flash: how it would be divided between reads, writes and over-provisioning
     as configured (unified, rw-fcl) and by cost (unified-best, op-fcl, locality-driven), the mean

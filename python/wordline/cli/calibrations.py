@@ -9,7 +9,7 @@ import click
 import wordline
 from wordline import output_folder
 from wordline.cli.command import command
-from wordline.cli.options import JSON, Options, value
+from wordline.cli.options import JSON, QUIET, Options, value
 
 CALIBRATE: Options = {
     "--data": value(
@@ -29,13 +29,14 @@ CALIBRATE: Options = {
     "--write-overhead-us": value("US", "What of a write sample is not tPROG.", 0.0),
     "--seed": value("N", "Seed of the starts of the fit.", 1),
     "--out": value("DIR", "Also write a folder.", of="path"),
+    **QUIET,
     **JSON,
 }
 
 
 @command(CALIBRATE, writes="calibrate")
 def calibrate(out: Path | None, as_json: bool, **options: Any) -> None:
-    """Calibrate a device to measured error rates and latencies.
+    """Fit a device to measured errors and latency.
 
     Fits RBER = e + a c^k + b c^m t^n + g c^p r^q of cycles c, days t and reads r, and the times of
     reads and programs by page type. The preset changes --base.

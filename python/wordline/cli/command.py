@@ -1,13 +1,15 @@
 """What commands are made of: their options, as `options` declares them, and their help."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import click
+from click.shell_completion import CompletionItem
 
-from wordline import output_folder
-from wordline.cli import options
+from wordline import output_folder, spelling
+from wordline.cli import options, streams
 from wordline.cli.options import Options
 
 Function: TypeAlias = Callable[..., object]
@@ -27,7 +29,14 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group of such commands."""
+    """A group of such commands. By its name alone it prints its help."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses them."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
 
 def command(
@@ -35,16 +44,19 @@ def command(
     name: str | None = None,
     of: click.Group | None = None,
     writes: str = "",
+    prints: bool = False,
     cls: type[Command] = Command,
 ) -> Callable[[Function], click.Command]:
     """Makes a command of a function, one `of` a group if there is one. It takes the options of the
-    tables; `{files}` in its help are those that the command `writes`."""
+    tables; `{files}` in its help are those that the command `writes`. What it `prints` is what it
+    is for, with --quiet too."""
 
     def make(function: Function) -> click.Command:
         if writes:
             function.__doc__ = (function.__doc__ or "").replace(
                 "{files}", output_folder.listed(writes)
             )
+        function = _asked(function, options.flags(*tables), prints=prints)
         for flag, declared in reversed([one for table in tables for one in table.items()]):
             function = _option(flag, declared)(function)
         made = click.command(name, cls=cls, context_settings=HELP)(function)
@@ -62,6 +74,33 @@ def group(*, cls: type[Group] = Group) -> Callable[[Function], click.Group]:
         return click.group(cls=cls, context_settings=HELP)(function)
 
     return make
+
+
+def _asked(function: Function, flags: Mapping[str, str], *, prints: bool) -> Function:
+    """The function as the command line calls it: faults name options, and --quiet is obeyed."""
+
+    @functools.wraps(function)
+    def asked(**given: Any) -> object:
+        quiet = given.pop("quiet", False)
+        keep = prints or given.get("as_json", False)
+        with spelling.of_command(flags), streams.hushed(quiet, keep=keep):
+            return function(**given)
+
+    return asked
+
+
+def device_argument(**words: Any) -> Callable[[Function], Function]:
+    """The argument DEVICE, which shells complete to presets, and to files where none is meant."""
+    return click.argument("device", shell_complete=_devices, **words)
+
+
+def _devices(
+    _context: click.Context, _argument: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    from wordline.catalogue import presets
+
+    names = [one["name"] for one in presets() if one["name"].startswith(begun)]
+    return [CompletionItem(name) for name in names] or [CompletionItem(begun, type="file")]
 
 
 def _option(flag: str, declared: Mapping[str, Any]) -> Callable[[Function], Function]:

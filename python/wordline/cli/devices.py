@@ -6,19 +6,31 @@ import click
 
 import wordline
 from wordline import WordlineError
-from wordline.cli.command import command, group
-from wordline.cli.options import SET, Options, value
+from wordline.cli.command import command, device_argument, group
+from wordline.cli.options import QUIET, SET, Options, value
+from wordline.cli.streams import note
 
 MQSIM: Options = {
     "--workload": value("FILE", "Workload file of MQSim; its flows become [[streams]]."),
     "--scenario": value("N", "IO_Scenario of the workload file to use.", 1),
+    **QUIET,
 }
+KINDS = {
+    "SSD": "SSDs",
+    "array": "Arrays of SSDs",
+    "package": "Packages",
+    "disk": "Hard disks",
+    "flash cache": "Flash in front of disks",
+}
+"""The kinds of presets, and the headings of their lists."""
 
 
 @command()
 @click.argument("family", required=False)
 def policies(family: str | None) -> None:
-    """List the policies, or those of one FAMILY, with the papers behind them.
+    """List the policies and their papers.
+
+    With FAMILY, those of one family.
 
     \b
     Examples:
@@ -33,7 +45,9 @@ def policies(family: str | None) -> None:
 @command()
 @click.argument("name", required=False)
 def devices(name: str | None) -> None:
-    """List the bundled devices, or print one as TOML to start your own from.
+    """List the device presets, or print one.
+
+    It is printed as TOML, to start a device of your own from.
 
     \b
     Examples:
@@ -44,13 +58,20 @@ def devices(name: str | None) -> None:
     if name is None:
         from wordline.terminal.console import print_rows
 
-        print_rows(["device", "what it is"], ([one["name"], one["description"]] for one in known))
+        for kind, heading in KINDS.items():
+            of_kind = [one for one in known if one["kind"] == kind]
+            print_rows([heading, ""], ([one["name"], _line(one)] for one in of_kind))
         return
     text = next((one["text"] for one in known if one["name"] == name), None)
     if text is None:
         names = ", ".join(one["name"] for one in known)
         raise WordlineError(f"no device is called '{name}'; the devices are {names}")
     click.echo(text, nl=not text.endswith("\n"))
+
+
+def _line(preset: wordline.Preset) -> str:
+    """The first sentence of a description, without its full stop."""
+    return preset["description"].split(". ")[0].removesuffix(".")
 
 
 @group()
@@ -65,10 +86,12 @@ def config() -> None:
     """
 
 
-@command(SET, of=config)
-@click.argument("device")
+@command(SET, QUIET, of=config)
+@device_argument()
 def check(device: str, overrides: list[tuple[str, str]]) -> None:
-    """Check DEVICE without running it; errors show their line and how to fix them.
+    """Check a device without running it.
+
+    Errors show their line and how to fix them.
 
     Also says what memory a run takes beside that of the program: when it begins, with the device
     filled as precondition.fill_ratio has it, and at most. What cannot fit is a fault.
@@ -77,8 +100,9 @@ def check(device: str, overrides: list[tuple[str, str]]) -> None:
     Example:
       wordline config check mine.toml
     """
-    wordline.config.check(device, overrides)
-    memory = wordline.config.memory(device, overrides)
+    source = wordline.config.Source(*wordline.config.read(device))  # a pipe is read once only
+    wordline.config.check(source, overrides)
+    memory = wordline.config.memory(source, overrides)
     from wordline.units import size
 
     if memory["refusal"]:
@@ -95,7 +119,9 @@ def check(device: str, overrides: list[tuple[str, str]]) -> None:
 
 @command(of=config)
 def schema() -> None:
-    """Print the JSON schema of a device file, for editors that complete and check TOML.
+    """Print the JSON schema of a device file.
+
+    Editors complete and check TOML with it.
 
     \b
     Example:
@@ -105,9 +131,9 @@ def schema() -> None:
 
 
 @command(SET, of=config)
-@click.argument("device")
+@device_argument()
 def show(device: str, overrides: list[tuple[str, str]]) -> None:
-    """Print DEVICE as TOML with every default filled in.
+    """Print a device with all defaults filled in.
 
     \b
     Examples:
@@ -118,11 +144,12 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
     click.echo(text, nl=not text.endswith("\n"))
 
 
-@command(MQSIM, of=config, name="import-mqsim")
+@command(MQSIM, of=config, name="import-mqsim", prints=True)
 @click.argument("file", metavar="SSDCONFIG.XML")
 def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
-    """Print the device of an MQSim configuration as TOML. What is not modelled is told on
-    standard error and in comments.
+    """Print an MQSim configuration as TOML.
+
+    Standard error and comments say what is not modelled.
 
     \b
     Examples:
@@ -132,6 +159,6 @@ def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     from wordline.mqsim import imported
 
     made = imported(file, workload, scenario)
-    for note in made.notes:
-        click.echo(f"note: {note}", err=True)
+    for text in made.notes:
+        note(f"note: {text}")
     click.echo(made.toml, nl=False)

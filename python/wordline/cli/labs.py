@@ -6,10 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
-
 from wordline import interruption, output_folder, units
-from wordline.cli.command import command
+from wordline.cli.command import command, device_argument
 from wordline.cli.exit import DONE, FAILED, NOTHING_WRITTEN, fault
 from wordline.cli.options import JSON, ON, PROGRESS, SET, Options, flag, value
 from wordline.cli.streams import shows_progress
@@ -28,7 +26,7 @@ LAB: Options = {
 
 
 @command(LAB, writes="lab")
-@click.argument("device")
+@device_argument()
 def lab(
     device: str,
     only: str | None,
@@ -37,7 +35,9 @@ def lab(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Put DEVICE through what reviewers do to real ones: a verdict for each experiment.
+    """Run device-review experiments on a device.
+
+    Each experiment ends with a verdict.
 
     \b
       patterns     sequential and random reads and writes by size
@@ -72,7 +72,7 @@ def lab(
     try:
         found = run_lab(
             device,
-            only=[one.strip() for one in only.split(",")] if only else (),
+            only=only or (),
             out=place,
             progress=shows_progress(progress),
             **given,

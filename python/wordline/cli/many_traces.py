@@ -14,6 +14,8 @@ class ManyTraces(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses them; where DEVICE is missing, the fault says where it goes."""
         rest = super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
+        if ctx.resilient_parsing:  # as when a shell completes
+            return rest
         if not ctx.params["device"] and not ctx.params.get("prepared"):
             raise click.UsageError(
                 f"missing DEVICE; name it first, as in `{ctx.command_path} d4 --trace disk.csv`",

@@ -133,11 +133,15 @@ SET: Options = {
         parse=pairs,
     )
 }
+QUIET: Options = {
+    "--quiet": {**flag("Print errors only, and what --json asks for."), "short": "-q"}
+}
 PROGRESS: Options = {
     "--progress/--no-progress": {
         "default": None,
         "help": "Progress bar on standard error. [default: if that is a terminal]",
-    }
+    },
+    **QUIET,
 }
 JSON: Options = {"--json": {"name": "as_json", **flag("Print JSON instead of a table.")}}
 
@@ -330,6 +334,11 @@ RESUME: Options = {
     "--json": RUN["--json"],
 }
 
+REPORT: Options = {
+    "--out": value("FILE", "File to write. [default: DIR/report.html]", of="path"),
+    **QUIET,
+}
+
 # Of what makes pages of the requests of a trace.
 PAGES: Options = {
     "--page-bytes": value(
@@ -348,3 +357,23 @@ PAGES: Options = {
     **JSON,
     **reader(UNTIMED),
 }
+
+
+def parameters() -> dict[str, tuple[str, bool]]:
+    """The parameter of each option that runs and what reads traces take, and whether the option is
+    without a value."""
+    tables = (PREPARE, PAGES, SEARCH, SWEEP, RUN)
+    return {
+        flag: (name(flag, declared), "is_flag" in declared)
+        for table in tables
+        for flag, declared in table.items()
+    }
+
+
+def flags(*tables: Options) -> dict[str, str]:
+    """The options of these tables by their parameters."""
+    return {
+        name(flag, declared): flag.split("/")[0]
+        for table in tables
+        for flag, declared in table.items()
+    }

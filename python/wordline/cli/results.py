@@ -6,7 +6,7 @@ import click
 
 from wordline import output_folder
 from wordline.cli.command import command
-from wordline.cli.options import Options, value
+from wordline.cli.options import QUIET, REPORT, Options, value
 
 FIO_LOGS: Options = {
     "--log-avg-msec": value(
@@ -14,16 +14,18 @@ FIO_LOGS: Options = {
         "One line per interval of N milliseconds; 0: one per request.",
         0,
         of=click.IntRange(min=0),
-    )
+    ),
+    **QUIET,
 }
-REPORT: Options = {"--out": value("FILE", "File to write. [default: DIR/report.html]", of="path")}
 
 
 @command(FIO_LOGS, name="fio-logs")
 @click.argument("results", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("prefix", metavar="PREFIX")
 def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
-    """Write the results in DIR as fio writes its logs, for fio-plot and the like.
+    """Convert results to fio log files.
+
+    fio-plot and the like read them.
 
     The run has to be made with --requests. For each stream N, from 1, there is PREFIX_lat.N.log,
     with _slat (until the device took the request), _clat (from there on), _bw and _iops.
@@ -42,7 +44,7 @@ def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
 @command(REPORT)
 @click.argument("results", metavar="DIR", type=click.Path(path_type=Path))
 def report(results: Path, out: Path | None) -> None:
-    """Draw report.html again from the results in DIR.
+    """Rebuild the HTML report of a run.
 
     \b
     Example:

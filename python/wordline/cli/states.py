@@ -6,14 +6,14 @@ import click
 
 from wordline import state
 from wordline.cli import options
-from wordline.cli.command import command
+from wordline.cli.command import command, device_argument
 from wordline.cli.run import go_on
 from wordline.cli.streams import shows_progress
 from wordline.units import size
 
 
 @command(options.PREPARE)
-@click.argument("device")
+@device_argument()
 def prepare(
     device: str,
     overrides: list[tuple[str, str]],
@@ -22,7 +22,9 @@ def prepare(
     spare_areas: bool,
     progress: bool | None,
 ) -> None:
-    """Bring DEVICE into the state of its [precondition] once, for any number of runs.
+    """Precondition a device and save its state.
+
+    Any number of runs begin with the state that its [precondition] describes.
 
     What a preparation leaves depends on the flash array (its timing apart), [ftl], [precondition]
     and the seed; everything else may differ in the runs. Only the version of Wordline that wrote
@@ -55,7 +57,9 @@ def resume(
     no_report: bool,
     as_json: bool,
 ) -> int:
-    """Go on with the run in DIR that was stopped, as if it had not been.
+    """Resume an interrupted run.
+
+    Its results are those of a run that was not interrupted.
 
     The run was started with --checkpoint-every, and was interrupted, killed, or its machine
     stopped. Its results replace what is in DIR. Traces have to be where they were. Only the version

@@ -5,10 +5,49 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def hushed(quiet: bool, *, keep: bool) -> Generator[None]:
+    """Carries out a command, `quiet` without progress and notes, and without output unless that is
+    to be kept."""
+    if not quiet:
+        yield
+        return
+    former = _quiet.set(True)
+    try:
+        if keep:
+            yield
+            return
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            yield
+    finally:
+        _quiet.reset(former)
+
+
+def is_quiet() -> bool:
+    """Whether the command is to print errors only."""
+    return _quiet.get()
+
+
+def note(text: str) -> None:
+    """Says something on standard error that is no fault."""
+    if not is_quiet():
+        print(text, file=sys.stderr)
 
 
 def shows_progress(wanted: bool | None) -> bool:
     """Whether there is a progress bar: as wanted, else if standard error is a terminal."""
+    if is_quiet():
+        return False
     return sys.stderr.isatty() if wanted is None else wanted
 
 

@@ -11,7 +11,7 @@ from wordline import WordlineError, interruption, output_folder, units
 from wordline.cli.command import command
 from wordline.cli.exit import DONE, FAILED, NOTHING_WRITTEN, fault
 from wordline.cli.options import ON, PROGRESS, Options, flag, value
-from wordline.cli.streams import shows_progress
+from wordline.cli.streams import is_quiet, shows_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +53,9 @@ def study(
     on: str | None,
     progress: bool | None,
 ) -> int:
-    """Reproduce the figures of a publication and compare; without NAME, list the studies.
+    """Reproduce the figures of a publication.
+
+    Without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
     claims of it. Standard error says twice a minute how far it is. Each run is made once, and a
@@ -94,7 +96,7 @@ def study(
     )
     recorded = sorted(traces.iterdir()) if traces else ()
     line = shows_progress(progress)
-    shown = terminal.Shown(line=line, lines=progress is None and not line)
+    shown = terminal.Shown(line=line, lines=progress is None and not line and not is_quiet())
     runs = Runs(str(Path(place) / "points.jsonl"), on=on, jobs=jobs, heard=shown.runs)
     setups = {
         one.name: studies.Setup(quick, recorded, full=full and one.shortened, runs=runs)

@@ -9,20 +9,20 @@ from typing import Any
 
 import click
 
-from wordline import interruption, output_folder
+from wordline import interruption, output_folder, small_file
 from wordline._wordline import WordlineError
 from wordline.arguments import toml_value
 from wordline.cli import options
-from wordline.cli.command import command
+from wordline.cli.command import command, device_argument
 from wordline.cli.exit import DONE, FAILED, fault
 from wordline.cli.many_traces import ManyTraces
-from wordline.cli.options import STRICT, value
+from wordline.cli.options import STRICT
 from wordline.cli.streams import shows_progress
 from wordline.sweep import Sweep, SweepInterrupted, plan, sweep
 
 
 @command(options.SWEEP, writes="sweep", name="sweep", cls=ManyTraces)
-@click.argument("device", metavar="PLAN.toml|DEVICE")
+@device_argument(metavar="PLAN.toml|DEVICE")
 def sweep_command(
     device: str,
     out: Path | None,
@@ -32,7 +32,9 @@ def sweep_command(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Run many points: every combination of the keys that vary, on all cores or on a cluster.
+    """Run all combinations of varied keys.
+
+    They run on all cores of this machine, or on a cluster.
 
     Every point is checked before the first one runs. Points run in processes of their own, as many
     at a time as cores and memory allow; a point that fails says why, and the others go on. Ctrl-C
@@ -97,9 +99,8 @@ def _on_command_line(given: dict[str, Any]) -> list[str]:
 
 def _is_plan(path: str) -> bool:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            return "device" in tomllib.load(file)
-    except (OSError, ValueError):
+        return "device" in tomllib.loads(small_file.text(path))
+    except (OSError, ValueError, WordlineError):
         return False
 
 
@@ -161,11 +162,12 @@ def _show(done: Sweep, place: str, *, as_json: bool) -> None:
     print_sweep(done, place)
 
 
-@command({"--out": value("FILE", "File to write. [default: DIR/report.html]", of="path")},
-         name="sweep-report")  # fmt: skip
+@command(options.REPORT, name="sweep-report")
 @click.argument("folder", metavar="DIR")
 def sweep_report(folder: str, out: Path | None) -> None:
-    """Draw the report of the sweep in DIR: all points, which key matters, Pareto front.
+    """Rebuild the HTML report of a sweep.
+
+    It shows all points, which key matters, and the Pareto front.
 
     \b
     Example:
@@ -176,7 +178,7 @@ def sweep_report(folder: str, out: Path | None) -> None:
 
 
 @command(options.SEARCH, writes="search", name="search")
-@click.argument("device")
+@device_argument()
 def search_command(
     device: str,
     trace: str | None,
@@ -188,7 +190,9 @@ def search_command(
     progress: bool | None,
     **given: Any,
 ) -> int:
-    """Find configurations of DEVICE that make a figure small, or large, within bounds.
+    """Search for the best configuration.
+
+    The best makes one figure of DEVICE small or large, or two, within bounds.
 
     \b
     Examples:
@@ -234,7 +238,7 @@ def search_command(
 @command(options.COMPARE, name="compare")
 @click.argument("results", metavar="DIR DIR...", nargs=-1, required=True)
 def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -> None:
-    """Compare results: which figures differ, beyond noise or not, and which keys.
+    """Compare results and test the differences.
 
     Each DIR holds the results of `wordline run` or `wordline sweep`; changes are from the first.
     The points of a sweep count as repetitions: compare sweeps of seeds to know what is noise.

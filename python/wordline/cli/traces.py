@@ -7,7 +7,8 @@ import click
 
 import wordline
 from wordline.cli.command import command, group
-from wordline.cli.options import AS_RECORDED, JSON, Options, reader, value
+from wordline.cli.options import AS_RECORDED, JSON, QUIET, Options, reader, value
+from wordline.cli.streams import note
 
 STAT: Options = {
     **reader(AS_RECORDED),
@@ -25,6 +26,7 @@ STAT: Options = {
 CONVERT: Options = {
     "--to": value("NAME", "Format to write.", required=True),
     **reader(AS_RECORDED),
+    **QUIET,
 }
 
 
@@ -43,7 +45,9 @@ def trace() -> None:
 @command(STAT, of=trace)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Print statistics of a trace: requests, sizes, footprint, sequential share, idle periods.
+    """Print statistics of a trace.
+
+    They are requests, sizes, footprint, sequential share and idle periods.
 
     Several files count as one trace, replayed one after the other.
 
@@ -66,7 +70,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
 @command(CONVERT, of=trace)
 @click.argument("files", nargs=-1, required=True, metavar="IN... OUT")
 def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
-    """Convert the trace IN... to the file OUT in another format.
+    """Convert a trace to another format.
 
     With - as OUT the trace goes to standard output, and what is said of it to standard error.
 
@@ -83,17 +87,18 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     done = wordline.trace_convert(sources, target, to=to, **options)
     from wordline.provenance import formats
 
+    say = note if piped else click.echo
     for line in formats(done["files"]):
-        click.echo(f"read {line}", err=piped)
+        say(f"read {line}")
     written = "standard output" if piped else target
-    click.echo(f"wrote {written}: {done['written']:,} requests", err=piped)
-    for note in done["notes"]:
-        click.echo(f"Note: {note}", err=piped)
+    say(f"wrote {written}: {done['written']:,} requests")
+    for text in done["notes"]:
+        say(f"Note: {text}")
 
 
 @command(of=trace)
 def formats() -> None:
-    """List the trace formats, with their file extensions.
+    """List the trace formats.
 
     All of them can be read; `wordline trace convert --to` says which can be written.
 

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wordline import output_folder
+from wordline import output_folder, spelling
 from wordline._wordline import WordlineError
 
 DIRECTIONS = {"read": 0, "write": 1, "trim": 2}
@@ -51,11 +51,13 @@ def _rows(results: Path) -> Any:
 
     path = results / "requests.parquet"
     if not path.exists():
-        raise WordlineError(f"{path}: no such file; run again with --requests")
+        raise WordlineError(spelling.message(f"{path}: no such file; run again with --requests"))
     try:
         rows = pl.read_parquet(path, columns=COLUMNS)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise WordlineError(f"{path}: no table of requests; run again with --requests") from error
+        raise WordlineError(
+            spelling.message(f"{path}: no table of requests; run again with --requests")
+        ) from error
     rows = rows.with_columns(pl.col("op").cast(pl.String)).filter(pl.col("op") != "flush")
     if rows.is_empty():
         raise WordlineError(f"{path}: holds no request; run again with a load")

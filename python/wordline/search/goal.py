@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wordline import spelling
 from wordline._wordline import WordlineError
 
 _BOUND = re.compile(r"\s*([\w.-]+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
@@ -46,7 +47,9 @@ def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> list[Objecti
     found += [Objective(name, True) for name in maximise]
     if len(found) not in (1, 2):
         raise WordlineError(
-            f"{len(found)} objectives: give one or two, such as --minimise latency.write.p99_us"
+            spelling.message(
+                f"{len(found)} objectives: give one or two, such as --minimise latency.write.p99_us"
+            )
         )
     if len({one.name for one in found}) < len(found):
         raise WordlineError(f"{found[0].name} is given twice; leave one out")
@@ -62,8 +65,10 @@ def bound(text: str) -> Bound:
         return Bound(found[1], found[2].startswith(">"), float(found[3]))
     except ValueError:
         raise WordlineError(
-            f"--subject-to {text!r}: give a figure and a limit, such as "
-            "'flash.write_amplification < 2'"
+            spelling.message(
+                f"--subject-to {text!r}: give a figure and a limit, such as "
+                "'flash.write_amplification < 2'"
+            )
         ) from None
 
 

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 import wordline
-from wordline import _wordline, config
+from wordline import _wordline, config, spelling
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
 from wordline.search.goal import Bound, Objective
@@ -76,8 +76,10 @@ def require(plan: Plan) -> None:
         )
     if plan.pruner != "none" and (len(plan.objectives) > 1 or not plan.rungs):
         raise WordlineError(
-            "a pruner needs one objective, and rungs: after how many requests it looks, such as "
-            "--rungs 5000,20000"
+            spelling.message(
+                "a pruner needs one objective, and rungs: after how many requests it looks, such "
+                "as --rungs 5000,20000"
+            )
         )
     for key in plan.options:
         if key not in OPTIONS:
@@ -104,7 +106,9 @@ def _require_keys(plan: Plan) -> None:
         grid(found)
     for key in ("device", "trace", "seed"):
         if key in found:
-            raise WordlineError(f"{key}: does not vary in a search; leave out --vary {key}")
+            raise WordlineError(
+                spelling.message(f"{key}: does not vary in a search; leave out --vary {key}")
+            )
     corners = {key: ends(one) for key, one in found.items() if key not in OWN}
     around = [{}, *({key: own[side] for key, own in corners.items()} for side in (0, -1))]
     for key, values in corners.items():

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from wordline import spelling
 from wordline._wordline import WordlineError
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ def space(vary: Mapping[str, Sequence[Any] | str]) -> dict[str, BaseDistribution
     """For each key its values: a list, or a range "LOW:HIGH", "LOW:HIGH:STEP" or "LOW:HIGH:log".
     Raises WordlineError."""
     if not vary:
-        raise WordlineError("nothing varies; give keys and their values with --vary KEY=LOW:HIGH")
+        raise WordlineError(
+            spelling.message("nothing varies; give keys and their values with --vary KEY=LOW:HIGH")
+        )
     return {key: _of(key, values) for key, values in vary.items()}
 
 
@@ -36,7 +39,9 @@ def grid(found: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
             count = int((Decimal(str(one.high)) - low) / step) + 1
             lists.append([float(low + place * step) for place in range(count)])
         else:
-            raise WordlineError(f"{key}: --sampler grid needs lists, or ranges with a step")
+            raise WordlineError(
+                spelling.message(f"{key}: --sampler grid needs lists, or ranges with a step")
+            )
     return [dict(zip(found, values, strict=True)) for values in product(*lists)]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wordline import trace_input
+from wordline import spelling, trace_input
 from wordline._wordline import WordlineError
 from wordline.sweep.work import Job
 
@@ -22,19 +22,25 @@ def connect(address: str) -> Any:
     """The client of a scheduler at `dask://HOST:PORT`. Raises WordlineError."""
     host = address.removeprefix(SCHEME)
     if not host:
-        raise WordlineError(f"--on {address}: name the scheduler as dask://HOST:PORT")
+        raise WordlineError(
+            spelling.message(f"--on {address}: name the scheduler as dask://HOST:PORT")
+        )
     try:
         from distributed import Client
     except ImportError:
         raise WordlineError(
-            f"--on {address}: Dask is not installed; pip install 'wordline[cluster]'"
+            spelling.message(
+                f"--on {address}: Dask is not installed; pip install 'wordline[cluster]'"
+            )
         ) from None
     try:
         return Client(f"tcp://{host}", timeout="10s")
     except (OSError, ValueError) as fault:
         raise WordlineError(
-            f"--on {address}: no scheduler answers there ({fault}); start one with "
-            "`dask scheduler`, or check the address"
+            spelling.message(
+                f"--on {address}: no scheduler answers there ({fault}); start one with "
+                "`dask scheduler`, or check the address"
+            )
         ) from None
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from wordline import units
+from wordline import spelling, units
 from wordline._wordline import WordlineError
 from wordline.sweep.local import Processes, job_count
 from wordline.sweep.scratch import Scratch
@@ -80,7 +80,7 @@ def _of_cluster(on: Any) -> Generator[Workers]:
     from wordline.sweep import cluster
 
     if isinstance(on, str) and not on.startswith(cluster.SCHEME):
-        raise WordlineError(f"--on {on}: name the scheduler as dask://HOST:PORT")
+        raise WordlineError(spelling.message(f"--on {on}: name the scheduler as dask://HOST:PORT"))
     client = cluster.connect(on) if isinstance(on, str) else on
     try:
         rooms = cluster.rooms(client)
