@@ -15,9 +15,21 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 
 def main() -> int:
     """The `wordline` command; returns its exit code."""
-    from wordline.cli import main as command
+    from wordline import limits
 
-    return command()
+    reason = limits.short_of_files()
+    if reason is None:
+        try:
+            from wordline.cli import main as command
+        except (ImportError, MemoryError, OSError) as fault:
+            if limits.address_space() is None:
+                raise
+            reason = f"{fault or 'memory ran out'}; raise the limit of address space (ulimit -v)"
+        else:
+            limits.guard_tables()
+            return command()
+    print(f"error: {reason}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

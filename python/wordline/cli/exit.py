@@ -27,7 +27,9 @@ def guarded(work: Callable[[], object]) -> int:
     except WordlineError as error:
         return fault(str(error), MISUSED)
     except OSError as error:
-        return _unwritable(error)
+        return _refused(error)
+    except MemoryError:
+        return fault("memory ran out; give the process more (ulimit -v, control group)", FAILED)
     except KeyboardInterrupt:
         return fault("interrupted", interruption.exit_code())
     except SystemExit:
@@ -49,11 +51,19 @@ def fault(message: str, code: int) -> int:
     return code
 
 
-def _unwritable(error: OSError) -> int:
+def _refused(error: OSError) -> int:
+    """Says what the system refused: a file, files or processes as such, or standard output."""
     import errno
 
+    reason = error.strerror or str(error)
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return fault(f"{reason}; raise the limit (ulimit -n), or give fewer --jobs", FAILED)
+    if error.errno in (errno.EAGAIN, errno.ENOMEM):
+        return fault(f"{reason}; raise the limits (ulimit -u, ulimit -v)", FAILED)
+    if error.filename is not None:
+        return fault(f"{error.filename}: {reason}; check the path", FAILED)
     # The interpreter flushes standard output again as it ends; it must not fail a second time.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:
         return FAILED
-    return fault(f"standard output: {error.strerror or error}; check where it goes", FAILED)
+    return fault(f"standard output: {reason}; check where it goes", FAILED)

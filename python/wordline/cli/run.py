@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from wordline import interruption
 from wordline._wordline import WordlineError
 from wordline.cli.exit import DONE, FAILED, fault
-from wordline.cli.streams import shows_progress
+from wordline.cli.streams import note, shows_progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +33,11 @@ def simulate(
     **options: Any,
 ) -> int:
     """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
-    from wordline import output_folder, simulation
+    from wordline import limits, output_folder, simulation
     from wordline.timeline import require_outside
 
+    if not no_report and (reason := limits.short_of_tables(limits.RUN_BYTES)):
+        raise WordlineError(f"{reason}, or leave the report out with --no-report")
     if fio or fio_section:
         options["overrides"] = _with_jobs(device or "", options.get("overrides"), fio, fio_section)
         load = [*trace, fio or ""]
@@ -130,8 +131,8 @@ def _with_jobs(
     from wordline.fio import load
 
     jobs = load(file, device, overrides, section)
-    for note in jobs.notes:
-        print(f"note: {note}", file=sys.stderr)
+    for text in jobs.notes:
+        note(f"note: {text}")
     return [*settings(overrides), *settings({"streams": jobs.streams})]
 
 

@@ -15,6 +15,8 @@ from threading import Lock, Thread
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
+from wordline import limits, spelling
+from wordline._wordline import WordlineError
 from wordline.arguments import whole
 
 P = ParamSpec("P")
@@ -34,6 +36,9 @@ class Processes(Executor):
     it, and no other: another takes its place. All end when this process does, however it does."""
 
     def __init__(self, jobs: int) -> None:
+        wanted = limits.FILES + jobs * limits.FILES_OF_A_PROCESS
+        if reason := limits.short_of_files(wanted):
+            raise WordlineError(spelling.message(f"{reason}, or give fewer --jobs"))
         # This process alone holds the other end: it is closed when the process ends.
         self._ended, self._alive = Pipe(duplex=False)
         self._lanes = [self._lane() for _ in range(jobs)]
@@ -112,7 +117,10 @@ def _without_main() -> Generator[None]:
 
 
 def _follow(ended: Connection) -> None:
-    """Ends this process when the one that started it does, or does not want it any more."""
+    """Ends this process when the one that started it does, or does not want it any more. What its
+    work has to say names options: it is written into files that the command line shows, too."""
+
+    spelling.keep_options()
 
     def wait() -> None:
         with suppress(EOFError, OSError):
