@@ -66,7 +66,7 @@ FILES: dict[str, dict[str, str]] = {
         "sweep.toml": "the plan",
         "config.resolved.toml": "the configuration of the first point",
         "points.jsonl": "what has ended, to go on from",
-        "report.html": "which needs no network",
+        "report.html": "written by `wordline sweep report`",
     },
     "search": {
         "best.toml": "the device that was found",

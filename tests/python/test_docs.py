@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from wordline.study import STUDIES
+from wordline.trace_input import BUNDLED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,6 +24,13 @@ def test_every_page_is_listed(page: str) -> None:
     listed = set(re.findall(r"[\w/-]+\.md", text))
     assert PAGES - listed == set()
     assert {name for name in listed if not (DOCS / name).exists()} == set()
+
+
+def test_the_first_commands_of_the_readme_need_no_other_trace() -> None:
+    (first,) = re.findall(
+        r"## First steps\n(.*?)\n## ", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    assert set(re.findall(r"[\w-]+\.csv[.\w]*", first)) == {BUNDLED}
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)

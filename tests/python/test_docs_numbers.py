@@ -138,6 +138,42 @@ def test_policies_of_a_buffer(place: Path, capsys: pytest.CaptureFixture[str]) -
         assert found == [hits, clean, read, write, without], policy
 
 
+def test_what_the_disk_of_the_store_tutorial_does(place: Path) -> None:
+    assert place
+    page = text("tutorial-store.md")
+    said = (
+        r"([\d,]+) requests in (\d+) seconds, half of them reads, on (\d+) MiB of addresses, "
+        r"of which (\d+) MiB are touched"
+    )
+    (quoted,) = re.findall(said, page)
+    stat = wordline.trace_stat(TRACE)
+    found = [units.whole(stat["requests"]), f"{stat['duration_s']:.0f}"]
+    found += [f"{stat['highest_address_bytes'] / 2**20:.0f}", f"{stat['footprint']['mib']:.0f}"]
+    assert found == list(quoted)
+    assert stat["reads"] / stat["requests"] == pytest.approx(0.5, abs=0.02)
+    said = r"takes (\d+) seconds on average, nearly all .*: the disk is busy (\d+) %"
+    (quoted,) = re.findall(said, page)
+    summary = wordline.run("nearline-7200", TRACE, requests=False).summary
+    mean_us = summary["latency"]["all"]["mean_us"]
+    assert mean_us is not None
+    busy = summary["disks"][0]["utilisation"]
+    assert [f"{mean_us / 1e6:.0f}", f"{100 * busy:.0f}"] == list(quoted)
+
+
+def test_what_the_models_of_the_store_tutorial_say(place: Path) -> None:
+    assert place
+    said = r"falls from about (\d+) ms with (\d+) MiB to (\d+) ms with (\d+) MiB"
+    ((most, small, least, large),) = re.findall(said, text("tutorial-store.md"))
+    plan = wordline.plan_cache(
+        TRACE, "demo-store", "nearline-7200", sizes=[f"{small}MiB", f"{large}MiB"]
+    )
+    costs = [
+        next(one["page_us"] for one in size["answers"] if one["policy"] == "unified")
+        for size in plan.summary["sizes"]
+    ]
+    assert [f"{us / 1000:.0f}" for us in costs] == [most, least]
+
+
 def test_what_searches_find(place: Path) -> None:
     assert place
     page = text("how-to/search.md")

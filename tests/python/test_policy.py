@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TINY, USER_BYTES, environment
+from conftest import TINY, USER_BYTES, environment, msr
 
 import wordline
 
@@ -224,6 +224,20 @@ class Negative(Wrong):
 class AskingOfAbsent(Wrong):
     def go_wrong(self, view: wordline.View) -> Any:
         return view.is_dirty(10**9)
+
+
+def test_without_a_device_no_chip_has_work(place: Path) -> None:
+    (place / "disk.csv").write_text(msr(300))
+    seen: set[tuple[float, bool]] = set()
+
+    class Asking(LRU):
+        def evict(self, view: wordline.View) -> int:
+            page = next(iter(self.pages))
+            seen.add((view.load(page), view.is_collecting(page)))
+            return super().evict(view)
+
+    wordline.cache("disk.csv", [Asking], "4p")
+    assert seen == {(0.0, False)}
 
 
 class Late(Wrong):
