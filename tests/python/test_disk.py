@@ -12,7 +12,19 @@ import wordline as package
 
 ROOT = Path(__file__).parents[2]
 TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")
-PRESETS = ("atlas-10k", "atlas-iii", "atlas-10k-iv", "nearline-7200", "disk-5ms", "disk-average")
+PRESETS = (
+    "atlas-10k",
+    "atlas-iii",
+    "atlas-10k-iv",
+    "barracuda-4lp",
+    "cheetah-4lp",
+    "cheetah-9lp",
+    "ultrastar-18es",
+    "dec-rz26",
+    "nearline-7200",
+    "disk-5ms",
+    "disk-average",
+)
 FEW = 5_000
 
 Command = Callable[..., CompletedProcess[str]]

@@ -18,6 +18,20 @@ pub enum ReadAhead {
     Segment,
     /// The same, but only behind a read that begins among sectors in the buffer, or right behind them.
     Sequential,
+    /// To the end of the track, as long as no request needs the arm; to that of the next track, if what the segment holds begins on a track
+    /// before. In a model without tracks, as `segment`.
+    Track,
+}
+
+/// Which of the writes that the buffer takes are hits, and so take the overhead of one (`write_hit_us`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteHit {
+    /// Those that join data that is not on the platters yet: a write cache for streams of writes in order.
+    #[default]
+    Joining,
+    /// All of them: each is complete before its data is on the platters.
+    Buffered,
 }
 
 /// The on-board buffer of a disk (`[disk.buffer]`).
@@ -35,6 +49,11 @@ pub struct Buffer {
     /// How far at most. Sectors; a segment, if 0.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
+    /// Whether sectors that pass under the head on the way to a read, on its track and right before it, are kept in its segment.
+    pub read_lead: bool,
+    /// Whether reads are served from what writes have left in the buffer; if not, it is dropped when it is on the platters, and reads of it
+    /// wait until then.
+    pub read_written: bool,
     /// Whether a write is complete when its data is in the buffer.
     pub write_cache: bool,
     /// Segments that can hold data that is not on the platters. Count.
@@ -42,6 +61,8 @@ pub struct Buffer {
     pub write_segments: u32,
     /// Whether a write that goes on where another ends joins its segment.
     pub combine_writes: bool,
+    /// Which of the writes that the buffer takes are hits.
+    pub write_hit: WriteHit,
 }
 
 impl Default for Buffer {
@@ -51,9 +72,12 @@ impl Default for Buffer {
             segment_sectors: 256,
             read_ahead: ReadAhead::default(),
             read_ahead_sectors: 0,
+            read_lead: false,
+            read_written: true,
             write_cache: false,
             write_segments: 1,
             combine_writes: true,
+            write_hit: WriteHit::default(),
         }
     }
 }
@@ -179,11 +203,20 @@ impl Segments {
         self.uses += 1;
         self.all[segment].used = self.uses;
     }
-    /// The segment that holds all of it.
-    pub fn find(&mut self, extent: Extent) -> Option<usize> {
-        let found = self.all.iter().position(|segment| segment.holds(extent))?;
+    /// The segment that holds all of it, of what is on the platters or, if that serves, of all.
+    pub fn find(&mut self, extent: Extent, dirty: bool) -> Option<usize> {
+        let serves = |segment: &Segment| segment.holds(extent) && (dirty || !segment.dirty);
+        let found = self.all.iter().position(serves)?;
         self.touch(found);
         Some(found)
+    }
+    /// Where a segment ends that holds the first sectors of an extent and not the last, and nothing that is not on the platters.
+    pub fn begins(&self, extent: Extent) -> Option<u64> {
+        let holds = |segment: &&Segment| {
+            !segment.dirty && (segment.start..segment.end).contains(&extent.lbn)
+        };
+        let ends = self.all.iter().filter(holds).map(|segment| segment.end);
+        ends.filter(|end| *end < extent.end()).max()
     }
     /// Whether a read goes on with what a segment holds.
     pub fn goes_on(&self, lbn: u64) -> bool {

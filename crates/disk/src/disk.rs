@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
 use wordline_kernel::{BusyTime, Context, Probe, Time};
 
-use crate::buffer::{Ahead, ReadAhead, Room, Segments};
+use crate::buffer::{Ahead, ReadAhead, Room, Segment, Segments, WriteHit};
 use crate::error::DiskError;
 use crate::event::{Event, Observation, Purpose, Work};
 use crate::extent::{Extent, SECTOR_BYTES};
@@ -55,8 +55,10 @@ pub struct Disk {
     behind_write: bool,
     segments: Segments,
     ahead: Option<Ahead>,
-    /// When the bus is free.
+    /// When the buffer has transferred what it serves by itself.
     bus_free: Time,
+    /// From when to when the bus is used for the access under way.
+    bus_used: (Time, Time),
     /// Requests that wait for a destage, in their order.
     stalled: VecDeque<Ticket>,
     /// Flushes, and the last write that each waits for: that which the buffer took last before it.
@@ -86,6 +88,7 @@ impl Disk {
             segments: Segments::new(plan.buffer.segments),
             ahead: None,
             bus_free: Time::ZERO,
+            bus_used: (Time::ZERO, Time::ZERO),
             stalled: VecDeque::new(),
             flushes: Vec::new(),
             busy: Time::ZERO,
@@ -134,7 +137,8 @@ impl Disk {
             Op::Flush => self.flushes.push((ticket, self.figures.writes_buffered)),
             Op::Read => {
                 self.catch_up(cx.now);
-                if self.segments.find(extent).is_some() {
+                let written = self.plan.buffer.read_written;
+                if self.segments.find(extent, written).is_some() {
                     self.figures.reads_buffered += 1;
                     self.serve_buffered(cx, ticket, true);
                 } else if self.segments.has_dirty(extent) {
@@ -166,7 +170,7 @@ impl Disk {
         }
         let (place, hit) = match self.segments.room(extent, buffer) {
             Room::Joins(place) => (place, true),
-            Room::New(place) => (place, false),
+            Room::New(place) => (place, buffer.write_hit == WriteHit::Buffered),
             Room::None => {
                 self.stalled.push_back(ticket);
                 return;
@@ -184,29 +188,32 @@ impl Disk {
             self.enqueue(Operation::Destage(place as u32), extent, true, cx.now);
         }
     }
-    /// Sends the data of a request over the bus, without the mechanism; when it is complete.
+    /// Sends the data of a request over the bus, without the mechanism; when it is over it.
     fn serve_buffered(
         &mut self,
         cx: Instant<'_, '_, impl Probe<Observation>>,
         ticket: Ticket,
         hit: bool,
     ) -> Time {
-        let Some(held) = &mut self.held[ticket as usize] else {
+        let Some(mut held) = self.held[ticket as usize] else {
             return cx.now;
         };
         let purpose = purpose(&held.request);
         let write = purpose == Purpose::Write;
-        let overhead = self.plan.overhead.command(self.behind_write, write, hit);
-        let bus = self.plan.overhead.bus(held.extent().sectors);
-        let begun = self.bus_free.max(cx.now + overhead);
-        let done = begun + bus;
+        let times = &self.plan.overhead;
+        let overhead = times.command(self.behind_write, write, hit);
+        let (bus, completion) = (times.bus(held.extent().sectors), times.completion(write));
+        let begun = self.transfer_begins(cx.now, overhead, bus + completion);
+        let done = begun + bus + completion;
         held.parts = Parts {
             host_queue: held.since - held.request.arrival,
             disk_queue: begun - overhead - held.since,
-            disk_overhead: overhead,
+            disk_overhead: overhead + completion,
             transfer: bus,
             ..Parts::default()
         };
+        self.held[ticket as usize] = Some(held);
+        let overhead = overhead + completion;
         self.figures.overhead += overhead;
         self.bus_free = done;
         self.behind_write = write;
@@ -220,11 +227,23 @@ impl Disk {
             },
         };
         cx.observe_piece(|| Observation::Buffered {
-            from: begun - overhead,
+            from: done - work.total(),
             work,
         });
         cx.schedule(done, Event::Complete(ticket));
-        done
+        done - completion
+    }
+    /// When the bus can begin with data that takes so long on it, of a command that has come now.
+    fn transfer_begins(&self, now: Time, overhead: Time, length: Time) -> Time {
+        let (from, to) = self.bus_used;
+        if self.plan.overhead.bus_held {
+            return self.bus_free.max(to).max(now) + overhead;
+        }
+        let begun = self.bus_free.max(now + overhead);
+        if begun < to && begun + length > from {
+            return to;
+        }
+        begun
     }
     fn enqueue(&mut self, operation: Operation, extent: Extent, write: bool, now: Time) {
         self.came += 1;
@@ -263,6 +282,7 @@ impl Disk {
     /// Goes on with what waits, if the mechanism is free.
     fn advance(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
         while (self.at_work == 0 || !self.plan.serial)
+            && !(self.plan.overhead.bus_held && self.bus_free.max(self.bus_used.1) > cx.now)
             && let Some(next) = self.next(cx.now)
         {
             if self.at_work == 0 {
@@ -299,6 +319,8 @@ impl Disk {
         let extent = held.extent();
         let overhead = self.command(false);
         let begun = cx.now + overhead;
+        let mut lead = 0;
+        let mut rest = extent;
         let (access, over) = if let Some((since, rest)) = self.reading_on(cx.now, extent) {
             let access = self.access(since, rest, false, Time::ZERO);
             let over = (since + access.total()).max(begun);
@@ -309,13 +331,27 @@ impl Disk {
             };
             (access, over)
         } else {
-            let access = self.access(begun, extent, false, Time::ZERO);
+            if let Some(end) = self.segments.begins(extent) {
+                rest = Extent {
+                    lbn: end,
+                    sectors: extent.end() - end,
+                };
+            } else if self.plan.buffer.read_lead {
+                lead = self.plan.model.lead(begun, extent);
+            }
+            let access = self.access(begun, rest, false, Time::ZERO);
             (access, begun + access.total())
         };
-        let tail = self.plan.overhead.tail(extent.sectors, access.transfer);
+        let tail = self.tail(begun, extent, rest, &access);
         self.settle(cx, ticket, held, overhead, &access, tail);
         self.served = extent;
-        self.keep(extent, over);
+        self.keep(extent, lead, over);
+    }
+    /// How long the data of a read is on the bus behind an access that brings the rest of it; what is in the buffer goes over the bus meanwhile.
+    fn tail(&self, begun: Time, extent: Extent, rest: Extent, access: &Access) -> Time {
+        let times = &self.plan.overhead;
+        let behind = times.tail(rest.sectors, access.wrapped, access.transfer);
+        behind.max((begun + times.bus(extent.sectors)).since(begun + access.total()))
     }
     /// Where the head is just passing what a read begins with: since when, and what is left of it.
     fn reading_on(&mut self, now: Time, extent: Extent) -> Option<(Time, Extent)> {
@@ -332,17 +368,25 @@ impl Disk {
             (ahead.since, rest)
         })
     }
-    /// What was read goes to the buffer, and maybe from now on sectors behind it.
-    fn keep(&mut self, extent: Extent, since: Time) {
+    /// What was read goes to the buffer with the sectors that have led to it, and maybe from now on sectors behind it.
+    fn keep(&mut self, extent: Extent, lead: u64, since: Time) {
         let buffer = &self.plan.buffer;
         let waits =
             buffer.read_ahead == ReadAhead::Sequential && !self.segments.goes_on(extent.lbn);
         let most = if waits { 0 } else { buffer.ahead() };
         self.ahead = None;
-        let Some(segment) = self.segments.take(extent, buffer.segment_sectors) else {
+        let with_lead = Extent {
+            lbn: extent.lbn - lead,
+            sectors: extent.sectors + lead,
+        };
+        let Some(segment) = self.segments.take(with_lead, buffer.segment_sectors) else {
             return;
         };
-        let until = (extent.end() + most).min(self.plan.capacity_bytes / SECTOR_BYTES);
+        let mut until = (extent.end() + most).min(self.plan.capacity_bytes / SECTOR_BYTES);
+        if buffer.read_ahead == ReadAhead::Track && extent.end() < until {
+            let first = self.segments.get(segment).start;
+            until = until.min(self.end_of_track(first, extent.end()));
+        }
         if extent.end() < until {
             self.ahead = Some(Ahead {
                 segment,
@@ -351,6 +395,18 @@ impl Disk {
                 until,
             });
         }
+    }
+    /// Where a read-ahead by tracks ends, from a sector on, into a segment that begins at another.
+    fn end_of_track(&self, first: u64, from: u64) -> u64 {
+        let Some((before, left)) = self.plan.model.track(from) else {
+            return u64::MAX;
+        };
+        let end = from + left;
+        if first >= from - before {
+            return end;
+        }
+        let next = self.plan.model.track(end).map_or(0, |(_, left)| left);
+        end + next
     }
     fn write(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
         let Some(held) = self.held[ticket as usize] else {
@@ -376,10 +432,15 @@ impl Disk {
         access: &Access,
         tail: Time,
     ) {
+        let purpose = purpose(&held.request);
+        let times = &self.plan.overhead;
+        let completion = times.completion(purpose == Purpose::Write);
+        let bus_held = times.bus_held;
+        self.figures.overhead += completion;
         let parts = Parts {
             host_queue: held.since - held.request.arrival,
             disk_queue: cx.now - held.since,
-            disk_overhead: overhead,
+            disk_overhead: overhead + completion,
             seek: access.seek,
             rotation: access.rotation,
             transfer: access.transfer + tail,
@@ -387,18 +448,24 @@ impl Disk {
         };
         self.held[ticket as usize] = Some(Command { parts, ..held });
         let work = Work {
-            purpose: purpose(&held.request),
+            purpose,
             extent: held.extent(),
             overhead,
             access: *access,
         };
         cx.observe_piece(|| Observation::Begun(work));
         let over = cx.now + work.total();
+        let tail = tail + completion;
+        self.bus_free = self.bus_free.max(self.bus_used.1);
+        if bus_held {
+            self.bus_used = (cx.now, over + tail);
+        } else if purpose == Purpose::Read {
+            self.bus_used = (over - access.transfer, over + tail);
+        }
         if tail == Time::ZERO {
             cx.schedule(over, Event::Served(ticket));
             return;
         }
-        self.bus_free = self.bus_free.max(over + tail);
         cx.schedule(over, Event::Accessed);
         cx.schedule(over + tail, Event::Complete(ticket));
     }
@@ -430,8 +497,10 @@ impl Disk {
             segment.oldest = segment.next;
             let extent = segment.extent();
             self.enqueue(Operation::Destage(number), extent, true, cx.now);
-        } else {
+        } else if self.plan.buffer.read_written {
             segment.dirty = false;
+        } else {
+            *segment = Segment::default();
         }
         if !self.flushes.is_empty() {
             let written = self
@@ -593,7 +662,7 @@ impl BlockDevice for Disk {
         self.flushes.clear();
         self.segments.clear();
         self.ahead = None;
-        self.bus_free = now;
+        (self.bus_free, self.bus_used) = (now, (now, now));
         self.at_work = 0;
         self.busy = Time::ZERO;
         self.busy_since = Time::MAX;

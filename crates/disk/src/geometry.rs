@@ -39,6 +39,9 @@ pub struct Zone {
     /// Sectors at its end that have no number. Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub spare_sectors: u64,
+    /// Sectors at the end of each of its tracks that have no number; those before its start and at its end are counted without them. Count.
+    #[schemars(range(min = 0, max = 1_048_575))]
+    pub spare_sectors_per_track: u32,
 }
 
 /// A part of a revolution, in units of 2^-64 of it: sums wrap as the platter does.
@@ -49,9 +52,13 @@ type Angle = u64;
 struct Band {
     first_cylinder: u32,
     first_lbn: u64,
+    /// The first sector of the next zone.
+    end_lbn: u64,
     /// Sectors before the first that has a number.
     reserved: u64,
+    /// Sectors of a track that pass in a revolution, and those of them that have numbers.
     sectors_per_track: u32,
+    numbered: u32,
     sectors_per_cylinder: u64,
     /// Between the first sectors of a track and the next of the cylinder.
     track_skew: Angle,
@@ -66,8 +73,10 @@ pub struct Place {
     pub cylinder: u32,
     /// Which head.
     pub head: u32,
-    /// Sector of the track in the order of its numbers.
-    pub sector: u32,
+    /// Sectors of the track with lower numbers.
+    pub before: u32,
+    /// Sectors of the track from this one on that have numbers.
+    pub left: u32,
     /// Sectors of the track.
     pub sectors_per_track: u32,
     /// How far behind the index of the disk its first bit passes under the head.
@@ -110,28 +119,33 @@ impl Geometry {
         let mut bands = Vec::with_capacity(zones.len());
         for (place, zone) in zones.iter().enumerate() {
             let without = zone.reserved_sectors.saturating_add(zone.spare_sectors);
-            let sound = without < u64::from(zone.cylinders) * u64::from(zone.sectors_per_track);
+            let numbered = (zone.sectors_per_track).saturating_sub(zone.spare_sectors_per_track);
+            let sound = without < u64::from(zone.cylinders) * u64::from(numbered);
             let Some(end) = cylinder.checked_add(zone.cylinders).filter(|_| sound) else {
                 return Err(PlanError {
                     key: "disk.model.positioned.zones",
                     reason: format!(
                         "zone {place} keeps back all its sectors, or has more cylinders than can be counted"
                     ),
-                    remedy: "lower its reserved_sectors and spare_sectors, or its cylinders".into(),
+                    remedy: "lower its reserved_sectors, spare_sectors and spare_sectors_per_track, or its cylinders"
+                        .into(),
                 });
             };
-            let sectors_per_cylinder = u64::from(zone.sectors_per_track) * u64::from(heads);
+            let sectors_per_cylinder = u64::from(numbered) * u64::from(heads);
+            let end_lbn = lbn + u64::from(zone.cylinders) * sectors_per_cylinder - without;
             bands.push(Band {
                 first_cylinder: cylinder,
                 first_lbn: lbn,
+                end_lbn,
                 reserved: zone.reserved_sectors,
                 sectors_per_track: zone.sectors_per_track,
+                numbered,
                 sectors_per_cylinder,
                 track_skew: angle(zone.track_skew_sectors, zone.sectors_per_track),
                 cylinder_skew: angle(zone.cylinder_skew_sectors, zone.sectors_per_track),
             });
             cylinder = end;
-            lbn += u64::from(zone.cylinders) * sectors_per_cylinder - without;
+            lbn = end_lbn;
         }
         if bands.is_empty() || heads == 0 {
             return Err(PlanError {
@@ -164,7 +178,7 @@ impl Geometry {
         let within = lbn - band.first_lbn + band.reserved;
         let cylinder = (within / band.sectors_per_cylinder) as u32; // of the zone
         let rest = (within % band.sectors_per_cylinder) as u32;
-        let (track, sector) = (rest / band.sectors_per_track, rest % band.sectors_per_track);
+        let (track, sector) = (rest / band.numbered, rest % band.numbered);
         let backwards = self.numbering == Numbering::Serpentine && cylinder % 2 == 1;
         let tracks = u64::from(cylinder) * u64::from(self.heads - 1) + u64::from(track);
         let skew = (band.track_skew.wrapping_mul(tracks))
@@ -177,7 +191,8 @@ impl Geometry {
             } else {
                 track
             },
-            sector,
+            before: u64::from(sector).min(lbn - band.first_lbn) as u32,
+            left: u64::from(band.numbered - sector).min(band.end_lbn - lbn) as u32,
             sectors_per_track: band.sectors_per_track,
             angle: skew.wrapping_add(turned),
         }

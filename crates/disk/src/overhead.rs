@@ -14,7 +14,7 @@ pub struct Commands {
     /// For another read, before the arm moves. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_miss_us: f64,
-    /// For a write that joins data in the buffer. Microseconds.
+    /// For a write that is a hit, as `disk.buffer.write_hit` says. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_hit_us: f64,
     /// For another write. Microseconds.
@@ -33,6 +33,15 @@ pub struct Overhead {
     /// Time of the bus for a sector. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub bus_us_per_sector: f64,
+    /// Whether the disk holds the bus from the command to the completion, while the arm moves and the platter turns: no other command comes
+    /// in meanwhile. If not, it lets go of the bus whenever it has nothing to transfer, and the buffer serves others.
+    pub bus_held: bool,
+    /// To tell the host that a read is complete, behind its data. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub read_completion_us: f64,
+    /// To tell the host that a write is complete, behind its data. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub write_completion_us: f64,
 }
 
 /// In integer time.
@@ -41,6 +50,10 @@ pub(crate) struct Timed {
     /// By whether the command before was a write: of hits and misses of reads, then of writes.
     commands: [[Time; 4]; 2],
     sector: Time,
+    /// Whether the bus is held from a command to its completion.
+    pub bus_held: bool,
+    /// Of reads and of writes.
+    completion: [Time; 2],
 }
 
 fn microseconds(value: f64) -> Time {
@@ -60,6 +73,11 @@ impl Timed {
         Self {
             commands: [of(&overhead.after_read), of(&overhead.after_write)],
             sector: microseconds(overhead.bus_us_per_sector),
+            bus_held: overhead.bus_held,
+            completion: [
+                microseconds(overhead.read_completion_us),
+                microseconds(overhead.write_completion_us),
+            ],
         }
     }
     /// Of a command.
@@ -71,11 +89,16 @@ impl Timed {
     pub fn bus(&self, sectors: u64) -> Time {
         self.sector * sectors
     }
-    /// Of what is left on the bus when the last of some sectors has passed under the head: each goes over the bus when it has, and the one
-    /// before is over.
-    pub fn tail(&self, sectors: u64, transfer: Time) -> Time {
-        let first = Time(transfer.0 / sectors.max(1));
-        let bus = first + self.bus(sectors);
+    /// Behind the data of a command.
+    pub fn completion(&self, write: bool) -> Time {
+        self.completion[usize::from(write)]
+    }
+    /// Of what is left on the bus when the last of some sectors has passed under the head: each goes over the bus in the order of their
+    /// numbers, when it has, and the one before is over. `wrapped` of them have passed before the first.
+    pub fn tail(&self, sectors: u64, wrapped: u64, transfer: Time) -> Time {
+        let each = Time(transfer.0 / sectors.max(1));
+        let before = each * (wrapped + 1);
+        let bus = before + self.bus(sectors);
         (transfer + self.sector).max(bus) - transfer
     }
 }

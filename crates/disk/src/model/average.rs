@@ -79,7 +79,7 @@ impl Mechanism for Timed {
             seek,
             rotation: ready.since(now + seek),
             transfer: self.transfer(extent.sectors),
-            distance: 0,
+            ..Access::default()
         }
     }
     fn positioning(&self, _now: Time, _extent: Extent, write: bool) -> Time {

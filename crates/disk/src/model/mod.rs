@@ -21,6 +21,8 @@ pub struct Access {
     pub transfer: Time,
     /// How far the arm has moved to the first sector. Cylinders.
     pub distance: u32,
+    /// Sectors that have passed before the first: the head came down behind it.
+    pub wrapped: u64,
 }
 
 impl Access {
@@ -39,6 +41,14 @@ pub trait Mechanism {
     /// Sectors that have passed under the head behind an access that ended at `since` right before `from`, up to `now` and to `most`;
     /// and when the last of them had. The arm is there.
     fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time);
+    /// How many sectors right before the first pass under the head on the way to it, if an access begins at an instant.
+    fn lead(&self, _now: Time, _extent: Extent) -> u64 {
+        0
+    }
+    /// Of the track of a sector, how many sectors there are before it, and how many from it on; none, if the model knows no tracks.
+    fn track(&self, _lbn: u64) -> Option<(u64, u64)> {
+        None
+    }
     /// Sectors in all, if the model says.
     fn sectors(&self) -> Option<u64> {
         None
@@ -81,6 +91,12 @@ macro_rules! members {
             }
             fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time) {
                 match self { $(Self::$Variant(model) => model.pass(since, now, from, most)),+ }
+            }
+            fn lead(&self, now: Time, extent: Extent) -> u64 {
+                match self { $(Self::$Variant(model) => model.lead(now, extent)),+ }
+            }
+            fn track(&self, lbn: u64) -> Option<(u64, u64)> {
+                match self { $(Self::$Variant(model) => model.track(lbn)),+ }
             }
             fn sectors(&self) -> Option<u64> {
                 match self { $(Self::$Variant(model) => model.sectors()),+ }

@@ -110,6 +110,11 @@ impl Timed {
     fn sweep(&self, sectors: u64, place: &Place) -> Time {
         Time(sectors * self.revolution.0 / u64::from(place.sectors_per_track))
     }
+    /// How many sectors of a track pass in a time.
+    fn passed(&self, time: Time, place: &Place) -> u64 {
+        let turned = u128::from(time.0) * u128::from(place.sectors_per_track);
+        (turned / u128::from(self.revolution.0)) as u64
+    }
     /// Whether the head comes down among the wanted sectors of a track, of which those before are read in the next revolution.
     fn lands_within(&self, wait: Time, sectors: Time, write: bool) -> bool {
         self.zero_latency[usize::from(write)] && wait + sectors > self.revolution
@@ -127,12 +132,14 @@ impl Mechanism for Timed {
             }
             let seek = self.move_to(&place, write);
             self.stand(&place);
-            let on_track = u64::from(place.sectors_per_track - place.sector);
-            let sectors = on_track.min(extent.end() - lbn);
+            let sectors = u64::from(place.left).min(extent.end() - lbn);
             let under = (at + seek).max(ready);
             let transfer = self.sweep(sectors, &place);
             let mut turns = place.wait(under, self.revolution);
             if self.lands_within(turns, transfer, write) {
+                if lbn == extent.lbn {
+                    access.wrapped = self.passed(turns + transfer - self.revolution, &place);
+                }
                 turns = self.revolution - transfer;
             }
             let rotation = under.since(at + seek) + turns;
@@ -165,13 +172,10 @@ impl Mechanism for Timed {
             if begins >= now {
                 break;
             }
-            let on_track = u64::from(place.sectors_per_track - place.sector);
-            let sectors = on_track.min(end - lbn);
+            let sectors = u64::from(place.left).min(end - lbn);
             let over = begins + self.sweep(sectors, &place);
             if over > now {
-                let spt = u128::from(place.sectors_per_track);
-                let passed = u128::from((now - begins).0) * spt / u128::from(self.revolution.0);
-                let passed = (passed as u64).min(sectors);
+                let passed = self.passed(now - begins, &place).min(sectors);
                 if passed > 0 {
                     (lbn, at) = (lbn + passed, begins + self.sweep(passed, &place));
                 }
@@ -180,6 +184,15 @@ impl Mechanism for Timed {
             (lbn, at) = (lbn + sectors, over);
         }
         (lbn - from, at)
+    }
+    fn lead(&self, now: Time, extent: Extent) -> u64 {
+        let place = self.geometry.place(extent.lbn);
+        let wait = place.wait(now + self.move_to(&place, false), self.revolution);
+        self.passed(wait, &place).min(place.before.into())
+    }
+    fn track(&self, lbn: u64) -> Option<(u64, u64)> {
+        let place = self.geometry.place(lbn);
+        Some((place.before.into(), place.left.into()))
     }
     fn sectors(&self) -> Option<u64> {
         Some(self.geometry.sectors())

@@ -49,7 +49,7 @@ pub fn preset(name: &str, over: serde_json::Value) -> Config {
     serde_json::from_value(disk).unwrap()
 }
 
-fn lay(under: &mut serde_json::Value, over: serde_json::Value) {
+pub fn lay(under: &mut serde_json::Value, over: serde_json::Value) {
     match (under, over) {
         (serde_json::Value::Object(under), serde_json::Value::Object(over)) => {
             for (key, value) in over {

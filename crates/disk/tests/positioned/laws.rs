@@ -278,6 +278,9 @@ fn a_disk_that_goes_on_from_its_state_does_the_same() {
         ("atlas-10k", 2),
         ("atlas-iii", 3),
         ("atlas-10k-iv", 4),
+        ("ultrastar-18es", 5),
+        ("cheetah-9lp", 6),
+        ("dec-rz26", 7),
     ] {
         let run = |stop: u32| {
             let mut disk = disk(&preset(name, json!({})));
