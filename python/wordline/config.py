@@ -158,9 +158,8 @@ def toml_value(value: object, key: str) -> str:
     scalar = _numpy_scalar(value)
     if scalar is not None:
         return toml_value(scalar, key)
-    raise TypeError(
-        f"{key}: {arguments.shown(value)} is not a number, string, boolean, list or mapping"
-    )
+    shown = arguments.shown(cast("object", value))
+    raise TypeError(f"{key}: {shown} is not a number, string, boolean, list or mapping")
 
 
 def _numpy_scalar(value: Any) -> object | None:

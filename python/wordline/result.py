@@ -49,7 +49,8 @@ class Table:
         from collections import namedtuple
 
         frame = self.polars()
-        return map(namedtuple("Row", frame.columns)._make, frame.iter_rows())
+        row = namedtuple("Row", frame.columns)  # pyright: ignore[reportUntypedNamedTuple]
+        return map(row._make, frame.iter_rows())
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[str, str, bytes]]:
         return table_of, (wordline.__version__, self.name, self.to_ipc())
