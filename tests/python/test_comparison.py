@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 import wordline
 from wordline import statistics
 from wordline.comparison_page import MAIN, per_cent, verdict
+from wordline.metric import metric
 from wordline.pages import charts_of
 from wordline.sweep.effects import Effects, pareto
 from wordline.sweep.plan import Plan
-from wordline.sweep.report import render
+from wordline.sweep.report import lines_of, render
 from wordline.terminal.comparison import print_comparison
 
 LOAD = """
@@ -364,6 +365,29 @@ class TestReports:
         assert "write latency, p99<code>latency.write.p99_us</code>" in table
         assert re.search(r"<td>(9.9|10.0)\d* ± 0\.\d+ ms</td>", rows[0])
         assert re.search(r"<td>(9.9|10.0)\d* ± 0\.\d+ %</td>", rows[0])
+
+    def test_seeds_of_one_combination_have_an_interval(self) -> None:
+        one = points(5).filter((polars.col("x") == 2) & (polars.col("word") == "p"))
+        page = render(one.drop("x", "word"))
+        mean, width = one["flash.c"].mean(), one["flash.c"].std()
+        # Student's t of 4 degrees of freedom, from a published table.
+        text = metric("flash.c").text(float(mean), 2.77645 * float(width) / 5**0.5)  # pyright: ignore
+        assert f"<td>{text}</td>" in page
+
+    def test_lines_and_values_that_are_too_many_are_averaged(self) -> None:
+        rows = [
+            {"point": 24 * x + 2 * y + z, "key": str(24 * x + 2 * y + z), "x": x, "y": y, "z": z,
+             "w": f"w{z}", "status": "done", "error": None, "flash.a": x + 100.0 * z,
+             "digest": "0", "version": "0"}
+            for x in range(13) for y in range(12) for z in range(2)
+        ]  # fmt: skip
+        effects = Effects(polars.DataFrame(rows))
+        assert lines_of(effects) == ("x", ["y"], ["z"]), "z and w vary together"
+        page = render(effects.frame)
+        assert "the mean of a combination, averaged over z;" in page
+        drawn = chosen(charts_of(page)["lines"], "flash: a")["data"]
+        assert len(drawn) == 12
+        assert all(line["y"] == [x + 50 for x in range(13)] for line in drawn)
 
     def test_no_combination_is_better_than_the_front_in_both_metrics(self) -> None:
         frame = with_metrics(

@@ -135,15 +135,19 @@ class Sweep:
         self.table().write_ipc(buffer)
         import wordline
 
-        return _unpickled, (wordline.__version__, buffer.getvalue(), self.plan, self.config)
+        return _unpickled, (
+            wordline.__version__, buffer.getvalue(), self.plan, self.config, self._written,
+        )  # fmt: skip
 
 
-def _unpickled(version: str, table: bytes, plan: Plan | None, config: str | None) -> Sweep:
+def _unpickled(
+    version: str, table: bytes, plan: Plan | None, config: str | None, written: float | None
+) -> Sweep:
     """A sweep that was pickled. Raises WordlineError if another version did."""
     import polars
 
     pickling.require_version(version)
-    return Sweep(polars.read_ipc(table), plan, config)
+    return Sweep(polars.read_ipc(table), plan, config, written)
 
 
 def sweep(

@@ -78,7 +78,7 @@ def render(frame: polars.DataFrame, plan: Plan | None = None, written: date | No
         found=sorted(found, key=lambda one: one.share or 0, reverse=True),
         heading=heading(frame, plan),
         key_name=key_name,
-        lines=lines_of(effects),
+        averaged=", ".join(map(key_name, lines_of(effects)[2])),
         metric=metric,
         more=max(0, len(rows) - MOST_ROWS),
         open_rows=OPEN_ROWS,
