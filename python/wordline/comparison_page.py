@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import PurePath
 
 import wordline
 from wordline import pages, units
@@ -49,6 +50,7 @@ def render(comparison: Comparison) -> str:
         cell=cell,
         change=change,
         key_name=key_name,
+        key_values=key_values,
         knows_noise=knows_noise(comparison),
         metric=metric,
         per_cent=per_cent,
@@ -59,6 +61,16 @@ def render(comparison: Comparison) -> str:
         verdict=verdict,
         version=wordline.__version__,
     )
+
+
+def key_values(key: str, values: Sequence[object]) -> list[str]:
+    """The values of a key on all sides. Traces go by their names where these tell them apart."""
+    if key == "trace" and all(isinstance(value, str) for value in values):
+        names = [", ".join(PurePath(path).name for path in str(value).split(", "))
+                 for value in values]  # fmt: skip
+        if len(set(names)) > 1:
+            return names
+    return [value_text(value) for value in values]
 
 
 def ranked(comparison: Comparison) -> list[Line]:

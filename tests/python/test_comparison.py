@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import wordline
 from wordline import statistics
-from wordline.comparison_page import MAIN, per_cent, verdict
+from wordline.comparison_page import MAIN, key_values, per_cent, verdict
 from wordline.metric import metric
 from wordline.pages import charts_of
 from wordline.sweep.effects import Effects, pareto
@@ -92,6 +92,12 @@ def test_a_change_is_better_or_worse_by_the_direction_of_its_metric(device: str)
     assert {verdict(line, 1) for line in back.lines if line.figure == "latency.read.mean_us"} == {
         "worse"
     }
+
+
+def test_traces_go_by_their_names_where_these_tell_them_apart() -> None:
+    assert key_values("trace", ["/a/b/x.csv", "y.csv, /q/z.csv"]) == ["x.csv", "y.csv, z.csv"]
+    assert key_values("trace", ["/a/x.csv", "/b/x.csv"]) == ["/a/x.csv", "/b/x.csv"]
+    assert key_values("ftl.gc.victim", [None, "fifo"]) == ["–", "fifo"]
 
 
 def test_within_noise_nothing_is_better(device: str) -> None:

@@ -3,8 +3,17 @@
 from collections.abc import Sequence
 
 from wordline.comparison import Comparison, Line
-from wordline.comparison_page import SAID, knows_noise, main, mean, per_cent, ranked, verdict
-from wordline.metric import metric, value_text
+from wordline.comparison_page import (
+    SAID,
+    key_values,
+    knows_noise,
+    main,
+    mean,
+    per_cent,
+    ranked,
+    verdict,
+)
+from wordline.metric import metric
 from wordline.terminal.console import print_figures, print_rows
 from wordline.units import ABSENT
 
@@ -16,7 +25,7 @@ def print_comparison(found: Comparison) -> None:
     names = [side.name for side in found.sides]
     keys = found.configuration()
     if keys:
-        print_rows(["key", *names], ([key, *map(value_text, own)] for key, own in keys.items()))
+        print_rows(["key", *names], ([key, *key_values(key, own)] for key, own in keys.items()))
     lines = ranked(found)
     first = main(lines)
     shown = [*first, *(line for line in lines if line not in first)][:MOST_ROWS]
