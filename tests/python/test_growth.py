@@ -200,7 +200,7 @@ def test_a_run_that_fails_says_why(
 
 @pytest.mark.parametrize(
     ("args", "says"),
-    [(["size"], "requests, dies, capacity, depth"), (["--quick", "--full"], "--quick")],
+    [(["size"], "requests, dies, capacity, depth, backlog"), (["--quick", "--full"], "--quick")],
 )
 def test_it_refuses_what_it_does_not_know(wordline: Command, args: list[str], says: str) -> None:
     answer = wordline("growth", *args)

@@ -48,7 +48,8 @@ pub trait BlockDevice {
 
     /// Bytes that the host can address.
     fn user_bytes(&self) -> u64;
-    /// Whether the host can submit another request of a stream.
+    /// Whether the host can submit another request of a stream. Of streams that are refused, a submission of another stream does not
+    /// change that: only an event, a power cut or its end can.
     fn takes(&self, stream: u32) -> bool;
     /// How many requests ahead the host is to tell of with [`BlockDevice::look_ahead`]; 0 if the device does not look
     /// ahead.
@@ -93,8 +94,8 @@ pub trait BlockDevice {
     /// Of these bytes, the pages that a power cut would lose now although they are written, counted as in
     /// [`PowerCut::pages_lost`].
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32;
-    /// After a power cut: a request that was not lost is not wanted any more, and completes no more.
-    fn withdraw(&mut self, _ticket: Ticket) {}
+    /// After a power cut: these requests, which were not lost, are not wanted any more and complete no more. Their tickets ascend.
+    fn withdraw(&mut self, _tickets: &[Ticket]) {}
     /// The power is back: what still waits is begun.
     fn resume(
         &mut self,

@@ -1,7 +1,5 @@
 //! The host: requests, from their worker to the store and back.
 
-use std::collections::VecDeque;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Collecting, Completion, Parts, PowerCut, Request, Ticket};
@@ -15,6 +13,7 @@ use crate::event::{Event, Observation};
 use crate::figures::{Cause, Figures, Loads, Memory, Shares};
 use crate::mapping::{Map, MapState};
 use crate::paging::Next;
+use crate::ready::Ready;
 
 /// Requests that the host takes at most, beyond which they wait outside.
 const MOST_HELD: u32 = 1 << 16;
@@ -53,8 +52,7 @@ pub struct Host<S: BlockDevice> {
     /// By ticket; none is vacant.
     open: Vec<Option<Open>>,
     vacant: Vec<Ticket>,
-    /// Requests that wait for the store to take them, and since when, in their order.
-    ready: VecDeque<(Ticket, Time)>,
+    ready: Ready,
     /// By ticket of the store: the host's.
     wholes: Vec<Ticket>,
     completions: Vec<Completion>,
@@ -108,7 +106,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             software,
             open: Vec::new(),
             vacant: Vec::new(),
-            ready: VecDeque::new(),
+            ready: Ready::default(),
             wholes: Vec::new(),
             completions: Vec::new(),
             figures: Figures::default(),
@@ -279,33 +277,38 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
         let mut next = Some(ticket);
         while let Some(ticket) = next {
             let Some(software) = &mut self.software else {
-                self.ready.push_back((ticket, now));
-                return;
+                return self.wait_for_store(now, ticket);
             };
             let went = software.paging.next(now, ticket);
             next = software.paging.freed.pop_front();
             if let Next::Asks(waited) | Next::Goes(waited) = went {
                 self.open(ticket).parts.host_side_wait += waited;
-                self.ready.push_back((ticket, now));
+                self.wait_for_store(now, ticket);
             }
         }
     }
-    /// The store takes what it can of what is ready.
+    fn wait_for_store(&mut self, now: Time, ticket: Ticket) {
+        let stream = self.open(ticket).request.stream;
+        self.ready.push(stream, ticket, now);
+    }
+    /// The store takes what it can of what is ready, in the order in which it became so. A stream that is refused is not asked about
+    /// again: what the store takes afterwards does not make it take that stream ([`BlockDevice::takes`]).
     fn feed<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
     ) -> Result<(), S::Error> {
-        let mut place = 0;
-        while let Some(&(ticket, since)) = self.ready.get(place) {
-            let request = self.below(ticket);
-            if !self.store.takes(request.stream) {
-                place += 1;
+        let mut from = 0;
+        while let Some((place, stream)) = self.ready.head_from(from) {
+            from = place + 1;
+            if !self.store.takes(stream) {
                 continue;
             }
-            self.ready.remove(place);
+            let Some((ticket, since)) = self.ready.pop(stream) else {
+                continue;
+            };
             let request = Request {
                 arrival: since,
-                ..request
+                ..self.below(ticket)
             };
             let own = self.inside(cx, |store, cx| store.submit(cx, request))? as usize;
             if self.wholes.len() <= own {
@@ -395,7 +398,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
         let open = self.open(crossed.ticket);
         open.parts.host_side_wait += crossed.waited;
         open.parts.host_side += crossed.work;
-        self.ready.push_back((crossed.ticket, now));
+        self.wait_for_store(now, crossed.ticket);
     }
 }
 
@@ -467,11 +470,12 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
         for lost in self.store.completions() {
             self.wholes[lost.ticket as usize] = NONE;
         }
-        for (own, whole) in (0..).zip(&mut self.wholes) {
-            if std::mem::replace(whole, NONE) != NONE {
-                self.store.withdraw(own);
-            }
-        }
+        let wholes = (0..).zip(std::mem::take(&mut self.wholes));
+        let held: Vec<Ticket> = wholes
+            .filter(|(_, whole)| *whole != NONE)
+            .map(|(own, _)| own)
+            .collect();
+        self.store.withdraw(&held);
         self.count_held(now);
         let open = std::mem::take(&mut self.open);
         self.vacant.clear();

@@ -12,6 +12,7 @@ pub mod figures;
 pub mod host;
 pub mod mapping;
 mod paging;
+mod ready;
 
 pub use architecture::Architecture;
 pub use config::Config;

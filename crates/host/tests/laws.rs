@@ -5,6 +5,9 @@
 
 #![allow(clippy::expect_used)] // outside test functions too, this file is a test
 
+use std::cell::Cell;
+use std::collections::VecDeque;
+
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
@@ -56,8 +59,14 @@ impl Failure for Never {
 struct Fixed {
     time: Time,
     slots: usize,
+    /// Whether each stream has as many slots.
+    slots_by_stream: bool,
     collects: u32,
     held: Vec<Option<Request>>,
+    /// By stream: requests under way.
+    under_way: Vec<usize>,
+    /// How often it was asked whether it takes a request.
+    questions: Cell<u64>,
     /// All that was ever asked: what, first byte, bytes.
     asked: Vec<(Op, u64, u64)>,
     done: Vec<Completion>,
@@ -68,14 +77,20 @@ impl Fixed {
         Self {
             time: Time::from_ns(ns),
             slots: 1 << 10,
+            slots_by_stream: false,
             collects: 0,
             held: Vec::new(),
+            under_way: Vec::new(),
+            questions: Cell::new(0),
             asked: Vec::new(),
             done: Vec::new(),
         }
     }
-    fn under_way(&self) -> usize {
-        self.held.iter().flatten().count()
+    fn under_way(&self, stream: u32) -> usize {
+        if self.slots_by_stream {
+            return self.under_way.get(stream as usize).copied().unwrap_or(0);
+        }
+        self.under_way.iter().sum()
     }
 }
 
@@ -87,8 +102,9 @@ impl BlockDevice for Fixed {
     fn user_bytes(&self) -> u64 {
         1 << 30
     }
-    fn takes(&self, _stream: u32) -> bool {
-        self.under_way() < self.slots
+    fn takes(&self, stream: u32) -> bool {
+        self.questions.set(self.questions.get() + 1);
+        self.under_way(stream) < self.slots
     }
     fn submit(
         &mut self,
@@ -96,6 +112,11 @@ impl BlockDevice for Fixed {
         request: Request,
     ) -> Result<Ticket, Never> {
         self.held.push(Some(request));
+        let stream = request.stream as usize;
+        if self.under_way.len() <= stream {
+            self.under_way.resize(stream + 1, 0);
+        }
+        self.under_way[stream] += 1;
         self.asked.push((request.op, request.offset, request.bytes));
         let ticket = self.held.len() as Ticket - 1;
         self.done.reserve(1);
@@ -118,6 +139,7 @@ impl BlockDevice for Fixed {
         let Some(request) = self.held[ticket as usize].take() else {
             return Ok(());
         };
+        self.under_way[request.stream as usize] -= 1;
         self.done.push(Completion {
             ticket,
             stream: request.stream,
@@ -141,6 +163,7 @@ impl BlockDevice for Fixed {
         _now: Time,
         _probe: &mut impl Probe<Collected>,
     ) -> Result<PowerCut, Never> {
+        self.under_way.clear();
         for (ticket, held) in (0..).zip(&mut self.held) {
             self.done.extend(held.take().map(|request| Completion {
                 ticket,
@@ -559,7 +582,101 @@ fn requests_of_a_page_wait_for_the_one_that_loads_it() {
     assert_eq!(session.asked()[..2], [write, read]);
 }
 
+/// A host that takes no time: what is submitted waits for the store at once.
+fn idle() -> Config {
+    Config {
+        submit_ns: 0,
+        locked_ns: 0,
+        complete_ns: 0,
+        ..Config::default()
+    }
+}
+
+/// Submits requests of these streams at once to a host that takes no time, and serves all.
+fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
+    let mut host = Host::new(&idle(), store);
+    let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
+    for (number, &stream) in (0..).zip(streams) {
+        let request = Request {
+            offset: number * 512,
+            ..request(stream, number, Time::ZERO)
+        };
+        let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
+        host.submit(cx, request).expect("it never fails");
+    }
+    while let Some((at, event)) = queue.pop() {
+        let cx = &mut Context::new(at, &mut queue, &mut heard);
+        host.handle(cx, event).expect("it never fails");
+    }
+    assert_eq!(host.completions().count(), streams.len());
+    host
+}
+
+/// The numbers of requests of these streams in the order in which a store takes them that has so many slots for each stream: at each
+/// completion, all that wait are looked at, first come, first served.
+fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
+    let mut free = [slots; 8];
+    let mut waiting: Vec<(u64, u32)> = Vec::new();
+    let (mut taken, mut under_way) = (Vec::new(), VecDeque::new());
+    let mut look =
+        |waiting: &mut Vec<(u64, u32)>, freed: Option<u32>, under_way: &mut VecDeque<u32>| {
+            if let Some(stream) = freed {
+                free[stream as usize] += 1;
+            }
+            waiting.retain(|&(number, stream)| {
+                let takes = free[stream as usize] > 0;
+                if takes {
+                    free[stream as usize] -= 1;
+                    taken.push(number);
+                    under_way.push_back(stream);
+                }
+                !takes
+            });
+        };
+    for (number, &stream) in (0..).zip(streams) {
+        waiting.push((number, stream));
+        look(&mut waiting, None, &mut under_way);
+    }
+    while let Some(stream) = under_way.pop_front() {
+        look(&mut waiting, Some(stream), &mut under_way);
+    }
+    taken
+}
+
+/// How often a store is asked whether it takes a request, while a backlog of these streams drains.
+fn questions(streams: &[u32]) -> u64 {
+    let mut store = Fixed::new(17_000);
+    (store.slots, store.slots_by_stream) = (4, true);
+    serve_backlog(store, streams).store().questions.get()
+}
+
+#[test]
+fn the_cost_of_a_request_is_independent_of_the_backlog() {
+    for streams in 1..=8 {
+        let backlog: Vec<u32> = (0..4_000).map(|number| number % streams).collect();
+        // There are two instants for each request, its arrival and its completion: at each, the store is asked once about each stream,
+        // and once more for the request that it takes.
+        let most = backlog.len() as u64 * (2 * u64::from(streams) + 1);
+        let asked = questions(&backlog);
+        assert!(
+            asked <= most,
+            "{streams} streams: {asked} questions, {most} at most"
+        );
+    }
+}
+
 proptest! {
+    #[test]
+    fn the_store_takes_requests_in_the_order_in_which_they_became_ready(
+        streams in prop::collection::vec(0_u32..8, 0..200), slots in 1_usize..5,
+    ) {
+        let mut store = Fixed::new(17_000);
+        (store.slots, store.slots_by_stream) = (slots, true);
+        let host = serve_backlog(store, &streams);
+        let taken: Vec<u64> = host.store().asked.iter().map(|(_, offset, _)| offset / 512).collect();
+        prop_assert_eq!(taken, in_order_of_looking(&streams, slots));
+    }
+
     #[test]
     fn time_is_conserved(
         cores in 1_u32..5, workers in 1_u32..9, depth in 1_u32..9, submit_ns in 0_u64..20_000, locked_ns in 0_u64..20_000,

@@ -67,19 +67,21 @@ impl<D: BlockDevice> Member<D> {
         }
         self.wholes[ticket] = whole;
     }
-    /// Forgets the parts of a request, here and in the device; how many waited here.
-    fn withdraw(&mut self, whole: Ticket) -> usize {
+    /// Forgets the parts of requests that are not open, here and in the device; how many waited here.
+    fn withdraw(&mut self, tickets: &Tickets) -> usize {
         let waited = self.waiting;
         for line in &mut self.lines {
-            line.retain(|part| part.whole != whole);
+            line.retain(|part| tickets.is_open(part.whole));
         }
         self.waiting = self.lines.iter().map(VecDeque::len).sum();
+        let mut withdrawn = Vec::new();
         for (ticket, own) in (0..).zip(&mut self.wholes) {
-            if *own == whole {
+            if *own != NO_REQUEST && !tickets.is_open(*own) {
                 *own = NO_REQUEST;
-                self.device.withdraw(ticket);
+                withdrawn.push(ticket);
             }
         }
+        self.device.withdraw(&withdrawn);
         waited - self.waiting
     }
     fn fault(&self, error: D::Error) -> ArrayError<D::Error> {
@@ -122,6 +124,10 @@ impl Tickets {
         }
         self.open.push(open);
         self.open.len() as Ticket - 1
+    }
+    /// Whether parts of a request are still to be done.
+    fn is_open(&self, ticket: Ticket) -> bool {
+        self.open[ticket as usize].left > 0
     }
     /// Forgets a request of which a part is lost; the request, if it was not forgotten before.
     fn lose(&mut self, ticket: Ticket) -> Option<Request> {
@@ -217,19 +223,23 @@ impl<D: BlockDevice> Array<D> {
     pub fn members(&self) -> impl Iterator<Item = &D> {
         self.members.iter().map(|member| &member.device)
     }
-    /// Forgets a request that a power cut lost, whatever still waits of it.
-    fn lose(&mut self, ticket: Ticket) {
-        let Some(request) = self.tickets.lose(ticket) else {
-            return;
-        };
-        self.completions.push(Completion {
-            ticket,
-            stream: request.stream,
-            parts: Parts::default(),
-            failed: false,
-        });
+    /// Forgets requests that a power cut lost.
+    fn lose(&mut self, tickets: &[Ticket]) {
+        for &ticket in tickets {
+            self.completions
+                .extend(self.tickets.lose(ticket).map(|request| Completion {
+                    ticket,
+                    stream: request.stream,
+                    parts: Parts::default(),
+                    failed: false,
+                }));
+        }
+        self.withdraw_parts();
+    }
+    /// Forgets what still waits of requests that are not open any more.
+    fn withdraw_parts(&mut self) {
         for member in &mut self.members {
-            self.waiting -= member.withdraw(ticket);
+            self.waiting -= member.withdraw(&self.tickets);
         }
     }
 
@@ -460,17 +470,14 @@ where
         lost.sort_unstable();
         lost.dedup();
         all.requests_lost = lost.len() as u32;
-        for ticket in lost {
-            self.lose(ticket);
-        }
+        self.lose(&lost);
         Ok(all)
     }
-    fn withdraw(&mut self, ticket: Ticket) {
-        if self.tickets.lose(ticket).is_some() {
-            for member in &mut self.members {
-                self.waiting -= member.withdraw(ticket);
-            }
+    fn withdraw(&mut self, tickets: &[Ticket]) {
+        for &ticket in tickets {
+            self.tickets.lose(ticket);
         }
+        self.withdraw_parts();
     }
     #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(

@@ -103,7 +103,7 @@ def bench(
 
 
 @command(GROWTH, writes="growth")
-@click.argument("sweeps", nargs=-1, metavar="[requests|dies|capacity|depth]...")
+@click.argument("sweeps", nargs=-1, metavar="[requests|dies|capacity|depth|backlog]...")
 def growth(out: Path, **options: Any) -> int:
     """Measure how cost per request scales.
 
@@ -112,6 +112,7 @@ def growth(out: Path, **options: Any) -> int:
       dies      8 to 4,096, in a device of equal capacity
       capacity  1 GiB to 16 TiB, of which equally many pages are used
       depth     1 to 65,536 requests under way
+      backlog   4,096 to 262,144 requests that wait, with [host_side] and without
 
     Without arguments, all of them. The folder receives {files}. Exit code:
     0 every series is flat, or flat apart from cache misses; 1 one is not.

@@ -1,4 +1,4 @@
-"""What grows: four sweeps over device d4, under random reads and writes of one page."""
+"""What grows: five sweeps over device d4, under random reads and writes of one page."""
 
 import json
 import sys
@@ -74,7 +74,13 @@ def sweeps(*, full: bool = False, quick: bool = False) -> list[Sweep]:
     """All sweeps; `full` with the longest runs, which take minutes, `quick` with a twentieth of the
     requests."""
     requests = 50_000 if quick else 1_000_000
-    return [_requests(full, quick), _dies(requests), _capacity(requests), _depth(requests)]
+    return [
+        _requests(full, quick),
+        _dies(requests),
+        _capacity(requests),
+        _depth(requests),
+        _backlog(quick),
+    ]
 
 
 def _requests(full: bool, quick: bool) -> Sweep:
@@ -197,4 +203,37 @@ def _depth(requests: int) -> Sweep:
             series(f"reads, {DEPTH} in the device", "read", {"host.queue_depth": DEPTH}),
             series("writes", "write", SETTLED),
         ],
+    )
+
+
+# Requests a second, of which a device serves none before the last one has arrived.
+AT_ONCE = 1e9
+# A host that takes no time, so that all requests wait for the device.
+HOST_SIDE: Settings = {
+    "host_side.submit_ns": 0,
+    "host_side.locked_ns": 0,
+    "host_side.complete_ns": 0,
+}
+
+
+def overload(requests: int) -> Settings:
+    """An open loop of random reads, all of which arrive at once."""
+    settings = load("read", requests)
+    del settings["workload.arrival.closed-loop.queue_depth"]
+    return settings | {"workload.arrival.constant.iops": AT_ONCE}
+
+
+def _backlog(quick: bool) -> Sweep:
+    # The host holds 65,536 requests at most; those beyond wait outside, as all do without it.
+    backlogs = [1 << power for power in range(12, 17 if quick else 19, 2)]
+
+    def series(name: str, more: Settings) -> Series:
+        return Series(name, [Point(count, overload(count) | more) for count in backlogs])
+
+    return Sweep(
+        "backlog",
+        "Backlog",
+        "requests",
+        f"the device d4, {DEPTH} requests in it; all requests arrive at once",
+        [series("outside", {}), series("on the host side", HOST_SIDE)],
     )

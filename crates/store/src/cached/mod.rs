@@ -389,9 +389,7 @@ impl<B: BlockDevice> Cached<B> {
         for lost in self.backing.completions() {
             self.below.done(lost.ticket);
         }
-        for ticket in self.below.forget() {
-            self.backing.withdraw(ticket);
-        }
+        self.backing.withdraw(&self.below.forget());
     }
     /// Whether a block of the flash is being collected, and will be.
     fn is_collecting(&self) -> bool {
@@ -537,9 +535,12 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
     }
     /// None waits: a power cut loses all.
-    fn withdraw(&mut self, ticket: Ticket) {
-        self.blocked.retain(|blocked| *blocked != ticket);
-        self.requests.remove(ticket);
+    fn withdraw(&mut self, tickets: &[Ticket]) {
+        self.blocked
+            .retain(|blocked| tickets.binary_search(blocked).is_err());
+        for &ticket in tickets {
+            self.requests.remove(ticket);
+        }
     }
     fn resume(
         &mut self,
