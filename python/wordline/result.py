@@ -25,6 +25,16 @@ SET = "# --set "
 """Begins the lines above a configuration that have the keys set for the run."""
 
 
+LONGEST = 200
+"""Characters of a value there."""
+
+
+def cut(value: str) -> str:
+    """A value on a line of its own."""
+    line = " ".join(value.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+
+
 class Table:
     """A result table, shared with any Arrow library without a copy.
 
@@ -209,8 +219,9 @@ class Result:
         ]
 
     def _annotated_config(self) -> str:
-        """The configuration below the keys that were set for this run, as comments."""
-        lines = [f"{SET}{key}={' '.join(value.split())}\n" for key, value in self._settings]
+        """The configuration below the keys that were set for this run, as comments; values that
+        are long, as those of all streams of a job file, are cut."""
+        lines = [f"{SET}{key}={cut(value)}\n" for key, value in self._settings]
         return "".join(lines) + self.config
 
     def _writers(self, report: bool) -> dict[str, output_folder.Writer]:

@@ -243,6 +243,21 @@ def test_the_top_has_percentiles_and_the_keys_that_were_set(tiny: str) -> None:
     assert "Set for this run" not in Path("plain/report.html").read_text()
 
 
+def test_long_values_that_were_set_are_cut_and_are_one_line(tiny: str) -> None:
+    members = [{"name": f"member-{place}"} for place in range(40)]
+    given = {"array.members": members, "workload.requests": 9}
+    wordline.run(tiny, overrides=given, out="out")
+    text = Path("out/config.resolved.toml").read_text()
+    lines = [line for line in text.splitlines() if line.startswith("# --set ")]
+    assert [line.split("=")[0] for line in lines] == [
+        "# --set array.members", "# --set workload.requests",
+    ]  # fmt: skip
+    assert len(str(members)) > 900
+    assert max(map(len, lines)) < 250
+    again = wordline.run("out/config.resolved.toml", requests=False).summary
+    assert len(again["members"]) == 40
+
+
 def test_a_copy_of_a_result_keeps_the_keys_that_were_set(tiny: str) -> None:
     result = pickle.loads(pickle.dumps(wordline.run(tiny, overrides={"workload.requests": 99})))
     assert "<dd>99</dd>" in without_folds(result.report("report.html").read_text())
