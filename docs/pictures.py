@@ -33,7 +33,9 @@ PAGE = Path(__file__).parent / "how-to/timeline.md"
 TRACKS = "^(demo.*|channel 0|way [012]|die 0)$"
 SIZE = (1280, 599)
 # Perfetto's bars above and below the tracks; and how long it may take to load and draw.
-ABOVE, BELOW, DRAWN_S = 113, 60, 10
+ABOVE, BELOW, DRAWN_S = 113, 60, 20
+# Fewer are a picture without tracks.
+LEAST_BYTES = 20_000
 
 
 def timeline_command() -> str:
@@ -153,6 +155,9 @@ def main(folder: Path) -> None:
         timeline = place / "demo.pftrace"
         with perfetto(timeline) as address:
             shot(address, folder / "timeline.png", *SIZE)
+        if (folder / "timeline.png").stat().st_size < LEAST_BYTES:
+            sys.exit(f"error: the timeline was not drawn within {DRAWN_S} s; do this again while "
+                     "the machine has nothing else to do")  # fmt: skip
         names = ("report.png", "terminal.png", "timeline.png")
         pictures = {name: digest(folder / name) for name in names}
         kept = {"pictures": pictures, "timeline": digest(timeline), "summary": told(summary)}
