@@ -229,8 +229,9 @@ fn kind(schema: &Value) -> Kind {
 }
 
 fn unit(path: &str) -> &'static str {
-    const UNITS: [(&str, &str); 16] = [
+    const UNITS: [(&str, &str); 17] = [
         ("_ns", "ns"),
+        ("ns_per_byte", "ns/byte"),
         ("_us", "us"),
         ("_ms", "ms"),
         ("_s", "s"),

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use wordline_block::Ticket;
+use wordline_device::host::link::Link;
 use wordline_device::host::nvme::{Arbitration, Nvme};
 use wordline_device::host::sata::Sata;
 use wordline_device::host::{
@@ -174,6 +175,10 @@ fn sata() -> Interface {
     Interface::Sata(Sata::default())
 }
 
+fn plain(ns_per_byte: f64) -> Interface {
+    Interface::Link(Link { ns_per_byte })
+}
+
 fn nvme() -> Interface {
     Interface::Nvme(Nvme::default())
 }
@@ -207,6 +212,40 @@ fn direct_costs_nothing() {
     let direct = Interface::Direct(direct::Direct::default());
     assert_eq!(alone(&direct, read(4 * KIB)), Transfer::default());
     assert_eq!(alone(&direct, write(4 * KIB)), Transfer::default());
+}
+
+#[test]
+fn a_plain_link_takes_its_time_for_each_byte_of_data() {
+    for wish in [read(4 * KIB), write(4 * KIB)] {
+        assert_eq!(alone(&plain(25.0), wish), link(4096 * 25_000));
+        // 1.875 ns: 7,680,000 ps.
+        assert_eq!(alone(&plain(1.875), wish), link(7_680_000));
+        assert_eq!(alone(&plain(0.0), wish), link(0));
+    }
+    // A third of a nanosecond is taken to a thousandth of a picosecond: 333.333 ps, a whole picosecond for the last part of one.
+    assert_eq!(alone(&plain(1.0 / 3.0), read(3)), link(1_000));
+}
+
+/// With instant flash the data of all requests crosses one after the other, whatever the direction.
+#[test]
+fn a_plain_link_carries_both_directions_one_after_the_other() {
+    let mut mixed = vec![read(128 * KIB); 500];
+    mixed.extend(vec![write(128 * KIB); 500]);
+    let run = run(&plain(5.0), 32, &ONE, &mixed, || Time::ZERO);
+    assert_eq!(run.last().ps(), 1000 * 131_072 * 5_000);
+}
+
+#[test]
+fn requests_wait_for_a_plain_link() {
+    // Both reads end in the flash at the same time; the data of the second follows that of the first.
+    let service = Time::from_us(50);
+    let lives = run(&plain(10.0), 32, &ONE, &[read(4 * KIB); 2], || service).lives;
+    let waits = lives.iter().map(|life| life.transfer.link_wait.ps());
+    assert_eq!(waits.collect::<Vec<_>>(), [0, 4096 * 10_000]);
+    assert_eq!(
+        lives[1].completed,
+        service + Time::from_ps(2 * 4096 * 10_000)
+    );
 }
 
 /// 600 MB/s are 5000 ps for 3 bytes. Every frame has 12 bytes and 500 ns beside its contents.
@@ -511,7 +550,7 @@ fn every_picosecond_of_a_request_is_accounted_for() {
                 assert_eq!(life.completed - life.submitted, total, "{name}");
                 on_link += life.transfer.link;
             }
-            if matches!(interface, Interface::Sata(_)) {
+            if matches!(interface, Interface::Sata(_) | Interface::Link(_)) {
                 assert!(on_link <= run.last(), "one thing at a time");
             }
         }

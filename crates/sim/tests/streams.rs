@@ -105,7 +105,7 @@ fn backlogs(interface: &str, classes: &[&str], reads: &[u64]) -> Summary {
 const WEIGHTED: &str = "{ nvme = { arbitration = \"weighted-round-robin\", queue_entries = 8 } }";
 
 fn interfaces() -> Vec<&'static str> {
-    let all = vec!["\"direct\"", "\"sata\"", "\"nvme\"", WEIGHTED];
+    let all = vec!["\"direct\"", "\"link\"", "\"sata\"", "\"nvme\"", WEIGHTED];
     let covered = |name: &&str| all.iter().any(|one| one.contains(*name));
     assert!(
         Interface::NAMES.iter().all(covered),

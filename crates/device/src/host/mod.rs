@@ -6,6 +6,7 @@
 //! [`Connect::finished`] add up to the picosecond.
 
 pub mod direct;
+pub mod link;
 pub mod nvme;
 mod queues;
 pub mod sata;
@@ -207,6 +208,7 @@ macro_rules! members {
 
 members! {
     "direct" => Direct(direct),
+    "link" => Link(link),
     "sata" => Sata(sata),
     "nvme" => Nvme(nvme),
 }
