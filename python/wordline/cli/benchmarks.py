@@ -8,7 +8,7 @@ import click
 
 from wordline import output_folder
 from wordline.cli.command import command
-from wordline.cli.options import JSON, Options, flag, value
+from wordline.cli.options import JSON, QUIET, Options, flag, value
 
 
 def _repeat(default: int, text: str) -> Options:
@@ -32,6 +32,7 @@ BENCH: Options = {
         "Record the figures in FILE, and show the previous ones beside them. [default: none]",
         of="path",
     ),
+    **QUIET,
     **JSON,
 }
 GROWTH: Options = {
@@ -49,6 +50,7 @@ GROWTH: Options = {
         Path("out/growth"),
         of="path",
     ),
+    **QUIET,
 }
 
 
