@@ -38,7 +38,8 @@ class Processes(Executor):
     def __init__(self, jobs: int) -> None:
         wanted = limits.FILES + jobs * limits.FILES_OF_A_PROCESS
         if reason := limits.short_of_files(wanted):
-            raise WordlineError(spelling.message(f"{reason}, or give fewer --jobs"))
+            fewer = ", or give fewer --jobs" if jobs > 1 else ""
+            raise WordlineError(spelling.message(f"{reason}{fewer}"))
         # This process alone holds the other end: it is closed when the process ends.
         self._ended, self._alive = Pipe(duplex=False)
         self._lanes = [self._lane() for _ in range(jobs)]
