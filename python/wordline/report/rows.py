@@ -83,6 +83,7 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
               "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
               "buffer_pages_destaged", "cache_resident_hits", "cache_suspected_hits",
               "cache_joined", "cache_misses"]  # fmt: skip
+    levels = ["cache_read_list", "cache_write_list"]
     means = [
         (pl.col(f"{op}_mean_us") * pl.col(f"{op}s")).sum().truediv(pl.col(f"{op}s").sum())
         .alias(f"{op}_mean_us").fill_nan(None)
@@ -95,6 +96,7 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
             pl.col("start_s").first(),
             pl.col("end_s").last(),
             pl.col(*counts).sum(),
+            pl.col(*levels).drop_nulls().last(),
             pl.col("read_max_us", "write_max_us").max(),
             *means,
         )
