@@ -110,6 +110,21 @@ def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
     assert ("Where the flash went" in page.read_text()) == moves
 
 
+def test_power_cuts_oftener_than_periods_leave_the_sizes_of_the_start():
+    partition = {"cache.partition": {"op-fcl": {"period_requests": 4_000}}}
+    cut, kept = run(partition, power_cut_every=200).summary, run(partition).summary
+    assert cut["power"] is not None
+    assert cut["power"]["cuts"] > 100
+    assert cut["cache"] is not None
+    assert kept["cache"] is not None
+    assert cut["cache"]["divisions"] == 0 < kept["cache"]["divisions"]
+    # Periods that end between two cuts change the sizes.
+    short = {"cache.partition": {"op-fcl": {"period_requests": 50}}}
+    often = run(short, power_cut_every=200).summary["cache"]
+    assert often is not None
+    assert often["divisions"] > 0
+
+
 def test_groups_leave_in_fewer_writes():
     one, many = (
         run({"cache.partition": "unified", "cache.destage.group_pages": pages}).summary["cache"]

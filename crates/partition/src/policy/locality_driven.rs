@@ -49,7 +49,8 @@ pub enum Candidates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalityDriven {
-    /// Writes of a window; 0 takes twice the flash, as the source has it for 4 GB (for 16 GB it has 2.5 times).
+    /// Writes of a window; 0 takes twice the flash, as the source has it for 4 GB (for 16 GB it has 2.5 times). They are counted in memory: a
+    /// power cut begins a window, at the size of the start, so that the size never changes where the power fails oftener than windows end.
     /// Bytes.
     #[schemars(range(min = 0, max = 1_152_921_504_606_846_976_u64))]
     pub window_bytes: u64,

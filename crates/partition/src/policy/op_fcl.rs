@@ -18,7 +18,8 @@ use crate::space::{Kind, Sizes, Space};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpFcl {
-    /// Requests after which the sizes are chosen anew, from these requests alone. Count, 1 or more.
+    /// Requests after which the sizes are chosen again, from these requests alone. They are counted in memory: a power cut begins a period, at
+    /// the sizes of the start, so that the sizes never change where the power fails oftener than periods end. Count, 1 or more.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,
     /// Segment of the lists in which hits are counted, and the step of the sizes that are compared; where that makes
