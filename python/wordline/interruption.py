@@ -11,12 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
     from collections.abc import Generator
+    from typing import Any
 else:
     import _signal as signal  # without the enumerations, which take long to make
 
 _heard = signal.SIGINT
-_held = 0
 _waiting = False
+# Each block that a signal does not interrupt, by what it waits for: nothing, or a list that is
+# filled when the work in the block has ended.
+_holds: list[list[Any] | None] = []
 
 
 def listen() -> None:
@@ -39,23 +42,34 @@ def exit_code() -> int:
 
 
 @contextmanager
-def undisturbed() -> Generator[None]:
-    """Steps that belong together: a signal between them raises at their end."""
-    global _held, _waiting  # noqa: PLW0603 - signals belong to the process
-    _held += 1
+def undisturbed(ended: list[Any] | None = None) -> Generator[None]:
+    """Steps that belong together: a signal between them raises at their end. With `ended`, which
+    the work in the block fills as its last step, a signal before that raises at once, and one after
+    it at the end of the block."""
+    global _waiting  # noqa: PLW0603 - signals belong to the process
+    _holds.append(ended)
     try:
         yield
     finally:
-        _held -= 1
-        if _waiting and not _held:
+        _holds.pop()
+        if _waiting and not _is_held():
             _waiting = False
             raise KeyboardInterrupt
+
+
+def ended() -> list[Any]:
+    """What work appends to as its last step: the list of the block around it, if there is one."""
+    return next((one for one in reversed(_holds) if one is not None), [])
+
+
+def _is_held() -> bool:
+    return any(ended is None or len(ended) > 0 for ended in _holds)
 
 
 def _hear(number: int, _frame: object) -> None:
     global _heard, _waiting  # noqa: PLW0603 - signals belong to the process
     _heard = number
-    if _held:
+    if _is_held():
         _waiting = True
         return
     raise KeyboardInterrupt

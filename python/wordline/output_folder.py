@@ -11,7 +11,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from wordline import arguments
+from wordline import arguments, written
 from wordline._wordline import WordlineError
 from wordline.interruption import undisturbed
 
@@ -134,6 +134,7 @@ def check(path: str | os.PathLike[str], command: str) -> str:
         if _mode(place):
             _require_replaceable(place, command)
         _require_writable(place)
+    written.expect(place)
     return place
 
 
@@ -146,6 +147,7 @@ def check_file(path: str | os.PathLike[str]) -> str:
     with _explained(place):
         _require_file(place)
         _require_writable(place)
+    written.expect(place)
     return place
 
 
@@ -190,6 +192,7 @@ def write(
                 _write_into(part, place, name, writer)
             if numbered:
                 place = _put_first_free(part, _absolute(path))
+                written.expect_new(place)
             else:
                 _replace(part, place)
         except BaseException:
@@ -202,6 +205,7 @@ def write(
 def write_file(path: str | os.PathLike[str], writer: Writer) -> str:
     """Calls the writer with a hidden path beside the file's, then renames. Raises WordlineError."""
     place = _absolute(path)
+    written.expect(place)
     with _explained(place):
         _require_file(place)
         part = _beside(place)

@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 
 import wordline
-from wordline import _wordline, output_folder
+from wordline import _wordline, interruption, output_folder
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -242,7 +242,9 @@ class Result:
     def _page(self) -> str:
         if _threadless:
             return self._page_of_another_process()
-        from wordline.report import MORE, Tables, render
+        # Some imports turn an interruption into an error of theirs.
+        with interruption.undisturbed():
+            from wordline.report import MORE, Tables, render
 
         there = self._outcome.tables
         drawn = Tables(
@@ -324,10 +326,17 @@ def write(
     result: Result,
     path: str | os.PathLike[str],
     *,
-    report: bool,
     numbered: bool,
-    beside: Mapping[str, output_folder.Writer] | None = None,
+    more: Mapping[str, output_folder.Writer],
 ) -> list[str]:
-    """`Result.write` for strings; further files are written `beside` those of the result."""
-    writers = {**result._writers(report), **(beside or {})}  # pyright: ignore[reportPrivateUsage]
+    """`Result.write` for strings, without the report; `more` files are written with the result."""
+    writers = {**result._writers(report=False), **more}  # pyright: ignore[reportPrivateUsage]
     return output_folder.write(path, writers, "run", numbered=numbered)
+
+
+def draw(result: Result, folder: str) -> str:
+    """Draws the report of a result into its folder; returns the path. Raises WordlineError."""
+    page = result._page()  # pyright: ignore[reportPrivateUsage]
+    return output_folder.write_file(
+        os.path.join(folder, "report.html"), lambda part: output_folder.write_text(part, page)
+    )

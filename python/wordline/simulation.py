@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 
 import wordline
-from wordline import _wordline, arguments, output_folder, spelling, trace_input
+from wordline import _wordline, arguments, interruption, output_folder, spelling, trace_input
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, path, whole
 from wordline.config import Device, Overrides, read, settings
@@ -54,7 +54,8 @@ class RunError(WordlineError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the run. `result` holds what was simulated, marked partial."""
+    """Ctrl-C ended the run, or came while its results were written. `result` holds what was
+    simulated, marked partial unless that is all."""
 
     def __init__(self, result: Result) -> None:
         super().__init__("the run was interrupted")
@@ -148,8 +149,8 @@ def run(
     The GIL is released while the simulation runs, unless a policy written in Python takes part.
 
     Raises WordlineError or KeyboardInterrupt if nothing was simulated; RunError (a WordlineError)
-    if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was. These
-    two carry it as `.result`, and with `out` it is on disk.
+    if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was, be it
+    the whole run. These two carry it as `.result`, and with `out` it is on disk.
     """
     given = settings(overrides)
     if device is not None:
@@ -201,18 +202,37 @@ def finished(
     job: Job, progress: bool | Callable[[wordline.Progress], None], place: str | None
 ) -> Result:
     """The result of a run, written into the folder `place` if there is one. Raises as `run`."""
-    result = _simulated(job, progress)
-    early = _ended_early(result)
+    result, is_late = _simulated(job, progress)
     if place is not None:
-        write(result, place)
+        is_late |= _keep(result, place)
+    early = _ended_early(result)
     if early is not None:
         raise early
+    if is_late:
+        raise Interrupted(result)
     return result
 
 
-def _simulated(job: Job, progress: bool | Callable[[wordline.Progress], None]) -> Result:
-    """The result of a run, whether it came to its end or not. Raises WordlineError or
-    KeyboardInterrupt if nothing was simulated."""
+def _keep(result: Result, place: str) -> bool:
+    """Writes a result, and its report unless Ctrl-C comes before; returns whether it came. It takes
+    a second one to lose the result."""
+    try:
+        write(result, place)
+    except KeyboardInterrupt:
+        write(result, place)
+        return True
+    try:
+        draw(result, place)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _simulated(
+    job: Job, progress: bool | Callable[[wordline.Progress], None]
+) -> tuple[Result, bool]:
+    """The result of a run, whether it came to its end or not, and whether Ctrl-C came after that.
+    Raises WordlineError or KeyboardInterrupt if nothing was simulated."""
     text, name, overrides, traces, options = job
     if "checkpoint" not in options:
         return _heard(text, name, overrides, traces, options, progress)
@@ -230,13 +250,22 @@ def _heard(
     traces: list[str],
     options: dict[str, Any],
     progress: bool | Callable[[wordline.Progress], None],
-) -> Result:
-    outcome = observed(
-        progress, lambda heard: _wordline.run(text, name, overrides, traces, options, heard)
-    )
+) -> tuple[Result, bool]:
+    ended: list[_wordline.Outcome] = interruption.ended()
+    options = options | {"kept": ended}
+    is_late = False
+    try:
+        outcome = observed(
+            progress, lambda heard: _wordline.run(text, name, overrides, traces, options, heard)
+        )
+    except KeyboardInterrupt:
+        if not ended:
+            raise
+        outcome = ended[-1]
+        is_late = not outcome.interrupted
     if outcome.requests == 0:
         _nothing_simulated(outcome)
-    return Result(outcome, overrides)
+    return Result(outcome, overrides), is_late
 
 
 def _ended_early(result: Result) -> RunError | Interrupted | None:
@@ -247,23 +276,27 @@ def _ended_early(result: Result) -> RunError | Interrupted | None:
     return None if outcome.error is None else RunError(spelling.message(outcome.error), result)
 
 
-def write(
-    result: Result, place: str | os.PathLike[str], *, report: bool = True, numbered: bool = False
-) -> list[str]:
-    """Writes a result into a folder; the state of a run that was stopped stays in it."""
+def write(result: Result, place: str | os.PathLike[str], *, numbered: bool = False) -> list[str]:
+    """Writes a result into a folder, without its report; the state of a run that was stopped stays
+    in it."""
     from wordline import result as results
 
-    if not result._outcome.partial:  # pyright: ignore[reportPrivateUsage]
-        return results.write(result, place, report=report, numbered=numbered)
-    from wordline.state import carried
+    more: Mapping[str, output_folder.Writer] = {}
+    if result._outcome.partial and not numbered:  # pyright: ignore[reportPrivateUsage]
+        from wordline.state import carried
 
-    return results.write(
-        result,
-        place,
-        report=report,
-        numbered=numbered,
-        beside={} if numbered else carried(os.fspath(place)),
-    )
+        more = carried(os.fspath(place))
+    return results.write(result, place, numbered=numbered, more=more)
+
+
+def draw(result: Result, folder: str) -> str:
+    """Draws the report of a result that is in a folder; returns its path. Raises WordlineError."""
+    from wordline import result as results
+
+    try:
+        return results.draw(result, folder)
+    except WordlineError as fault:
+        raise WordlineError(f"{fault}; the results are in {folder}") from None
 
 
 def _nothing_simulated(outcome: _wordline.Outcome) -> None:

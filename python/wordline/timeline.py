@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from wordline import arguments
+from wordline import arguments, written
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ def timeline_options(
     for trace in traces:
         if path.exists() and os.path.exists(trace) and path.samefile(trace):  # noqa: PTH110
             raise WordlineError(f"{path}: is the trace itself; name another file for the timeline")
+    written.expect(str(path))
     return {
         "timeline": str(path),
         "timeline_from_ps": picoseconds("timeline_from", start),

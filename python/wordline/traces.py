@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
-from wordline import _wordline
+from wordline import _wordline, written
 from wordline._wordline import WordlineError
 from wordline.arguments import path
 from wordline.stat import TraceStat
@@ -93,6 +93,8 @@ def trace_convert(
     for source in map(Path, paths(trace)):
         if source.exists() and Path(target).exists() and source.samefile(target):
             raise WordlineError(f"{target}: is the trace itself; name another file to write")
+    if target != "-":
+        written.expect(os.path.realpath(target))
     answer = _wordline.trace_convert(paths(trace), target, to, options)
     return cast("dict[str, Any]", json.loads(answer))
 

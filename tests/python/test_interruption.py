@@ -2,15 +2,20 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command, environment
+
+import wordline
+from wordline import cli
 
 COMMAND = [sys.executable, "-m", "wordline"]
 ENDLESS = "\n[workload]\nrequests = 4000000000\n"
@@ -145,6 +150,127 @@ def test_no_process_of_a_study_is_left(place: Path, number: int) -> None:
     assert not [pid for pid in workers if alive(pid)]
     # Nothing but the runs that have ended, from which the study goes on.
     assert {path.name for path in place.rglob("*") if path.is_file()} <= {"points.jsonl"}
+
+
+LOAD = "\n[workload]\nrequests = 150000\nread_ratio = 0.5\n"
+
+
+@pytest.mark.parametrize(("number", "instants"), [(signal.SIGINT, 20), (signal.SIGTERM, 8)])
+def test_at_whatever_instant_a_signal_comes_the_last_line_says_what_is_there(
+    tiny: str, place: Path, number: int, instants: int
+) -> None:
+    with (place / tiny).open("a") as file:
+        file.write(LOAD)
+    begun = time.monotonic()
+    assert start("run", tiny, "--out", "whole").wait(timeout=60) == 0
+    took = time.monotonic() - begun
+    here = place / "here"
+    for instant in range(instants):
+        process = start("run", tiny, "--out", str(here))
+        time.sleep(took * (instant + 1) / instants)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        assert "Traceback" not in errors
+        assert process.returncode in (0, 128 + number, -number), errors
+        said = errors.strip().splitlines()[-1] if errors.strip() else ""
+        there = {path.name for path in here.iterdir()} if here.exists() else set[str]()
+        if "nothing was written" in said:
+            assert not there
+        elif "the requests before that are in" in said:
+            assert json.loads((here / "summary.json").read_text())["partial"]
+        elif process.returncode == 128 + number:
+            assert f"the results are in {here}" in said
+            assert not json.loads((here / "summary.json").read_text())["partial"]
+            assert ("without report.html" in said) == ("report.html" not in there)
+        else:
+            # It ended, or had not begun: a start of Python is nothing to talk of.
+            assert said == ""
+            assert not there or {"summary.json", "report.html"} <= there
+        assert not list(place.glob(".*"))
+        if here.exists():
+            shutil.rmtree(here)
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+class TestTheSentence:
+    def test_a_finished_run_is_kept_when_its_report_is_interrupted(
+        self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        with monkeypatch.context() as patched:
+            patched.setattr("wordline.report.render", interrupted)
+            assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
+        here = Path("here").resolve()
+        assert capsys.readouterr().err.strip() == (
+            f"error: interrupted; the results are in {here}, without report.html, which "
+            f"`wordline report {here}` draws"
+        )
+        assert json.loads((here / "summary.json").read_text())["partial"] is False
+        assert cli.main(["report", "here"]) == 0
+
+    def test_python_keeps_it_as_well(
+        self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("wordline.report.render", interrupted)
+        with pytest.raises(wordline.Interrupted) as early:
+            wordline.run(tiny, trace, out="here")
+        assert not early.value.result.partial
+        kept = json.loads(Path("here/summary.json").read_text())
+        assert kept["digest"] == early.value.result.summary["digest"]
+
+    def test_ctrl_c_between_the_end_of_a_run_and_its_result_loses_nothing(
+        self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline import simulation
+
+        def late(_progress: object, run: Any, _bar: object = None) -> None:
+            run(None)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(simulation, "observed", late)
+        with pytest.raises(wordline.Interrupted) as early:
+            wordline.run(tiny, trace, out="here")
+        assert early.value.result.summary["input"]["requests"] == 2000
+        assert Path("here/summary.json").exists()
+
+    def test_a_state_that_is_there_is_named(
+        self, tiny: str, place: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        with (place / tiny).open("a") as file:
+            file.write(LOAD)
+        wordline.run(tiny, checkpoint="here/checkpoint.wls", checkpoint_every=0, requests=False)
+        monkeypatch.setattr("wordline.simulation._heard", interrupted)
+        assert cli.main(["resume", "here"]) == 130
+        said = capsys.readouterr().err
+        here = place / "here"
+        assert f"{here} holds checkpoint.wls; `wordline resume {here}` continues the run" in said
+        assert "nothing was written" not in said
+
+    def test_a_prepared_file_is_named(
+        self, tiny: str, place: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        with monkeypatch.context() as patched:
+            patched.setattr("wordline.state.prepare", interrupted)
+            assert cli.main(["prepare", tiny, "--out", "aged.wls"]) == 130
+        assert "nothing was written" in capsys.readouterr().err
+        monkeypatch.setattr("click.echo", interrupted)
+        assert cli.main(["prepare", tiny, "--out", "aged.wls"]) == 130
+        assert capsys.readouterr().err.endswith(f"{place / 'aged.wls'} was written\n")
+
+    def test_a_former_result_is_not_taken_for_a_new_one(
+        self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        wordline.run(tiny, trace, out="here")
+        monkeypatch.setattr("wordline.simulation._heard", interrupted)
+        assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
+        assert capsys.readouterr().err.endswith("interrupted; nothing was written\n")
+        assert Path("here/summary.json").exists()
 
 
 def descendants(pid: int) -> list[int]:

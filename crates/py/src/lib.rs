@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use serde_json::{Value, json};
 use wordline_block::{Part, Shown};
 use wordline_config::presets;
@@ -190,7 +190,8 @@ fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
 /// The interpreter is free while the simulator runs, unless a policy of the caller's is in the buffer
 /// (option `buffer`, a name and a callable; see `policy`). `progress` is called about ten times a second;
 /// an exception from it, or Ctrl-C, ends the run with what was simulated so far. A
-/// KeyboardInterrupt is swallowed: the outcome says `interrupted`. Other exceptions are raised.
+/// KeyboardInterrupt is swallowed: the outcome says `interrupted`. Other exceptions are raised. The outcome is
+/// appended to the list `kept` of the options, if there is one: a signal that comes after that does not lose it.
 #[pyfunction]
 fn run(
     py: Python<'_>,
@@ -200,7 +201,7 @@ fn run(
     traces: Vec<PathBuf>,
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Outcome> {
+) -> PyResult<Py<Outcome>> {
     let job = spec(config_text, config_name, overrides, traces, options)?;
     let raised = Raised::default();
     memory::reserve();
@@ -220,11 +221,21 @@ fn run(
     if let Some(error) = raised.take() {
         return Err(error);
     }
-    done.map(told_of_memory).map_err(|error| match error {
+    let outcome = done.map(told_of_memory).map_err(refused)?;
+    let outcome = Py::new(py, outcome)?;
+    if let Some(kept) = options.get_item("kept")? {
+        kept.cast::<PyList>()?.append(&outcome)?;
+    }
+    Ok(outcome)
+}
+
+/// Why a run could not start, or what ended it before.
+fn refused(error: JobError) -> PyErr {
+    match error {
         JobError::Simulation(error) if error.is_interruption() => PyKeyboardInterrupt::new_err(()),
         JobError::Workload(error) => unreadable(error),
         error => fail(error),
-    })
+    }
 }
 
 /// What is to be run, from what Python says of it.

@@ -7,9 +7,9 @@ import gc
 import sys
 from contextlib import suppress
 
-from wordline import interruption, spelling
+from wordline import interruption, spelling, written
 from wordline.cli import options, streams
-from wordline.cli.exit import NOTHING_WRITTEN, fault, guarded
+from wordline.cli.exit import guarded, interrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
     Without arguments, those of the process, which is taken to end afterwards. Only then are signals
     listened to."""
+    written.begin()
     try:
         if args is None:
             interruption.listen()
@@ -33,7 +34,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if args is None:
             interruption.leave()
     except KeyboardInterrupt:
-        return fault(NOTHING_WRITTEN, interruption.exit_code())
+        return interrupted()
     return code
 
 
@@ -70,4 +71,4 @@ def _simulated(given: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         with suppress(OSError):
             print(file=sys.stderr)
-        return fault(NOTHING_WRITTEN, interruption.exit_code())
+        return interrupted()

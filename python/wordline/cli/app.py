@@ -6,14 +6,13 @@ from typing import Any
 
 import click
 
-from wordline import interruption
 from wordline.cli import options
 from wordline.cli.benchmarks import bench, growth
 from wordline.cli.caches import cache, mrc, plan_cache
 from wordline.cli.calibrations import calibrate
 from wordline.cli.command import Group, command, device_argument, group
 from wordline.cli.devices import config, devices, policies
-from wordline.cli.exit import MISUSED, NOTHING_WRITTEN, fault
+from wordline.cli.exit import MISUSED, fault, interrupted
 from wordline.cli.labs import lab
 from wordline.cli.many_traces import ManyTraces
 from wordline.cli.results import fio_logs, report
@@ -29,7 +28,7 @@ def called(args: Sequence[str] | None) -> object:
     try:
         return cli.main(args, prog_name="wordline", standalone_mode=False)
     except click.Abort:
-        return fault(NOTHING_WRITTEN, interruption.exit_code())
+        return interrupted()
     except click.ClickException as misuse:
         return fault(_usage(misuse), MISUSED)
 
@@ -102,7 +101,7 @@ def run(
       wordline run d4 --from aged.wls --trace disk.csv.gz
       wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
-    The folder receives {files}. It appears complete or not at all.
+    The folder receives {files}. It appears with all results or not at all; the report follows.
 
     Ctrl-C, SIGTERM, or an error in the middle of a trace, ends the run; the results so far are
     kept, marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from wordline import interruption
+from wordline import interruption, written
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DONE, FAILED, MISUSED = 0, 1, 2
-NOTHING_WRITTEN = "interrupted; nothing was written"
 
 
 def guarded(work: Callable[[], object]) -> int:
@@ -31,7 +30,7 @@ def guarded(work: Callable[[], object]) -> int:
     except MemoryError:
         return fault("memory ran out; give the process more (ulimit -v, control group)", FAILED)
     except KeyboardInterrupt:
-        return fault("interrupted", interruption.exit_code())
+        return interrupted()
     except SystemExit:
         raise
     except BaseException as error:  # a panic of the extension is no Exception
@@ -42,6 +41,12 @@ def guarded(work: Callable[[], object]) -> int:
             "please report it, with what WORDLINE_DEBUG=1 prints for the same command",
             FAILED,
         )
+
+
+def interrupted() -> int:
+    """Says that a signal has ended the command, and what is there of its outputs; returns the exit
+    code."""
+    return fault(f"interrupted; {written.sentence()}", interruption.exit_code())
 
 
 def fault(message: str, code: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wordline import interruption, output_folder, units
 from wordline.cli.command import command, device_argument
-from wordline.cli.exit import DONE, FAILED, NOTHING_WRITTEN, fault
+from wordline.cli.exit import DONE, FAILED, fault, interrupted
 from wordline.cli.options import JSON, ON, PROGRESS, SET, Options, flag, value
 from wordline.cli.streams import shows_progress
 
@@ -79,7 +79,7 @@ def lab(
         )
     except LabInterrupted as early:
         if not early.kept:
-            return fault(NOTHING_WRITTEN, interruption.exit_code())
+            return interrupted()
         kept = units.many(early.kept, "trial")
         return fault(
             f"interrupted; {place} keeps {kept}, and the same command goes on from there",

@@ -98,23 +98,31 @@ def _ended(
     """Carries out a run, writes what comes of it, and tells; returns the exit code."""
     from wordline import simulation
 
+    # What has been simulated is on disk before a signal ends the command, and before the report,
+    # which takes as long as a short run, is drawn.
+    with interruption.undisturbed([]):
+        try:
+            ended = run()
+            code, reason = DONE, ""
+        except simulation.RunError as early:
+            ended, code, reason = early.result, FAILED, str(early)
+        except simulation.Interrupted as early:
+            ended, code, reason = early.result, interruption.exit_code(), "interrupted"
+        try:
+            files = simulation.write(ended, out, numbered=numbered)
+        except WordlineError as lost:
+            _show(ended, [], as_json=as_json)
+            return fault(str(lost), FAILED)
+    place = os.path.dirname(files[0])
     try:
-        ended = run()
-        code, reason = DONE, ""
-    except simulation.RunError as early:
-        ended, code, reason = early.result, FAILED, str(early)
-    except simulation.Interrupted as early:
-        ended, code, reason = early.result, interruption.exit_code(), "interrupted"
-    try:
-        files = simulation.write(ended, out, report=not no_report, numbered=numbered)
+        files += [] if no_report else [simulation.draw(ended, place)]
     except WordlineError as lost:
-        _show(ended, [], as_json=as_json)
+        _show(ended, files, as_json=as_json)
         return fault(str(lost), FAILED)
     _show(ended, files, as_json=as_json)
     if timeline and os.path.exists(timeline) and not as_json:
         print(f"Timeline: {timeline}, to be opened at https://ui.perfetto.dev")
     if reason:
-        place = os.path.dirname(files[0])
         resumable = any(file.endswith("checkpoint.wls") for file in files)
         go_on = f"; `wordline resume {place}` goes on" if resumable else ""
         fault(f"{reason}; the requests before that are in {place}{go_on}", code)
@@ -158,6 +166,8 @@ def _show(result: Result, files: list[str], *, as_json: bool) -> None:
         return
     from pathlib import Path
 
-    from wordline.terminal.run import print_summary
+    # Some imports turn an interruption into an error of theirs.
+    with interruption.undisturbed():
+        from wordline.terminal.run import print_summary
 
     print_summary(result.summary, [Path(file) for file in files])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wordline import WordlineError, interruption, output_folder, units
+from wordline import WordlineError, interruption, output_folder, units, written
 from wordline.cli.command import command
-from wordline.cli.exit import DONE, FAILED, NOTHING_WRITTEN, fault
+from wordline.cli.exit import DONE, FAILED, fault
 from wordline.cli.options import ON, PROGRESS, Options, flag, value
 from wordline.cli.streams import is_quiet, shows_progress
 
@@ -171,7 +171,7 @@ def _interrupted(runs: Runs, place: str) -> str:
     if runs.unwritten:
         return f"interrupted; {runs.unwritten}"
     if not runs.kept:
-        return NOTHING_WRITTEN
+        return f"interrupted; {written.sentence()}"
     kept = units.many(runs.kept, "point")
     return f"interrupted; {place} keeps {kept}, and the same command goes on from there"
 
