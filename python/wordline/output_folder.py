@@ -1,6 +1,6 @@
 """Output folders and files that appear whole or not at all.
 
-Everything is written beside its place under a hidden name and renamed when complete.
+Everything is written next to its place under a hidden name and renamed when complete.
 Paths are strings here, because the import of pathlib takes as long as a short run does otherwise.
 """
 
@@ -11,7 +11,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from wordline import arguments, written
+from wordline import arguments, unfinished, written
 from wordline._wordline import WordlineError
 from wordline.interruption import undisturbed
 
@@ -131,6 +131,7 @@ def check(path: str | os.PathLike[str], command: str) -> str:
     """
     place = _absolute(path)
     with _explained(place):
+        _remove_left(place)
         if _mode(place):
             _require_replaceable(place, command)
         _require_writable(place)
@@ -146,6 +147,7 @@ def check_file(path: str | os.PathLike[str]) -> str:
     place = _absolute(path)
     with _explained(place):
         _require_file(place)
+        unfinished.remove_left(place, ())
         _require_writable(place)
     written.expect(place)
     return place
@@ -155,6 +157,21 @@ def make(place: str) -> None:
     """Makes a folder, and those above it, unless it is there. Raises WordlineError."""
     with _explained(place):
         os.makedirs(place, exist_ok=True)
+
+
+@contextmanager
+def made(place: str | None) -> Generator[None]:
+    """A folder, if one is named, for the steps in the block, which is gone at their end if nothing
+    came to be in it. Raises WordlineError."""
+    if place is None:
+        yield
+        return
+    make(place)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.rmdir(place)
 
 
 def unused(path: str) -> str:
@@ -185,9 +202,7 @@ def write(
     place = check(unused(_absolute(path)) if numbered else path, command)
     with _explained(place):
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        part = _beside(place)
-        try:
-            os.mkdir(part)
+        with unfinished.folder_for(place) as part:
             for name, writer in writers.items():
                 _write_into(part, place, name, writer)
             if numbered:
@@ -195,27 +210,21 @@ def write(
                 written.expect_new(place)
             else:
                 _replace(part, place)
-        except BaseException:
-            with undisturbed():
-                _remove(part)
-            raise
     return [os.path.join(place, name) for name in writers]
 
 
 def write_file(path: str | os.PathLike[str], writer: Writer) -> str:
-    """Calls the writer with a hidden path beside the file's, then renames. Raises WordlineError."""
+    """Calls the writer with a path in a hidden folder next to the file's, then renames. Raises
+    WordlineError."""
     place = _absolute(path)
     written.expect(place)
+    folder, name = os.path.split(place)
     with _explained(place):
         _require_file(place)
-        part = _beside(place)
-        try:
-            writer(part)
-            os.replace(part, place)
-        except BaseException:
-            if os.path.lexists(part):
-                os.unlink(part)
-            raise
+        unfinished.remove_left(place, ())
+        with unfinished.folder_for(place) as part:
+            _write_into(part, folder, name, writer)
+            os.replace(os.path.join(part, name), place)
     return place
 
 
@@ -248,26 +257,45 @@ def _put_first_free(part: str, path: str) -> str:
 
 
 def _replace(part: str, place: str) -> None:
-    if not _mode(place):
-        os.rename(part, place)
-        return
-    former = _beside(place)
+    """Moves a folder to its place; what others put there meanwhile is replaced as well."""
     with undisturbed():
+        while True:
+            former = _put_aside(place)
+            try:
+                os.rename(part, place)
+            except OSError as fault:
+                if fault.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    _put_back(former, place)
+                    raise
+            except BaseException:
+                _put_back(former, place)
+                raise
+            else:
+                return
+            finally:
+                unfinished.remove(former)
+
+
+def _put_aside(place: str) -> str:
+    former = unfinished.hidden(place, unfinished.FORMER)
+    with suppress(FileNotFoundError):
         os.rename(place, former)
-        try:
-            os.rename(part, place)
-        except BaseException:
-            os.rename(former, place)
-            raise
-        _remove(former)
+    return former
 
 
-def _remove(place: str) -> None:
-    """Removes a folder and its files, as far as that can be done; outputs have no folders."""
+def _put_back(former: str, place: str) -> None:
     with suppress(OSError):
-        for name in os.listdir(place):
-            os.unlink(os.path.join(place, name))
-        os.rmdir(place)
+        os.rename(former, place)
+
+
+def _remove_left(place: str) -> None:
+    """Removes what commands that were killed have left next to a folder of results, and in it."""
+    known = {name for files in FILES.values() for name in files}
+    unfinished.remove_left(place, known)
+    with suppress(OSError):
+        if any(name.startswith(".") for name in os.listdir(place)):
+            for name in known:
+                unfinished.remove_left(os.path.join(place, name), ())
 
 
 def _require_file(place: str) -> None:
@@ -280,10 +308,9 @@ def _require_file(place: str) -> None:
 
 
 def _require_writable(place: str) -> None:
-    probe = _beside(os.path.join(_nearest_folder(place), os.path.basename(place)))
-    with undisturbed():
-        os.mkdir(probe)
-        os.rmdir(probe)
+    probe = os.path.join(_nearest_folder(place), os.path.basename(place))
+    with undisturbed(), unfinished.folder_for(probe):
+        pass
 
 
 def _require_replaceable(place: str, command: str) -> None:
@@ -291,7 +318,10 @@ def _require_replaceable(place: str, command: str) -> None:
         raise WordlineError(f"{place}: is a file; name a folder")
     if place == os.getcwd() or os.path.ismount(place):
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
-    names = set(os.listdir(place))
+    try:
+        names = set(os.listdir(place))
+    except FileNotFoundError:
+        return  # another process is replacing it
     names -= UNFINISHED.get(command, set())
     owners = [one for one in FILES if ALWAYS[one] <= names <= set(FILES[one])]
     if not names or command in owners:
@@ -301,8 +331,7 @@ def _require_replaceable(place: str, command: str) -> None:
             f"{place}: holds results of `wordline {owners[0]}`, which `wordline {command}` does "
             "not replace; name another folder"
         )
-    known = {name for files in FILES.values() for name in files}
-    other = min(names - known or names)
+    other = min(names - {name for files in FILES.values() for name in files} or names)
     raise WordlineError(
         f"{place}: holds files that are not a result of Wordline (such as {other}); "
         "name another folder"
@@ -355,8 +384,3 @@ def explain(place: str, fault: OSError) -> str:
     """Why a path cannot be written, and what to do, in a sentence."""
     remedy = REMEDIES.get(fault.errno or 0, "name another folder")
     return f"{place}: cannot be written: {fault.strerror or fault}; {remedy}"
-
-
-def _beside(place: str) -> str:
-    folder, name = os.path.split(place)
-    return os.path.join(folder, f".{name[:100]}-{os.urandom(4).hex()}")

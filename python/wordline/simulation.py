@@ -13,6 +13,7 @@ import wordline
 from wordline import _wordline, arguments, interruption, output_folder, spelling, trace_input
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, path, whole
+from wordline.claim import claimed
 from wordline.config import Device, Overrides, read, settings
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
@@ -72,7 +73,7 @@ def run(
     streams: Mapping[str, Traces] | None = None,
     slowdown: bool = False,
     overrides: Overrides | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     requests: bool = True,
     verify: bool = False,
     power_cut_every: int | None = None,
@@ -110,7 +111,7 @@ def run(
                   same state, to see how much the others slow it down; takes about as long again
                   as all streams together, and the preparation of the device once for each
     overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
-    seed          of every random choice, 0 to 2**64 - 1
+    seed          of every random choice, 0 to 2**64 - 1; None for that of `prepared`, or 1
     requests      keep a row per request (about 90 bytes each) for `Result.requests`
     verify        follow every page through mapping and collection; stop at the first stale read
     buffer        a policy written in Python (`wordline.policy`) that chooses who leaves the DRAM
@@ -135,7 +136,7 @@ def run(
     progress      True for a bar on standard error, or a function that is called with a Progress
     out           folder for the output files; None to write none (see `Result.write`)
     prepared      a file of `wordline.prepare`: the state in which the device begins, in place of
-                  its [precondition], which has to be the same
+                  its [precondition], which has to be the same, as has the seed
     checkpoint_every  write the state of the run as often as this, such as "60s", and when it is
                   interrupted; `wordline.resume` goes on from there. Not with a timeline, a policy
                   written in Python or a trace on standard input
@@ -167,7 +168,7 @@ def run(
     )
     options |= {
         "decoded": decoded,
-        "seed": whole("seed", seed, 0),
+        "seed": _seed(seed, prepared),
         "requests": flag("requests", requests),
         "verify": flag("verify", verify),
         "max_requests": None if max_requests is None else whole("max_requests", max_requests, 1),
@@ -198,13 +199,24 @@ def run(
     return finished((text, name, given, traces, options), progress, place)
 
 
+def _seed(seed: int | None, prepared: str | os.PathLike[str] | None) -> int:
+    if seed is not None:
+        return whole("seed", seed, 0)
+    if prepared is None:
+        return 1
+    from wordline.state import prepared_seed
+
+    return prepared_seed(os.fspath(prepared))
+
+
 def finished(
     job: Job, progress: bool | Callable[[wordline.Progress], None], place: str | None
 ) -> Result:
     """The result of a run, written into the folder `place` if there is one. Raises as `run`."""
-    result, is_late = _simulated(job, progress)
-    if place is not None:
-        is_late |= _keep(result, place)
+    with claimed(place):
+        result, is_late = _simulated(job, progress)
+        if place is not None:
+            is_late |= _keep(result, place)
     early = _ended_early(result)
     if early is not None:
         raise early
@@ -236,10 +248,10 @@ def _simulated(
     text, name, overrides, traces, options = job
     if "checkpoint" not in options:
         return _heard(text, name, overrides, traces, options, progress)
-    from wordline.state import command_of, folder_for
+    from wordline.state import command_of
 
     options["command"] = command_of(job)
-    with folder_for(str(options["checkpoint"])):
+    with output_folder.made(os.path.dirname(str(options["checkpoint"]))):
         return _heard(text, name, overrides, traces, options, progress)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
 
 from wordline import _wordline, arguments, output_folder
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import Any
 
@@ -46,7 +45,7 @@ def prepare(
     progress      True for a bar on standard error, or a function that is called with a Progress
 
     What a preparation leaves depends on the flash array (its timing apart), `[ftl]`,
-    `[precondition]` and the seed; everything else may differ in the runs.
+    `[precondition]` and the seed; everything else may differ in the runs, which have that seed.
 
     Returns the path of the file. Raises WordlineError or KeyboardInterrupt.
     """
@@ -91,8 +90,13 @@ def preparation(
 def prepared_device(path: str) -> tuple[str, str, list[tuple[str, str]]]:
     """The configuration of a device that was prepared: text, name, overrides. Raises
     WordlineError."""
-    command = _header(path, "device", f"{path}: holds a run; name a file of `wordline prepare`")
+    command = _of_device(path)["command"]
     return command["config_text"], command["config_name"], _pairs(command["overrides"])
+
+
+def prepared_seed(path: str) -> int:
+    """The seed that a device was prepared with. Raises WordlineError."""
+    return int(_of_device(path)["seed"])
 
 
 def resume(
@@ -160,19 +164,6 @@ def checkpoint_options(
     return {"checkpoint": file, "checkpoint_every_s": seconds("checkpoint_every", every)}
 
 
-@contextmanager
-def folder_for(path: str) -> Generator[None]:
-    """A folder for a state; if something is raised and nothing was written into it, it is gone."""
-    place = os.path.dirname(path)
-    output_folder.make(place)
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            os.rmdir(place)
-        raise
-
-
 def command_of(job: Job) -> str:
     """How a run was asked for, and in which folder, as its state tells."""
     import json
@@ -209,11 +200,14 @@ def _pairs(overrides: list[list[str]]) -> list[tuple[str, str]]:
     return [(key, value) for key, value in overrides]
 
 
+def _of_device(path: str) -> dict[str, Any]:
+    return _header(path, "device", f"{path}: holds a run; name a file of `wordline prepare`")
+
+
 def _header(path: str, kind: str, otherwise: str) -> dict[str, Any]:
     import json
 
     header = json.loads(_wordline.state_header(path))
     if header["kind"] != kind:
         raise WordlineError(otherwise)
-    content = header["content"]
-    return content if kind == "run" else content["command"]
+    return header["content"]

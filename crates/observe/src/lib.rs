@@ -24,6 +24,7 @@ pub use excess::{Above, Excess};
 pub use grid::Grid;
 pub use histogram::{Histogram, Point};
 pub use parquet_file::{ParquetFile, write_parquet};
+pub use part::Part;
 pub use rows::{Finished, Kind, RowTable};
 pub use series::{Interval, Intervals, Merge};
 pub use stream::{TableStream, into_ffi_stream};

@@ -1,28 +1,38 @@
 //! Files that appear whole or not at all.
 
 use crate::ObserveError;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file in the making, `<name>.part` beside its place. Dropped, it is removed and an older file
-/// in its place stays as it is.
+/// A file in the making, `<name>.part` next to its place, or `<name>.2.part` and so on while other processes
+/// make the same file. It is locked until it is in its place, so that no two processes write to one; what a
+/// process that was killed has left is written over. Dropped, it is removed and an older file in its place stays
+/// as it is.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub struct Part {
     target: PathBuf,
     part: PathBuf,
+    // The same open file as the writer's: closed last, it keeps the lock.
+    lock: File,
 }
 
 impl Part {
-    /// Starts the file `path`; its folder must exist.
+    /// Starts the file `target`; its folder must exist.
+    pub fn of(target: &Path) -> io::Result<(Self, File)> {
+        let (part, file) = claimed(target)?;
+        let lock = file.try_clone()?;
+        let part = Self {
+            target: target.to_owned(),
+            part,
+            lock,
+        };
+        Ok((part, file))
+    }
+    /// Starts the file that `path` names; its folder must exist.
     pub(crate) fn create(path: &Path) -> Result<(Self, File), ObserveError> {
         let target = target(path)?;
-        let mut part = target.as_os_str().to_owned();
-        part.push(".part");
-        let part = part.into();
-        let file =
-            File::create(&part).map_err(|error| ObserveError::file(&target, "create", error))?;
-        Ok((Self { target, part }, file))
+        Self::of(&target).map_err(|error| ObserveError::file(&target, "create", error))
     }
     /// Where the file goes.
     pub(crate) fn target(&self) -> &Path {
@@ -32,16 +42,88 @@ impl Part {
     pub(crate) fn refuse(&self, action: &'static str, reason: io::Error) -> ObserveError {
         ObserveError::file(&self.target, action, reason)
     }
-    /// Moves the file, which is complete and closed, to its place.
+    /// Moves the file, which is complete, to its place.
+    pub fn finish(self) -> io::Result<()> {
+        fs::rename(&self.part, &self.target)?;
+        remove_abandoned(&self.target);
+        Ok(())
+    }
+    /// The same, with a refusal that names the file.
     pub(crate) fn put(self) -> Result<(), ObserveError> {
-        fs::rename(&self.part, &self.target).map_err(|error| self.refuse("replace", error))
+        let target = self.target.clone();
+        let finished = self.finish();
+        finished.map_err(|error| ObserveError::file(&target, "replace", error))
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Gone already after the move; when it cannot be removed there is no one to tell.
-        let _ = fs::remove_file(&self.part);
+        // After the move the name may be another process's.
+        if is_still(&self.part, &self.lock) {
+            // When it cannot be removed there is no one to tell.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+fn numbered(target: &Path, number: u32) -> PathBuf {
+    match number {
+        1 => target.with_added_extension("part"),
+        _ => target.with_added_extension(format!("{number}.part")),
+    }
+}
+
+/// The first part of `target` that no other process has, empty and locked.
+fn claimed(target: &Path) -> io::Result<(PathBuf, File)> {
+    let mut number = 1;
+    loop {
+        let path = numbered(target, number);
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            number += 1;
+            continue;
+        }
+        // Its process may have put it in its place before this one locked it.
+        if is_still(&path, &file) {
+            if file.metadata()?.is_file() {
+                file.set_len(0)?;
+            }
+            return Ok((path, file));
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_still(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    let named = fs::metadata(path).map(identity);
+    matches!((named, file.metadata().map(identity)), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(not(unix))]
+fn is_still(_: &Path, _: &File) -> bool {
+    true
+}
+
+/// Removes the parts that processes which were killed have left.
+fn remove_abandoned(target: &Path) {
+    for number in 1.. {
+        let path = numbered(target, number);
+        let Ok(file) = File::options().write(true).open(&path) else {
+            if number == 1 {
+                continue;
+            }
+            return;
+        };
+        if file.try_lock().is_ok() && is_still(&path, &file) {
+            let _ = fs::remove_file(&path);
+        }
     }
 }
 
@@ -62,5 +144,53 @@ fn target(path: &Path) -> Result<PathBuf, ObserveError> {
         ))),
         Ok(_) if path.is_symlink() => fs::canonicalize(path).map_err(refuse),
         _ => Ok(path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::io::Write;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn two_that_make_one_file_do_not_share_a_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("aged.wls");
+        let (one, mut first) = Part::of(&target).unwrap();
+        let (other, mut second) = Part::of(&target).unwrap();
+        first.write_all(b"one").unwrap();
+        second.write_all(b"other, longer").unwrap();
+        first.write_all(b" whole").unwrap();
+        one.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"one whole");
+        let (third, _) = Part::of(&target).unwrap();
+        other.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"other, longer");
+        assert_eq!(names(folder.path()), ["aged.wls", "aged.wls.part"]);
+        drop(third);
+        assert_eq!(names(folder.path()), ["aged.wls"]);
+    }
+
+    #[test]
+    fn parts_that_nobody_writes_any_more_are_written_over_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("aged.wls");
+        fs::write(numbered(&target, 1), "left by a process that was killed").unwrap();
+        fs::write(numbered(&target, 2), "and by another").unwrap();
+        let (part, mut file) = Part::of(&target).unwrap();
+        file.write_all(b"new").unwrap();
+        part.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["aged.wls"]);
     }
 }

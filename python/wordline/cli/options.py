@@ -171,7 +171,7 @@ RUN: Options = {
         "Then run each stream alone, to measure how much the others slow it down; takes about as "
         "long again."
     ),
-    "--seed": value("N", "Seed of every random choice.", 1),
+    "--seed": value("N", "Seed of every random choice. [default: 1, or that of --from]", of=int),
     "--out": value(
         "DIR",
         "Folder for the results; replaced if it holds those of a run, rejected if it "

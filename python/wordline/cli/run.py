@@ -6,6 +6,7 @@ import os
 
 from wordline import interruption
 from wordline._wordline import WordlineError
+from wordline.claim import claimed
 from wordline.cli.exit import DONE, FAILED, fault
 from wordline.cli.streams import note, shows_progress
 
@@ -56,14 +57,16 @@ def simulate(
         "timeline": timeline,
         "prepared": prepared,
     }
-    return _ended(
-        lambda: simulation.run(device, list(trace), **options),
-        out or default,
-        numbered=out is None,
-        no_report=no_report,
-        as_json=as_json,
-        timeline=timeline,
-    )
+    # Who names no folder gets one that nothing else has.
+    with claimed(None if out is None else place):
+        return _ended(
+            lambda: simulation.run(device, list(trace), **options),
+            out or default,
+            numbered=out is None,
+            no_report=no_report,
+            as_json=as_json,
+            timeline=timeline,
+        )
 
 
 def go_on(
@@ -78,12 +81,13 @@ def go_on(
 
     place = output_folder.check(folder, "run")
     job = state.resumable(place, checkpoint_every)
-    return _ended(
-        lambda: simulation.finished(job, shows_progress(progress), None),
-        place,
-        no_report=no_report,
-        as_json=as_json,
-    )
+    with claimed(place):
+        return _ended(
+            lambda: simulation.finished(job, shows_progress(progress), None),
+            place,
+            no_report=no_report,
+            as_json=as_json,
+        )
 
 
 def _ended(

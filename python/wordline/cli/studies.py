@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wordline import WordlineError, interruption, output_folder, units, written
+from wordline.claim import claimed
 from wordline.cli.command import command
 from wordline.cli.exit import DONE, FAILED, fault
 from wordline.cli.options import ON, PROGRESS, Options, flag, value
@@ -97,18 +98,19 @@ def study(
     recorded = sorted(traces.iterdir()) if traces else ()
     line = shows_progress(progress)
     shown = terminal.Shown(line=line, lines=progress is None and not line and not is_quiet())
-    runs = Runs(str(Path(place) / "points.jsonl"), on=on, jobs=jobs, heard=shown.runs)
-    setups = {
-        one.name: studies.Setup(quick, recorded, full=full and one.shortened, runs=runs)
-        for one in chosen
-    }
-    try:
-        with shown, runs:
-            if not every:
-                return _one(chosen[0], setups[name], place, shown)
-            return _all(chosen, setups, places, place, shown)
-    except KeyboardInterrupt:
-        return fault(_interrupted(runs, place), interruption.exit_code())
+    with claimed(place):
+        runs = Runs(str(Path(place) / "points.jsonl"), on=on, jobs=jobs, heard=shown.runs)
+        setups = {
+            one.name: studies.Setup(quick, recorded, full=full and one.shortened, runs=runs)
+            for one in chosen
+        }
+        try:
+            with shown, runs:
+                if not every:
+                    return _one(chosen[0], setups[name], place, shown)
+                return _all(chosen, setups, places, place, shown)
+        except KeyboardInterrupt:
+            return fault(_interrupted(runs, place), interruption.exit_code())
 
 
 def _one(study: Study, setup: Setup, place: str, shown: Shown) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from wordline import output_folder
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
+from wordline.claim import claimed
 from wordline.lab.bench import Bench, on_bench
 from wordline.lab.experiments import EXPERIMENTS
 from wordline.lab.finding import Experiment, Finding
@@ -116,10 +117,13 @@ def _carry_out(
     heard: Callable[[State], None] | None,
 ) -> Lab:
     place = None if out is None else output_folder.check(out, "lab")
-    if place is not None:
-        output_folder.make(place)
     journal = None if place is None else str(Path(place, JOURNAL))
-    with Journal(journal, Measured) as kept, tempfile.TemporaryDirectory("-wordline-lab") as folder:
+    with (
+        claimed(place),
+        output_folder.made(place),
+        Journal(journal, Measured) as kept,
+        tempfile.TemporaryDirectory("-wordline-lab") as folder,
+    ):
         Path(folder, "device.toml").write_text(made.text, encoding="utf-8")
         found, faults = _tasks(made, chosen, Path(folder), on)
         ended: dict[str, Measured] = dict(kept.known)
@@ -137,14 +141,14 @@ def _carry_out(
                     run(who, fresh, MEASURED, over, len(every) - len(fresh), heard)
         except KeyboardInterrupt:
             raise LabInterrupted(len(kept.known)) from None
-    findings = {
-        one.name: _finding(made, one, {name: ended[task.key] for name, task in
-                                       found[one.name].items()}, faults.get(one.name, ""))
-        for one in chosen
-    }  # fmt: skip
-    done = Lab(made, chosen, findings)
-    if place is not None:
-        done.write(place)
+        findings = {
+            one.name: _finding(made, one, {name: ended[task.key] for name, task in
+                                           found[one.name].items()}, faults.get(one.name, ""))
+            for one in chosen
+        }  # fmt: skip
+        done = Lab(made, chosen, findings)
+        if place is not None:
+            done.write(place)
     return done
 
 

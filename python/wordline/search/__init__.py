@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import config, output_folder
 from wordline._wordline import WordlineError
+from wordline.claim import claimed
 from wordline.search.goal import bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
@@ -206,16 +207,17 @@ def carry_out(
     require(plan)
     job_count(jobs)
     place = None if out is None else output_folder.check(out, "search")
-    lines = None if place is None else lines_in(place)
-    study = opened(plan, lines)
-    found = Search(plan, study)
-    try:
-        with workers_of(on, jobs, plan.trials) as who:
-            Loop(plan, study, who, heard or _unheard).run()
-    except KeyboardInterrupt:
+    with claimed(place):
+        lines = None if place is None else lines_in(place)
+        study = opened(plan, lines)
+        found = Search(plan, study)
+        try:
+            with workers_of(on, jobs, plan.trials) as who:
+                Loop(plan, study, who, heard or _unheard).run()
+        except KeyboardInterrupt:
+            _keep(found, place, lines)
+            raise SearchInterrupted(found) from None
         _keep(found, place, lines)
-        raise SearchInterrupted(found) from None
-    _keep(found, place, lines)
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from wordline import output_folder, pickling
 from wordline._wordline import WordlineError
+from wordline.claim import claimed
 from wordline.config import show
 from wordline.sweep import plan as plans
 from wordline.sweep.engine import FIGURES, Engine, State, Work
@@ -21,6 +22,7 @@ from wordline.sweep.table import write as write_table
 from wordline.sweep.tasks import Task, tasks
 from wordline.sweep.work import Done
 from wordline.sweep.workers import Workers, here, workers_of
+from wordline.sweep.write import as_toml
 
 if TYPE_CHECKING:
     import polars
@@ -238,9 +240,11 @@ def carry_out(
     keys = {point.index: task.key for task in todo for point in task.points}
     ended: dict[str, Done] = {}
     place = None if out is None else output_folder.check(out, "sweep")
-    if place is not None:
-        output_folder.make(place)
-    with Journal(None if place is None else os.path.join(place, JOURNAL), Done) as journal:  # noqa: PTH118
+    with (
+        claimed(place),
+        output_folder.made(place),
+        Journal(None if place is None else os.path.join(place, JOURNAL), Done) as journal,  # noqa: PTH118
+    ):
         ended.update((key, done) for key, done in journal.known.items())
 
         def over(task: Task, done: Done) -> None:
@@ -255,7 +259,7 @@ def carry_out(
                     run(who, fresh, FIGURES, over, known, heard)
         except KeyboardInterrupt:
             raise SweepInterrupted(_kept(plan, every, keys, ended, place)) from None
-    kept = _kept(plan, every, keys, ended, place)
+        kept = _kept(plan, every, keys, ended, place)
     if journal.unwritten:
         raise WordlineError(f"{journal.unwritten}; {POINTS} there is complete")
     return kept
@@ -289,8 +293,6 @@ def _kept(
     config = show(every[0].device, every[0].overrides)
     if place is None:
         return Sweep(frame, plan, config, time())
-    from wordline.sweep.write import as_toml
-
     folder = Path(place)
     output_folder.write_file(folder / POINTS, lambda part: write_table(frame, part))
     for name, text in ((PLAN, as_toml(plan)), (CONFIG, config)):

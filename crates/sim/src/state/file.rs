@@ -4,7 +4,7 @@
 //! a zstd frame, and the hash of its bytes. The state in it is that of the program's structures (postcard), and is
 //! read by the build only that wrote it. The file appears complete or not at all.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 use twox_hash::XxHash3_64;
+use wordline_observe::Part;
 
 const MAGIC: &[u8; 8] = b"wl state";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -94,10 +95,9 @@ pub(crate) fn write(
     content: Value,
     state: &impl Serialize,
 ) -> Result<u64, StateError> {
-    // One name: what a killed process has left here is replaced.
-    let beside = path.with_added_extension("part");
-    let written = write_to(&beside, kind, content, state).and_then(|bytes| {
-        fs::rename(&beside, path)?;
+    let written = Part::of(path).and_then(|(part, file)| {
+        let bytes = write_to(file, kind, content, state)?;
+        part.finish()?;
         // The name survives a power cut when its folder is on the disk.
         if let Some(folder) = path
             .parent()
@@ -107,20 +107,16 @@ pub(crate) fn write(
         }
         Ok(bytes)
     });
-    written.map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        StateError::unwritable(path, &error)
-    })
+    written.map_err(|error| StateError::unwritable(path, &error))
 }
 
-fn write_to(path: &Path, kind: &str, content: Value, state: &impl Serialize) -> io::Result<u64> {
+fn write_to(mut file: File, kind: &str, content: Value, state: &impl Serialize) -> io::Result<u64> {
     let header = serde_json::to_vec(&Header {
         version: VERSION.to_owned(),
         build: BUILD.to_owned(),
         kind: kind.to_owned(),
         content,
     })?;
-    let mut file = File::create(path)?;
     file.write_all(MAGIC)?;
     file.write_all(&(header.len() as u32).to_le_bytes())?;
     file.write_all(&XxHash3_64::oneshot(&header).to_le_bytes())?;
@@ -354,6 +350,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use serde_json::json;
+    use std::fs;
 
     fn written(folder: &Path) -> PathBuf {
         let path = folder.join("state.wls");

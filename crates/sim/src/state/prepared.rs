@@ -107,6 +107,14 @@ fn require_equal(
             "prepare this one, or leave these keys as they were",
         ));
     }
+    let (prepared, asked) = (&header.content["seed"], plan.seed);
+    if *prepared != asked {
+        return Err(StateError::new(
+            path,
+            format!("was prepared with seed {prepared}, and the run has seed {asked}"),
+            format!("give the run seed {prepared}, or prepare the device with seed {asked}"),
+        ));
+    }
     if spare_areas && header.content["spare_areas"] != true {
         let remedy = "prepare it with --spare-areas, or leave out --power-cut-every";
         return Err(StateError::new(
