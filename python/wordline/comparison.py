@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from wordline import output_folder, statistics
+from wordline import checksums, output_folder, statistics
 from wordline._wordline import WordlineError
 from wordline.result import Result
 from wordline.sweep.work import figures
@@ -180,6 +180,8 @@ def _side(one: object, place: int) -> Side:
     folder = Path(cast("str", one))
     if (folder / "points.parquet").is_file():
         return _of_sweep(folder.name, Sweep.of(folder))
+    if (folder / "summary.json").is_file():
+        checksums.require_whole(folder)
     try:
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         config = (folder / "config.resolved.toml").read_text(encoding="utf-8")
@@ -188,6 +190,9 @@ def _side(one: object, place: int) -> Side:
             f"{folder}: holds no results of a run or a sweep; name a folder of either"
         ) from None
     try:
+        checksums.require_version(
+            f"{folder / 'summary.json'}", str(summary["version"]), summary["schema"]
+        )
         return _of_run(folder.name, summary, config)
     except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise WordlineError(

@@ -11,13 +11,13 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from wordline import arguments, unfinished, written
+from wordline import arguments, checksums, unfinished, written
 from wordline._wordline import WordlineError
 from wordline.interruption import undisturbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     Writer = Callable[[str], object]
 
@@ -86,6 +86,10 @@ FILES: dict[str, dict[str, str]] = {
         "growth.csv": "a row a point",
     },
 }
+# The commands whose results others read; each of their folders has checksums.
+READ = ("run", "cache", "mrc", "plan-cache", "sweep")
+for _command in READ:
+    FILES[_command][checksums.NAME] = "of the other files"
 ALWAYS = {
     "run": {"summary.json", "config.resolved.toml"},
     "cache": {"summary.json", "cache.parquet"},
@@ -190,8 +194,8 @@ def write(
     *,
     numbered: bool = False,
 ) -> list[str]:
-    """Fills a folder by calling each writer with a path, then puts it in place. The names of the
-    writers are among the `FILES` of the command.
+    """Fills a folder by calling each writer with a path, adds checksums of the files if others read
+    them, then puts it in place. The names of the writers are among the `FILES` of the command.
 
     A former result of the same command at the path is replaced, or, if `numbered`, left alone: the
     folder becomes the first of path-2, path-3, ... that is free. Returns the paths of the files.
@@ -205,12 +209,32 @@ def write(
         with unfinished.folder_for(place) as part:
             for name, writer in writers.items():
                 _write_into(part, place, name, writer)
+            names = [*writers]
+            if command in READ:
+                _write_into(part, place, checksums.NAME, _checksums_of(part, writers))
+                names.append(checksums.NAME)
             if numbered:
                 place = _put_first_free(part, _absolute(path))
                 written.expect_new(place)
             else:
                 _replace(part, place)
-    return [os.path.join(place, name) for name in writers]
+    return [os.path.join(place, name) for name in names]
+
+
+def add(folder: str | os.PathLike[str], writers: Mapping[str, Writer]) -> list[str]:
+    """Writes files into a folder that is there, one by one, and their checksums; returns the paths
+    of the files. Raises WordlineError."""
+    place = _absolute(folder)
+    with _explained(place), suppress(FileNotFoundError):
+        # If this is killed in between, nothing is said to be what it is not.
+        os.unlink(os.path.join(place, checksums.NAME))
+    files = [write_file(os.path.join(place, name), writer) for name, writer in writers.items()]
+    return [*files, write_file(os.path.join(place, checksums.NAME), _checksums_of(place, writers))]
+
+
+def _checksums_of(folder: str, names: Iterable[str]) -> Writer:
+    covered = [name for name in names if checksums.covers(name)]
+    return lambda part: write_text(part, checksums.text_of(folder, covered))
 
 
 def write_file(path: str | os.PathLike[str], writer: Writer) -> str:

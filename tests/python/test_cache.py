@@ -141,7 +141,7 @@ def test_the_table_has_a_row_for_each_run() -> None:
 def test_the_folder_holds_numbers_table_and_page(wordline: Command, trace: str) -> None:
     output = done(wordline("cache", trace, "lru,fifo", "5%,50%", "--out", "here", "--json"))
     assert {path.name for path in Path("here").iterdir()} == {
-        "summary.json", "cache.parquet", "report.html",
+        "summary.json", "cache.parquet", "checksums.json", "report.html",
     }  # fmt: skip
     assert json.loads(output) == json.loads(Path("here/summary.json").read_text())
     assert pl.read_parquet("here/cache.parquet").height == 4

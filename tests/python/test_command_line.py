@@ -27,6 +27,7 @@ RESULTS = {
     "latency.parquet",
     "blocks.parquet",
     "wear.parquet",
+    "checksums.json",
     "report.html",
 }
 

@@ -19,9 +19,9 @@ CONFIG = {"config.resolved.toml": text("")}
 
 def test_a_folder_appears_with_its_parents(place: Path) -> None:
     files = output_folder.write("a/b/c", {"summary.json": text("{}")} | CONFIG, "run")
-    assert files == [f"{place}/a/b/c/summary.json", f"{place}/a/b/c/config.resolved.toml"]
-    names = {path.name for path in place.rglob("*")}
-    assert names == {"a", "b", "c", "summary.json", *CONFIG}
+    written = ["summary.json", "config.resolved.toml", "checksums.json"]
+    assert files == [f"{place}/a/b/c/{name}" for name in written]
+    assert {path.name for path in place.rglob("*")} == {"a", "b", "c", *written}
 
 
 def test_a_failing_writer_leaves_the_former_result(place: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
         output_folder.write("here", {"summary.json": text("other")} | CONFIG, "run", numbered=True)
         Path(path).write_text("mine")
 
-    mine, _ = output_folder.write("here", {"summary.json": late} | CONFIG, "run", numbered=True)
+    mine, *_ = output_folder.write("here", {"summary.json": late} | CONFIG, "run", numbered=True)
     assert mine == f"{place}/here-2/summary.json"
     assert (place / "here/summary.json").read_text() == "other"
     assert Path(mine).read_text() == "mine"

@@ -121,7 +121,7 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
     for word in ("disk.csv", "exact", "AET", "SHARDS, rate 0.01", "±", "95 % confidence"):
         assert word in output
     assert {path.name for path in Path("here").iterdir()} == {
-        "summary.json", "curve.parquet", "report.html",
+        "summary.json", "curve.parquet", "checksums.json", "report.html",
     }  # fmt: skip
     told = json.loads(Path("here/summary.json").read_text())
     rows = sum(len(curve["points"]) for curve in told["curves"])

@@ -318,7 +318,7 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
                  "16.0 MiB of flash", "Without flash"):  # fmt: skip
         assert word in answer.stdout
     assert {path.name for path in Path("here").iterdir()} == {
-        "summary.json", "plan.parquet", "report.html",
+        "summary.json", "plan.parquet", "checksums.json", "report.html",
     }  # fmt: skip
     told = json.loads(Path("here/summary.json").read_text())
     rows = sum(len(size["answers"]) for size in told["sizes"])

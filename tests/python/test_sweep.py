@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import wordline
+from wordline.claim import claimed
 from wordline.sweep import plan as plans
 from wordline.sweep.condition import Condition
 from wordline.sweep.write import as_toml
@@ -350,6 +351,47 @@ class TestStops:
         assert_frame_equal(
             polars.read_parquet("here/points.parquet"), polars.read_parquet("whole/points.parquet")
         )
+
+    def test_two_sweeps_do_not_share_a_folder(self, device: str, place: Path) -> None:
+        with (
+            claimed(str(place / "here")),
+            pytest.raises(wordline.WordlineError, match="is writing there"),
+        ):
+            table(device, out="here")
+        assert not (place / "here").exists()
+
+    def test_a_digit_that_changed_in_the_journal_is_no_result(
+        self, device: str, place: Path
+    ) -> None:
+        whole = table(device, out="here")
+        journal = place / "here/points.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        at = lines[3].index(b'"latency.all.mean_us":') + len(b'"latency.all.mean_us":')
+        lines[3] = lines[3][:at] + b"9" + lines[3][at:]
+        journal.write_bytes(b"".join(lines))
+        with pytest.warns(match=r"points\.jsonl: not what was written: line 4; what they were of"):
+            found = table(device, out="here")
+        assert_frame_equal(found, whole)
+        assert_frame_equal(wordline.Sweep.of("here").table(), whole)
+        after = journal.read_bytes().splitlines(keepends=True)
+        assert len(after) == 12
+        assert lines[3] not in after
+
+    @given(place_in=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+    def test_a_bit_that_changed_anywhere_in_a_line_is_noticed(
+        self, place_in: float, bit: int
+    ) -> None:
+        from wordline import checksums
+
+        values = {"key": "k", "figures": {"a.b": 3671.25, "c": None}, "digest": "00ff"}
+        line = bytearray(checksums.line_of(values))
+        assert checksums.values_of(bytes(line)) == values
+        line[int(place_in * (len(line) - 1))] ^= 1 << bit
+        try:
+            found = checksums.values_of(bytes(line))
+        except ValueError:
+            found = None
+        assert found in (None, values)
 
     def test_a_process_that_is_killed_costs_no_point(self, device: str) -> None:
         killed: list[int] = []

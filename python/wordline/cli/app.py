@@ -1,11 +1,15 @@
 """The `wordline` command as click reads it. Libraries that draw or read tables are imported where
 they are used, so that `wordline --help` answers at once."""
 
-from collections.abc import Sequence
+import sys
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from wordline.checksums import UncheckedResults
 from wordline.cli import options
 from wordline.cli.benchmarks import bench, growth
 from wordline.cli.caches import cache, mrc, plan_cache
@@ -26,11 +30,29 @@ from wordline.cli.traces import trace
 def called(args: Sequence[str] | None) -> object:
     """Runs any command; returns its exit code, if it has one."""
     try:
-        return cli.main(args, prog_name="wordline", standalone_mode=False)
+        with _notes():
+            return cli.main(args, prog_name="wordline", standalone_mode=False)
     except click.Abort:
         return interrupted()
     except click.ClickException as misuse:
         return fault(_usage(misuse), MISUSED)
+
+
+@contextmanager
+def _notes() -> Generator[None]:
+    """What is said of results that are read goes to standard error, a line each."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *args: Any) -> None:
+            if issubclass(category, UncheckedResults):
+                print(f"note: {message}", file=sys.stderr)
+            else:
+                others(message, category, *args)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", UncheckedResults)
+        yield
 
 
 def _usage(misuse: click.ClickException) -> str:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wordline import output_folder, spelling
+from wordline import checksums, output_folder, spelling
 from wordline._wordline import WordlineError
 
 DIRECTIONS = {"read": 0, "write": 1, "trim": 2}
@@ -52,6 +52,7 @@ def _rows(results: Path) -> Any:
     path = results / "requests.parquet"
     if not path.exists():
         raise WordlineError(spelling.message(f"{path}: no such file; run again with --requests"))
+    checksums.require_whole(results)
     try:
         rows = pl.read_parquet(path, columns=COLUMNS)
     except (OSError, pl.exceptions.PolarsError) as error:

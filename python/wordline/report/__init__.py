@@ -14,7 +14,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-from wordline import miss_ratio, pages, parts, plan_page, units
+from wordline import checksums, miss_ratio, pages, parts, plan_page, units
 from wordline._wordline import WordlineError
 from wordline.disk_spared import disk_spared
 from wordline.metric import key_name
@@ -100,6 +100,8 @@ def settings_of(config: str) -> list[tuple[str, str]]:
 
 def from_folder(path: Path) -> str:
     """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
+    if (path / "summary.json").is_file():
+        checksums.require_whole(path)
     summary = _summary(path / "summary.json")
     if page := miss_ratio.page_of(summary) or plan_page.page_of(summary):
         return page
@@ -315,7 +317,10 @@ def _summary(path: Path) -> dict[str, Any]:
         raise WordlineError(f"{path}: cannot be read: {fault}; run it again") from fault
     if not isinstance(summary, dict):
         raise WordlineError(f"{path}: is not a summary; run it again")
-    return cast("dict[str, Any]", summary)
+    told = cast("dict[str, Any]", summary)
+    if "schema" in told:
+        checksums.require_version(str(path), str(told.get("version")), told["schema"])
+    return told
 
 
 def _table(path: Path) -> pl.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from optuna.storages.journal import BaseJournalBackend
 
-from wordline import output_folder
+from wordline import checksums, output_folder
 
 
 class Lines(BaseJournalBackend):
@@ -24,7 +23,8 @@ class Lines(BaseJournalBackend):
         self._steps: list[dict[str, Any]] = []
         content = Path(path).read_bytes() if Path(path).exists() else b""
         whole = content.rfind(b"\n") + 1
-        self._steps += [json.loads(line) for line in content[:whole].splitlines()]
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            self._steps.append(_step(line, number))
         if whole < len(content):
             os.truncate(path, whole)
 
@@ -34,15 +34,27 @@ class Lines(BaseJournalBackend):
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Keeps steps."""
-        lines = [json.dumps(step, separators=(",", ":")) for step in logs]
+        lines = [checksums.line_of(step) for step in logs]
         # What is read again is what the file says.
-        self._steps += [json.loads(line) for line in lines]
+        self._steps += [_step(line) for line in lines]
         if self.unwritten:
             return
         try:
             with open(self.path, "ab") as file:  # noqa: PTH123
-                file.write("".join(f"{line}\n" for line in lines).encode())
+                file.write(b"".join(lines))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as fault:
             self.unwritten = output_folder.explain(self.path, fault)
+
+
+def _step(line: bytes, number: int = 0) -> dict[str, Any]:
+    """The step of a line. Raises ValueError if it is not what was written: those that follow build
+    on it."""
+    try:
+        step = checksums.values_of(line)
+    except ValueError:
+        step = None
+    if step is None:
+        raise ValueError(f"line {number} is not what was written")
+    return step

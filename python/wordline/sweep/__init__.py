@@ -9,7 +9,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wordline import output_folder, pickling
+from wordline import checksums, output_folder, pickling
 from wordline._wordline import WordlineError
 from wordline.claim import claimed
 from wordline.config import show
@@ -66,6 +66,7 @@ class Sweep:
         path = Path(folder) / POINTS
         if not path.is_file():
             raise WordlineError(f"{os.fspath(folder)}: holds no {POINTS}; name a sweep's folder")
+        checksums.require_whole(folder)
         plan, config = Path(folder) / PLAN, Path(folder) / CONFIG
         return Sweep(
             str(path),
@@ -293,12 +294,14 @@ def _kept(
     config = show(every[0].device, every[0].overrides)
     if place is None:
         return Sweep(frame, plan, config, time())
-    folder = Path(place)
-    output_folder.write_file(folder / POINTS, lambda part: write_table(frame, part))
-    for name, text in ((PLAN, as_toml(plan)), (CONFIG, config)):
-        output_folder.write_file(
-            folder / name, lambda part, text=text: output_folder.write_text(part, text)
-        )
+    output_folder.add(
+        place,
+        {
+            POINTS: lambda part: write_table(frame, part),
+            PLAN: lambda part: output_folder.write_text(part, as_toml(plan)),
+            CONFIG: lambda part: output_folder.write_text(part, config),
+        },
+    )
     return Sweep(frame, plan, config, time())
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import IO, Any, Generic, Protocol, Self, TypeVar
 
-from wordline import output_folder
+from wordline import checksums, output_folder
 
 BETWEEN_SYNCS_S = 1.0
+MOST_NAMED = 5
 
 
 class Ended(Protocol):
@@ -26,8 +27,10 @@ T = TypeVar("T", bound=Ended)
 
 
 class Journal(Generic[T]):
-    """Lines of JSON by the keys of points, each with the fields of `kind`. A line that was torn is
-    no line. Without a path nothing is written; the file is made with its first line."""
+    """Lines of JSON by the keys of points, each with its checksum and the fields of `kind`. The end
+    of a line that was torn is cut off; lines that are not what was written are left out, with a
+    warning; those of former versions, which have no checksums, stay and are not used. Without a
+    path nothing is written; the file is made with its first line."""
 
     def __init__(self, path: str | None, kind: type[T]) -> None:
         self.known: dict[str, T] = {}
@@ -39,13 +42,7 @@ class Journal(Generic[T]):
         self._synced = time.monotonic()
         if path is None or not os.path.exists(path):  # noqa: PTH110
             return
-        whole = 0
-        with open(path, "rb") as file:  # noqa: PTH123
-            for line in file:
-                if not self._take(line):
-                    break
-                whole += len(line)
-        os.truncate(path, whole)
+        self._read(path)
 
     def __enter__(self) -> Self:
         return self
@@ -67,9 +64,9 @@ class Journal(Generic[T]):
             return
         self.known[key] = done
         told = vars(done).items()
-        line: dict[str, Any] = {"key": key} | {k: v for k, v in told if k != "fault"}
+        values: dict[str, Any] = {"key": key} | {k: v for k, v in told if k != "fault"}
         try:
-            self._write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+            self._write(checksums.line_of(values))
         except OSError as fault:
             # What has been computed is not lost for that; it is in no journal.
             self.unwritten = output_folder.explain(self._path or "", fault)
@@ -85,16 +82,49 @@ class Journal(Generic[T]):
         if time.monotonic() - self._synced > BETWEEN_SYNCS_S:
             self._sync()
 
+    def _read(self, path: str) -> None:
+        damaged: list[int] = []
+        whole = 0
+        with open(path, "rb") as file:  # noqa: PTH123
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    break
+                whole += len(line)
+                if not self._take(line):
+                    damaged.append(number)
+        os.truncate(path, whole)
+        if damaged:
+            told = ", ".join(map(str, damaged[:MOST_NAMED]))
+            more = f" and {len(damaged) - MOST_NAMED} more" if len(damaged) > MOST_NAMED else ""
+            checksums.warn(
+                f"{path}: not what was written: line {told}{more}; what they were of is run again"
+            )
+            _rewrite(path, set(damaged))
+
     def _take(self, line: bytes) -> bool:
+        """Takes a line; returns whether it is what was written."""
         try:
-            found: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
-            key: str = found.pop("key")
-            self.known[key] = self._kind(**found)
-        except (ValueError, KeyError, TypeError):
+            found = checksums.values_of(line)
+        except ValueError:
             return False
+        if found is not None:
+            # What another command has kept is not this one's, and stays.
+            with suppress(KeyError, TypeError):
+                key: str = found.pop("key")
+                self.known[key] = self._kind(**found)
         return True
 
     def _sync(self) -> None:
         if self._file and not self.unwritten:
             os.fsync(self._file.fileno())
             self._synced = time.monotonic()
+
+
+def _rewrite(path: str, without: set[int]) -> None:
+    """Writes a file again without lines of these numbers."""
+
+    def write(part: str) -> None:
+        with open(path, "rb") as file, open(part, "wb") as rest:  # noqa: PTH123
+            rest.writelines(line for number, line in enumerate(file, 1) if number not in without)
+
+    output_folder.write_file(path, write)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import wordline
+from wordline import checksums
 from wordline._wordline import WordlineError
 from wordline.sweep.plan import Point
 from wordline.sweep.work import Done
@@ -53,6 +54,8 @@ def read(path: str) -> polars.DataFrame:
         raise WordlineError(f"{path}: cannot be read: {reason}; run the sweep again") from None
     if missing := {*HEAD, "status", "error", *TAIL} - set(frame.columns):
         raise WordlineError(f"{path}: has no column {min(missing)}; name the folder of a sweep")
+    for version in frame["version"].drop_nulls().unique().to_list():
+        checksums.require_version(path, str(version))
     return frame
 
 

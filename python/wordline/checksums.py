@@ -1,0 +1,139 @@
+"""Checksums of results, written with them and checked by whatever reads them.
+
+CRC-32, as of gzip and Parquet: it is for disks and editors, not for forgers. A folder
+has them in a file; a line of a journal begins with its own.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+import wordline
+from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+NAME = "checksums.json"
+SCHEMA = 1
+"""Of results: that of summary.json."""
+BLOCK = 1 << 20
+FIRST = b'{"crc32":"'
+"""What a line begins with that has a checksum; it is of the rest, taken as an object by itself."""
+
+
+class UncheckedResults(UserWarning):
+    """Results that were read without being checked, or were left out because they are damaged."""
+
+
+def text_of(folder: str, names: Iterable[str]) -> str:
+    """The checksums of files, as JSON."""
+    # Without the module json, which takes long to import.
+    lines = [f'    "{name}": "{_of_file(os.path.join(folder, name))}"' for name in sorted(names)]
+    told = ",\n".join(lines)
+    return (
+        f'{{\n  "schema": {SCHEMA},\n  "version": "{wordline.__version__}",\n'
+        f'  "crc32": {{\n{told}\n  }}\n}}\n'
+    )
+
+
+def covers(name: str) -> bool:
+    """Whether a file is among those with checksums: pages are drawn from others and can be drawn
+    again, and journals and states have checksums of their own."""
+    return not name.endswith((".html", ".jsonl", ".journal", ".wls")) and name != NAME
+
+
+def require_whole(folder: str | os.PathLike[str]) -> None:
+    """Checks the files in a folder of results, as far as they are there. Raises WordlineError if
+    one is not what was written, or another version is needed to read them; warns if there are no
+    checksums."""
+    import json
+
+    place = os.fspath(folder)
+    try:
+        with open(os.path.join(place, NAME), encoding="utf-8") as file:
+            told = json.load(file)
+        known = {str(name): str(crc) for name, crc in told["crc32"].items()}
+        schema, version = told["schema"], str(told["version"])
+    except FileNotFoundError:
+        warn(f"{place}: holds no {NAME}; what is in its files is not checked")
+        return
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
+        raise WordlineError(
+            f"{place}/{NAME}: cannot be read ({fault}); run it again, or delete that file to read "
+            "the results unchecked"
+        ) from None
+    require_version(place, version, schema)
+    for name, crc in known.items():
+        path = os.path.join(place, name)
+        try:
+            if _of_file(path) != crc:
+                raise WordlineError(
+                    f"{path}: is not what was written (its checksum is another); run it again"
+                )
+        except FileNotFoundError:
+            continue  # whoever needs it says so
+        except OSError as fault:
+            raise WordlineError(
+                f"{path}: cannot be read: {fault.strerror or fault}; run it again"
+            ) from fault
+
+
+def require_version(where: str, version: str, schema: object = SCHEMA) -> None:
+    """Refuses results that this version of Wordline does not know how to read."""
+    if schema != SCHEMA:
+        raise WordlineError(
+            f"{where}: holds results of schema {schema}, and this is Wordline "
+            f"{wordline.__version__}, which reads schema {SCHEMA}; read them with Wordline "
+            f"{version}, or run it again"
+        )
+    if _numbers(version) > _numbers(wordline.__version__):
+        raise WordlineError(
+            f"{where}: was written by Wordline {version}, and this is {wordline.__version__}; read "
+            "it with that version, or run it again"
+        )
+
+
+def line_of(values: Mapping[str, Any]) -> bytes:
+    """Values as a line of a journal, with its checksum. There is one value at least."""
+    import json
+
+    body = json.dumps(values, separators=(",", ":")).encode()
+    return b'%s%08x",%s\n' % (FIRST, zlib.crc32(body), body[1:])
+
+
+def values_of(line: bytes) -> dict[str, Any] | None:
+    """The values of such a line. None if it has no checksum, as of former versions; raises
+    ValueError if it is not what was written."""
+    import json
+
+    start = len(FIRST)
+    if not line.startswith(FIRST):
+        json.loads(line)
+        return None
+    crc, body = line[start : start + 8], b"{" + line[start + 10 :].rstrip(b"\n")
+    if b"%08x" % zlib.crc32(body) != crc:
+        raise ValueError("its checksum is another")
+    return json.loads(body)
+
+
+def warn(message: str) -> None:
+    """Says that results are not used, or used though they are not checked."""
+    import warnings
+
+    warnings.warn(message, UncheckedResults, stacklevel=2)
+
+
+def _of_file(path: str) -> str:
+    crc = 0
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK):
+            crc = zlib.crc32(block, crc)
+    return f"{crc:08x}"
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(word) if word.isdigit() else 0 for word in version.split("+")[0].split(".")]

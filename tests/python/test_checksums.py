@@ -1,0 +1,163 @@
+"""Results that are not what was written, or are another version's, are refused or noted by every
+command that reads them."""
+
+import json
+import shutil
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import TINY, Command, msr
+
+import wordline as package
+from wordline import WordlineError, checksums
+
+READERS = {
+    "report": ("report", "here"),
+    "compare": ("compare", "here", "other"),
+    "fio-logs": ("fio-logs", "here", "logs/here"),
+}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run and a sweep, for tests that damage copies of them."""
+    folder = tmp_path_factory.mktemp("written")
+    device, trace = folder / "tiny.toml", folder / "disk.csv"
+    device.write_text(TINY)
+    trace.write_text(msr(500))
+    package.run(str(device), str(trace), out=folder / "here")
+    package.run(str(device), str(trace), seed=2, out=folder / "other")
+    package.sweep(str(device), str(trace), seeds=2, out=folder / "sweep")
+    return folder
+
+
+@pytest.fixture
+def copies(written: Path, place: Path) -> Iterator[Path]:
+    for name in ("here", "other", "sweep"):
+        shutil.copytree(written / name, place / name)
+    return place
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_the_checksums_are_those_of_gzip(written: Path) -> None:
+    told = json.loads((written / "here/checksums.json").read_text())
+    files = {path.name for path in (written / "here").iterdir()}
+    assert set(told["crc32"]) == files - {"checksums.json", "report.html"}
+    for name, crc in told["crc32"].items():
+        assert int(crc, 16) == zlib.crc32((written / "here" / name).read_bytes())
+    assert told["schema"] == json.loads((written / "here/summary.json").read_text())["schema"]
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "name", ["latency.parquet", "requests.parquet", "summary.json", "config.resolved.toml"]
+)
+def test_a_bit_that_changed_in_a_result_is_refused_by_every_command(
+    copies: Path, wordline: Command, reader: str, name: str
+) -> None:
+    (copies / "here/report.html").unlink()
+    flip(copies / "here" / name)
+    done = wordline(*READERS[reader])
+    assert done.returncode == 2
+    assert f"here/{name}: is not what was written" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (copies / "here/report.html").exists()
+
+
+@pytest.mark.parametrize("name", ["points.parquet", "sweep.toml", "config.resolved.toml"])
+def test_so_it_is_in_a_sweep(copies: Path, wordline: Command, name: str) -> None:
+    flip(copies / "sweep" / name)
+    for command in (("sweep", "report", "sweep"), ("compare", "sweep", "here")):
+        done = wordline(*command)
+        assert done.returncode == 2
+        assert f"sweep/{name}: is not what was written" in done.stderr
+    with pytest.raises(WordlineError, match="is not what was written"):
+        package.Sweep.of("sweep")
+
+
+def restated(folder: Path, **told: object) -> None:
+    """Has results say that they are another version's."""
+    path = folder / "checksums.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | told))
+
+
+@pytest.mark.parametrize("command", [*READERS.values(), ("sweep", "report", "sweep")])
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"version": "99.1.0"}, "was written by Wordline 99.1.0, and this is"),
+        ({"schema": 7, "version": "9.0.0"}, "read them with Wordline 9.0.0, or run it again"),
+    ],
+)
+def test_results_of_another_schema_or_a_future_version_are_refused(
+    copies: Path, wordline: Command, command: tuple[str, ...], told: dict[str, object], said: str
+) -> None:
+    restated(copies / "here", **told)
+    restated(copies / "sweep", **told)
+    done = wordline(*command)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_so_are_those_without_checksums_and_the_others_are_noted(
+    copies: Path, wordline: Command, command: str
+) -> None:
+    (copies / "here/checksums.json").unlink()
+    done = wordline(*READERS[command])
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == (
+        "note: here: holds no checksums.json; what is in its files is not checked\n"
+    )
+    summary = copies / "here/summary.json"
+    for key, value in (("schema", 2), ("version", "10.0.0")):
+        summary.write_text(json.dumps(json.loads(summary.read_text()) | {key: value}))
+        done = wordline(*READERS[command])
+        assert done.returncode == 2
+        assert str(value) in done.stderr
+
+
+def test_versions_are_compared_as_numbers() -> None:
+    checksums.require_version("here", package.__version__)
+    checksums.require_version("here", "0.0.9")
+    for version in ("0.10.0", "100.0", "1.2.3+local"):
+        with pytest.raises(WordlineError, match="or run it again"):
+            checksums.require_version("here", version)
+
+
+@pytest.mark.usefixtures("copies")
+def test_a_report_that_is_drawn_again_is_no_change(wordline: Command) -> None:
+    for _ in range(2):
+        assert wordline("report", "here").stderr == ""
+    assert wordline("sweep", "report", "sweep").returncode == 0
+    assert wordline("compare", "here", "other", "--out", "c.html").stderr == ""
+
+
+def test_a_journal_of_trials_that_changed_is_refused(tiny: str, place: Path) -> None:
+    pytest.importorskip("optuna")
+    with (place / tiny).open("a") as file:
+        file.write("\n[workload]\nrequests = 50\n")
+
+    def search() -> package.Search:
+        return package.search(
+            tiny, vary={"host.queue_depth": [1, 2]}, minimise="latency.all.mean_us", trials=2,
+            sampler="grid", out="here",
+        )  # fmt: skip
+
+    before = search().table()
+    assert search().table().equals(before)
+    journal = place / "here/trials.journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if b'"values":[' in line)
+    lines[at] = lines[at].replace(b'"values":[', b'"values":[9')
+    journal.write_bytes(b"".join(lines))
+    with pytest.raises(WordlineError, match=rf"line {at + 1} is not what was written"):
+        search()
