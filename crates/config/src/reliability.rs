@@ -35,8 +35,9 @@ pub struct Reliability {
     pub activation_ev: f64,
     /// Whether a read meets the median of its errors instead of a number drawn at random.
     pub expected: bool,
-    /// Reads of a block since its erase from which its data is moved (`ftl.refresh`) and the block erased (read reclaim); 0 for never. Whether reads
-    /// err or not; only with page mapping and `dftl`. Count.
+    /// Reads of a block since its erase with which its data is moved (`ftl.refresh`) and the block erased (read reclaim); 0 for never. Every page that
+    /// the array senses counts, for whatever purpose, and so does each retry. The read that reaches the limit is served first, and the data
+    /// moves as soon as that read is over: with a limit of 5, after the fifth read. Whether reads err or not; only with page mapping and `dftl`. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_limit: u32,
     /// Age of the data of a block, at the temperature of the model, from which a read has it moved and the block erased (refresh); 0

@@ -52,6 +52,38 @@ fn plan(mapping: &Family, refresh: Refresh) -> Plan {
     plan
 }
 
+/// Every `LIMIT`-th read of a block moves its data, however few pages the block has: where a block is one page and the limit 5, fifty reads
+/// are ten reclaims. The fifth read of each row is served before its block moves.
+#[test]
+fn the_read_that_reaches_the_limit_moves_the_block() {
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        ..Config::default()
+    };
+    let one = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let mut plan = shared::plan(&config, one, BLOCKS, 1, 64).unwrap();
+    shared::take(&mut plan, 1, [READ, PROGRAM, ERASE]);
+    let mut reader = reader(Errors::default(), Ecc::default().code().unwrap());
+    reader.read_limit = 5;
+    plan.part.reader = Some(Box::new(reader));
+    let mut ssd = filled(&plan);
+    // Between two reads a block can move: a read, a program and an erase take 1,970 us.
+    let gap = Time::from_us(4_000);
+    let requests: Vec<_> = (0..50)
+        .map(|number| at(gap * number, Op::Read, 0, PAGE))
+        .collect();
+    let (played, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.refreshes, 10);
+    for (read, number) in played.iter().zip(0..) {
+        assert_eq!(read.done - gap * number, READ + TRANSFER, "read {number}");
+    }
+}
+
 /// Reads of page 0 alone, one after the other, and the time of each.
 fn reads(ssd: &mut Ssd<Map>, count: u64) -> Vec<Time> {
     let requests: Vec<_> = (0..count)
@@ -125,13 +157,15 @@ fn requests_come_between_steps() {
 fn reads_of_the_die_meet_what_moves() {
     let plan = plan(&Family::default(), Refresh::default());
     let mut ssd = filled(&plan);
-    // The reads of page 0 have its block move; page 1 lies on the other die. One page takes 50 us.
+    // The last of the first reads of page 0 has its block move, 50 us behind its arrival; page 1 lies on the other die.
     let gap = Time::from_us(200);
     let mut requests: Vec<_> = (0..u64::from(LIMIT))
         .map(|number| at(gap * number, Op::Read, 0, PAGE))
         .collect();
     let begun = gap * u64::from(LIMIT - 1) + Time::from_us(60);
-    let over = begun + (READ + TRANSFER + TRANSFER + PROGRAM) * u64::from(PAGES) + ERASE;
+    // The read of page 0 that comes in between takes its own time of the die.
+    let moves = (READ + TRANSFER + TRANSFER + PROGRAM) * u64::from(PAGES) + ERASE;
+    let over = begun + moves + READ + TRANSFER;
     for (arrival, page) in [(begun, 0), (begun, 1), (over, 0), (over, 1)] {
         requests.push(at(arrival, Op::Read, page * PAGE, PAGE));
     }

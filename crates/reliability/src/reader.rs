@@ -38,7 +38,7 @@ pub struct Reader {
     pub acceleration: f64,
     /// Whether the errors of a read are those expected, instead of drawn.
     pub expected: bool,
-    /// Reads of a block after which its data moves; 0 for never.
+    /// Reads of a block since its erase, the last one included, with which its data moves; 0 for never.
     pub read_limit: u32,
     /// Age of data at which it moves, at the temperature of the model; 0 for never. Days.
     pub refresh_days: f64,
@@ -58,7 +58,8 @@ pub enum Due {
 pub struct Read {
     /// Erases during and before the run.
     pub erases: u32,
-    /// Reads since the last.
+    /// Reads that the array has done since the last erase: without this one when its errors are asked for, as it cannot disturb what
+    /// it finds, and with it when [`Reader::due`] is asked.
     pub reads: u32,
     /// How long its data has lain; none of data that was there before the run.
     pub lain: Option<Time>,
@@ -94,7 +95,7 @@ impl Reader {
         );
         lain * self.acceleration
     }
-    /// Whether the data of a block is to move, and why.
+    /// Whether the data of a block is to move, and why. Asked when the array has done a read, which is in the count already.
     pub fn due(&self, read: &Read) -> Option<Due> {
         if self.read_limit > 0 && read.reads >= self.read_limit {
             return Some(Due::Reads);

@@ -73,11 +73,6 @@ impl<M: Mapping> Controller<M> {
             is_single_level: array.is_single_level(block),
             ..health.of(now, block, array.erases()[block.index()])
         };
-        if let Some(due) = reader.due(&read)
-            && !self.ram.due.iter().any(|(other, _)| *other == block)
-        {
-            self.ram.due.push((block, due));
-        }
         let mode = grade.mode;
         let costs = self.ram.backend.costs();
         let levels = reader.code.ladder.len();
@@ -198,6 +193,20 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
+    /// A page of a block has been sensed, and the read is counted: whether the data of the block is to move now.
+    fn look_at_age(&mut self, now: Time, block: Block) {
+        let array = &self.flash.array;
+        let Some((reader, health)) = self.reader.as_ref().zip(array.health()) else {
+            return;
+        };
+        let read = health.of(now, block, array.erases()[block.index()]);
+        if let Some(due) = reader.due(&read)
+            && !self.ram.due.iter().any(|(other, _)| *other == block)
+        {
+            self.ram.due.push((block, due));
+        }
+    }
+
     /// The array has worked: what ages data is noted.
     pub(super) fn age(&mut self, now: Time, operation: Operation, place: Ppn, target: Ppn) {
         let block = self.layout.block_of(target);
@@ -208,6 +217,7 @@ impl<M: Mapping> Controller<M> {
                 if let Some(health) = self.flash.array.health_mut() {
                     health.read(block);
                 }
+                self.look_at_age(now, block);
             }
             Operation::Program | Operation::Move if begins => {
                 if let Some(health) = self.flash.array.health_mut() {
