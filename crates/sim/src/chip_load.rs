@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// How much the dies had to do at an instant (Liu et al., LCR, eq. 2), reads, programs and
-/// collections together.
+/// Load levels of the dies at an instant (Liu et al., LCR, eq. 2): reads, programs and a collection together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When.

@@ -27,6 +27,7 @@ impl<M: Mapping> Controller<M> {
             let load = &mut loads[self.layout.die_of(collecting.plane).index()];
             load.collections += 1;
             load.collecting += collecting.time;
+            load.longest = load.longest.max(collecting.time);
         }
         loads
     }

@@ -89,7 +89,7 @@ impl<M: Mapping> Controller<M> {
         self.first_reads = None;
         let Collection { job, kind, .. } = collection;
         let time = self.ram.die_loads.time(&collection);
-        self.ram.die_loads.begins(self.layout.die_of(plane), time);
+        self.ram.die_loads.begins(plane, time);
         let collecting = Collecting {
             plane,
             kind,
@@ -144,12 +144,12 @@ impl<M: Mapping> Controller<M> {
             plane,
             kind,
             trigger,
-            time,
+            time: _,
         }) = job.collecting
         else {
             return;
         };
-        self.ram.die_loads.ends(self.layout.die_of(plane), time);
+        self.ram.die_loads.ends(plane);
         let Job {
             moved,
             erased,

@@ -17,9 +17,11 @@ pub struct DieLoad {
     pub programs: u32,
     /// Collections that have begun and are not over.
     pub collections: u32,
-    /// How long these take without anything else: pages to move and blocks to erase, as known when
-    /// they began (Liu et al., LCR, eq. 2: `T_gc`).
+    /// How long these take one after the other without anything else: pages to move and blocks to erase, as known when they began.
     pub collecting: Time,
+    /// How long the longest of them takes: the die's `P T_gc` (Liu et al., LCR, eq. 2), whose `P` is 1 however many of its planes
+    /// collect.
+    pub longest: Time,
 }
 
 /// What the back end does not know of the dies, and how long operations take.
@@ -27,6 +29,8 @@ pub struct DieLoad {
 pub(super) struct DieLoads {
     /// By die: programs that wait for a free page, collections and their time.
     dies: Vec<DieLoad>,
+    /// By plane: how long its collection takes; zero without one.
+    planes: Vec<Time>,
     read: Time,
     program: Time,
     erase: Time,
@@ -37,6 +41,7 @@ impl DieLoads {
         let time = |operation| plan.part.chains.unloaded(operation, 0);
         Self {
             dies: vec![DieLoad::default(); plan.part.layout.dies as usize],
+            planes: vec![Time::ZERO; plan.part.layout.planes() as usize],
             read: time(Operation::Read),
             program: time(Operation::Program),
             erase: time(Operation::Erase),
@@ -53,15 +58,36 @@ impl DieLoads {
         let own = u64::from(cost.metadata_pages) * self.program.0;
         Time(moves + own + u64::from(cost.blocks) * self.erase.0)
     }
-    pub fn begins(&mut self, die: Die, time: Time) {
-        let load = &mut self.dies[die.index()];
+    /// The collection of a plane begins, which takes `time` by itself.
+    pub fn begins(&mut self, plane: Plane, time: Time) {
+        self.planes[plane.index()] = time;
+        let die = plane.index() / self.planes_per_die();
+        let load = &mut self.dies[die];
         load.collections += 1;
         load.collecting += time;
+        load.longest = load.longest.max(time);
     }
-    pub fn ends(&mut self, die: Die, time: Time) {
-        let load = &mut self.dies[die.index()];
+    /// The collection of a plane is over.
+    pub fn ends(&mut self, plane: Plane) {
+        let time = std::mem::take(&mut self.planes[plane.index()]);
+        let per_die = self.planes_per_die();
+        let die = plane.index() / per_die;
+        let planes = self.planes[die * per_die..].iter().take(per_die);
+        let load = &mut self.dies[die];
         load.collections -= 1;
         load.collecting -= time;
+        load.longest = planes.copied().max().unwrap_or_default();
+    }
+    fn planes_per_die(&self) -> usize {
+        self.planes.len() / self.dies.len()
+    }
+    /// The level of a load: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2).
+    pub fn level(&self, load: &DieLoad) -> Time {
+        self.time_of(load.reads, load.programs) + load.longest
+    }
+    /// How long all of a load takes without anything else.
+    pub fn work(&self, load: &DieLoad) -> Time {
+        self.time_of(load.reads, load.programs) + load.collecting
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
@@ -87,12 +113,13 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn tell_work(&mut self) {
         let ram = &self.ram;
-        self.mapping.hear_work(|die| ram.die_time(die));
+        self.mapping
+            .hear_work(|die| ram.die_loads.work(&ram.die_load(die)));
     }
-    /// How long what a die has to do takes: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq.
-    /// 2).
+    /// The load level of a die: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2). `P` is 1 while the die collects, else 0;
+    /// if several of its planes do, `T_gc` is the time of the longest collection.
     pub fn die_time(&self, die: Die) -> Time {
-        self.ram.die_time(die)
+        self.ram.die_loads.level(&self.ram.die_load(die))
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
@@ -110,5 +137,53 @@ impl<M: Mapping> Controller<M> {
         let die_of = |plane: Plane| layout.die_of(plane);
         copy.map(|place| layout.die_of_page(place))
             .or_else(|| self.mapping.home_plane(page).map(die_of))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Liu et al., LCR, eq. 2 with the times of table II (25 us, 200 us, 1.5 ms), by hand. A chip of four planes has 3 reads and 2 programs
+    /// waiting: 475 us. A collection that moves ten pages takes 10 x 225 + 1,500 = 3,750 us, one that moves twenty 6,000 us, one that
+    /// moves none 1,500 us. While any is in progress `P` is 1.
+    #[test]
+    fn a_chip_that_collects_on_several_planes_collects_once() {
+        let us = Time::from_us;
+        let mut loads = DieLoads {
+            dies: vec![DieLoad::default(); 2],
+            planes: vec![Time::ZERO; 8],
+            read: us(25),
+            program: us(200),
+            erase: us(1_500),
+        };
+        let mut level = |change: &dyn Fn(&mut DieLoads)| {
+            change(&mut loads);
+            let load = DieLoad {
+                reads: 3,
+                programs: 2,
+                ..loads.of(Die(1))
+            };
+            (loads.level(&load), load.collections)
+        };
+        assert_eq!(level(&|_| {}), (us(475), 0));
+        let begins = |plane, pages: u64| {
+            move |loads: &mut DieLoads| {
+                let time = us(pages * 225 + 1_500);
+                loads.begins(Plane(plane), time);
+            }
+        };
+        let ends = |plane| move |loads: &mut DieLoads| loads.ends(Plane(plane));
+        assert_eq!(level(&begins(4, 10)), (us(475 + 3_750), 1));
+        assert_eq!(level(&begins(6, 20)), (us(475 + 6_000), 2));
+        assert_eq!(level(&begins(7, 0)), (us(475 + 6_000), 3));
+        assert_eq!(
+            level(&begins(3, 60)),
+            (us(475 + 6_000), 3),
+            "of the other chip"
+        );
+        assert_eq!(level(&ends(6)), (us(475 + 3_750), 2));
+        assert_eq!(level(&ends(4)), (us(475 + 1_500), 1));
+        assert_eq!(level(&ends(7)), (us(475), 0));
     }
 }

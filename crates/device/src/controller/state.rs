@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::regulate::Regulator;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::Stream;
 use wordline_nand::{Array, BadBlocks, Block, Die, Ppn};
 use wordline_reliability::Due;
 
@@ -190,10 +190,5 @@ impl Volatile {
             load.programs += programs;
         }
         load
-    }
-    /// How long that takes.
-    pub fn die_time(&self, die: Die) -> Time {
-        let load = self.die_load(die);
-        self.die_loads.time_of(load.reads, load.programs) + load.collecting
     }
 }

@@ -17,7 +17,7 @@ pub struct ChipLoadSummary {
     pub samples: u64,
     /// Instants at which none had.
     pub idle_samples: u64,
-    /// How long what a die has to do takes without anything else (Liu et al., LCR, eq. 2): reads and programs of the host that wait for it or that it is at, and collections that have begun; mean of the dies, then of the instants.
+    /// Load level of a die (Liu et al., LCR, eq. 2): the time that the reads and programs of the host that wait for it or are in progress take without anything else, and that of its collection, of several the longest; mean of the dies, then of the instants.
     pub mean_us: Option<f64>,
     /// Load balance rate: the most of any die against the mean of the dies; the median of the instants.
     pub balance_p50: Option<f64>,
