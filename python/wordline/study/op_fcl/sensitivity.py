@@ -28,7 +28,9 @@ def sensitivity(setup: Setup) -> Figure:
     for name, load in loads.items():
         store = Store.of(load, part(setup))
         for unit in units_kb:
-            cut: dict[str, Value] = {"cache.admission.sequential-bypass.cutoff_bytes": unit * 1024}
+            cut: dict[str, Value] = {
+                "cache.admission.sequential-bypass.cutoff_bytes": unit * 1024 + 1
+            }
             cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
         for exponent in exponents:
             other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))

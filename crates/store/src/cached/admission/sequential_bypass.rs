@@ -9,12 +9,13 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Every page but those of sequential streams beyond a length, which a disk serves as fast, and which push out what is
-/// requested again (`sequential_cutoff` of bcache).
+/// Every page but those of sequential streams from a length on, which a disk serves as fast, and which push out what is
+/// requested again (`sequential_cutoff` of bcache). The request with which a stream reaches the length bypasses the cache as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {
-    /// Length from which on a stream passes by; none does where it is that of the store. Bytes.
+    /// Length from which on a stream bypasses the cache: a stream of exactly so many bytes does. With a length beyond the size of the store
+    /// none does. Bytes.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_u64))]
     pub cutoff_bytes: u64,
     /// Streams that are followed at once; the one that goes on first is forgotten last. Count.
@@ -68,12 +69,47 @@ impl Admit for State {
         }
         self.streams
             .push_back((request.offset + request.bytes, bytes));
-        self.bypasses = bytes > self.cutoff;
+        self.bypasses = bytes >= self.cutoff;
     }
     fn bypasses(&self) -> bool {
         self.bypasses
     }
     fn admits(&mut self, _page: u64) -> bool {
         !self.bypasses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_block::Op;
+    use wordline_kernel::Time;
+
+    /// bcache's `check_should_bypass` counts the request that has come and skips the cache if the stream has `sequential_cutoff` bytes or
+    /// more: with 12 KiB the third of three requests of 4 KiB in a row is the first to bypass, and so is one of 12 KiB by itself.
+    #[test]
+    fn a_stream_bypasses_from_the_cutoff_on() {
+        let policy = SequentialBypass {
+            cutoff_bytes: 12_288,
+            ..SequentialBypass::default()
+        };
+        let mut state = State::new(&policy, 0);
+        let mut bypasses = |offset, bytes| {
+            state.comes(&Request {
+                stream: 0,
+                op: Op::Read,
+                fua: false,
+                offset,
+                bytes,
+                arrival: Time::ZERO,
+            });
+            state.bypasses()
+        };
+        assert!(!bypasses(0, 4_096));
+        assert!(!bypasses(4_096, 4_096), "8 KiB");
+        assert!(bypasses(8_192, 4_096), "12 KiB");
+        assert!(bypasses(12_288, 4_096), "16 KiB");
+        assert!(!bypasses(1 << 20, 12_287));
+        assert!(bypasses(2 << 20, 12_288));
     }
 }
