@@ -94,7 +94,7 @@ def test_presets_say_what_is_published_and_what_assumed() -> None:
         text = (Path(__file__).parents[2] / "presets" / f"{name}.toml").read_text()
         assert text.startswith("# Published (table "), name
         assert "assumed" in text, name
-        assert "one piece" in text, name
+        assert "Collections without checkpoints" in text, name
 
 
 def test_an_erasing_trim_takes_the_blocks_of_the_busiest_die(data: dict) -> None:

@@ -68,7 +68,7 @@ fn every_preset_is_a_whole_device_that_can_be_planned() {
     }
 }
 
-/// Whether a collection goes in one piece decides worst cases, so that no device has it by default.
+/// Whether requests come between the operations of a collection decides worst cases, so that no device has a schedule by default.
 #[test]
 fn every_preset_of_a_device_names_when_collections_run() {
     let mut devices = 0;

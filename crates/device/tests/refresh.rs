@@ -123,8 +123,8 @@ fn data_returns_to_its_block() {
     assert!(erases.iter().all(|erases| *erases <= 2), "{erases:?}");
 }
 
-/// A refresh of [`PAGES`] pages whose requests come between waits for at most one flash operation; in one piece, a read may come behind
-/// all copies.
+/// Where requests come between the steps of a refresh of [`PAGES`] pages, a read waits for at most one flash operation; where they do not, it
+/// may wait for all copies.
 #[test]
 fn requests_come_between_steps() {
     let slowest = |target: &Target, steps| {
@@ -147,9 +147,38 @@ fn requests_come_between_steps() {
         let block = slowest(&target, Steps::Block);
         // The first read that comes during it, at most a gap behind its start.
         assert!(block >= all - GAP && block > page, "{block:?}");
-        // Collections are in one piece here.
+        // Collections are on demand here.
         assert_eq!(slowest(&target, Steps::Schedule), block);
     }
+}
+
+/// On demand a request waits behind what the collection has queued for its die when it comes, and no more. Eight pages move from T on: the
+/// reads end at T + 400 us. A read that comes at T + 60 us has one copy before it, that of the page read by then; one that comes among the
+/// copies is served before the erase, and one that comes in the erase behind it.
+#[test]
+fn requests_wait_behind_what_a_collection_has_queued() {
+    let plan = plan(&Family::default(), Refresh::default());
+    let mut ssd = filled(&plan);
+    let mut requests: Vec<_> = (0..u64::from(LIMIT))
+        .map(|number| at(GAP * number, Op::Read, 0, PAGE))
+        .collect();
+    let own = READ + TRANSFER;
+    let begun = GAP * u64::from(LIMIT - 1) + own;
+    for after in [60, 1_000, 4_500] {
+        requests.push(at(begun + Time::from_us(after), Op::Read, 0, PAGE));
+    }
+    let (played, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.refreshes, 1);
+    let copy = TRANSFER + PROGRAM;
+    let pages = u64::from(PAGES);
+    let among_reads = own * pages + copy + own;
+    let among_copies = among_reads + copy * (pages - 1) + own;
+    let in_erase = among_copies + ERASE + own;
+    let done: Vec<Time> = played.iter().map(|played| played.done).collect();
+    assert_eq!(
+        done[LIMIT as usize..],
+        [among_reads, among_copies, in_erase].map(|time| begun + time)
+    );
 }
 
 /// Reads of the die on which a block moves meet that, reads of the other do not; nothing else has anything to meet.

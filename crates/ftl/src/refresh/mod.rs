@@ -27,6 +27,7 @@ pub enum Steps {
     /// Flash operations, each on one page: between two of them the host goes first, until the free blocks of the plane are down to the
     /// reserve or a write waits for the refresh.
     Page,
-    /// Nothing: the block moves in one piece.
+    /// What a collection on demand leaves: all reads of the block are queued at once and each copy when its page has been read, and a request
+    /// waits behind those that are queued when it comes.
     Block,
 }

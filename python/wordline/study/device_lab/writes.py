@@ -65,7 +65,7 @@ def mixes(setup: Setup) -> Figure:
         section="5.5.1",
         measured=(
             f"Four mixes, {DEPTH} under way: averages of filled drives, worst cases of drives that "
-            "are on the cliff, whose collections run in one piece and at their threshold; the "
+            "are on the cliff, whose collections run on demand and at their threshold; the "
             f"presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000). Maps in memory, "
             f"{MIXED_BLOCKS} blocks on a die. Sizes and orders of the mixes are "
             "those of Intel's access patterns of Iometer."
