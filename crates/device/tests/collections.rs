@@ -4,10 +4,13 @@
 
 mod shared;
 
-use shared::plan;
+use shared::{Load, closed_loop, plan};
 use wordline_block::{BlockDevice, Event as _, Op, Request};
 use wordline_device::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
-use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::r#static::Static;
+use wordline_ftl::allocate::{Allocate, Dimensions};
+use wordline_ftl::gc::check::Check;
 use wordline_ftl::gc::schedule::agc::Agc;
 use wordline_ftl::gc::schedule::agc_dgc::AgcDgc;
 use wordline_ftl::gc::schedule::{Idle, Schedule, Scheduling, Trigger};
@@ -778,5 +781,53 @@ fn merges_in_advance_erase_no_more_blocks_and_those_put_off_do_where_writes_retu
         assert!(erases_over_on_demand(&family, &agc, true) < 1.02);
         assert!(erases_over_on_demand(&family, &combined, true) > 1.1);
         assert!(erases_over_on_demand(&family, &combined, false) < 1.02);
+    }
+}
+
+/// Requests are served, and read what was written, whenever collections begin: when a write finds no room, when the open block is full, or
+/// both, with every schedule, wherever pages go. A plane rests with as many free blocks as its threshold asks for, or with its reserve.
+#[test]
+fn writes_find_room_however_low_or_late_the_threshold_is() {
+    let dimensions = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 1,
+        planes: 2,
+    };
+    let load = Load {
+        requests: 600,
+        read_ratio: 0.2,
+        grain_bytes: PAGE,
+        most_bytes: 4 * PAGE,
+        footprint_ratio: 1.0,
+    };
+    let allocations = [
+        Allocate::Static(Static::default()),
+        Allocate::Dynamic(Dynamic::default()),
+    ];
+    for (schedule, turn) in Scheduling::defaults().into_iter().zip(0..) {
+        for allocate in &allocations {
+            for (check, threshold) in [
+                (Check::EachPage, 0),
+                (Check::FullBlock, 0),
+                (Check::FullBlock, 3),
+            ] {
+                let mut config = Config {
+                    over_provisioning_ratio: 0.35,
+                    allocate: allocate.clone(),
+                    ..Config::default()
+                };
+                config.gc.schedule = schedule.clone();
+                config.gc.own_block = turn % 2 == 0;
+                config.gc.check = check;
+                config.gc.start_free_blocks = Some(threshold);
+                let plan = plan(&config, dimensions, 12, 8, 16).unwrap();
+                let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+                let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+                ssd.mapping().audit().unwrap();
+                assert!(tally.collections > 20, "{}", tally.collections);
+                check_reserve(&plan, &ssd);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::allocate::Allocate;
+use crate::gc::check::Check;
 use crate::gc::reclaim::Reclaiming;
 use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
@@ -71,18 +72,31 @@ pub struct Gc {
     pub victim: Victim,
     /// Which pages of it are moved before it is erased.
     pub reclaim: Reclaiming,
-    /// A plane collects while its free blocks are fewer than this share of its blocks, rounded
-    /// down, and at least one more than the reserve. Ratio.
+    /// When the free blocks of a plane are compared with the threshold: `each-page`, after each page that is placed in it for the host and after
+    /// each of its collections, or `full-block`, when the open block of the host has taken its last page.
+    pub check: Check,
+    /// Threshold: a plane collects while its free blocks are fewer than this share of its blocks, rounded
+    /// down, and at least one more than the reserve. `check` says when they are compared. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
-    /// A plane collects while this many of its pages or fewer are free, in place of `start_free_ratio`; 0 for that. Page
-    /// mapping only. Pages.
+    /// Threshold in blocks, in place of `start_free_ratio`: a plane collects while fewer of its blocks are free. With a number up to the reserve, such as
+    /// 0, it collects only when a write finds no room in it, until the write has a place; page mapping only. By default, the ratio decides. Count.
+    #[schemars(range(min = 0, max = 16_777_215))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_free_blocks: Option<u32>,
+    /// Threshold in pages, in place of `start_free_ratio`: a plane collects while this many of its pages or fewer are free, those of its open blocks
+    /// included; 0 for the ratio. `check` says when they are compared. Page mapping only. Pages.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub start_free_pages: u32,
     /// Free blocks reserved for garbage collection: the host waits rather than take one of them.
     /// Share of a plane's blocks, rounded down, at least one block. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub hard_free_ratio: f64,
+    /// Reserve in blocks, in place of `hard_free_ratio`. At least 1; 0 is possible where collections move no page (`ftl.gc.reclaim =
+    /// "zero-migration"` in a cache that keeps no writes). By default, the ratio decides. Count.
+    #[schemars(range(min = 0, max = 16_777_215))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hard_free_blocks: Option<u32>,
     /// Whether moved pages go to an active block of their own instead of the host's.
     pub own_block: bool,
     /// Whether a page is moved by one command inside its plane (internal data move, copyback) rather than read and programmed over the bus. The part has to be able to: `nand.internal_data_move`.
@@ -95,9 +109,12 @@ impl Default for Gc {
             schedule: Scheduling::default(),
             victim: Victim::default(),
             reclaim: Reclaiming::default(),
+            check: Check::default(),
             start_free_ratio: 0.05,
+            start_free_blocks: None,
             start_free_pages: 0,
             hard_free_ratio: 0.005,
+            hard_free_blocks: None,
             own_block: true,
             internal_data_move: false,
         }

@@ -153,9 +153,7 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
     #[inline]
     fn collect_at(&mut self, place: Ppn) -> Result<(), InstantError> {
         let plane = self.layout.plane_of(self.layout.block_of(place));
-        if self.mapping.wants_collection(plane) {
-            self.collect(plane)?;
-        }
+        while self.mapping.wants_collection(plane) && self.collect_once(Want::Free(plane))? {}
         Ok(())
     }
     /// These pages will be written next: see [`Mapping::prefetch`].
@@ -200,11 +198,11 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             }
         }
     }
-    /// Collects a plane until it has as many free blocks as it should, or nothing can be gained;
+    /// Collects a plane until it has as many free blocks as it should and room for a write, or nothing can be gained;
     /// whether anything was.
     fn collect(&mut self, plane: Plane) -> Result<bool, InstantError> {
         let mut gained = false;
-        while self.mapping.wants_collection(plane) && self.collect_once(Want::Free(plane))? {
+        while self.mapping.lacks_room(plane) && self.collect_once(Want::Free(plane))? {
             gained = true;
         }
         Ok(gained)

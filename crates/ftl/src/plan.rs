@@ -6,6 +6,8 @@ use wordline_nand::Layout;
 
 use crate::Config;
 use crate::allocate::Dimensions;
+use crate::gc::check::Check;
+use crate::gc::reclaim::Reclaim;
 use crate::mapping::{Build, Family};
 use crate::share::share;
 use crate::slc_cache::Caches;
@@ -22,7 +24,7 @@ pub struct Plan {
     pub page_bytes: u32,
     /// Pages the host can address.
     pub user_pages: u32,
-    /// A plane collects while it has fewer free blocks than this.
+    /// Threshold: a plane collects while it has fewer free blocks than this. Up to the reserve, it collects only when a write finds no room.
     pub start_blocks: u32,
     /// A plane collects while it has so many free pages or fewer, and then has fewer free blocks than `start_blocks`; 0
     /// if the blocks alone decide.
@@ -67,6 +69,70 @@ fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError
     })
 }
 
+/// Free blocks of a plane that only collection may take.
+fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
+    let (gc, family) = (&config.gc, &config.mapping);
+    let Some(blocks) = gc.hard_free_blocks else {
+        let share = share(gc.hard_free_ratio, layout.blocks_per_plane);
+        return Ok(share.max(family.reserve_blocks()));
+    };
+    let moves = gc.reclaim.needs_room() || config.wear.moves_data();
+    let least = if moves { family.reserve_blocks() } else { 0 };
+    if blocks >= least {
+        return Ok(blocks);
+    }
+    Err(PlanError {
+        key: "ftl.gc.hard_free_blocks",
+        reason: format!(
+            "a collection moves pages to {least} free block{} before it frees one",
+            if least == 1 { "" } else { "s" }
+        ),
+        remedy: format!("give at least {least}"),
+    })
+}
+
+/// Free blocks below which a plane collects.
+fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result<u32, PlanError> {
+    let (gc, family) = (&config.gc, &config.mapping);
+    let moves_data = config.wear.moves_data();
+    let wear_blocks = if moves_data { family.wear_blocks() } else { 0 };
+    let least = reserve_blocks + 1 + wear_blocks;
+    let Some(blocks) = gc.start_free_blocks else {
+        let blocks = match gc.start_free_pages {
+            0 => share(gc.start_free_ratio, layout.blocks_per_plane),
+            pages => pages / layout.pages_per_block.max(1) + 1,
+        };
+        return Ok(blocks.max(least));
+    };
+    let key = "ftl.gc.start_free_blocks";
+    if gc.start_free_pages > 0 {
+        return Err(PlanError {
+            key,
+            reason: "ftl.gc.start_free_pages is another threshold".into(),
+            remedy: "give one of them".into(),
+        });
+    }
+    let waits_for_writes = matches!(family, Family::Page(_))
+        && !moves_data
+        && !config.allocate.is_on_issue()
+        && config.slc_cache.size().is_none();
+    if blocks >= least || waits_for_writes {
+        return Ok(blocks);
+    }
+    Err(PlanError {
+        key,
+        reason: format!(
+            "only plain page mapping collects no earlier than a write finds no room; with ftl.mapping = \"{}\", ftl.wear = \"{}\", \
+             ftl.slc_cache = \"{}\" and this ftl.allocate a plane keeps {} blocks",
+            family.name(),
+            config.wear.name(),
+            config.slc_cache.name(),
+            least - 1
+        ),
+        remedy: format!("give at least {least}"),
+    })
+}
+
 impl Plan {
     /// Checks `config` against an array of pages of 4096 bytes.
     pub fn new(
@@ -88,21 +154,10 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let user_pages = share(1.0 - config.over_provisioning_ratio, layout.pages());
         let layout = without_spares(layout, config.spare_blocks)?;
-        let start = config.gc.start_free_ratio;
-        let hard = config.gc.hard_free_ratio;
         let family = &config.mapping;
-        let reserve_blocks = share(hard, layout.blocks_per_plane).max(family.reserve_blocks());
-        let wear_blocks = if config.wear.moves_data() {
-            family.wear_blocks()
-        } else {
-            0
-        };
+        let reserve_blocks = reserve_blocks(config, &layout)?;
         let start_pages = config.gc.start_free_pages;
-        let start_blocks = match start_pages {
-            0 => share(start, layout.blocks_per_plane),
-            pages => pages / layout.pages_per_block.max(1) + 1,
-        };
-        let start_blocks = start_blocks.max(reserve_blocks + 1 + wear_blocks);
+        let start_blocks = start_blocks(config, &layout, reserve_blocks)?;
         let plan = Self {
             layout,
             dimensions,
@@ -117,6 +172,7 @@ impl Plan {
             seed,
         };
         plan.check_shape()?;
+        plan.check_full_blocks()?;
         plan.check_cache()?;
         family.check(&plan)?;
         plan.check_trim()?;
@@ -162,6 +218,33 @@ impl Plan {
     pub fn of_cells(mut self, bits: u32) -> Self {
         self.slc_pages = (self.layout.pages_per_block / bits.max(1)).max(1);
         self
+    }
+
+    /// Whether a plane is below its threshold only when a write finds no room in it.
+    pub fn collects_for_writes_only(&self) -> bool {
+        self.start_blocks <= self.reserve_blocks
+    }
+
+    /// Free blocks of a plane with which neither its threshold nor a write asks for a collection.
+    pub fn rest_blocks(&self) -> u32 {
+        self.start_blocks.max(self.reserve_blocks + 1)
+    }
+
+    /// Only page mapping looks at its free blocks when a block is full.
+    fn check_full_blocks(&self) -> Result<(), PlanError> {
+        let config = &self.config;
+        let is_plain = matches!(config.mapping, Family::Page(_))
+            && config.slc_cache.size().is_none()
+            && !config.allocate.is_on_issue();
+        if config.gc.check == Check::EachPage || is_plain {
+            return Ok(());
+        }
+        Err(PlanError {
+            key: "ftl.gc.check",
+            reason: "only page mapping without an SLC cache and with places given at once knows when the open block of the host is full"
+                .into(),
+            remedy: "set it to \"each-page\"".into(),
+        })
     }
 
     /// An SLC cache needs page mapping, an order of programs by the block, and an active block of collection's own: what is folded never

@@ -12,10 +12,12 @@ use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::config::Gc;
+use wordline_ftl::gc::check::Check;
 use wordline_ftl::gc::victim::{Victim, fifo, greedy};
-use wordline_ftl::instant::{Instant, InstantError};
+use wordline_ftl::instant::{FlashOps, Instant, InstantError};
+use wordline_ftl::mapping::Family;
 use wordline_ftl::wear::Wear;
-use wordline_ftl::{Config, Lpn, Mapping, Plan};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_nand::{Array, Block, Layout, Plane};
 
 /// What a plane holds, up to the names of its logical pages and of its blocks, which make no
@@ -133,6 +135,141 @@ fn the_fullest_planes_reach_their_threshold_after_any_writes_for_ever() {
     }
 }
 
+/// With a threshold of 0 a plane collects only when a write finds no room. All blocks but the reserve and collection's own can be full of
+/// valid pages but one, and every write is carried out; with one valid page more some write is not. A threshold of one block beyond the
+/// reserve that is looked at when the host's block is full is reached where a block more may be open, that of the copies.
+#[test]
+fn the_smallest_planes_of_low_and_of_late_thresholds_take_any_writes_for_ever() {
+    for (own_block, reserve, blocks, pages) in [
+        (false, 1, 2, 4),
+        (false, 1, 3, 3),
+        (false, 1, 4, 2),
+        (false, 2, 4, 2),
+        (true, 1, 3, 3),
+        (true, 1, 4, 2),
+    ] {
+        let allocate = Allocate::Static(Static::default());
+        for victim in certain() {
+            for (threshold, check) in [
+                (0, Check::EachPage),
+                (reserve, Check::EachPage),
+                (0, Check::FullBlock),
+                (reserve + 1, Check::FullBlock),
+            ] {
+                let mut config = config(&allocate, &victim, &Wear::default(), own_block);
+                config.gc.hard_free_blocks = Some(reserve);
+                config.gc.start_free_blocks = Some(threshold);
+                config.gc.check = check;
+                // Copies that share the host's block leave it open when the threshold is reached.
+                let open = u32::from(own_block || threshold > reserve);
+                let most = blocks - reserve - open;
+                let Some(mut plan) = fullest(&config, planes(1, 1, 1, 1), blocks, pages, 0) else {
+                    assert_eq!(most, 0, "{config:?}");
+                    continue;
+                };
+                assert_eq!(
+                    (plan.start_blocks, plan.reserve_blocks),
+                    (threshold, reserve)
+                );
+                assert_eq!(plan.user_pages, most * pages - 1, "{plan:?}");
+                assert_eq!(fate(&plan), Fate::Rests, "{plan:?}");
+                if open > u32::from(own_block) {
+                    continue;
+                }
+                plan.user_pages += 1;
+                assert_eq!(fate(&plan), Fate::Full, "{plan:?}");
+            }
+        }
+    }
+}
+
+/// One plane of blocks of four pages whose collections share the block of the host, and what came of writes of it.
+fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u32) {
+    let one = planes(1, 1, 1, 1);
+    let layout = layout(one, blocks, 4);
+    let config = Config {
+        over_provisioning_ratio: 1.0 - f64::from(user) / f64::from(4 * blocks),
+        gc: Gc {
+            own_block: false,
+            ..gc
+        },
+        ..Config::default()
+    };
+    let plan = Plan::new(&config, layout, one, 1).unwrap();
+    assert_eq!(plan.user_pages, user);
+    let (mut map, mut array) = (PageMap::new(&plan), Array::new(layout, u32::MAX));
+    let mut device = Instant::new(&mut map, &mut array, layout);
+    for page in writes {
+        device.write(Lpn(*page)).unwrap();
+    }
+    let work = device.work();
+    (work, map.free_blocks())
+}
+
+/// Eight blocks and a threshold of three: the sixth block leaves two free. Looked at after each page, its first page has a block
+/// collected; looked at when the block is full, its last page has.
+#[test]
+fn a_threshold_is_looked_at_after_each_page_or_when_the_open_block_is_full() {
+    let writes: Vec<u32> = (0..28).map(|number| number % 8).collect();
+    let erased = |check, count: usize| {
+        let gc = Gc {
+            check,
+            start_free_blocks: Some(3),
+            ..Gc::default()
+        };
+        after_writes(8, 8, gc, &writes[..count]).0.erased
+    };
+    let each_page = [20, 21, 24, 25, 28].map(|count| erased(Check::EachPage, count));
+    assert_eq!(each_page, [0, 1, 1, 2, 2]);
+    let full_block = [20, 23, 24, 27, 28].map(|count| erased(Check::FullBlock, count));
+    assert_eq!(full_block, [0, 0, 1, 1, 2]);
+}
+
+/// Seven of nine blocks are full, six of them of two valid pages each, and three are to be free: the first victim gives back the block that
+/// its pages open, the second fills that one, so that two victims and four moves make three free blocks.
+#[test]
+fn a_full_block_has_victims_collected_until_the_threshold_is_reached() {
+    let gc = Gc {
+        check: Check::FullBlock,
+        start_free_blocks: Some(3),
+        ..Gc::default()
+    };
+    let mut writes: Vec<u32> = (0..16).collect();
+    writes.extend([0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 8, 10]);
+    let (before, free) = after_writes(9, 16, gc.clone(), &writes[..27]);
+    assert_eq!((before.erased, before.moved, free), (0, 0, 2));
+    let (after, free) = after_writes(9, 16, gc, &writes);
+    assert_eq!((after.erased, after.moved, free), (2, 4, 3));
+}
+
+/// Four blocks, one of them the reserve, and eleven pages: the twelfth write fills the third block and collects nothing; the thirteenth
+/// finds no room, and the block that lost page 0 gives its other three pages to the reserve.
+#[test]
+fn with_a_threshold_of_0_a_write_that_finds_no_room_has_a_block_collected() {
+    let gc = Gc {
+        start_free_blocks: Some(0),
+        ..Gc::default()
+    };
+    let writes: Vec<u32> = (0..13).map(|number| number % 11).collect();
+    let (before, free) = after_writes(4, 11, gc.clone(), &writes[..12]);
+    assert_eq!((before.erased, before.moved, free), (0, 0, 1));
+    let (after, free) = after_writes(4, 11, gc, &writes);
+    assert_eq!((after.erased, after.moved, free), (1, 3, 1));
+}
+
+/// A threshold of one page is below what a write needs where a free block is kept: the write still has its room collected.
+#[test]
+fn a_threshold_in_pages_below_what_a_write_needs_stops_no_write() {
+    let gc = Gc {
+        start_free_pages: 1,
+        ..Gc::default()
+    };
+    let writes: Vec<u32> = (0..40).map(|number| number % 8).collect();
+    let (work, free) = after_writes(8, 8, gc, &writes);
+    // Seven blocks are written before the first collection; each of the other three takes the place of one.
+    assert_eq!((work.erased, free), (3, 1));
+}
+
 /// The same where a write may go to any plane, which may then hold more than its share.
 #[test]
 fn the_fullest_devices_under_dynamic_allocation_take_any_writes_for_ever() {
@@ -148,6 +285,10 @@ fn the_fullest_devices_under_dynamic_allocation_take_any_writes_for_ever() {
         for victim in certain() {
             let config = config(&allocate, &victim, &Wear::default(), own_block);
             let plan = fullest(&config, planes(channels, 1, 1, 1), blocks, pages, 0).unwrap();
+            assert_ne!(fate(&plan), Fate::Full, "{plan:?}");
+            let mut late = config.clone();
+            late.gc.start_free_blocks = Some(0);
+            let plan = fullest(&late, planes(channels, 1, 1, 1), blocks - 1, pages, 0).unwrap();
             assert_ne!(fate(&plan), Fate::Full, "{plan:?}");
         }
     }
@@ -202,6 +343,61 @@ fn a_device_without_room_is_refused_with_its_numbers() {
         message.contains("lower it, raise ftl.over_provisioning_ratio"),
         "{message}"
     );
+}
+
+#[test]
+fn a_threshold_in_blocks_that_cannot_work_is_refused() {
+    let refused = |gc: Gc| refusal(|config| config.gc = gc);
+    let (key, message) = refused(Gc {
+        start_free_blocks: Some(3),
+        start_free_pages: 30,
+        ..Gc::default()
+    });
+    assert_eq!(key, "ftl.gc.start_free_blocks");
+    assert!(message.contains("give one of them"), "{message}");
+    let (key, message) = refused(Gc {
+        start_free_blocks: Some(9),
+        ..Gc::default()
+    });
+    assert_eq!(key, "ftl.gc.start_free_blocks");
+    assert!(message.contains("threshold 9, active 2"), "{message}");
+    let (key, message) = refused(Gc {
+        hard_free_blocks: Some(0),
+        ..Gc::default()
+    });
+    assert_eq!(key, "ftl.gc.hard_free_blocks");
+    assert!(message.ends_with("give at least 1"), "{message}");
+    // Other mappings, and wear levelling that moves data, need what they take before they give anything back.
+    for mapping in Family::defaults() {
+        let is_page = matches!(mapping, Family::Page(_));
+        for wear in Wear::defaults() {
+            let gc = Gc {
+                start_free_blocks: Some(0),
+                ..Gc::default()
+            };
+            let config = Config {
+                mapping: mapping.clone(),
+                over_provisioning_ratio: 0.5,
+                gc,
+                ..Config::default()
+            };
+            let config = Config {
+                wear: wear.clone(),
+                ..config
+            };
+            let plan = Plan::new(&config, layout(DIMENSIONS, 64, 10), DIMENSIONS, 1);
+            let may = is_page && wear.name() != "static";
+            match plan {
+                Ok(plan) => assert!(may && plan.start_blocks == 0),
+                Err(error) => assert!(!may && error.key == "ftl.gc.start_free_blocks", "{error}"),
+            }
+        }
+    }
+    let (key, _) = refusal(|config| {
+        config.gc.check = Check::FullBlock;
+        config.mapping = Family::defaults().pop().unwrap();
+    });
+    assert_eq!(key, "ftl.gc.check");
 }
 
 #[test]

@@ -64,6 +64,15 @@ pub(super) fn cached(
             "take another; `wordline cache` runs it over a trace",
         ));
     }
+    if ssd.device.ftl.reserve_blocks == 0 && table.mode.keeps_writes() {
+        return Err(ConfigError::rule(
+            "ftl.gc.hard_free_blocks",
+            0,
+            "pages that the host has written have no other copy, so that collections move them",
+            "give at least 1, or another cache.mode",
+        )
+        .with(&["cache.mode"]));
+    }
     let flash = cached::Plan::flash(table, ssd.device);
     ssd.device = flash.map_err(|error| ftl_fault(config, error))?;
     ssd.precondition = Precondition {

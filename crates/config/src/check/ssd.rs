@@ -467,8 +467,10 @@ pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> Conf
     };
     ConfigError::rule(error.key, value, error.reason, error.remedy).with(&[
         "ftl.gc.start_free_ratio",
+        "ftl.gc.start_free_blocks",
         "ftl.gc.start_free_pages",
         "ftl.gc.hard_free_ratio",
+        "ftl.gc.hard_free_blocks",
         "nand.geometry.blocks_per_plane",
     ])
 }

@@ -48,12 +48,12 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Collects every plane that has too few free blocks. Needed while writes wait for a block
+    /// Collects every plane that has too few free blocks, or no room for a write. Needed while writes wait for a block
     /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
     #[cold]
     fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
         for plane in (0..self.layout.planes()).map(Plane) {
-            if self.mapping.wants_collection(plane) {
+            if self.mapping.lacks_room(plane) {
                 self.demand(cx, Want::Free(plane));
             }
         }

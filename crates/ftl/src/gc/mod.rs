@@ -1,5 +1,6 @@
 //! Garbage collection.
 
+pub mod check;
 pub mod reclaim;
 pub mod schedule;
 pub mod victim;

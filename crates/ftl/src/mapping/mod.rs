@@ -184,6 +184,10 @@ pub trait Mapping {
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
     fn wants_collection(&self, plane: Plane) -> bool;
+    /// Whether it has, or a write to `plane` would wait for a collection: the threshold may be below what a write needs.
+    fn lacks_room(&self, plane: Plane) -> bool {
+        self.wants_collection(plane)
+    }
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained. Not for
     /// [`Want::Anywhere`]: ask plane by plane.
     fn collect(&mut self, want: Want) -> Option<Collection>;
@@ -460,6 +464,9 @@ impl Mapping for Map {
     #[inline]
     fn wants_collection(&self, plane: Plane) -> bool {
         page_first!(self, map => map.wants_collection(plane))
+    }
+    fn lacks_room(&self, plane: Plane) -> bool {
+        each!(self, map => map.lacks_room(plane))
     }
     #[inline]
     fn collect(&mut self, want: Want) -> Option<Collection> {

@@ -318,6 +318,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn wants_collection(&self, plane: Plane) -> bool {
         self.pages.map.wants_collection(plane)
     }
+    fn lacks_room(&self, plane: Plane) -> bool {
+        self.pages.map.lacks_room(plane)
+    }
     fn collect(&mut self, want: Want) -> Option<Collection> {
         let collection = self.pages.map.collect(want)?;
         self.take_pages(collection)

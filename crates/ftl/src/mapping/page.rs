@@ -28,6 +28,7 @@ pub(super) use self::room::Demand;
 use super::{Build, Bulk, Mapping, Want, Written};
 use crate::allocate::{Allocator, Place};
 use crate::block::{Blocks, Phase};
+use crate::gc::check::Check;
 use crate::gc::victim::Chooser;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
@@ -108,6 +109,8 @@ struct PlaneState {
     victim: Option<Victim>,
     /// Whether the last collection was for the sake of even wear: the next is not.
     leveled: bool,
+    /// Whether the host's open block became full with too few free blocks, and there are still too few: only where that is when they are looked at.
+    short: bool,
     /// By [`Writer`].
     active: [Active; 5],
 }
@@ -146,9 +149,16 @@ impl PlaneState {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
+    /// Free blocks below which a plane collects.
     start_blocks: u32,
+    /// Free blocks of a plane with which neither its threshold nor a write asks for a collection.
+    rest_blocks: u32,
     /// Free pages with which a plane collects; 0 if its free blocks alone decide.
     start_pages: u32,
+    /// Whether free blocks alone decide, whenever they are looked at.
+    by_blocks_alone: bool,
+    /// Whether a plane compares them with its threshold only when the host's open block is full.
+    checks_full_blocks: bool,
     reserve_blocks: u32,
     /// Which active block collection writes to.
     collection: Writer,
@@ -198,12 +208,16 @@ impl PageMap {
             stale: 0,
             victim: None,
             leveled: false,
+            short: false,
             active: [Active::default(); 5],
         };
         Self {
             layout,
             start_blocks: plan.start_blocks,
+            rest_blocks: plan.rest_blocks(),
             start_pages: plan.start_pages,
+            by_blocks_alone: plan.start_pages == 0 && plan.config.gc.check == Check::EachPage,
+            checks_full_blocks: plan.config.gc.check == Check::FullBlock,
             reserve_blocks: plan.reserve_blocks,
             collection: if plan.config.gc.own_block {
                 Writer::Collection
@@ -262,10 +276,23 @@ impl PageMap {
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
-    /// Whether a plane, which has few free blocks, has so few free pages that it collects.
+    /// Whether a plane, which has fewer free blocks than its threshold, collects: where free pages count, or only the moment at which the host's
+    /// open block was full.
     #[cold]
+    fn is_short(&self, state: &PlaneState) -> bool {
+        (!self.checks_full_blocks || state.short)
+            && (self.start_pages == 0 || self.is_short_of_pages(state))
+    }
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
         state.free * self.data_pages() + state.room() <= self.start_pages
+    }
+    /// The open block of the host is full.
+    #[cold]
+    fn full_block(&mut self, plane: Plane) {
+        if self.checks_full_blocks {
+            let state = &mut self.planes[plane.index()];
+            state.short = state.free < self.start_blocks;
+        }
     }
     /// Makes room in the map for logical pages up to and without `pages`, as if it had been built so.
     pub(super) fn grow(&mut self, pages: u32) {
@@ -369,7 +396,12 @@ impl Mapping for PageMap {
     #[inline]
     fn wants_collection(&self, plane: Plane) -> bool {
         let state = &self.planes[plane.index()];
-        state.free < self.start_blocks && (self.start_pages == 0 || self.is_short_of_pages(state))
+        state.free < self.start_blocks && (self.by_blocks_alone || self.is_short(state))
+    }
+    fn lacks_room(&self, plane: Plane) -> bool {
+        let shared = self.collection == Writer::Host;
+        let state = &self.planes[plane.index()];
+        self.wants_collection(plane) || !state.has_room(self.reserve_blocks, shared)
     }
     fn collect(&mut self, want: Want) -> Option<Collection> {
         self.start(want)
@@ -414,6 +446,7 @@ impl Mapping for PageMap {
         }
         let state = &mut self.planes[plane.index()];
         state.free += 1;
+        state.short &= state.free < self.start_blocks;
         self.free_blocks += 1;
         if state.victim.take().is_some_and(|victim| victim.refresh) {
             self.free.refreshed(plane, block, erases);

@@ -358,6 +358,9 @@ impl Mapping for Beside {
     fn wants_collection(&self, plane: Plane) -> bool {
         self.map.wants_collection(plane)
     }
+    fn lacks_room(&self, plane: Plane) -> bool {
+        self.map.lacks_room(plane)
+    }
     fn collect(&mut self, want: Want) -> Option<Collection> {
         let collection = self.map.collect(want)?;
         let Want::Free(plane) = want else {

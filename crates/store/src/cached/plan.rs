@@ -75,7 +75,7 @@ impl Plan {
         let per_block = ftl.layout.pages_per_block;
         let of_summaries = ftl.layout.blocks() * ftl.summaries.pages;
         // Collections need what they keep free and the blocks that are open.
-        let kept = ftl.layout.planes() * (ftl.start_blocks + 2) * ftl.data_pages();
+        let kept = ftl.layout.planes() * (ftl.rest_blocks() + 2) * ftl.data_pages();
         let kept = kept + of_summaries;
         let free = match ftl.start_pages {
             0 => ftl.start_blocks * ftl.data_pages() * ftl.layout.planes(),

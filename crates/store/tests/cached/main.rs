@@ -3,6 +3,7 @@
 
 mod cuts;
 mod errors;
+mod examples;
 mod plain;
 
 use plain::{Collect, Counts, Plain, Policy};
@@ -42,20 +43,6 @@ impl Shape {
 }
 
 fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
-    let geometry = Geometry {
-        dies_per_package: 1,
-        planes_per_die: 1,
-        blocks_per_plane: shape.blocks + shape.spare_blocks,
-        pages_per_block: shape.pages_per_block,
-        page_bytes: PAGE as u32,
-        ..Geometry::default()
-    };
-    let dimensions = Dimensions {
-        channels: 1,
-        ways: 1,
-        dies: 1,
-        planes: 1,
-    };
     let ftl = json!({
         "over_provisioning_ratio": shape.spare_ratio,
         "spare_blocks": shape.spare_blocks,
@@ -66,9 +53,33 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
             "reclaim": reclaim,
         },
     });
+    let table = Config {
+        block_summaries: shape.summaries,
+        ..Config::default()
+    };
+    let blocks = shape.blocks + shape.spare_blocks;
+    Plan::flash(&table, flash(blocks, shape.pages_per_block, ftl)).unwrap()
+}
+
+/// A flash of one plane under a table `ftl`.
+fn flash(blocks: u32, pages_per_block: u32, ftl: Value) -> wordline_device::Plan {
+    let geometry = Geometry {
+        dies_per_package: 1,
+        planes_per_die: 1,
+        blocks_per_plane: blocks,
+        pages_per_block,
+        page_bytes: PAGE as u32,
+        ..Geometry::default()
+    };
+    let dimensions = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
     let ftl: wordline_ftl::Config = serde_json::from_value(ftl).unwrap();
     let layout = Layout::new(&geometry, 1).unwrap();
-    let device = wordline_device::Plan {
+    wordline_device::Plan {
         part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
         read_ahead: None,
         first_read_pages: 0,
@@ -83,28 +94,23 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
         streams: Vec::new(),
         buffer: None,
         ftl: wordline_ftl::Plan::new(&ftl, layout, dimensions, 1).unwrap(),
-    };
-    let table = Config {
-        block_summaries: shape.summaries,
-        ..Config::default()
-    };
-    Plan::flash(&table, device).unwrap()
+    }
 }
 
 /// A cache of such a flash under `table`, before a disk of so many pages.
 fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached<Disk> {
+    before_disk(&device(shape, reclaim), table, disk_pages)
+}
+
+/// The same of a flash.
+fn before_disk(device: &wordline_device::Plan, table: Value, disk_pages: u64) -> Cached<Disk> {
     let config: Config = serde_json::from_value(table).unwrap();
-    let device = device(shape, reclaim);
     let disk = wordline_disk::Config {
         capacity_bytes: Some(disk_pages * PAGE),
         ..wordline_disk::Config::default()
     };
     let disk = Disk::new(&wordline_disk::Plan::new(&disk).unwrap());
-    Cached::new(
-        &Plan::new(&config, &device, Costs::PUBLISHED),
-        &device,
-        disk,
-    )
+    Cached::new(&Plan::new(&config, device, Costs::PUBLISHED), device, disk)
 }
 
 /// Hears of moved pages and erased blocks.

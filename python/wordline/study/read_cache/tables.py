@@ -74,11 +74,12 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
 
 @dataclass(frozen=True)
 class Example:
-    """Flash of blocks of 4 pages, and single pages read one at a time: first those that lead to the
-    state in the picture, then those of the example."""
+    """Flash of four blocks of 4 pages whose queue fills three of them, as the pictures have it, and
+    single pages read one at a time: first those that lead to the state in the picture, then those
+    of the example. A collection begins when a write finds no room, or when the open block is full
+    and fewer than `threshold` blocks are free."""
 
-    blocks: int
-    queue: int
+    check: str
     threshold: int
     before: tuple[int, ...]
     steps: tuple[tuple[int, ...], ...]
@@ -87,38 +88,37 @@ class Example:
 PLACED = (30, 31, 32, 0, 33, 34, 1, 35, 36, 37, 38, 39)
 """By physical page: LPN 0 lies at PPN 3 and LPN 1 at PPN 6."""
 FIGURE_2 = Example(
-    blocks=7,
-    queue=12,
-    threshold=1,
+    check="each-page",
+    threshold=0,
     before=(*PLACED, *(page for page in PLACED[1:] if page > 1), PLACED[0]),
     steps=((15, 23, 12, 0, 1),),
 )
-"""LPN 0 and LPN 1 are the oldest. Behind the four blocks of the picture stand three more, which
-page mapping keeps for collections."""
+"""LPN 0 and LPN 1 are the oldest. Nothing is collected in the picture; a collection that moves
+pages would have no room on such a device, so that it moves none."""
 FIGURE_7 = Example(
-    blocks=8,
-    queue=15,
-    threshold=15,
-    before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31, 32, 33, 34,
-            20, 21, 22, 23, 24, 25, 26, 27, 15, 0, 32, 33, 34),
-    steps=((40, 41), (15, 0)),
+    check="full-block",
+    threshold=1,
+    before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31,
+            20, 24, 21, 22, 23, 25, 26, 27, 15, 0),
+    steps=((40, 41, 42, 43), (15, 0)),
 )  # fmt: skip
-"""The third block holds LPN 15 and LPN 0 and the two oldest pages."""
+"""The third block holds LPN 15 and LPN 0 and the two oldest pages; the next oldest are one each in
+the other two. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
     """Figures 2 and 7, which have no numbers, played and counted."""
-    aware, plain, zero = Scheme(LRU, aware=True), PLAIN[0], Scheme(LRU, reclaim=ZM)
+    aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
     _, two = _played(FIGURE_2, aware)
-    _, without = _played(FIGURE_2, plain)
+    _, without = _played(FIGURE_2, zero)
     _, erased, again = _played(FIGURE_7, zero)
     return Figure(
         id="2-7",
         title="Worked examples",
         section="figures 2, 7",
-        measured="Single pages on flash of blocks of four pages. Figure 2: a queue of 12 pages, "
-        "of which LPN 0 and 1 are the oldest; reads of 15, 23, 12, 0, 1. Figure 7: the block of "
-        "LPN 15 and 0 has the most invalid pages, two; then 15 and 0 are read again.",
+        measured="Single pages on flash of four blocks of four pages, a queue of 12. Figure 2: LPN "
+        "0 and 1 are the oldest; reads of 15, 23, 12, 0, 1. Figure 7: the block of LPN 15 and 0 "
+        "has the most invalid pages, two, when the fourth block is full; then both are read again.",
         rows=[
             Row(f"figure {number}: {what}", float(value), "")
             for number, found in (("2", two), ("7", erased)) for what, value in found.items()
@@ -176,10 +176,13 @@ def _counted(summary: Summary) -> Counts:
 
 def _summary(example: Example, pages: tuple[int, ...], scheme: Scheme) -> Summary:
     settings: dict[str, Value] = {
-        "nand.geometry.blocks_per_plane": example.blocks,
+        "nand.geometry.blocks_per_plane": 4,
         "nand.geometry.pages_per_block": 4,
-        "ftl.over_provisioning_ratio": 1 - example.queue / (4 * example.blocks),
-        "ftl.gc.start_free_pages": example.threshold,
+        "ftl.over_provisioning_ratio": 0.25,
+        "ftl.gc.check": example.check,
+        "ftl.gc.start_free_pages": 0,
+        "ftl.gc.start_free_blocks": example.threshold,
+        "ftl.gc.hard_free_blocks": 0,
         "replay.mode.closed-loop.queue_depth": 1,
         **scheme.overrides,
     }

@@ -11,6 +11,10 @@ use crate::owner::Owner;
 pub trait Reclaim {
     /// Whether a valid page is moved; else its owner loses it with the block.
     fn moves(&self, page: Lpn, owner: &impl Owner) -> bool;
+    /// Whether it ever moves a page that has another copy: collections need room for copies then.
+    fn needs_room(&self) -> bool {
+        true
+    }
 }
 
 macro_rules! members {
@@ -25,6 +29,9 @@ macro_rules! members {
         impl Reclaim for Reclaiming {
             fn moves(&self, page: Lpn, owner: &impl Owner) -> bool {
                 match self { $(Self::$Variant(policy) => policy.moves(page, owner)),+ }
+            }
+            fn needs_room(&self) -> bool {
+                match self { $(Self::$Variant(policy) => policy.needs_room()),+ }
             }
         }
     };

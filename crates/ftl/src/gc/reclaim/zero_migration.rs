@@ -22,4 +22,7 @@ impl Reclaim for ZeroMigration {
     fn moves(&self, _page: Lpn, _owner: &impl Owner) -> bool {
         false
     }
+    fn needs_room(&self) -> bool {
+        false
+    }
 }

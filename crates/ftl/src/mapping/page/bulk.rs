@@ -74,7 +74,7 @@ impl PageMap {
         mut filled: impl FnMut(Block) -> Result<(), E>,
     ) -> Result<u32, E> {
         let mut next = pages.start;
-        let least = self.start_blocks.max(self.reserve_blocks);
+        let least = self.rest_blocks;
         let round = self.layout.planes() * self.layout.pages_per_block;
         if self.caches() || next < self.unwritten || (pages.len() as u32) < round {
             return Ok(0);

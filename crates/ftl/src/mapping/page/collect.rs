@@ -188,7 +188,7 @@ impl PageMap {
         let room = state.active[0].end - state.active[0].next;
         let more = pages.saturating_sub(room);
         let free = state.free.saturating_sub(more.div_ceil(self.data_pages()));
-        self.full(plane).filter(|_| free < self.start_blocks)
+        self.full(plane).filter(|_| free < self.rest_blocks)
     }
 
     /// A block whose data is to move for the sake of even wear, taken out of the blocks that may be

@@ -46,7 +46,7 @@ impl PageMap {
         }
         let mut recovery = Recovery::default();
         for plane in (0..self.layout.planes()).map(Plane) {
-            let mut lacks = self.start_blocks;
+            let mut lacks = self.rest_blocks;
             for block in self.blocks_of(plane) {
                 let programmed = flash.array.programmed(block);
                 recovery.pages_read += self.reads_of(flash, block);

@@ -1,5 +1,6 @@
 //! Whether a plane has room for page mapping.
 
+use crate::gc::check::Check;
 use crate::plan::{Plan, PlanError};
 use crate::slc_cache::Caches;
 
@@ -7,9 +8,11 @@ use crate::slc_cache::Caches;
 pub(in crate::mapping) struct Demand {
     /// Filled by its share of the user pages.
     pub filled: u32,
-    /// Active blocks.
+    /// Blocks that are open when collection can gain nothing more.
     active: u32,
-    /// For garbage collection: active ones, and free ones as the threshold asks for.
+    /// Free ones then: as the threshold asks for, and one that a write finds beyond the reserve.
+    free: u32,
+    /// For garbage collection: both.
     pub collection: u64,
     /// For metadata.
     metadata: u32,
@@ -29,17 +32,25 @@ impl Demand {
         }
         let config = &plan.config;
         let user = plan.user_pages.div_ceil(plan.layout.planes());
+        // While a write waits the host has no open block, and none when its block is full, unless collections have opened it for their copies.
+        let copies = plan.reserve_blocks > 0;
+        let opens = !config.gc.own_block && copies;
+        let is_host_full = plan.collects_for_writes_only()
+            || config.gc.check == Check::FullBlock && !opens;
         let beside = [
-            config.gc.own_block,
+            !is_host_full,
+            config.gc.own_block && copies,
             config.wear.moves_data(),
             config.allocate.is_on_issue(),
             config.slc_cache.size().is_some(),
         ];
-        let active = 1 + beside.map(u32::from).iter().sum::<u32>();
+        let active = beside.map(u32::from).iter().sum();
+        let free = plan.rest_blocks();
         Ok(Self {
             filled: user / plan.data_pages(),
             active,
-            collection: u64::from(plan.start_blocks) + u64::from(active),
+            free,
+            collection: u64::from(free) + u64::from(active),
             metadata,
             dedicated: plan.dedicated_blocks(),
         })
@@ -68,11 +79,18 @@ impl Demand {
                 "ftl.gc.start_free_pages",
                 "lower it, raise ftl.over_provisioning_ratio",
             )
-        } else {
+        } else if plan.config.gc.start_free_blocks.is_none() {
             (
                 "ftl.over_provisioning_ratio",
                 "raise it, lower ftl.gc.start_free_ratio",
             )
+        } else if plan.start_blocks > plan.reserve_blocks + 1 {
+            (
+                "ftl.gc.start_free_blocks",
+                "lower it, raise ftl.over_provisioning_ratio",
+            )
+        } else {
+            ("ftl.over_provisioning_ratio", "raise it")
         };
         let of_cache = match self.dedicated {
             0 => String::new(),
@@ -83,11 +101,7 @@ impl Demand {
             reason: format!(
                 "the {user} user pages of a plane fill {} of its {} blocks{of_cache}, and garbage collection \
                  needs {} (threshold {}, active {})",
-                self.filled,
-                plan.layout.blocks_per_plane,
-                self.collection,
-                plan.start_blocks,
-                self.active
+                self.filled, plan.layout.blocks_per_plane, self.collection, self.free, self.active
             ),
             remedy: format!("{remedy}, or give a plane more blocks"),
         }

@@ -25,8 +25,8 @@ impl PageMap {
     pub(super) fn put(&mut self, page: Lpn, plane: Plane, home: bool) -> Option<Put> {
         let shared = self.collection == Writer::Host;
         let mut state = &mut self.planes[plane.index()];
-        // Else there is room: collections start while there are more free blocks than the reserve.
-        let mut ends_row = state.free < self.start_blocks;
+        // Else there is room, and no collection is wanted.
+        let mut ends_row = state.free < self.rest_blocks;
         if ends_row && !state.has_room(self.reserve_blocks, shared) {
             return None;
         }
@@ -59,6 +59,7 @@ impl PageMap {
         }
         if is_full {
             self.close(plane, block);
+            self.full_block(plane);
         }
         Some(Put {
             placed: Placed {
@@ -104,6 +105,9 @@ impl PageMap {
         self.map[owner as usize - 1] = place.0 + 1;
         if is_full {
             self.close(plane, block);
+            if writer == Writer::Host {
+                self.full_block(plane);
+            }
         }
         place
     }
