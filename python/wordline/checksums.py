@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "checksums.json"
+SUMMARY = "summary.json"
 SCHEMA = 1
 """Of results: that of summary.json."""
 BLOCK = 1 << 20
@@ -34,10 +35,7 @@ def text_of(folder: str, names: Iterable[str]) -> str:
     # Without the module json, which takes long to import.
     lines = [f'    "{name}": "{_of_file(os.path.join(folder, name))}"' for name in sorted(names)]
     told = ",\n".join(lines)
-    return (
-        f'{{\n  "schema": {SCHEMA},\n  "version": "{wordline.__version__}",\n'
-        f'  "crc32": {{\n{told}\n  }}\n}}\n'
-    )
+    return f'{{\n  "schema": {SCHEMA},\n  "crc32": {{\n{told}\n  }}\n}}\n'
 
 
 def covers(name: str) -> bool:
@@ -57,7 +55,7 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
         with open(os.path.join(place, NAME), encoding="utf-8") as file:
             told = json.load(file)
         known = {str(name): str(crc) for name, crc in told["crc32"].items()}
-        schema, version = told["schema"], str(told["version"])
+        schema = told["schema"]
     except FileNotFoundError:
         warn(f"{place}: holds no {NAME}; what is in its files is not checked")
         return
@@ -66,7 +64,7 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
             f"{place}/{NAME}: cannot be read ({fault}); run it again, or delete that file to read "
             "the results unchecked"
         ) from None
-    require_version(place, version, schema)
+    require_schema(place, schema)
     for name, crc in known.items():
         path = os.path.join(place, name)
         try:
@@ -80,16 +78,23 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
             raise WordlineError(
                 f"{path}: cannot be read: {fault.strerror or fault}; run it again"
             ) from fault
+    if SUMMARY in known:
+        with open(os.path.join(place, SUMMARY), encoding="utf-8") as file:
+            require_version(place, str(json.load(file)["version"]))
 
 
-def require_version(where: str, version: str, schema: object = SCHEMA) -> None:
-    """Refuses results that this version of Wordline does not know how to read."""
+def require_schema(where: str, schema: object) -> None:
+    """Refuses results of a schema that this version of Wordline does not read."""
     if schema != SCHEMA:
         raise WordlineError(
             f"{where}: holds results of schema {schema}, and this is Wordline "
-            f"{wordline.__version__}, which reads schema {SCHEMA}; read them with Wordline "
-            f"{version}, or run it again"
+            f"{wordline.__version__}, which reads schema {SCHEMA}; read them with the version that "
+            "wrote them, or run it again"
         )
+
+
+def require_version(where: str, version: str) -> None:
+    """Refuses results of a version of Wordline that is newer than this one."""
     if _numbers(version) > _numbers(wordline.__version__):
         raise WordlineError(
             f"{where}: was written by Wordline {version}, and this is {wordline.__version__}; read "

@@ -190,9 +190,8 @@ def _side(one: object, place: int) -> Side:
             f"{folder}: holds no results of a run or a sweep; name a folder of either"
         ) from None
     try:
-        checksums.require_version(
-            f"{folder / 'summary.json'}", str(summary["version"]), summary["schema"]
-        )
+        checksums.require_schema(str(folder), summary["schema"])
+        checksums.require_version(str(folder), str(summary["version"]))
         return _of_run(folder.name, summary, config)
     except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise WordlineError(

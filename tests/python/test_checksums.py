@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars
 import pytest
 from conftest import TINY, Command, msr
 
@@ -82,25 +83,38 @@ def test_so_it_is_in_a_sweep(copies: Path, wordline: Command, name: str) -> None
         package.Sweep.of("sweep")
 
 
-def restated(folder: Path, **told: object) -> None:
-    """Has results say that they are another version's."""
-    path = folder / "checksums.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | told))
+def restated(folder: Path, key: str, value: object) -> None:
+    """Has results say that they are another version's, or of another schema."""
+    sums = folder / "checksums.json"
+    told = json.loads(sums.read_text())
+    if key == "schema":
+        told[key] = value
+    elif (folder / "summary.json").exists():
+        summary = folder / "summary.json"
+        summary.write_text(json.dumps(json.loads(summary.read_text()) | {key: value}))
+    else:
+        table = polars.read_parquet(folder / "points.parquet")
+        table = table.with_columns(polars.lit(value).alias(key))
+        table.write_parquet(folder / "points.parquet")
+    told["crc32"] = {
+        name: f"{zlib.crc32((folder / name).read_bytes()):08x}" for name in told["crc32"]
+    }
+    sums.write_text(json.dumps(told))
 
 
 @pytest.mark.parametrize("command", [*READERS.values(), ("sweep", "report", "sweep")])
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("key", "value", "said"),
     [
-        ({"version": "99.1.0"}, "was written by Wordline 99.1.0, and this is"),
-        ({"schema": 7, "version": "9.0.0"}, "read them with Wordline 9.0.0, or run it again"),
+        ("version", "99.1.0", "was written by Wordline 99.1.0, and this is"),
+        ("schema", 7, "holds results of schema 7, and this is Wordline"),
     ],
 )
 def test_results_of_another_schema_or_a_future_version_are_refused(
-    copies: Path, wordline: Command, command: tuple[str, ...], told: dict[str, object], said: str
+    copies: Path, wordline: Command, command: tuple[str, ...], key: str, value: object, said: str
 ) -> None:
-    restated(copies / "here", **told)
-    restated(copies / "sweep", **told)
+    restated(copies / "here", key, value)
+    restated(copies / "sweep", key, value)
     done = wordline(*command)
     assert done.returncode == 2
     assert said in done.stderr
@@ -118,8 +132,9 @@ def test_so_are_those_without_checksums_and_the_others_are_noted(
         "note: here: holds no checksums.json; what is in its files is not checked\n"
     )
     summary = copies / "here/summary.json"
+    told = json.loads(summary.read_text())
     for key, value in (("schema", 2), ("version", "10.0.0")):
-        summary.write_text(json.dumps(json.loads(summary.read_text()) | {key: value}))
+        summary.write_text(json.dumps(told | {key: value}))
         done = wordline(*READERS[command])
         assert done.returncode == 2
         assert str(value) in done.stderr

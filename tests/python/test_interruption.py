@@ -162,7 +162,7 @@ def test_at_whatever_instant_a_signal_comes_the_last_line_says_what_is_there(
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     begun = time.monotonic()
-    assert start("run", tiny, "--out", "whole").wait(timeout=60) == 0
+    assert start("run", tiny, "--out", "whole").communicate(timeout=60)[1] == ""
     took = time.monotonic() - begun
     here = place / "here"
     for instant in range(instants):

@@ -319,7 +319,8 @@ def _summary(path: Path) -> dict[str, Any]:
         raise WordlineError(f"{path}: is not a summary; run it again")
     told = cast("dict[str, Any]", summary)
     if "schema" in told:
-        checksums.require_version(str(path), str(told.get("version")), told["schema"])
+        checksums.require_schema(str(path), told["schema"])
+        checksums.require_version(str(path), str(told.get("version")))
     return told
 
 
