@@ -59,7 +59,8 @@ def undisturbed(ended: list[Any] | None = None) -> Generator[None]:
 
 def ended() -> list[Any]:
     """What work appends to as its last step: the list of the block around it, if there is one."""
-    return next((one for one in reversed(_holds) if one is not None), [])
+    alone: list[Any] = []
+    return next((one for one in reversed(_holds) if one is not None), alone)
 
 
 def _is_held() -> bool:
