@@ -1,5 +1,5 @@
-"""How requests were issued, in a sentence: open or closed loop, scaled or not, and how long the
-recording was beside the simulation."""
+"""How requests were issued, in a sentence: open or closed loop or with think times, scaled or not,
+and how long the recording was beside the simulation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +28,8 @@ def _loop(load: Mapping[str, Any]) -> str:
             return depth
         known = load["recorded_s"] is not None
         return f"{depth}, {'time stamps ignored' if known else 'no usable time stamps'}"
+    if load["replay"] == "think-time":
+        return "one request at a time, with the think times of the recording"
     if not recorded:
         return "open loop, generated arrivals"
     if load["time_scale"] == 1:

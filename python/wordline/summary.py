@@ -36,7 +36,7 @@ class Input(TypedDict):
     kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
     digest: str | None
-    replay: Literal["open-loop", "closed-loop", "mixed"]
+    replay: Literal["open-loop", "closed-loop", "think-time", "mixed"]
     time_scale: float | None
     recorded_s: float | None
     queue_depth: int | None
@@ -181,7 +181,7 @@ class StreamInput(TypedDict):
     kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
     digest: str | None
-    replay: Literal["open-loop", "closed-loop", "mixed"]
+    replay: Literal["open-loop", "closed-loop", "think-time", "mixed"]
     time_scale: float | None
     recorded_s: float | None
     queue_depth: int | None

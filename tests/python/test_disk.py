@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import wordline as package
+from wordline.replay import replayed
 
 ROOT = Path(__file__).parents[2]
 TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")
@@ -150,3 +151,58 @@ def test_a_disk_by_itself_leaves_no_tables_of_flash(wordline: Command, place: Pa
     assert wordline("report", "out").returncode == 0
     with pytest.raises(package.WordlineError, match="have no blocks; add"):
         run("disk-5ms").blocks  # noqa: B018
+
+
+RECORDED = (
+    "time_ns,op,offset_bytes,size_bytes,volume,response_ns\n"
+    "0,read,0,4096,0,10000000\n"
+    "15000000,write,4096,4096,0,4000000\n"
+    "17000000,read,8192,4096,0,1000000\n"
+    "27000000,read,0,4096,0,1000000\n"
+)
+# From the completion of one to the next; the third was issued before the second was complete.
+THOUGHT_MS = (5.0, 0.0, 9.0)
+
+
+def test_a_replay_with_think_times_issues_each_request_so_long_after_the_one_before(place: Path):
+    trace = place / "recorded.csv"
+    trace.write_text(RECORDED)
+    at = {"replay.mode": "think-time"}
+    result = package.run("disk-5ms", trace=str(trace), overrides=at, requests=True)
+    rows = result.requests.polars().sort("arrival_ps")
+    assert [ps / 1e9 for ps in rows["arrival_ps"]] == [0.0, 10.0, 15.0, 29.0]
+    assert result.summary["time"]["simulated_s"] == pytest.approx(0.034)
+    asked = result.summary["input"]
+    assert (asked["replay"], asked["queue_depth"]) == ("think-time", 1)
+    assert "think times" in replayed(result.summary)
+    half = package.run(
+        "disk-5ms",
+        trace=str(trace),
+        overrides={"replay.mode.think-time.time_scale": 0.5},
+        requests=True,
+    )
+    rows = half.requests.polars().sort("arrival_ps")
+    assert [ps / 1e9 for ps in rows["arrival_ps"]] == [0.0, 7.5, 12.5, 22.0]
+
+
+@pytest.mark.parametrize("store", ["d4", "cheetah-9lp", "demo-store"])
+def test_think_times_are_kept_on_any_store(place: Path, store: str):
+    trace = place / "recorded.csv"
+    trace.write_text(RECORDED)
+    overrides = {"replay.mode": "think-time"}
+    result = package.run(store, trace=str(trace), overrides=overrides, requests=True)
+    rows = result.requests.polars().sort("arrival_ps")
+    ends = (rows["arrival_ps"] + rows["latency_ps"]).to_list()
+    thought = [(at - end) / 1e9 for at, end in zip(rows["arrival_ps"][1:], ends, strict=False)]
+    assert thought == list(THOUGHT_MS)
+
+
+def test_a_trace_without_response_times_is_refused_a_replay_with_think_times(
+    wordline: Command, place: Path
+):
+    (place / "plain.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,4096,0\n")
+    done = wordline("run", "disk-5ms", "--trace", "plain.csv", "--set", "replay.mode=think-time")
+    assert done.returncode == 2
+    assert "plain.csv:2: a replay with think times needs" in done.stderr
+    assert "response_ns" in done.stderr
+    assert "Traceback" not in done.stderr

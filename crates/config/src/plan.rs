@@ -182,6 +182,11 @@ pub enum Replay {
         /// Requests under way at once.
         queue_depth: u32,
     },
+    /// When the request before has completed and a recorded time is over.
+    ThinkTime {
+        /// Recorded times between a completion and the next request are multiplied by this; not negative, and finite.
+        time_scale: f64,
+    },
 }
 
 /// What happens before the run.

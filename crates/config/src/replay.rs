@@ -44,11 +44,32 @@ impl Cited for ClosedLoop {
     const PAPER: &'static str = "";
 }
 
+/// One request after the other, each as long after the completion of the one before as it was when they were recorded; at once, if
+/// that was not complete then. The trace has response times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThinkTime {
+    /// The times between a completion and the next request are multiplied by this. Factor.
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub time_scale: f64,
+}
+
+impl Default for ThinkTime {
+    fn default() -> Self {
+        Self { time_scale: 1.0 }
+    }
+}
+
+impl Cited for ThinkTime {
+    const PAPER: &'static str = "";
+}
+
 wordline_kernel::family! {
     /// When is a request issued?
     pub enum Mode at "replay.mode" {
         "open-loop" => OpenLoop(OpenLoop),
         "closed-loop" => ClosedLoop(ClosedLoop),
+        "think-time" => ThinkTime(ThinkTime),
     }
 }
 

@@ -232,7 +232,7 @@ impl Issued {
     pub(crate) fn time_scale(&self) -> Option<f64> {
         match self.replay {
             Replay::OpenLoop { time_scale } => Some(time_scale),
-            Replay::ClosedLoop { .. } => None,
+            Replay::ClosedLoop { .. } | Replay::ThinkTime { .. } => None,
         }
     }
 }

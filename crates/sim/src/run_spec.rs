@@ -441,9 +441,12 @@ impl RunSpec {
         let mut options = self.trace_options.clone();
         match (replay, options.time_order) {
             (Replay::ClosedLoop { .. }, TimeOrder::Error) => options.time_order = TimeOrder::File,
-            (Replay::OpenLoop { .. }, TimeOrder::File) => return Err(open_loop_of_files(traces)),
+            (Replay::OpenLoop { .. } | Replay::ThinkTime { .. }, TimeOrder::File) => {
+                return Err(open_loop_of_files(traces));
+            }
             _ => {}
         }
+        options.think_times = matches!(replay, Replay::ThinkTime { .. });
         options.capacity_bytes = Some(disk.map_or(plan.user_bytes(), |disk| disk.bytes));
         if disk.is_none() {
             options.disks = plan.volumes().to_vec();
@@ -520,7 +523,7 @@ fn open_loop_of_files(traces: &[PathBuf]) -> WorkloadError {
     let path = traces.first().map_or(Path::new("trace"), PathBuf::as_path);
     WorkloadError::new(
         path,
-        "an open loop issues requests by their time stamps, and --time-order file makes no use of them",
+        "requests are issued by their time stamps, and --time-order file makes no use of them",
         "pass --time-order sort or clamp, or replay it closed loop: --set replay.mode.closed-loop.queue_depth=32",
     )
 }

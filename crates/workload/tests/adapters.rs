@@ -260,3 +260,42 @@ fn files_play_one_after_the_other() {
     while again.next_request().expect("it plays").is_some() {}
     assert_eq!(again.digest(), digest);
 }
+
+/// Arrivals in nanoseconds of a trace that is read with think times.
+fn thought(lines: &str) -> Result<Vec<u64>, String> {
+    let options = TraceOptions {
+        think_times: true,
+        ..TraceOptions::default()
+    };
+    let trace = Trace::from_bytes("x.csv", lines.as_bytes(), &options);
+    let mut trace = trace.map_err(|error| error.to_string())?;
+    let mut arrivals = Vec::new();
+    while let Some(request) = trace.next_request().map_err(|error| error.to_string())? {
+        arrivals.push(request.arrival.ns());
+    }
+    Ok(arrivals)
+}
+
+/// The second request comes 4 us after the completion of the first, the third while the second is under way, the fourth 1 us after the
+/// completion of the third.
+#[test]
+fn think_times_are_those_between_a_completion_and_the_next_request() {
+    let own = "time_ns,op,offset_bytes,size_bytes,volume,response_ns\n\
+               0,read,0,512,0,1000\n5000,read,512,512,0,2000\n6000,write,0,512,0,4000\n11000,read,0,512,0,1\n";
+    assert_eq!(thought(own), Ok(vec![0, 4000, 4000, 5000]));
+    let msr = "1000,hm,0,Read,0,512,10\n1050,hm,0,Read,512,512,20\n1060,hm,0,Write,0,512,40\n1110,hm,0,Read,0,512,1\n";
+    assert_eq!(thought(msr), Ok(vec![0, 4000, 4000, 5000]));
+}
+
+#[test]
+fn think_times_of_a_trace_without_response_times_are_refused() {
+    for lines in [
+        "time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n",
+        "1000,hm,0,Read,0,512,0\n",
+    ] {
+        let error = thought(lines).expect_err("there are none");
+        assert!(error.starts_with("x.csv:"), "{error}");
+        assert!(error.contains("its response time is missing"), "{error}");
+        assert!(error.contains("column response_ns"), "{error}");
+    }
+}

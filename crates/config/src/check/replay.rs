@@ -11,5 +11,8 @@ pub(super) fn replay(mode: &Mode) -> Replay {
         Mode::ClosedLoop(closed) => Replay::ClosedLoop {
             queue_depth: closed.queue_depth,
         },
+        Mode::ThinkTime(think) => Replay::ThinkTime {
+            time_scale: think.time_scale,
+        },
     }
 }

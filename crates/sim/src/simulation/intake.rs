@@ -53,7 +53,7 @@ pub(super) struct Position {
     pub(super) ahead: Option<Request>,
     /// What follows it, as far as the device wants to hear of it.
     beyond: VecDeque<Request>,
-    /// Closed loop: when the next requests are issued.
+    /// When those completed behind which the next requests are issued; not of an open loop.
     tokens: VecDeque<Time>,
     /// The latest completion of a closed loop that stops at a time, and how many there were at that instant.
     at_once: (Time, u64),
@@ -64,6 +64,7 @@ impl Position {
         let tokens = match replay {
             Replay::OpenLoop { .. } => VecDeque::new(),
             Replay::ClosedLoop { queue_depth } => vec![Time::ZERO; queue_depth as usize].into(),
+            Replay::ThinkTime { .. } => vec![Time::ZERO].into(),
         };
         Self {
             issued: [0; 4],
@@ -138,6 +139,11 @@ impl<'a> Intake<'a> {
         match self.replay {
             Replay::OpenLoop { .. } => Some(arrival),
             Replay::ClosedLoop { .. } => self.at.tokens.front().copied(),
+            Replay::ThinkTime { .. } => {
+                let before = self.at.recorded.map_or(Time::ZERO, |(_, last)| last);
+                let complete = self.at.tokens.front()?;
+                Some(*complete + arrival.since(before))
+            }
         }
     }
     /// The next request, which is issued at `arrival`.
@@ -178,19 +184,19 @@ impl<'a> Intake<'a> {
     }
     /// Whether it should be issued by time stamps that it does not have.
     pub(super) fn is_untimed(&self) -> bool {
-        matches!(self.replay, Replay::OpenLoop { .. }) && !self.source.timed()
+        !matches!(self.replay, Replay::ClosedLoop { .. }) && !self.source.timed()
     }
     /// Whether the next request is issued when another completes.
     #[inline]
     pub(super) fn waits(&self) -> bool {
-        matches!(self.replay, Replay::ClosedLoop { .. }) && self.at.tokens.is_empty()
+        !matches!(self.replay, Replay::OpenLoop { .. }) && self.at.tokens.is_empty()
     }
     /// A request has completed: a closed loop issues the next one, or stops. Whether it does.
     #[inline]
     pub(super) fn completed(&mut self, now: Time) -> bool {
-        let Replay::ClosedLoop { .. } = self.replay else {
+        if let Replay::OpenLoop { .. } = self.replay {
             return false;
-        };
+        }
         if self.until == Time::MAX {
             self.at.tokens.push_back(now);
             return false;
@@ -233,7 +239,9 @@ impl<'a> Intake<'a> {
             replay: self.replay,
             counts: self.counts(),
             first_arrival: self.at.first_arrival,
-            recorded: self.at.recorded.filter(|_| self.source.timed()),
+            recorded: self.at.recorded.filter(|_| {
+                self.source.timed() && !matches!(self.replay, Replay::ThinkTime { .. })
+            }),
         }
     }
     /// No further request is issued.
@@ -245,9 +253,9 @@ impl<'a> Intake<'a> {
     }
     /// Adds up to `most` of the requests that come next to `upcoming`; none whose time is not known.
     pub(super) fn look_ahead(&mut self, most: usize, upcoming: &mut Vec<Request>) {
-        if let Replay::ClosedLoop { .. } = self.replay {
+        let Replay::OpenLoop { .. } = self.replay else {
             return;
-        }
+        };
         self.fill();
         while self.at.beyond.len() + 1 < most && self.at.open {
             match self.fetch() {
@@ -292,7 +300,9 @@ impl<'a> Intake<'a> {
                 continue;
             }
             let arrival = match self.replay {
-                Replay::OpenLoop { time_scale } if time_scale != 1.0 => {
+                Replay::OpenLoop { time_scale } | Replay::ThinkTime { time_scale }
+                    if time_scale != 1.0 =>
+                {
                     Time((next.arrival.0 as f64 * time_scale).round() as u64)
                 }
                 _ => next.arrival,

@@ -55,7 +55,7 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
         time_scale: single.and_then(Issued::time_scale),
         recorded_s: single.filter(|_| !generated).and_then(Issued::recorded_s),
         queue_depth: match replay {
-            "closed-loop" if alike => depths.sum(),
+            "closed-loop" | "think-time" if alike => depths.sum(),
             _ => slots,
         },
         ..StreamInput::new(&counts, served)
@@ -70,6 +70,7 @@ pub(crate) fn replay_name(replay: &Replay) -> &'static str {
     match replay {
         Replay::OpenLoop { .. } => "open-loop",
         Replay::ClosedLoop { .. } => "closed-loop",
+        Replay::ThinkTime { .. } => "think-time",
     }
 }
 
@@ -78,5 +79,6 @@ pub(crate) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
     match replay {
         Replay::OpenLoop { .. } => slots,
         Replay::ClosedLoop { queue_depth } => Some(*queue_depth),
+        Replay::ThinkTime { .. } => Some(1),
     }
 }

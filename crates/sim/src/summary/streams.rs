@@ -52,8 +52,8 @@ pub struct StreamInput {
     pub files: Vec<InputFile>,
     /// Digest of the bytes of the trace that were read; null for generated load, and for several streams, which have their own.
     pub digest: Option<String>,
-    /// Open or closed loop; mixed if the streams differ.
-    #[schemars(extend("enum" = ["open-loop", "closed-loop", "mixed"]))]
+    /// Open or closed loop, or a request at a time with think times; mixed if the streams differ.
+    #[schemars(extend("enum" = ["open-loop", "closed-loop", "think-time", "mixed"]))]
     pub replay: &'static str,
     /// Open loop: what recorded times were multiplied by. Null in a closed loop, and for several streams, which have their own.
     pub time_scale: Option<f64>,

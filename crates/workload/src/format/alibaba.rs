@@ -71,6 +71,7 @@ mod tests {
             volume: 419,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         let line = "419,W,8792731648,16384,1577808144360767";
         assert_eq!(parsed(Alibaba, line), Ok(Some(expected)));

@@ -47,6 +47,7 @@ mod tests {
             volume: 0,
             op: Op::Read,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(parsed(ArcLis, "1842745 64 0 1"), Ok(Some(expected)));
     }

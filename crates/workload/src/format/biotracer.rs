@@ -59,6 +59,7 @@ mod tests {
             volume: 0,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         let line = "4043872\t\t96\t\t49152\t\t5\t\t1398396860.168065791\t\t1398396860.168307510\t\t\
                     1398396860.168322874\t\t1398396860.171732249";

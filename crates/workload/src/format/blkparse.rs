@@ -270,6 +270,7 @@ mod tests {
             volume: (8 << 20) + 33,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         let line = "  8,33  21        2     0.001003911  6742  D  WS 4202624 + 8 [(null)]";
         assert_eq!(of(line), Ok(Some(expected)));

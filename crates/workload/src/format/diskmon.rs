@@ -55,6 +55,7 @@ mod tests {
             volume: 0,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         let line = "0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8";
         assert_eq!(parsed(Diskmon, line), Ok(Some(expected)));

@@ -78,6 +78,7 @@ mod tests {
             volume: 0,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(
             parsed(Disksim, "7961.833 0 20228336 8 0"),

@@ -206,6 +206,7 @@ mod tests {
                 volume: 1,
                 op: Op::Write,
                 fua: false,
+                response: Record::UNSTATED,
             },
             Record {
                 ticks: 250,
@@ -214,6 +215,7 @@ mod tests {
                 volume: 0,
                 op: Op::Read,
                 fua: false,
+                response: Record::UNSTATED,
             },
             Record {
                 ticks: 250,
@@ -222,6 +224,7 @@ mod tests {
                 volume: 0,
                 op: Op::Flush,
                 fua: false,
+                response: Record::UNSTATED,
             },
         ];
         assert_eq!(read(log), expected);
@@ -237,6 +240,7 @@ mod tests {
             volume: 0,
             op: Op::Trim,
             fua: false,
+            response: Record::UNSTATED,
         }];
         assert_eq!(read(log), expected);
     }

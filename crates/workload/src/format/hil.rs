@@ -54,6 +54,7 @@ mod tests {
             volume: 0,
             op: Op::Read,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(
             parsed(Hil, "640.875000\t0\t522872\t3\t1"),

@@ -90,7 +90,7 @@ macro_rules! formats {
 // A format: its variant, name and file; the usual ending of its files; the unit in which they state times;
 // what it is recognised by; and its columns.
 formats! {
-    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume",
+    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
     FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
     Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes a record",

@@ -86,6 +86,7 @@ mod tests {
             volume: 1,
             op: Op::Read,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(
             parsed(Mqsim, "11565000 1 31244784 64 1"),

@@ -97,9 +97,26 @@ impl Line for Msr {
         let op = word(fields.text("operation")?).or_else(|reason| fields.fault(reason))?;
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
-        fields.skip("response time")?;
+        let response = response(fields.text("response time")?);
         fields.end()?;
-        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
+        Ok(Some(Record {
+            response,
+            ..Record::plain(ticks, op, offset, bytes, volume)
+        }))
+    }
+}
+
+/// A response time; copies that have none say 0, or something else that is no number of ticks.
+#[inline]
+fn response(field: &[u8]) -> u64 {
+    let digits = |ticks: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then_some(())?;
+        ticks.checked_mul(10)?.checked_add(digit.into())
+    };
+    match field.iter().try_fold(0, digits) {
+        Some(0) | None => Record::UNSTATED,
+        Some(ticks) => ticks,
     }
 }
 
@@ -134,6 +151,7 @@ mod tests {
             volume: 0,
             op: Op::Write,
             fua: false,
+            response: 2833,
         };
         assert_eq!(record, Ok(Some(expected)));
     }

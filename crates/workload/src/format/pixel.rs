@@ -80,6 +80,7 @@ mod tests {
             volume: 8_388_608,
             op: Op::Read,
             fua: false,
+            response: Record::UNSTATED,
         };
         let rest = "-225,8388608,R,30175712,8,159273.83748699998";
         assert_eq!(

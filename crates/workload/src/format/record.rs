@@ -14,9 +14,13 @@ pub(crate) struct Record {
     pub(crate) op: Op,
     /// As in [`Request`].
     pub(crate) fua: bool,
+    /// How long it took when it was recorded, in ticks; [`Record::UNSTATED`] if the file does not say.
+    pub(crate) response: u64,
 }
 
 impl Record {
+    /// Ticks that a file does not state.
+    pub(crate) const UNSTATED: u64 = UNSTATED;
     /// One of a format that knows no durable writes.
     #[inline]
     pub(crate) const fn plain(ticks: u64, op: Op, offset: u64, bytes: u64, volume: u32) -> Self {
@@ -27,6 +31,7 @@ impl Record {
             volume,
             op,
             fua: false,
+            response: UNSTATED,
         }
     }
 }

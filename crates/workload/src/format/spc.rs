@@ -68,6 +68,7 @@ mod tests {
             volume: 0,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(parsed(Spc, "0,303574,3584,w,0.026214"), Ok(Some(expected)));
         assert_eq!(

@@ -115,6 +115,7 @@ mod tests {
             volume: 1,
             op: Op::Read,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(Srt.parse(&bytes(|_| ())), Ok(expected));
         let reason = |record: &[u8]| Srt.parse(record).unwrap_err().reason;

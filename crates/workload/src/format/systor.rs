@@ -58,6 +58,7 @@ mod tests {
             volume: 0,
             op: Op::Read,
             fua: false,
+            response: Record::UNSTATED,
         };
         let line = "1456095145.133076000,0.000806000,R,0,899056122368,131072";
         assert_eq!(parsed(Systor, line), Ok(Some(expected)));

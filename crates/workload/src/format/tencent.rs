@@ -48,6 +48,7 @@ mod tests {
             volume: 1058,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(
             parsed(Tencent, "1538323200,4247200,128,1,1058"),

@@ -84,6 +84,7 @@ impl Piece for Vscsi {
             volume: 0,
             op,
             fua: is_verified(code),
+            response: Record::UNSTATED,
         })
     }
 }
@@ -113,6 +114,7 @@ mod tests {
             volume: 0,
             op: Op::Write,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(Vscsi.parse(&bytes(VERSION, 0x2a)), Ok(expected));
         let durable = Record {

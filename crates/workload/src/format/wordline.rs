@@ -1,4 +1,5 @@
-//! Wordline's own CSV: the header `time_ns,op,offset_bytes,size_bytes,volume`, then one request a line.
+//! Wordline's own CSV: the header `time_ns,op,offset_bytes,size_bytes,volume`, then one request a line. A recording may have a sixth column,
+//! `response_ns`: how long the request took when it was recorded.
 //!
 //! Time counts from the start of the run, in nanoseconds with up to three decimals (picoseconds); it is
 //! not moved to the first record. The operation is read, write, write-fua (a write that is done only
@@ -13,6 +14,7 @@ use crate::losses::Losses;
 use crate::{Op, Request};
 
 pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
+const WITH_RESPONSE: &str = "time_ns,op,offset_bytes,size_bytes,volume,response_ns";
 
 struct Wordline;
 
@@ -51,7 +53,7 @@ impl Line for Wordline {
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
-        if fields.are(HEADER.as_bytes()) {
+        if fields.are(HEADER.as_bytes()) || fields.are(WITH_RESPONSE.as_bytes()) {
             return Ok(None);
         }
         let ticks = fields.decimal("time", 3)?;
@@ -72,7 +74,13 @@ impl Line for Wordline {
             return fields.fault("a flush has no range: its offset and size are 0");
         }
         let volume = fields.number32("volume")?;
-        fields.end()?;
+        let response = if fields.end().is_ok() {
+            Record::UNSTATED
+        } else {
+            let response = fields.decimal("response time", 3)?;
+            fields.end()?;
+            response
+        };
         Ok(Some(Record {
             ticks,
             offset,
@@ -80,6 +88,7 @@ impl Line for Wordline {
             volume,
             op,
             fua,
+            response,
         }))
     }
 }
@@ -135,10 +144,22 @@ mod tests {
             volume: 3,
             op: Op::Trim,
             fua: false,
+            response: Record::UNSTATED,
         };
         assert_eq!(
             parsed(Wordline, "1234.567,trim,4096,8192,3"),
             Ok(Some(expected))
+        );
+        assert_eq!(
+            parsed(Wordline, "1234.567,trim,4096,8192,3,2500.25"),
+            Ok(Some(Record {
+                response: 2_500_250,
+                ..expected
+            }))
+        );
+        assert_eq!(
+            parsed(Wordline, "1,trim,4096,8192,3,x").unwrap_err(),
+            "column 6: the response time is `x`, not a decimal number"
         );
         assert_eq!(
             parsed(Wordline, "1,erase,4096,8192,3").unwrap_err(),

@@ -42,6 +42,8 @@ pub struct Trace {
     carried: Option<Request>,
     clock: Time,
     last: Time,
+    /// With think times: when the request before was complete as it was recorded, and the sum of them.
+    thinking: (Time, Time),
     counts: Counts,
     first_skipped: Option<WorkloadError>,
     /// What ended the reading of the file, while records from before it wait to be sorted.
@@ -188,6 +190,7 @@ impl Trace {
             carried: None,
             clock: Time::ZERO,
             last: Time::ZERO,
+            thinking: (Time::ZERO, Time::ZERO),
             counts: Counts::default(),
             first_skipped: None,
             failure: None,
@@ -350,6 +353,9 @@ impl Trace {
     /// What this does not take, the path through all adapters does.
     #[inline]
     fn plain(&mut self) -> Option<Request> {
+        if self.options.think_times {
+            return None;
+        }
         let open = self.open.as_mut()?;
         let record = open.records.get(open.returned)?.record;
         let zero = open.zero.unwrap_or(record.ticks);
@@ -392,12 +398,37 @@ impl Trace {
             if !kept.map_err(|refusal| self.refused(place, refusal))? {
                 continue;
             }
+            let arrival = if self.options.think_times {
+                let thought = self.thought(record.response, arrival);
+                thought.map_err(|refusal| self.refused(place, refusal))?
+            } else {
+                arrival
+            };
             if self.disks.is_empty() && self.fitter.keeps(record) {
                 return Ok(Some(request(record, 0, arrival)));
             }
             return self.fitted(&placed, arrival).map(Some);
         }
         Ok(None)
+    }
+
+    /// The sum of the think times up to a request that was recorded at `arrival`, and took `response` ticks.
+    fn thought(&mut self, response: u64, arrival: Time) -> Result<Time, Refusal> {
+        let tick_ps = self.open.as_ref().map_or(0, |open| open.tick_ps);
+        let took = (response != Record::UNSTATED).then(|| response.checked_mul(tick_ps));
+        let Some(complete) = took
+            .flatten()
+            .and_then(|took| arrival.checked_add(Time(took)))
+        else {
+            return Err(Refusal::new(
+                "a replay with think times needs to know how long the request took, and its response time is missing or beyond the clock",
+                "take a recording in the format msr, or in wordline with the column response_ns; or leave replay.mode out",
+            ));
+        };
+        let (before, sum) = self.thinking;
+        let sum = sum + arrival.since(before);
+        self.thinking = (complete, sum);
+        Ok(sum)
     }
 
     /// The request of a record that changes, or whose volume has a place of its own.

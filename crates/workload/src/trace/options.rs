@@ -19,6 +19,9 @@ pub struct TraceOptions {
     /// Whether a request whose time the clock does not reach is kept in its place in the file; how long the trace took is
     /// unknown then. Otherwise it is refused.
     pub times_may_be_unknown: bool,
+    /// Whether arrivals are replaced by sums of think times: each request as long after the one before as it was issued after the
+    /// completion of that when it was recorded; at once, if that was not complete. A request without a response time is refused.
+    pub think_times: bool,
     /// What to do with requests that are no whole sectors.
     pub align: Align,
     /// What to do with several volumes.
