@@ -68,37 +68,48 @@ class OnFlash:
             self.overrides = {"disk.capacity_bytes": 1 << 50} | self.overrides
         # What is wrong in any size is refused; a size that does not fit is a note.
         config.check(self.device, self.overrides)
-        nand, ssd = resolved["nand"]["geometry"], resolved["ssd"]
+        self._resolved = resolved
+        nand = resolved["nand"]["geometry"]
         self.page_bytes: int = nand["page_bytes"]
-        self._blocks: int = nand["blocks_per_plane"]
-        self._wiring: dict[str, int] = {
-            "ssd.ways": ssd["ways"],
-            "nand.geometry.dies_per_package": nand["dies_per_package"],
-            "ssd.channels": ssd["channels"],
-            "nand.geometry.planes_per_die": nand["planes_per_die"],
-        }
         self._block_pages: int = nand["pages_per_block"]
         self._spare: float = resolved["ftl"]["over_provisioning_ratio"]
-        self._start: int = resolved["ftl"]["gc"]["start_free_pages"]
 
     def sized(self, pages: int) -> dict[str, Value]:
-        """The keys of a device whose cache holds so many pages or, in whole blocks, a few more. A
-        small one has fewer ways, dies, channels and planes, so that a plane keeps LEAST_BLOCKS."""
-        whole, wiring = pages / (1 - self._spare) / self._block_pages, dict(self._wiring)
-        for key in wiring:
-            while whole / math.prod(wiring.values()) < LEAST_BLOCKS and wiring[key] % 2 == 0:
-                wiring[key] //= 2
-        blocks = math.ceil(whole / math.prod(wiring.values()))
-        keys: dict[str, Value] = {"nand.geometry.blocks_per_plane": blocks, **wiring}
-        if self._start:
-            start = round(self._start * blocks / self._blocks)
-            keys["ftl.gc.start_free_pages"] = max(1, start)
-        return keys
+        """The keys of a device whose cache holds so many pages or, in whole blocks, a few more."""
+        return in_blocks(self._resolved, pages / (1 - self._spare) / self._block_pages, math.ceil)
 
     def is_narrowed(self, pages: int) -> bool:
         """Whether a device of that size has fewer channels, ways, dies or planes."""
-        keys = self.sized(pages)
-        return any(keys[key] != wired for key, wired in self._wiring.items())
+        wired = wiring(self._resolved)
+        return any(self.sized(pages)[key] != count for key, count in wired.items())
+
+
+def wiring(resolved: Mapping[str, Any]) -> dict[str, int]:
+    """How many planes a device has, as the keys whose product that is."""
+    nand, ssd = resolved["nand"]["geometry"], resolved["ssd"]
+    return {
+        "ssd.ways": ssd["ways"],
+        "nand.geometry.dies_per_package": nand["dies_per_package"],
+        "ssd.channels": ssd["channels"],
+        "nand.geometry.planes_per_die": nand["planes_per_die"],
+    }
+
+
+def in_blocks(
+    resolved: Mapping[str, Any], blocks: float, rounded: Callable[[float], int] = round
+) -> dict[str, Value]:
+    """The keys of a device of so many blocks. A small one has fewer ways, dies, channels and
+    planes, so that a plane keeps LEAST_BLOCKS."""
+    wired = wiring(resolved)
+    for key in wired:
+        while blocks / math.prod(wired.values()) < LEAST_BLOCKS and wired[key] % 2 == 0:
+            wired[key] //= 2
+    of_plane = rounded(blocks / math.prod(wired.values()))
+    keys: dict[str, Value] = {"nand.geometry.blocks_per_plane": of_plane, **wired}
+    if start := resolved["ftl"]["gc"]["start_free_pages"]:
+        share = of_plane / resolved["nand"]["geometry"]["blocks_per_plane"]
+        keys["ftl.gc.start_free_pages"] = max(1, round(start * share))
+    return keys
 
 
 def is_replacement(key: str) -> bool:
@@ -136,8 +147,12 @@ def play(
         for place, row in zip((places[number] for number in own), rows, strict=True):
             if row["status"] == "failed":
                 raise WordlineError(f"{runs[place]['policy']} on {on.device}: {row['error']}")
-            sides[place] = _side(row)
-    return sides, notes
+            sides[place] = side = _side(row)
+            asked = runs[place]["size_pages"]
+            if side["capacity_pages"] != asked:
+                held = f"{side['capacity_pages']:,} pages, in whole blocks of {on.device}"
+                notes.append(f"{asked:,} pages were asked for; the cache on flash holds {held}")
+    return sides, list(dict.fromkeys(notes))
 
 
 def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:

@@ -80,7 +80,7 @@ def mrc_html(summary: "MrcSummary") -> str:
 
 def plan_html(summary: "PlanSummary") -> str:
     """The answers of a plan, a table for each size."""
-    headings = ["policy", "reads", "writes", "over-provisioning", "a page", "years"]
+    headings = ["policy", "reads", "writes", "over-provisioning", "latency", "lasts"]
     page_bytes = summary["flash"]["page_bytes"]
     tables = [
         Rows(
@@ -94,17 +94,17 @@ def plan_html(summary: "PlanSummary") -> str:
                     else units.size(answer["read_pages"] * page_bytes),
                     units.size(answer["write_pages"] * page_bytes),
                     units.share(answer["over_provisioning_ratio"]),
-                    units.duration(answer["page_us"]),
-                    units.figures(answer["lifetime_years"])
-                    if answer["lifetime_years"]
-                    else units.ABSENT,
+                    units.duration(answer["request_us"]),
+                    units.lifetime(answer["lifetime_years"]),
                 ]
                 for answer in size["answers"]
             ],
         )
         for size in summary["sizes"]
     ]
-    return _html(tables, _trace(summary["input"]))
+    advice = summary["advice"]
+    lines = [advice["sentence"], advice["reason"], *_trace(summary["input"]), *summary["notes"]]
+    return _html(tables, lines)
 
 
 def _trace(told: "CacheInput") -> list[str]:

@@ -1,12 +1,16 @@
-"""The page of `wordline plan-cache`: what a page costs, by how the flash is divided."""
+"""The page of `wordline plan-cache`: what to do, how long a request takes, and why."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from wordline import pages, units
+from wordline._wordline import WordlineError
 from wordline.plan_cache import PlanAnswer, PlanSize, PlanSummary
+from wordline.plan_check import PlanCheck, basis, recommended
 from wordline.plotly import EACH, HEAT, Figure, figure, line
 
+MIB = 1 << 20
+US_A_MS = 1e3
 POLICIES = {
     "unified": "one list, over-provisioning as configured",
     "unified-best": "one list, of the size that costs least",
@@ -30,12 +34,14 @@ def plan_page(summary: PlanSummary) -> str:
         charts=charts,
         policies=POLICIES,
         units=units,
+        basis=basis(summary, recommended(summary)[1]),
     )
 
 
 def by_size(summary: PlanSummary) -> Figure:
-    """A line for each policy: what a page costs, by the size of the flash."""
+    """A line for each policy: how long a request takes, by the size of the flash."""
     data: list[Figure] = []
+    check = summary["check"]
     for policy, colour in zip(POLICIES, EACH, strict=False):
         rows = [
             (size, answer)
@@ -47,20 +53,46 @@ def by_size(summary: PlanSummary) -> Figure:
             line(
                 policy,
                 colour,
-                [size["flash_pages"] for size, _ in rows],
-                [_figures(answer["page_us"]) for _, answer in rows],
+                [size["flash_bytes"] / MIB for size, _ in rows],
+                [_figures(answer["request_us"] / US_A_MS) for _, answer in rows],
                 customdata=[units.size(size["flash_bytes"]) for size, _ in rows],
-                hovertemplate="%{y:,} µs at %{customdata}",
+                hovertemplate="%{y:,} ms with %{customdata}",
             )
         )
-    ends: list[float] = [summary["sizes"][place]["flash_pages"] for place in (0, -1)]
-    data.append(
-        line("no flash", "#8b929c", ends, [_figures(summary["disk_only_us"])] * 2)
-        | {"line": {"color": "#8b929c", "dash": "dot"}, "hovertemplate": "%{y:,} µs"}
-    )
-    shown = _figure(data, "pages of flash (log)", 380)
-    shown["layout"]["xaxis"]["type"] = "log"
+    ends: list[float] = [summary["sizes"][place]["flash_bytes"] / MIB for place in (0, -1)]
+    alone = summary["disk_only"]["request_us"]
+    if alone is not None:
+        data.append(
+            line("disk alone", "#8b929c", ends, [_figures(alone / US_A_MS)] * 2)
+            | {"line": {"color": "#8b929c", "dash": "dot"}, "hovertemplate": "%{y:,} ms"}
+        )
+    if check and check["runs"]:
+        data.append(_simulated(summary, check))
+    shown = _figure(data, "MiB of flash", 380)
+    shown["layout"]["yaxis"]["title"]["text"] = "mean latency of a request (ms)"
+    places = sorted({size["flash_bytes"] / MIB for size in summary["sizes"]})
+    shown["layout"]["xaxis"] |= {
+        "type": "log",
+        "tickvals": places,
+        "ticktext": [units.figures(place) for place in places],
+    }
     return shown
+
+
+def _simulated(summary: PlanSummary, check: PlanCheck) -> Figure:
+    """What was simulated, as marks."""
+    runs, page = check["runs"], summary["flash"]["page_bytes"]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "simulated",
+        "x": [run["flash_pages"] * page / MIB for run in runs],
+        "y": [_figures(run["simulated_us"] / US_A_MS) for run in runs],
+        "customdata": [run["policy"] for run in runs],
+        "marker": {"symbol": "diamond", "size": 11, "color": "#ffffff",
+                   "line": {"color": "#000000", "width": 1.5}},
+        "hovertemplate": "%{y:,} ms: %{customdata}, simulated<extra></extra>",
+    }  # fmt: skip
 
 
 def curves(size: PlanSize) -> Figure:
@@ -142,4 +174,9 @@ def page_of(summary: Mapping[str, Any]) -> str | None:
     """The page of a summary.json of `wordline plan-cache`; None of any other."""
     if summary.get("kind") != "plan-cache":
         return None
+    if "advice" not in summary:
+        version = summary.get("version")
+        raise WordlineError(
+            f"summary.json is a plan of Wordline {version}, which has no advice in it; plan again"
+        )
     return plan_page(cast("PlanSummary", summary))

@@ -4,6 +4,7 @@ import math
 
 ABSENT = "–"
 US_PER_S = 1e6
+DAYS_A_YEAR = 365.25
 
 LATENCIES = (
     ("mean", "mean_us"),
@@ -50,6 +51,20 @@ def duration_unit(us: float) -> tuple[float, str]:
         if abs(us) < limit:
             return scale, unit
     return 8.64e10, "days"
+
+
+def lifetime(years: float | None) -> str:
+    """How long something lasts, in days or years with two figures."""
+    if years is None:
+        return ABSENT
+    if years > 100:
+        return "more than 100 years"
+    days = years * DAYS_A_YEAR
+    if days < 1:
+        return "less than a day"
+    if years < 2:
+        return many(float(f"{days:.2g}"), "day")
+    return f"{figures(years, 2)} years"
 
 
 def size(count: float | None) -> str:

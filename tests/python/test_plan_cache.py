@@ -13,15 +13,18 @@ from conftest import Command
 from test_report import needs_browser, opened
 
 import wordline as package
-from wordline import WordlineError
+from wordline import WordlineError, units
 from wordline.plan_cache import (
     PlanAnswer,
     PlanDisk,
+    PlanDiskOnly,
     PlanFlash,
     PlanMap,
+    PlanReplay,
     PlanSize,
     PlanSummary,
 )
+from wordline.plan_check import PlanAdvice, PlanCheck
 
 PAGE = 4096
 STEPS = 16
@@ -101,8 +104,8 @@ def hit_ratio(places: list[float], segment: int) -> Callable[[float], float]:
 def test_one_list_costs_what_its_hits_and_write_backs_cost(place: Path) -> None:
     trace = written(place, drawn(30_000, 12_000, 2))
     plan = package.plan_cache(trace, sizes=[6400])
-    flash, disk = plan.summary["flash"], plan.summary["disk"]
-    found = answers(plan.sizes[0])["unified"]
+    flash, size = plan.summary["flash"], plan.sizes[0]
+    found = answers(size)["unified"]
     (run,) = package.cache(trace, "lru", [6080]).runs
     assert found["write_pages"] == run["size_pages"] == 0.95 * 6400
     assert found["read_hit_ratio"] == pytest.approx(run["read_hits"] / run["reads"])
@@ -110,9 +113,9 @@ def test_one_list_costs_what_its_hits_and_write_backs_cost(place: Path) -> None:
     write_us = page_write(flash, 0.95)
     busy = (
         run["read_hits"] * flash["read_us"]
-        + (run["reads"] - run["read_hits"]) * (disk["read_us"] + write_us)
+        + (run["reads"] - run["read_hits"]) * (size["disk_read_us"] + write_us)
         + run["writes"] * write_us
-        + run["write_backs"] * (flash["read_us"] + disk["write_us"])
+        + run["write_backs"] * (flash["read_us"] + size["disk_write_us"])
     )
     assert found["page_us"] == pytest.approx(busy / run["requests"])
     programs = run["reads"] - run["read_hits"] + run["writes"]
@@ -132,11 +135,12 @@ def test_the_best_list_is_the_best_of_all_that_collections_can_bear(place: Path)
 
 
 def divided(
-    requested: Pages, summary: PlanSummary, pages: int, shares: list[float]
+    requested: Pages, summary: PlanSummary, size: PlanSize, shares: list[float]
 ) -> tuple[float, float, float]:
     """Cost, cached share and share of reads of two lists, from plain lists; the reads that the
     write list serves are found from its size, and that from them."""
-    flash, disk = summary["flash"], summary["disk"]
+    flash, pages = summary["flash"], size["flash_pages"]
+    disk_read, disk_write = size["disk_read_us"], size["disk_write_us"]
     segment, held, best = pages // STEPS, STEPS // 2, (math.inf, 0.0, 0.0)
     for _ in range(8):
         reads, writes = Stack(), Stack()
@@ -164,9 +168,9 @@ def divided(
             for step in range(STEPS + 1):
                 r = step / STEPS
                 hr, hw = of_reads(pages * u * r), of_writes(pages * u * (1 - r))
-                read = hr * flash["read_us"] + (1 - hr) * (disk["read_us"] + pw)
+                read = hr * flash["read_us"] + (1 - hr) * (disk_read + pw)
                 hit = (1 - h) * pw + h * flash["read_us"]
-                miss = flash["read_us"] + disk["write_us"] + pw
+                miss = flash["read_us"] + disk_write + pw
                 cost = read * share + (hw * hit + (1 - hw) * miss) * (1 - share)
                 if cost < best[0] - 1e-9:
                     best = (cost, u, r)
@@ -186,7 +190,7 @@ def test_two_lists_are_divided_as_plain_lists_say(place: Path) -> None:
     assert pages == 4096
     most = bearable(plan.summary["flash"], pages)
     shares = [step / STEPS for step in range(1, STEPS) if step / STEPS <= most]
-    cost, u, r = divided(requested, plan.summary, pages, shares)
+    cost, u, r = divided(requested, plan.summary, size, shares)
     op = found["op-fcl"]
     assert op["page_us"] == pytest.approx(cost)
     assert (op["read_pages"], op["write_pages"]) == (
@@ -194,7 +198,7 @@ def test_two_lists_are_divided_as_plain_lists_say(place: Path) -> None:
         pytest.approx(pages * u * (1 - r), abs=1),
     )
     own = (pages - round(pages * 0.05)) / pages
-    cost, u, r = divided(requested, plan.summary, pages, [min(own, most)])
+    cost, u, r = divided(requested, plan.summary, size, [min(own, most)])
     rw = found["rw-fcl"]
     assert rw["page_us"] == pytest.approx(cost)
     assert rw["read_pages"] == pytest.approx(pages * u * r, abs=1)
@@ -203,7 +207,7 @@ def test_two_lists_are_divided_as_plain_lists_say(place: Path) -> None:
 def test_writes_alone_are_cached_as_the_formula_says(place: Path) -> None:
     requested = drawn(6_000, 5_000, 2)
     plan = package.plan_cache(written(place, requested), sizes=[6400])
-    flash, disk = plan.summary["flash"], plan.summary["disk"]
+    flash, size = plan.summary["flash"], plan.sizes[0]
     writes = Stack()
     write_places: list[float] = []
     read_places: list[float] = []
@@ -229,21 +233,21 @@ def test_writes_alone_are_cached_as_the_formula_says(place: Path) -> None:
         misses = sum(place >= pages for place in write_places) / len(write_places)
         moved = x * 64 * (flash["read_us"] + flash["program_us"]) + flash["erase_us"]
         own = flash["program_us"] + moved / ((1 - x) * 64)
-        return own + misses * (flash["read_us"] + disk["write_us"])
+        return own + misses * (flash["read_us"] + size["disk_write_us"])
 
     best = min(range(15, 86), key=latency)
     found = answers(plan.sizes[0])["locality-driven"]
     assert found["write_pages"] == (100 - best) * 64
     served = sum(place < found["write_pages"] for place in read_places)
     busy = len(write_places) * latency(best) + served * flash["read_us"]
-    busy += (len(read_places) - served) * disk["read_us"]
+    busy += (len(read_places) - served) * size["disk_read_us"]
     assert found["page_us"] == pytest.approx(busy / len(requested))
 
 
 def test_devices_lend_their_own_times() -> None:
     requested = "traces/postgresql-mixed.csv.gz"
     bundled = Path(__file__).parents[2] / requested
-    summary = package.plan_cache(bundled, sizes="8MiB").summary
+    summary = package.plan_cache(bundled, sizes="16MiB").summary
     flash, disk = summary["flash"], summary["disk"]
     # the array's times and 4096 bytes at 40.96 MB/s, and a few cycles of 25 ns for commands
     assert flash["read_us"] == pytest.approx(125, abs=1)
@@ -255,13 +259,13 @@ def test_devices_lend_their_own_times() -> None:
     assert disk["write_us"] == pytest.approx(4900 + 4096 / 72, abs=0.001)
     assert disk["found_by"] == "keys"
     moved = {"ftl.gc.internal_data_move": False, "disk.model.average.read_positioning_ms": 7.7}
-    other = package.plan_cache(bundled, sizes="8MiB", overrides=moved).summary
+    other = package.plan_cache(bundled, sizes="16MiB", overrides=moved).summary
     assert other["flash"]["copy_us"] == pytest.approx(flash["read_us"] + flash["program_us"])
     assert other["disk"]["read_us"] == pytest.approx(7700 + 4096 / 72, abs=0.001)
 
 
 def test_a_disk_with_an_arm_lends_the_mean_of_random_accesses(trace: str) -> None:
-    disk = package.plan_cache(trace, disk="atlas-10k-iv", sizes="8MiB").summary["disk"]
+    disk = package.plan_cache(trace, disk="atlas-10k-iv", sizes="16MiB").summary["disk"]
     assert disk["found_by"] == "random-accesses"
     # 7.73 and 8.25 ms, of the measured drive's model
     assert disk["read_us"] == pytest.approx(7730, rel=0.03)
@@ -276,12 +280,107 @@ def test_a_sample_is_near_all(place: Path) -> None:
         assert near["page_us"] == pytest.approx(answer["page_us"], rel=0.05), policy
 
 
-def test_no_flash_is_what_the_disk_takes(place: Path) -> None:
-    requested = drawn(3_000, 2_000, 1)
-    summary = package.plan_cache(written(place, requested), sizes="16MiB").summary
-    writes = sum(write for _, write in requested) / len(requested)
-    expected = summary["disk"]["read_us"] * (1 - writes) + summary["disk"]["write_us"] * writes
-    assert summary["disk_only_us"] == pytest.approx(expected)
+@pytest.mark.parametrize("disk", ["disk-average", "nearline-7200", "atlas-10k-iv"])
+def test_the_disk_alone_takes_what_a_run_of_it_takes(place: Path, disk: str) -> None:
+    requested = drawn(3_000, 20_000, 1)
+    trace = written(place, requested)
+    told = package.plan_cache(trace, disk=disk, sizes="16MiB", check=False).summary["disk_only"]
+    latency = package.run(disk, trace).summary["latency"]
+    assert told["request_us"] == pytest.approx(latency["all"]["mean_us"], rel=1e-9)
+    assert told["read_us"] == pytest.approx(latency["read"]["mean_us"], rel=1e-9)
+    assert told["write_us"] == pytest.approx(latency["write"]["mean_us"], rel=1e-9)
+
+
+def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:
+    """The trace of times in ms, operations, first pages and pages."""
+    lines = [f"{ms * 1_000_000},{op},{page * PAGE},{count * PAGE},0"
+             for ms, op, page, count in requests]  # fmt: skip
+    header = "time_ns,op,offset_bytes,size_bytes,volume"
+    (place / "requests.csv").write_text("\n".join([header, *lines]) + "\n")
+    return "requests.csv"
+
+
+def test_what_is_read_in_a_row_costs_a_page_less_than_what_is_scattered(place: Path) -> None:
+    # A page of a long read takes its transfer, 4096 bytes at 150 to 255 MB/s, and little more.
+    in_a_row = [(50 * place, "read", 64 * place, 64) for place in range(500)]
+    draw = random.Random(3)
+    scattered = [(50 * place, "read", draw.randrange(1_460_000_000), 1) for place in range(500)]
+    costs = [
+        package.plan_cache(
+            recorded(place, requests), disk="nearline-7200", sizes="16MiB", check=False
+        ).sizes[0]["disk_read_us"]
+        for requests in (in_a_row, scattered)
+    ]
+    assert costs[0] < 40
+    # half a revolution is 4.2 ms, and the mean seek 7.4 ms
+    assert costs[1] == pytest.approx(11_600, rel=0.1)
+
+
+def test_where_the_write_cache_of_the_disk_absorbs_writes_no_flash_is_recommended(
+    place: Path,
+) -> None:
+    # A write a second: the disk answers from its buffer and destages until the next. Flash that is
+    # full has to see the page that leaves on the platters first.
+    draw = random.Random(5)
+    requests = [(1_000 * place, "write", draw.randrange(10**8), 1) for place in range(6_000)]
+    plan = package.plan_cache(
+        recorded(place, requests), "d4", "nearline-7200", sizes=["4096p"],
+        overrides={"nand.geometry.pages_per_block": 64, "nand.geometry.page_bytes": 4096},
+    )  # fmt: skip
+    alone = plan.summary["disk_only"]["request_us"]
+    assert alone is not None
+    assert alone < 100
+    assert plan.advice["policy"] is None
+    assert plan.advice["sentence"].startswith("Take no cache: nearline-7200 alone is faster")
+    assert plan.check is not None
+    assert plan.check["disk_us"] == pytest.approx(alone)
+    assert not plan.check["runs"][0]["parts"]
+
+
+def test_a_share_below_the_smallest_flash_is_raised_and_says_so(
+    wordline: Command, trace: str
+) -> None:
+    plan = package.plan_cache(trace, sizes=["0.1%", "0.2%", "16MiB"], check=False)
+    (size,) = plan.sizes
+    assert (size["flash_pages"], size["asked"]) == (64 * 64, ["0.1%", "0.2%", "16MiB"])
+    answer = wordline("plan-cache", trace, "--sizes", "0.1%", "--no-check")
+    assert "asked for: 0.1%" in answer.stdout
+
+
+def test_an_over_provisioning_that_collections_cannot_bear_is_said(trace: str) -> None:
+    overrides = {"ftl.over_provisioning_ratio": 0.03}
+    plan = package.plan_cache(trace, sizes="16MiB", overrides=overrides, check=False)
+    (note,) = plan.summary["notes"]
+    assert "over-provisioning of opfcl-small (3.000 %)" in note
+    assert answers(plan.sizes[0])["unified"]["over_provisioning_ratio"] > 0.03
+
+
+def test_without_a_check_the_models_recommend(trace: str) -> None:
+    plan = package.plan_cache(trace, sizes="32MiB", check=False)
+    assert plan.check is None
+    assert (plan.advice["by"], plan.advice["policy"]) == ("models", plan.best["policy"])
+    assert plan.advice["latency_us"] == plan.best["request_us"]
+
+
+def test_the_check_is_of_the_flash_that_is_recommended(trace: str) -> None:
+    plan = package.plan_cache(trace, "demo-store", "nearline-7200", sizes="64MiB", leading=2_000)
+    assert plan.check is not None
+    assert plan.check["fault"] is None
+    assert plan.check["requests"] == 2_000
+    run = plan.check["runs"][0]
+    assert (run["policy"], run["flash_pages"]) == (plan.best["policy"], plan.best["flash_pages"])
+    simulated = min(run["simulated_us"] for run in plan.check["runs"])
+    assert plan.advice["latency_us"] == simulated
+    assert plan.advice["by"] == "simulation"
+
+
+@pytest.mark.parametrize(
+    ("years", "words"),
+    [(None, "–"), (0.001, "less than a day"), (41 / 365.25, "41 days"), (3.21, "3.2 years"),
+     (1.5, "550 days"), (60.4, "60 years"), (4_000.0, "more than 100 years")],
+)  # fmt: skip
+def test_lifetimes_are_in_days_or_years(years: float | None, words: str) -> None:
+    assert units.lifetime(years) == words
 
 
 def test_without_times_nothing_is_said_of_years(place: Path) -> None:
@@ -296,23 +395,26 @@ def test_without_times_nothing_is_said_of_years(place: Path) -> None:
 
 
 def test_results_have_the_shape_they_are_typed_with(trace: str) -> None:
-    plan = package.plan_cache(trace, sizes=["8MiB", "64MiB"])
+    plan = package.plan_cache(trace, sizes=["16MiB", "64MiB"])
     summary, (size, _) = plan.summary, plan.sizes
     for shown, kind in (
         (summary, PlanSummary), (summary["flash"], PlanFlash), (summary["disk"], PlanDisk),
+        (summary["replay"], PlanReplay), (summary["disk_only"], PlanDiskOnly),
+        (summary["check"], PlanCheck), (summary["advice"], PlanAdvice),
         (size, PlanSize), (size["answers"][0], PlanAnswer), (size["map"], PlanMap),
     ):  # fmt: skip
+        assert shown is not None
         assert shown.keys() == get_type_hints(kind).keys()
     rows = plan.table.polars()
     assert rows.height == sum(len(size["answers"]) for size in plan.sizes)
-    assert plan.best["page_us"] == rows["page_us"].min()
+    assert plan.best["request_us"] <= 1.05 * rows["request_us"].min()  # pyright: ignore
     drawn_map = size["map"]
     assert len(drawn_map["page_us"]) == len(drawn_map["read_ratios"])
     assert {len(row) for row in drawn_map["page_us"]} == {len(drawn_map["utilisations"])}
 
 
 def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
-    answer = wordline("plan-cache", trace, "--sizes", "8MiB,16MiB", "--out", "here")
+    answer = wordline("plan-cache", trace, "--sizes", "16MiB,32MiB", "--out", "here")
     assert answer.returncode == 0, answer.stderr
     for word in ("disk.csv", "opfcl-small", "disk-average", "op-fcl", "locality-driven",
                  "16.0 MiB of flash", "Without flash"):  # fmt: skip
@@ -332,8 +434,10 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
     ("args", "fault"),
     [
         (["--rate", "0"], "rate: 0.0 is not above 0"),
-        (["--rate", "0.001", "--sizes", "8MiB"], "look at a larger share of the pages"),
+        (["--rate", "0.001", "--sizes", "16MiB"], "look at a larger share of the pages"),
         (["--sizes", "7"], "size `7`: it has no unit"),
+        (["--sizes", "8MiB"], "size `8MiB`: a flash has 64 blocks at least"),
+        (["--leading", "0"], "leading: 0 is not between 1 and"),
         (["--steps", "3"], "steps: 3 is not between 4 and 400"),
         (["--flash", "atlas-10k"], "flash atlas-10k: it is not one flash device; name a preset"),
         (["--flash", "nothing"], "nothing"),
@@ -360,6 +464,6 @@ def test_what_is_no_number_is_a_type_error(trace: str) -> None:
 
 @needs_browser
 def test_the_charts_are_drawn(trace: str, tmp_path: Path) -> None:
-    page = package.plan_cache(trace, sizes="8MiB").report("page.html")
+    page = package.plan_cache(trace, sizes="16MiB").report("page.html")
     seen = opened(page, tmp_path / "profile")
     assert (seen.charts, seen.fault) == ("3/3", None)

@@ -2,7 +2,7 @@
 //!
 //! A trace becomes requests for pages ([`Pages`]); then each policy and size is played over them
 //! ([`Pages::run`]), or the trace goes once past the estimators of a curve ([`mrc`]). What flash in front of a disk would cost,
-//! divided in any way, cost models say of the stacks of a trace ([`plan_cache`]).
+//! divided in any way, cost models say of the stacks of a trace and of what its leading requests take the disk ([`plan_cache`]).
 
 mod curves;
 mod foreign;
@@ -18,7 +18,9 @@ use wordline_cache::TraceError;
 use wordline_workload::WorkloadError;
 
 pub use curves::{AccuracyOf, CurveAt, CurveOf, Methods, Mrc, PointOf, mrc};
-pub use planning::{Answer, CachePlan, Device, Disk, Flash, Map, OfSize, Question, plan_cache};
+pub use planning::{
+    Answer, CachePlan, Device, Disk, Flash, Map, OfSize, Question, Replay, Requests, plan_cache,
+};
 pub use play::{FlashSide, Run, play};
 pub use policy::{Chosen, choose};
 pub use size::Size;

@@ -1,5 +1,6 @@
 //! Sizes of caches as the command line gives them: `64MiB`, `4096p`, `0.01`, `1%`.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::CacheError;
@@ -71,6 +72,22 @@ impl FromStr for Size {
                 Ok(Self::Bytes(bytes.round() as u64))
             }
             _ => Err(wrong(text, format!("there is no unit `{unit}`"))),
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Pages(pages) => write!(f, "{pages}p"),
+            Self::Bytes(bytes) => {
+                let units = UNITS.iter().rev();
+                let whole = units.filter(|(_, unit)| bytes.is_multiple_of(*unit));
+                let shortest = whole.map(|(name, unit)| format!("{}{name}", bytes / unit));
+                let text = shortest.min_by_key(String::len);
+                write!(f, "{}", text.unwrap_or_else(|| format!("{bytes}B")))
+            }
+            Self::Share(share) => write!(f, "{}%", (share * 1e6).round() / 1e4),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use wordline_cache::{Entry, Intake, Requests};
 use wordline_kernel::Time;
 use wordline_workload::{
-    InputFile, KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions,
+    InputFile, KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions, Volumes,
 };
 
 use super::{CacheError, Phase, Progress, Watch};
@@ -33,6 +33,8 @@ pub struct Paging {
     pub page_bytes: u64,
     /// Take no more requests than these.
     pub max_requests: Option<u64>,
+    /// Keep so many of the first reads and writes as they were asked for, for a replay on the disk.
+    pub leading: u64,
 }
 
 /// What a trace consists of.
@@ -67,6 +69,10 @@ pub(super) trait Sink {
     fn request(&mut self, keys: Range<u64>, write: bool) -> Result<(), CacheError>;
     /// When the next request was issued.
     fn arrives(&mut self, _at: Time) {}
+    /// A read or a write as the trace has it, before its pages.
+    fn asked(&mut self, _request: &Request) {}
+    /// Whether the requests of the trace have arrival times.
+    fn timed(&mut self, _timed: bool) {}
     /// Pages are forgotten; how many of them were known.
     fn trim(&mut self, _keys: Range<u64>) -> u64 {
         0
@@ -141,6 +147,7 @@ fn pour_requests(
         }
     }
     let mut places = Places::default();
+    sink.timed(trace.timed());
     while input.requests < most {
         let Some(request) = trace.next_request()? else {
             break;
@@ -241,6 +248,7 @@ impl Places {
         let place = self.of(request.volume);
         place.end = place.end.max(end);
         let start = place.start;
+        sink.asked(request);
         sink.request(start + first..start + end, write)?;
         input.requests += 1;
         input.page_requests += pages;
@@ -269,8 +277,73 @@ pub struct Pages {
     pub(super) keys: Vec<u64>,
     /// From the first request to the last; zero in a trace of keys.
     pub(super) span: Time,
+    /// The first requests, as they were asked for.
+    pub(super) leading: Leading,
     /// What it consists of.
     pub input: Input,
+}
+
+/// The first reads and writes of a trace, as they were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Leading {
+    pub(super) requests: Vec<Asked>,
+    /// Whether they have arrival times.
+    pub(super) timed: bool,
+    /// By volume, the byte behind the last that any request of the trace asks for.
+    ends: BTreeMap<u32, u64>,
+}
+
+/// A read or a write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) arrival: Time,
+    /// First byte; volumes are laid end to end.
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    volume: u32,
+    pub(super) write: bool,
+    pub(super) fua: bool,
+    /// Place of its first page among the requests for pages.
+    pub(super) place: u32,
+}
+
+/// Volumes begin at multiples of this where they are laid end to end, as in a run. Bytes.
+const VOLUME_UNIT: u64 = 4096;
+
+impl Leading {
+    /// Takes no more than `most` requests.
+    fn push(&mut self, request: &Request, place: usize, most: u64) {
+        let end = self.ends.entry(request.volume).or_default();
+        *end = (*end).max(request.end());
+        if (self.requests.len() as u64) < most {
+            let before = self.requests.last().map_or(Time::ZERO, |last| last.arrival);
+            self.requests.push(Asked {
+                arrival: request.arrival.max(before),
+                offset: request.offset,
+                bytes: request.bytes,
+                volume: request.volume,
+                write: request.op == Op::Write,
+                fua: request.fua,
+                place: place as u32,
+            });
+        }
+    }
+    /// Lays the volumes end to end, in the order of their numbers.
+    fn stack(&mut self) {
+        let mut next = 0_u64;
+        let mut starts = BTreeMap::new();
+        for (&volume, &end) in &self.ends {
+            starts.insert(volume, next);
+            next = next.saturating_add(end.next_multiple_of(VOLUME_UNIT));
+        }
+        for asked in &mut self.requests {
+            asked.offset += starts.get(&asked.volume).copied().unwrap_or(0);
+        }
+    }
+    /// How many volumes the trace has.
+    pub(super) fn volumes(&self) -> usize {
+        self.ends.len()
+    }
 }
 
 /// An entry is forgotten before a request.
@@ -312,6 +385,7 @@ impl Pages {
             trims,
             keys: Vec::new(),
             span: Time::ZERO,
+            leading: Leading::default(),
             input,
         }
     }
@@ -342,6 +416,11 @@ pub(super) struct Numbering {
     trims: Vec<Trim>,
     /// The earliest and the latest request.
     times: Option<(Time, Time)>,
+    leading: Leading,
+    /// Requests that are kept in it.
+    most_leading: u64,
+    /// Whether volumes have the addresses that the trace gives them, so that they overlap.
+    overlap: bool,
 }
 
 impl Numbering {
@@ -351,6 +430,9 @@ impl Numbering {
             intake: Intake::default(),
             trims: Vec::new(),
             times: None,
+            leading: Leading::default(),
+            most_leading: paging.leading,
+            overlap: paging.trace.volumes == Volumes::Shared,
         }
     }
     fn span(&self) -> Time {
@@ -367,8 +449,16 @@ impl Numbering {
     }
     pub(super) fn finish(self, input: Input) -> Pages {
         let span = self.span();
+        let mut leading = self.leading;
+        if self.overlap {
+            leading.stack();
+        }
         let pages = Pages::new(self.intake.finish(), self.trims, input);
-        Pages { span, ..pages }
+        Pages {
+            span,
+            leading,
+            ..pages
+        }
     }
 }
 
@@ -382,6 +472,15 @@ impl Sink for Numbering {
     fn arrives(&mut self, at: Time) {
         let (first, last) = self.times.unwrap_or((at, at));
         self.times = Some((first.min(at), last.max(at)));
+    }
+    fn asked(&mut self, request: &Request) {
+        if self.most_leading > 0 {
+            let place = self.intake.len();
+            self.leading.push(request, place, self.most_leading);
+        }
+    }
+    fn timed(&mut self, timed: bool) {
+        self.leading.timed = timed;
     }
     fn trim(&mut self, keys: Range<u64>) -> u64 {
         let place = self.intake.len() as u32;

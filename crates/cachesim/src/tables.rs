@@ -201,7 +201,7 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
             |row| row.write_pages,
         ),
     ];
-    let figures: [Described<Option<f64>>; 9] = [
+    let figures: [Described<Option<f64>>; 13] = [
         (
             "over_provisioning_ratio",
             "ratio",
@@ -214,8 +214,20 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
         (
             "request_us",
             "us",
-            "Mean cost of a request, its pages one after the other",
+            "Expected mean response time of a request",
             |row| Some(row.request_us),
+        ),
+        (
+            "read_request_us",
+            "us",
+            "Expected mean response time of a read",
+            |row| row.read_request_us,
+        ),
+        (
+            "write_request_us",
+            "us",
+            "Expected mean response time of a write",
+            |row| row.write_request_us,
         ),
         (
             "read_hit_ratio",
@@ -240,6 +252,18 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
             "ratio",
             "Valid pages in the blocks that collections take",
             |row| Some(row.victim_utilisation),
+        ),
+        (
+            "write_amplification",
+            "",
+            "Pages programmed, with those moved, by pages that the host and fills program",
+            |row| Some(row.write_amplification),
+        ),
+        (
+            "written_bytes_per_day",
+            "bytes",
+            "What the host and fills program in a day",
+            |row| row.written_bytes_per_day,
         ),
         (
             "erases",

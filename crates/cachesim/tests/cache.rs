@@ -28,6 +28,7 @@ fn paging(path: PathBuf) -> Paging {
         trace: TraceOptions::as_recorded(),
         page_bytes: 4096,
         max_requests: None,
+        leading: 0,
     }
 }
 

@@ -31,6 +31,7 @@ fn pages() -> Pages {
         trace: TraceOptions::as_recorded(),
         page_bytes: 4096,
         max_requests: None,
+        leading: 1 << 20,
     };
     Pages::read(&paging, &mut |_| true).unwrap()
 }
@@ -60,9 +61,14 @@ fn plan(question: &Question) -> Result<CachePlan, CacheError> {
 
 #[test]
 fn sizes_are_whole_blocks_and_none_is_told_twice() {
-    let found = plan(&question(&["5000p", "1p", "2p", "32MiB"])).unwrap();
-    let sizes: Vec<u64> = found.sizes.iter().map(|size| size.flash_pages).collect();
-    assert_eq!(sizes, [64 * 64, 5_056, 8_192]);
+    let found = plan(&question(&["5000p", "1%", "2%", "32MiB", "8192p"])).unwrap();
+    let of = |size: &wordline_cachesim::OfSize| (size.flash_pages, size.asked.join(" "));
+    let sizes: Vec<(u64, String)> = found.sizes.iter().map(of).collect();
+    let expected = [(64 * 64, "1% 2%"), (5_056, "5000p"), (8_192, "32MiB 8192p")];
+    assert_eq!(
+        sizes,
+        expected.map(|(pages, asked)| (pages, asked.to_owned()))
+    );
     for size in &found.sizes {
         for answer in &size.answers {
             let cached = answer.read_pages.unwrap_or(0) + answer.write_pages;
@@ -97,6 +103,7 @@ fn what_cannot_be_planned_is_said() {
     assert!(of(|asked| asked.flash = device("nearline-7200")).contains("not one flash device"));
     assert!(of(|asked| asked.disk = device("d4")).contains("not one disk"));
     assert!(of(|asked| asked.rate = 0.001).contains("larger share of the pages"));
+    assert!(of(|asked| asked.sizes = vec!["1p".parse().unwrap()]).contains("64 blocks at least"));
     assert!(of(|asked| asked.rate = 2.0).contains("out of range"));
     assert!(of(|asked| asked.flash = device("consumer-tlc")).contains("has pages of 16384 bytes"));
 }

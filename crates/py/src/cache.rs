@@ -219,6 +219,7 @@ fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Paging>
         trace: trace_options(TraceOptions::as_recorded(), options)?,
         page_bytes: option(options, "page_bytes")?.unwrap_or(4096),
         max_requests: option(options, "max_requests")?,
+        leading: option(options, "leading")?.unwrap_or(0),
     })
 }
 

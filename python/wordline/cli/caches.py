@@ -17,8 +17,8 @@ from wordline.cli.streams import shows_progress
 from wordline.mrc import SIZES as CURVE_SIZES
 from wordline.plan_cache import DISK as PLAN_DISK
 from wordline.plan_cache import FLASH as PLAN_FLASH
+from wordline.plan_cache import LEADING, STEPS
 from wordline.plan_cache import SIZES as PLAN_SIZES
-from wordline.plan_cache import STEPS
 
 FLASH: Options = {
     "--flash": value(
@@ -84,6 +84,12 @@ PLAN: Options = {
     ),
     "--rate": value("R", "Look at this share of the pages of the trace.", 1.0),
     "--steps": value("N", "Compare divisions in N steps of the flash.", STEPS),
+    "--leading": value(
+        "N",
+        "Play the first N reads and writes on the model of the disk, and simulate them as a check.",
+        LEADING,
+    ),
+    "--no-check": flag("Do not simulate what the models recommend and the disk alone."),
     "--seed": value("N", "Chooses the sampled pages.", 1),
     "--set": {
         **SET["--set"],
@@ -194,14 +200,16 @@ def plan_cache(
     out: Path | None,
     as_json: bool,
     progress: bool | None,
+    no_check: bool,
     **options: Any,
 ) -> None:
     """Size a flash cache for a disk and a trace.
 
     For each size of the flash: how it would be divided between reads, writes and over-provisioning
     as configured (unified, rw-fcl) and by cost (unified-best, op-fcl, locality-driven), the mean
-    cost of a page and of a request, and how long the flash would last. Cost models say so of hit
-    curves of the trace; nothing is simulated.
+    latency of a request, and how long the flash would last. Cost models say so of hit curves of
+    the trace and of what its first requests cost the disk. Then the first requests are simulated on
+    what the models recommend and on the disk alone, and a sentence says what to do.
 
     \b
     Examples:
@@ -209,6 +217,7 @@ def plan_cache(
       wordline plan-cache disk.csv.gz --flash d4 --disk nearline-7200 --sizes 1GiB,4GiB
       wordline plan-cache disk.csv.gz --set disk.model.average.read_positioning_ms=7.7
       wordline plan-cache huge.csv.zst --rate 0.01 --out out/plan
+      wordline plan-cache disk.csv.gz --sizes 1GiB --no-check
 
     With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
     143 SIGTERM.
@@ -216,9 +225,8 @@ def plan_cache(
     if out:
         output_folder.check(out, "plan-cache")
     overrides = {key: toml_value(text) for key, text in options.pop("overrides", ())}
-    result = wordline.plan_cache(
-        trace, flash, disk, overrides=overrides, progress=shows_progress(progress), **options
-    )
+    options |= {"check": not no_check, "overrides": overrides}
+    result = wordline.plan_cache(trace, flash, disk, progress=shows_progress(progress), **options)
     files = result.write(out) if out else []
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))

@@ -8,14 +8,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from wordline.plan_check import basis, recommended
 from wordline.provenance import formats
 from wordline.terminal.console import console, print_files
-from wordline.units import ABSENT, duration, figures, many, number, share, size, whole
+from wordline.units import ABSENT, duration, lifetime, many, number, share, size, whole
 
 if TYPE_CHECKING:
     from wordline.cache import CacheInput, CacheRun, CacheSummary, OnFlashInput
     from wordline.mrc import MrcSummary
-    from wordline.plan_cache import PlanAnswer, PlanSummary
+    from wordline.plan_cache import PlanAnswer, PlanSize, PlanSummary
+    from wordline.plan_check import PlanCheck
 
 
 def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
@@ -53,7 +55,7 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
         title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
     )  # fmt: skip
     table.add_column("policy", overflow="fold", min_width=8)
-    headings = ("pages", "hits of reads", "erases", "WA", "mean latency", "years", "disk busy")
+    headings = ("pages", "hits of reads", "erases", "WA", "mean latency", "lasts", "disk busy")
     for heading in headings:
         table.add_column(heading, justify="right")
     for run in summary["runs"]:
@@ -65,12 +67,12 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
                 whole(side["erases"]),
                 number(side["write_amplification"]),
                 duration(side["mean_us"]),
-                figures(side["lifetime_years"]) if side["lifetime_years"] else ABSENT,
+                lifetime(side["lifetime_years"]),
                 share(side["disk_utilisation"]),
             )
     table.caption_justify = "left"
     table.caption = Text(
-        "erases: of all blocks; WA: pages programmed by pages taken in; years: how long the flash "
+        "erases: of all blocks; WA: pages programmed by pages taken in; lasts: how long the flash "
         "lasts at this load",
         style="dim",
     )
@@ -151,6 +153,8 @@ def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
     """How flash in front of a disk would be divided, on standard output: a section a size."""
     shown = console()
     shown.print(*_trace(summary["input"]), sep="\n")
+    shown.print(Text(summary["advice"]["sentence"], style="bold"))
+    shown.print(Text(summary["advice"]["reason"]))
     flash, disk = summary["flash"], summary["disk"]
     found = "" if disk["found_by"] == "keys" else " (mean of random accesses)"
     shown.print(
@@ -160,21 +164,72 @@ def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
             f"{duration(flash['erase_us'])}"
         ),
         Text(
-            f"Disk {disk['name']}: read {duration(disk['read_us'])}, write "
+            f"Disk {disk['name']}, idle: a page read in {duration(disk['read_us'])}, written in "
             f"{duration(disk['write_us'])}{found}"
         ),
-        Text(f"Without flash: {duration(summary['disk_only_us'])} a page"),
+        Text(f"Without flash: {_alone(summary)}"),
         sep="\n",
     )
     for size_of in summary["sizes"]:
-        title = (
-            f"{size(size_of['flash_bytes'])} of flash ({many(size_of['flash_pages'], 'page')}, "
-            f"{share(size_of['footprint_ratio'])} of distinct)"
-        )
-        shown.print(_plan_table(title, size_of["answers"], flash["page_bytes"]))
-    note = "models, not a simulation: caches are full, one operation after the other"
+        shown.print(_plan_table(_plan_title(size_of), size_of["answers"], flash["page_bytes"]))
+    check = summary["check"]
+    if check and check["runs"]:
+        shown.print(_check_table(check))
+    if lasts := basis(summary, recommended(summary)[1]):
+        shown.print(Text(f"Lifetime: {lasts} (the recommended answer).", style="dim"))
+    note = "latency: mean of a request by the models; hits: of the whole trace, with full caches"
     shown.print(Text(note, style="dim"))
+    for note in summary["notes"]:
+        shown.print(Text(f"Note: {note}"))
     print_files(shown, files)
+
+
+def _alone(summary: "PlanSummary") -> str:
+    alone = summary["disk_only"]
+    kinds = [
+        f"{duration(us)} a {kind}"
+        for kind, us in (("read", alone["read_us"]), ("write", alone["write_us"]))
+        if us is not None
+    ]
+    told = f" ({', '.join(kinds)})" if kinds else ""
+    return f"{duration(alone['request_us'])} a request{told}"
+
+
+def _plan_title(size_of: "PlanSize") -> str:
+    return (
+        f"{size(size_of['flash_bytes'])} of flash ({many(size_of['flash_pages'], 'page')}, "
+        f"{share(size_of['footprint_ratio'])} of distinct; asked for: "
+        f"{', '.join(size_of['asked'])})"
+    )
+
+
+def _check_table(check: "PlanCheck") -> Table:
+    """What was simulated, next to the plan."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        title=Text(f"Simulated: the first {many(check['requests'], 'request')}", style="bold"),
+    )  # fmt: skip
+    table.add_column("store", overflow="fold", min_width=8)
+    for heading in ("flash pages", "planned", "simulated", "hits R"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    disk = check["disk_planned_us"], check["disk_us"]
+    table.add_row("disk alone", ABSENT, *map(duration, disk), ABSENT, "")
+    for run in check["runs"]:
+        table.add_row(
+            run["policy"],
+            whole(run["flash_pages"]),
+            duration(run["planned_us"]),
+            duration(run["simulated_us"]),
+            share(run["read_hit_ratio"]),
+            "parts" if run["parts"] else "agrees",
+        )
+    table.caption_justify = "left"
+    table.caption = Text(
+        f"agrees: within {share(check['tolerance_ratio'])} of the simulated mean latency",
+        style="dim",
+    )
+    return table
 
 
 def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) -> Table:
@@ -183,20 +238,19 @@ def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) ->
         title=Text(title, style="bold"),
     )  # fmt: skip
     table.add_column("policy", overflow="fold", min_width=8)
-    for heading in ("reads", "writes", "spare", "page", "request", "hits R", "hits W", "years"):
+    for heading in ("reads", "writes", "spare", "latency", "hits R", "hits W", "lasts"):
         table.add_column(heading, justify="right")
     for answer in answers:
-        reads, years = answer["read_pages"], answer["lifetime_years"]
+        reads = answer["read_pages"]
         table.add_row(
             answer["policy"],
             "shared" if reads is None else size(reads * page_bytes),
             size(answer["write_pages"] * page_bytes),
             share(answer["over_provisioning_ratio"]),
-            duration(answer["page_us"]),
             duration(answer["request_us"]),
             share(answer["read_hit_ratio"]),
             share(answer["write_hit_ratio"]),
-            figures(years) if years else ABSENT,
+            lifetime(answer["lifetime_years"]),
         )
     return table
 

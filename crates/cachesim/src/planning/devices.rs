@@ -5,7 +5,7 @@ use wordline_config::costs::{FlashCosts, of_disk, of_flash};
 use wordline_config::load;
 use wordline_config::plan::Store;
 use wordline_disk::SECTOR_BYTES;
-use wordline_disk::model::Timed;
+use wordline_disk::model::{Mechanism, Timed};
 
 use crate::CacheError;
 
@@ -36,6 +36,12 @@ pub struct Flash {
     pub copy_us: f64,
     pub erase_us: f64,
     pub endurance_cycles: u32,
+    /// Dies that work at once; a small flash has fewer.
+    pub dies: u32,
+    /// Pages that are destaged together.
+    pub group_pages: u32,
+    /// Whether what is destaged has to be on the platters, not in the disk's write cache.
+    pub durable_destages: bool,
 }
 
 /// A disk.
@@ -48,7 +54,13 @@ pub struct Disk {
     pub write_us: f64,
     /// `keys` of a model without positions; `random-accesses` of one with an arm.
     pub found_by: String,
+    /// What it is.
+    #[serde(skip)]
+    pub(super) plan: wordline_disk::Plan,
 }
+
+/// Bytes of a disk whose model knows no positions: as large as any trace.
+const WITHOUT_POSITIONS_BYTES: u64 = 1 << 50;
 
 fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     let what = || format!("{option} {}", device.name);
@@ -61,13 +73,29 @@ fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     Ok(plan.store)
 }
 
+/// The same device with a cache that keeps what is written.
+fn keeping_writes(device: &Device) -> Device {
+    let mut keeping = device.clone();
+    let mode = ("cache.mode".to_owned(), "\"write-back\"".to_owned());
+    keeping.overrides.push(mode);
+    keeping
+}
+
 impl Flash {
     /// The flash of a configuration: of an SSD, or of a cache in front of a disk.
     pub fn of(device: &Device) -> Result<Self, CacheError> {
-        let store = loaded(device, "flash")?;
-        let ssd = match store {
-            Store::Ssd(ssd) => *ssd,
-            Store::Cached(cached) => cached.ssd,
+        let store = match loaded(device, "flash")? {
+            Store::Cached(cached) if !cached.cache.mode.keeps_writes() => {
+                loaded(&keeping_writes(device), "flash")?
+            }
+            store => store,
+        };
+        let (ssd, group_pages, durable_destages) = match store {
+            Store::Ssd(ssd) => (*ssd, 1, true),
+            Store::Cached(cached) => {
+                let cache = &cached.cache;
+                (cached.ssd, cache.group_pages, cache.journal.is_some())
+            }
             Store::Disk(_) | Store::Array(_) => {
                 return Err(CacheError::argument(
                     format!("flash {}", device.name),
@@ -101,6 +129,9 @@ impl Flash {
             copy_us,
             erase_us,
             endurance_cycles: device.part.endurance_cycles,
+            dies: ftl.layout.dies,
+            group_pages,
+            durable_destages,
         })
     }
 }
@@ -124,6 +155,10 @@ impl Disk {
                 "name a preset of one, such as disk-average; `wordline devices` lists them",
             ));
         };
+        let mut plan = disk.disk.clone();
+        if plan.model.sectors().is_none() {
+            plan.capacity_bytes = plan.capacity_bytes.max(WITHOUT_POSITIONS_BYTES);
+        }
         let sectors = page_bytes.div_ceil(SECTOR_BYTES);
         let places = disk.disk.capacity_bytes / SECTOR_BYTES / sectors;
         if places == 0 {
@@ -142,6 +177,7 @@ impl Disk {
                 Timed::Positioned(_) => "random-accesses",
             }
             .to_owned(),
+            plan,
         })
     }
 }

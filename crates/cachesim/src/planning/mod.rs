@@ -1,7 +1,10 @@
-//! How much flash in front of a disk, divided how, and what it would cost: from a trace and the cost models, without simulating.
+//! How much flash in front of a disk, divided how, and what it would cost: from a trace, the cost models, and a replay of the leading
+//! requests on the model of the disk.
 
 mod devices;
 mod models;
+mod replay;
+mod spindle;
 mod stacks;
 
 use serde::{Deserialize, Serialize};
@@ -9,12 +12,17 @@ use wordline_partition::{Costs, Space};
 
 pub use devices::{Device, Disk, Flash};
 use models::Answers;
+use replay::{Divided, Lengths, Played, Took};
 use stacks::{Sampled, Stopped};
 
 use crate::{CacheError, Input, Pages, Phase, Progress, Size, Watch};
 
 /// Blocks of a flash at least: with fewer, whole blocks are too coarse for what a model says of shares.
 const FEWEST_BLOCKS: u64 = 64;
+/// Pages of the leading requests at most.
+const MOST_LEADING_PAGES: u64 = 1 << 20;
+/// Share of the work on a size that is the cost models; the rest is the replays.
+const MODELS: f64 = 0.5;
 /// Pages of a sample for a segment at least.
 const FEWEST_PAGES: f64 = 2.0;
 
@@ -46,9 +54,44 @@ pub struct CachePlan {
     pub seconds: Option<f64>,
     pub rate: f64,
     pub steps: u32,
+    /// The leading requests, which were played; none of a trace of keys, which says nothing of a disk.
+    pub replay: Option<Replay>,
     /// A page without any flash.
     pub disk_only_us: f64,
+    /// A request without any flash.
+    pub disk_only: Requests,
     pub sizes: Vec<OfSize>,
+    pub notes: Vec<String>,
+}
+
+/// The leading requests of a trace, which were played on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Replay {
+    pub requests: u64,
+    pub pages: u64,
+    /// Whether they arrive by the times of the trace; if not, one after the other.
+    pub timed: bool,
+    pub volumes: usize,
+}
+
+/// The mean response time of the leading requests; none of what there were none of, or if none were played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Requests {
+    pub request_us: Option<f64>,
+    pub read_us: Option<f64>,
+    pub write_us: Option<f64>,
+}
+
+impl Requests {
+    fn of(took: &Took) -> Self {
+        Self {
+            request_us: took.request_us(),
+            read_us: took.reads.value(),
+            write_us: took.writes.value(),
+        }
+    }
 }
 
 /// A size of the flash.
@@ -58,6 +101,11 @@ pub struct OfSize {
     pub flash_pages: u64,
     pub flash_bytes: u64,
     pub footprint_ratio: f64,
+    /// As it was asked for; whole blocks are at least as large.
+    pub asked: Vec<String>,
+    /// A page that is read from the disk, and one that is destaged, in the mean.
+    pub disk_read_us: f64,
+    pub disk_write_us: f64,
     pub answers: Vec<Answer>,
     pub map: Map,
 }
@@ -76,8 +124,10 @@ pub struct Answer {
     pub over_provisioning_ratio: f64,
     /// Of a page of a request, in the mean.
     pub page_us: f64,
-    /// Of a request, its pages one after the other.
+    /// Expected mean response time of a request: of the leading ones where they were played, else of pages one after the other.
     pub request_us: f64,
+    pub read_request_us: Option<f64>,
+    pub write_request_us: Option<f64>,
     /// Of reads, those that flash serves.
     pub read_hit_ratio: Option<f64>,
     /// Of writes, those of what flash holds.
@@ -86,6 +136,10 @@ pub struct Answer {
     pub programs_per_page: f64,
     /// Mean share of valid pages in the blocks that collections take.
     pub victim_utilisation: f64,
+    /// Pages programmed, with those that collections move, by those that the host and fills program.
+    pub write_amplification: f64,
+    /// What the host and fills program; none without times.
+    pub written_bytes_per_day: Option<f64>,
     /// In the time of the trace.
     pub erases: f64,
     /// How long the flash lasts at this load; none without times, or without an erase.
@@ -129,48 +183,72 @@ pub fn plan_cache(
             remedy,
         ));
     }
-    let mut sizes = question
-        .sizes
-        .iter()
-        .map(|size| flash_pages(pages, &flash, *size, question))
-        .collect::<Result<Vec<_>, _>>()?;
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes = sizes(pages, &flash, question)?;
     let sampled = Sampled::new(pages, rate, question.seed);
     let input = &pages.input;
     let seconds = Some(pages.span.as_secs()).filter(|&seconds| seconds > 0.0);
+    let played = Played::of(pages, &disk);
+    let share = 1.0 / (sizes.len() + 1) as f64;
+    let mut watched = |place: usize, part: f64| {
+        watch(Progress {
+            phase: Phase::Plan,
+            requests: input.page_requests,
+            fraction: Some((place as f64 + part) * share),
+        })
+    };
+    let stopped = |Stopped| CacheError::Interrupted;
+    let alone = match &played {
+        Some(played) => played
+            .disk_alone(&mut |part| watched(0, part))
+            .map_err(stopped)?,
+        None => Took::default(),
+    };
+    let mut notes = Vec::new();
+    if alone.wrapped > 0 {
+        notes.push(format!(
+            "{} of the leading requests lie beyond the end of {} ({} bytes) and were wrapped around it",
+            alone.wrapped, disk.name, disk.plan.capacity_bytes
+        ));
+    }
     let mut found = Vec::new();
-    for (place, &flash_pages) in sizes.iter().enumerate() {
-        let space = space(flash_pages, &flash, &disk);
-        let mut goes_on = |part: f64| {
-            watch(Progress {
-                phase: Phase::Plan,
-                requests: input.page_requests,
-                fraction: Some((place as f64 + part) / sizes.len() as f64),
-            })
-        };
-        let answers = Answers::of(&sampled, &space, question.steps, &mut goes_on);
-        let answers = answers.map_err(|Stopped| CacheError::Interrupted)?;
+    for (place, (flash_pages, asked)) in (1..).zip(sizes) {
         let case = Case {
             input,
             flash: &flash,
+            disk: &disk,
             seconds,
+            played: played.as_ref(),
         };
-        found.push(OfSize {
-            flash_pages: flash_pages.into(),
-            flash_bytes: u64::from(flash_pages) * input.page_bytes,
-            footprint_ratio: f64::from(flash_pages) / pages.footprint().max(1) as f64,
-            answers: answers.all(&case),
-            map: answers.map(),
-        });
+        let of_size = case
+            .size(&sampled, flash_pages, question.steps, &mut |part| {
+                watched(place, part)
+            })
+            .map_err(stopped)?;
+        notes.extend(case.clipped(&of_size));
+        found.push(OfSize { asked, ..of_size });
     }
     let all = input.page_requests.max(1) as f64;
     let (reads, writes) = (
         input.page_reads as f64 / all,
         input.page_writes as f64 / all,
     );
+    let idle_us = reads * disk.read_us + writes * disk.write_us;
+    let disk_only_us = match &played {
+        Some(played) => alone.all_us() / played.page_requests().max(1) as f64,
+        None => idle_us,
+    };
+    let requests = (input.reads + input.writes).max(1) as f64;
+    let disk_only = match &played {
+        Some(_) => Requests::of(&alone),
+        None => Requests {
+            request_us: Some(idle_us * all / requests),
+            ..Requests::default()
+        },
+    };
     Ok(CachePlan {
-        disk_only_us: reads * disk.read_us + writes * disk.write_us,
+        disk_only_us,
+        disk_only,
+        replay: played.as_ref().map(Played::told),
         input: input.clone(),
         flash,
         disk,
@@ -178,17 +256,153 @@ pub fn plan_cache(
         rate,
         steps: question.steps,
         sizes: found,
+        notes,
     })
+}
+
+impl<'a> Played<'a> {
+    /// As many of the leading requests as have no more than a number of pages.
+    fn of(pages: &'a Pages, disk: &'a Disk) -> Option<Self> {
+        let all = &pages.leading.requests;
+        let first = all.first()?.place;
+        let within = |place: u32| u64::from(place - first) <= MOST_LEADING_PAGES;
+        let count = all.partition_point(|asked| within(asked.place));
+        Some(Self {
+            pages,
+            requests: &all[..count],
+            timed: pages.leading.timed,
+            page_bytes: pages.input.page_bytes,
+            disk: &disk.plan,
+        })
+    }
+    /// How many pages the requests ask for.
+    fn page_requests(&self) -> u64 {
+        let bytes = self.page_bytes;
+        let of = |asked: &crate::source::Asked| {
+            (asked.offset + asked.bytes).div_ceil(bytes) - asked.offset / bytes
+        };
+        self.requests.iter().map(of).sum()
+    }
+    fn told(&self) -> Replay {
+        Replay {
+            requests: self.requests.len() as u64,
+            pages: self.page_requests(),
+            timed: self.timed,
+            volumes: self.pages.leading.volumes(),
+        }
+    }
 }
 
 /// What an answer is about: a trace and the flash.
 struct Case<'a> {
     input: &'a Input,
     flash: &'a Flash,
+    disk: &'a Disk,
     seconds: Option<f64>,
+    played: Option<&'a Played<'a>>,
 }
 
-/// A size in whole blocks, checked.
+impl Case<'_> {
+    /// The answers at a size. What a page costs the disk is what it cost in a replay with one list.
+    fn size(
+        &self,
+        sampled: &Sampled,
+        flash_pages: u32,
+        steps: u32,
+        goes_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<OfSize, Stopped> {
+        let mut space = space(flash_pages, self.flash, self.disk);
+        let mut replays = 0.0;
+        let mut replay = |space: &Space, lengths, goes_on: &mut dyn FnMut(f64) -> bool| {
+            let Some(played) = self.played else {
+                return Ok(None);
+            };
+            let before = replays;
+            replays += 1.0;
+            let divided = Divided {
+                lengths,
+                space,
+                flash: self.flash,
+            };
+            let mut part = |part: f64| goes_on(MODELS + (1.0 - MODELS) * (before + part) / 6.0);
+            played.with_flash(&divided, &mut part).map(Some)
+        };
+        let own = Lengths::One(space.first_pages().into());
+        if let Some(took) = replay(&space, own, &mut |_| goes_on(0.0))? {
+            let costs = &mut space.costs;
+            costs.disk_read_us = took.fetched.value().unwrap_or(costs.disk_read_us);
+            costs.disk_write_us = took.destaged.value().unwrap_or(costs.disk_write_us);
+        }
+        let answers = Answers::of(sampled, &space, steps, &mut |part| goes_on(MODELS * part))?;
+        let mut all = answers.all(self);
+        for answer in &mut all {
+            if let Some(took) = replay(&space, answer.lengths(), goes_on)? {
+                let requests = Requests::of(&took);
+                answer.request_us = requests.request_us.unwrap_or(answer.request_us);
+                answer.read_request_us = requests.read_us;
+                answer.write_request_us = requests.write_us;
+            }
+        }
+        Ok(OfSize {
+            flash_pages: flash_pages.into(),
+            flash_bytes: u64::from(flash_pages) * self.input.page_bytes,
+            footprint_ratio: f64::from(flash_pages) / self.input.distinct_pages.max(1) as f64,
+            asked: Vec::new(),
+            disk_read_us: space.costs.disk_read_us,
+            disk_write_us: space.costs.disk_write_us,
+            answers: all,
+            map: answers.map(),
+        })
+    }
+    /// What is to be said of an over-provisioning that collections cannot bear at a size.
+    fn clipped(&self, size: &OfSize) -> Option<String> {
+        let unified = size.answers.iter().find(|one| one.policy == "unified")?;
+        let asked = self.flash.over_provisioning_ratio;
+        let planned = unified.over_provisioning_ratio;
+        let step = 1.0 / size.flash_pages as f64;
+        (planned > asked + step).then(|| {
+            format!(
+                "{} pages of flash: collections need more room than the over-provisioning of {} ({:.3} %) leaves; unified and rw-fcl are \
+                 planned with {:.3} %",
+                size.flash_pages,
+                self.flash.name,
+                100.0 * asked,
+                100.0 * planned
+            )
+        })
+    }
+}
+
+impl Answer {
+    /// The lists of the division.
+    fn lengths(&self) -> Lengths {
+        match self.read_pages {
+            None => Lengths::One(self.write_pages),
+            Some(reads) => Lengths::Two(reads, self.write_pages),
+        }
+    }
+}
+
+/// The sizes in whole blocks, ascending, each once, and how they were asked for.
+fn sizes(
+    pages: &Pages,
+    flash: &Flash,
+    question: &Question,
+) -> Result<Vec<(u32, Vec<String>)>, CacheError> {
+    let mut sizes = std::collections::BTreeMap::<u32, Vec<String>>::new();
+    for &size in &question.sizes {
+        let found = flash_pages(pages, flash, size, question)?;
+        let asked = sizes.entry(found).or_default();
+        let text = size.to_string();
+        if !asked.contains(&text) {
+            asked.push(text);
+        }
+    }
+    Ok(sizes.into_iter().collect())
+}
+
+/// A size in whole blocks, checked. A share of the pages of the trace is at least the smallest flash; a size in pages or bytes that is less is
+/// refused.
 fn flash_pages(
     pages: &Pages,
     flash: &Flash,
@@ -196,7 +410,19 @@ fn flash_pages(
     question: &Question,
 ) -> Result<u32, CacheError> {
     let per_block = u64::from(flash.pages_per_block);
-    let whole = pages.size(size)?.div_ceil(per_block).max(FEWEST_BLOCKS) * per_block;
+    let blocks = pages.size(size)?.div_ceil(per_block);
+    if blocks < FEWEST_BLOCKS && !matches!(size, Size::Share(_)) {
+        let least = FEWEST_BLOCKS * per_block;
+        return Err(CacheError::argument(
+            format!("size `{size}`"),
+            format!(
+                "a flash has {FEWEST_BLOCKS} blocks at least, which are {least} pages of {}",
+                flash.name
+            ),
+            format!("give {least}p or more, or a flash with smaller blocks"),
+        ));
+    }
+    let whole = blocks.max(FEWEST_BLOCKS) * per_block;
     let what = || format!("flash of {whole} pages");
     let sampled = whole as f64 * question.rate / f64::from(question.steps);
     if sampled < FEWEST_PAGES {

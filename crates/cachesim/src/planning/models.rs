@@ -16,7 +16,8 @@ const ROUNDS: u32 = 8;
 const MAP_STEPS: u32 = 50;
 /// Over-provisionings that the locality-driven division compares, in per cent.
 const PERCENTS: std::ops::RangeInclusive<u32> = 15..=85;
-const SECONDS_A_YEAR: f64 = 365.25 * 24.0 * 3600.0;
+const SECONDS_A_DAY: f64 = 24.0 * 3600.0;
+const SECONDS_A_YEAR: f64 = 365.25 * SECONDS_A_DAY;
 
 /// What is known of a flash of a size.
 pub(super) struct Answers<'a> {
@@ -322,10 +323,17 @@ impl Case<'_> {
             over_provisioning_ratio: 1.0 - cached as f64 / f64::from(space.total_pages),
             page_us: found.page_us,
             request_us: found.page_us * pages / requests,
+            read_request_us: None,
+            write_request_us: None,
             read_hit_ratio: found.read_hit_ratio,
             write_hit_ratio: found.write_hit_ratio,
             programs_per_page: found.programs,
             victim_utilisation: found.victims,
+            write_amplification: 1.0 / (1.0 - found.victims),
+            written_bytes_per_day: self.seconds.map(|seconds| {
+                let written = pages * found.programs * self.input.page_bytes as f64;
+                written * SECONDS_A_DAY / seconds
+            }),
             erases,
             lifetime_years: years.map(|seconds| seconds / SECONDS_A_YEAR * cycles / erases),
         }
