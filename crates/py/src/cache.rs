@@ -255,7 +255,7 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
     let shared = Arc::new(Shared::default());
     let (sender, mut receiver) = channel();
     let told = Arc::clone(&shared);
-    let thread = std::thread::spawn(move || {
+    let started = std::thread::Builder::new().spawn(move || {
         let mut watch = |now: Progress| {
             if let Ok(mut last) = told.now.lock() {
                 *last = Some(now);
@@ -267,6 +267,11 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
         let stop = move || ended.ended.load(Ordering::Relaxed);
         let _ = sender.send(work(Recordings::new(Arc::new(stop)), &mut watch));
     });
+    let thread = started.map_err(|error| {
+        fail(format_args!(
+            "no thread can be started: {error}; raise the limits (ulimit -u, ulimit -v)"
+        ))
+    })?;
     loop {
         let waited = py.detach(move || (receiver.recv_timeout(BEAT), receiver));
         receiver = waited.1;
