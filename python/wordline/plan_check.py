@@ -53,8 +53,9 @@ class PlanCheck(TypedDict):
 
 
 class PlanAdvice(TypedDict):
-    """What to do. `sentence` says it; `policy` is None where no flash is best. `latency_us` and
-    `disk_us` are of a simulation where `by` is "simulation", else of the models."""
+    """What to do. `sentence` says it, `reason` what it rests on, `basis` what the lifetime rests
+    on; `policy` is None where no flash is best. `latency_us` and `disk_us` are of a simulation
+    where `by` is "simulation", else of the models."""
 
     sentence: str
     reason: str
@@ -64,6 +65,7 @@ class PlanAdvice(TypedDict):
     latency_us: float | None
     disk_us: float | None
     lifetime: str | None
+    basis: str | None
     settings: dict[str, Any]
 
 
@@ -262,6 +264,7 @@ def advice(summary: PlanSummary, check: PlanCheck | None) -> PlanAdvice:
         "latency_us": latency,
         "disk_us": disk,
         "lifetime": lifetime,
+        "basis": basis(summary, answer),
         "settings": settings if faster else {},
     }
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 from wordline import pages, units
 from wordline._wordline import WordlineError
 from wordline.plan_cache import PlanAnswer, PlanSize, PlanSummary
-from wordline.plan_check import PlanCheck, basis, recommended
+from wordline.plan_check import PlanCheck
 from wordline.plotly import EACH, HEAT, Figure, figure, line
 
 MIB = 1 << 20
@@ -34,7 +34,6 @@ def plan_page(summary: PlanSummary) -> str:
         charts=charts,
         policies=POLICIES,
         units=units,
-        basis=basis(summary, recommended(summary)[1]),
     )
 
 

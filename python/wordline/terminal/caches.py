@@ -8,7 +8,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from wordline.plan_check import basis, recommended
 from wordline.provenance import formats
 from wordline.terminal.console import console, print_files
 from wordline.units import ABSENT, duration, lifetime, many, number, share, size, whole
@@ -175,8 +174,9 @@ def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
     check = summary["check"]
     if check and check["runs"]:
         shown.print(_check_table(check))
-    if lasts := basis(summary, recommended(summary)[1]):
-        shown.print(Text(f"Lifetime: {lasts} (the recommended answer).", style="dim"))
+    if basis := summary["advice"]["basis"]:
+        lasts = summary["advice"]["lifetime"]
+        shown.print(Text(f"Lifetime of the flash in the first line: {lasts}, by {basis}."))
     note = "latency: mean of a request by the models; hits: of the whole trace, with full caches"
     shown.print(Text(note, style="dim"))
     for note in summary["notes"]:
