@@ -37,6 +37,7 @@ pub enum WriteHit {
 /// The on-board buffer of a disk (`[disk.buffer]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // keys of a table
 pub struct Buffer {
     /// Segments, each of sectors in a row; without a buffer, if 0. Count.
     #[schemars(range(min = 0, max = 4096))]
