@@ -41,6 +41,16 @@ def run(
 
 class Decoded: ...
 
+class Inputs:
+    def fault(
+        self,
+        config_text: str,
+        config_name: str,
+        overrides: Sequence[tuple[str, str]],
+        traces: Sequence[str],
+        options: dict[str, object],
+    ) -> str | None: ...
+
 def build() -> str: ...
 def state_header(path: str) -> str: ...
 def prepare(

@@ -98,15 +98,16 @@ ALWAYS = {
     "plan-cache": {"summary.json", "plan.parquet"},
     "study": {"index.html", "study.json"},
     "study all": {"index.html", "studies.json"},
-    "sweep": {"points.jsonl"},
+    "sweep": {"points.jsonl", "sweep.toml"},
     "search": {"trials.journal"},
-    "lab": {"lab.json", "device.toml"},
+    "lab": {"lab.json"},
     "growth": {"index.html", "growth.json", "growth.csv"},
 }
 
 # What a command that was killed leaves of its folder.
 UNFINISHED = {
     "run": {"checkpoint.wls", "checkpoint.wls.part"},
+    "sweep": {"points.jsonl"},
     "lab": {"points.jsonl"},
     "study": {"points.jsonl"},
     "study all": {"points.jsonl"},
@@ -346,9 +347,8 @@ def _require_replaceable(place: str, command: str) -> None:
         names = set(os.listdir(place))
     except FileNotFoundError:
         return  # another process is replacing it
-    names -= UNFINISHED.get(command, set())
-    owners = [one for one in FILES if ALWAYS[one] <= names <= set(FILES[one])]
-    if not names or command in owners:
+    owners = [one for one in FILES if _is_of(one, names)]
+    if names <= UNFINISHED.get(command, set[str]()) or command in owners:
         return
     if owners:
         raise WordlineError(
@@ -360,6 +360,12 @@ def _require_replaceable(place: str, command: str) -> None:
         f"{place}: holds files that are not a result of Wordline (such as {other}); "
         "name another folder"
     )
+
+
+def _is_of(command: str, names: set[str]) -> bool:
+    """Whether files are those of a result of a command."""
+    rest = names - UNFINISHED.get(command, set[str]())
+    return ALWAYS[command] <= names and rest <= set(FILES[command])
 
 
 def _nearest_folder(place: str) -> str:

@@ -352,6 +352,87 @@ class TestStops:
             polars.read_parquet("here/points.parquet"), polars.read_parquet("whole/points.parquet")
         )
 
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+    def test_a_stop_before_the_first_point_ends_leaves_the_folder_as_it_was(
+        self, device: str, place: Path, wordline: Command, number: int
+    ) -> None:
+        endless = ("sweep", device, "--set", "workload.requests=4000000000", "--out", "here")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "wordline", *endless, "--seeds", "3"], env=environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        end = time.monotonic() + 30
+        while not _children_of(process.pid):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        if number != signal.SIGKILL:
+            assert process.returncode == 128 + number
+            assert errors.strip().splitlines()[-1] == "error: interrupted; nothing was written"
+            assert not (place / "here").exists()
+        done = wordline("sweep", device, "--set", "workload.requests=4000000000", "--out", "here",
+                        "--seeds", "3", "--max-requests", "50")  # fmt: skip
+        if number == signal.SIGKILL:
+            assert "another plan" in done.stderr
+            done = wordline("sweep", device, "--seeds", "3", "--out", "there")
+        assert done.returncode == 0, done.stderr
+
+    def test_a_sweep_whose_points_all_fail_is_a_sweep_that_can_be_run_again(
+        self, device: str, wordline: Command
+    ) -> None:
+        small = ("--set", "workload.requests=50", "--seeds", "2", "--out", "here")
+        args = ("sweep", device, "--vary", "ftl.gc.victim=greedy,fifo", *small)
+        # A load and a trace: no point can be run, and each for the same reason.
+        Path("disk.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n")
+        for _ in range(2):
+            done = wordline(*args, "--trace", "disk.csv")
+            assert done.returncode == 1
+            assert "4 of 4 points failed" in done.stderr
+            assert done.stderr.count("both a trace and a [workload] table are given") == 1
+        assert polars.read_parquet("here/points.parquet")["status"].to_list() == ["failed"] * 4
+        assert wordline("sweep", "report", "here").returncode == 0
+
+    def test_points_that_do_not_fit_fail_before_the_first_runs(
+        self, device: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
+        lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
+        # Behind the requests that a run reads before it starts.
+        lines += [f"{n},read,0,512,0" for n in range(70_000)] + [f"70000,read,{1 << 40},512,0"]
+        Path("disk.csv").write_text("\n".join(lines) + "\n")
+        ran: list[str] = []
+        module = importlib.import_module("wordline.sweep")
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "run", lambda _who, todo, *_: ran.extend(todo))
+            found = wordline.sweep(device, "disk.csv", vary=VARY, seeds=10).table()
+        assert ran == []
+        assert found["status"].to_list() == ["failed"] * 60
+        # One for each size of the device.
+        reasons = found["error"].unique().to_list()
+        assert len(reasons) == 3
+        assert all("disk.csv:70002" in reason for reason in reasons)
+        with pytest.raises(wordline.WordlineError) as alone:
+            wordline.run(device, "disk.csv")
+        assert str(alone.value) in reasons
+
+    def test_a_plan_that_lacks_points_of_the_former_is_refused(self, device: str) -> None:
+        one = wordline.sweep(device, vary=VARY, seeds=2, out="here").table()
+        with pytest.raises(
+            wordline.WordlineError,
+            match=r"here: holds the sweep of another plan "
+            r"\(other vary\), with 12 points that this one lacks; name another",
+        ):
+            wordline.sweep(device, vary={"host.queue_depth": [1, 2]}, seeds=2, out="here")
+        assert_frame_equal(wordline.Sweep.of("here").table(), one)
+        # More points are no other sweep.
+        heard: list[int] = []
+        more = wordline.sweep(
+            device, vary=VARY, seeds=3, out="here", progress=lambda state: heard.append(state.done)
+        )
+        assert min(heard) >= 12
+        assert len(more) == 18
+
     def test_two_sweeps_do_not_share_a_folder(self, device: str, place: Path) -> None:
         with (
             claimed(str(place / "here")),

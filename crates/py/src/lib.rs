@@ -10,6 +10,7 @@ mod policy;
 mod state;
 mod text;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -298,6 +299,52 @@ impl Raised {
     }
 }
 
+/// The input of runs, each checked once.
+#[pyclass(module = "wordline._wordline", frozen)]
+struct Inputs {
+    decoded: wordline_workload::Decoded,
+    known: Mutex<HashMap<String, Option<String>>>,
+}
+
+#[pymethods]
+impl Inputs {
+    #[new]
+    fn new() -> Self {
+        Self {
+            decoded: wordline_workload::Decoded::default(),
+            known: Mutex::default(),
+        }
+    }
+    /// Why the input of a run (its parameters are those of `run`) cannot be read to its end, or does not fit
+    /// the device; None if it can.
+    fn fault(
+        &self,
+        py: Python<'_>,
+        config_text: String,
+        config_name: String,
+        overrides: Vec<(String, String)>,
+        traces: Vec<PathBuf>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Option<String>> {
+        let mut job = spec(config_text, config_name, overrides, traces, options)?;
+        job.decoded = Some(self.decoded.clone());
+        let key = job.input_key().map_err(refused)?;
+        if let Some(fault) = self.known.lock().map_err(fail)?.get(&key) {
+            return Ok(fault.clone());
+        }
+        let recordings = Raised::default().recordings();
+        let fault = match py.detach(|| job.check_input(&recordings)) {
+            Ok(()) => None,
+            Err(JobError::Workload(error)) if error.is_interruption() => {
+                return Err(unreadable(error));
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        self.known.lock().map_err(fail)?.insert(key, fault.clone());
+        Ok(fault)
+    }
+}
+
 /// The exception of a trace that cannot be read, or whose reading the user ended.
 fn unreadable(error: WorkloadError) -> PyErr {
     if error.is_interruption() {
@@ -520,7 +567,7 @@ mod _wordline {
     use super::text::python_json;
     #[pymodule_export]
     use super::{
-        Outcome, PyTable, WordlineError, all_presets, config_capacity, config_check,
+        Inputs, Outcome, PyTable, WordlineError, all_presets, config_capacity, config_check,
         config_resolved, config_schema, formats, metrics, parts, policies, preset_text, run,
         tables, trace_convert, trace_stat,
     };

@@ -283,24 +283,7 @@ impl RunSpec {
         let given = self.streams.iter().map(|(name, _)| name.as_str());
         let loaded = loaded.with_streams(given)?;
         let plan = loaded.plan(self.seed)?;
-        if self.slowdown && self.power_cut_every.is_some() {
-            return Err(JobError::SlowdownOfCuts(self.config_name.clone()));
-        }
-        if self.power_cut_every.is_some() && plan.ssds().any(|ssd| ssd.device.first_read_pages > 0)
-        {
-            return Err(JobError::FirstReadOfCuts(self.config_name.clone()));
-        }
-        if self.slowdown && plan.streams.len() < 2 {
-            return Err(JobError::OneStream(self.config_name.clone()));
-        }
-        if let Some(maker) = &self.buffer_policy
-            && !plan.has_buffer()
-        {
-            return Err(JobError::NoBuffer {
-                config: self.config_name.clone(),
-                policy: maker.name().to_owned(),
-            });
-        }
+        self.require_meaning(&plan)?;
         let whole = Recordings::default();
         let recordings = if self.checkpoint.is_some() {
             self.require_resumable()?;
@@ -333,6 +316,61 @@ impl RunSpec {
             results,
             resolved_toml,
         })
+    }
+
+    /// Refuses options that mean nothing to a device, or to each other.
+    fn require_meaning(&self, plan: &Plan) -> Result<(), JobError> {
+        if self.slowdown && self.power_cut_every.is_some() {
+            return Err(JobError::SlowdownOfCuts(self.config_name.clone()));
+        }
+        if self.power_cut_every.is_some() && plan.ssds().any(|ssd| ssd.device.first_read_pages > 0)
+        {
+            return Err(JobError::FirstReadOfCuts(self.config_name.clone()));
+        }
+        if self.slowdown && plan.streams.len() < 2 {
+            return Err(JobError::OneStream(self.config_name.clone()));
+        }
+        if let Some(maker) = &self.buffer_policy
+            && !plan.has_buffer()
+        {
+            return Err(JobError::NoBuffer {
+                config: self.config_name.clone(),
+                policy: maker.name().to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// What the input of a run depends on: equal for runs that read the same requests, or refuse the same.
+    pub fn input_key(&self) -> Result<String, JobError> {
+        let plan = self.plan()?;
+        let device = (plan.user_bytes(), plan.volumes(), plan.replay);
+        let load = (&plan.workload, &plan.streams);
+        let asked = (&self.traces, &self.streams, &self.trace_options);
+        let is_first_read = plan.ssds().any(|ssd| ssd.device.first_read_pages > 0);
+        let cuts = (self.power_cut_every, is_first_read);
+        let options = (self.max_requests, self.slowdown, cuts);
+        Ok(format!(
+            "{:?}",
+            (&self.config_name, device, load, asked, options)
+        ))
+    }
+
+    /// Reads the input as a run does, to where it would: what is wrong with a trace, or does not fit the device,
+    /// is an error now. Nothing is simulated.
+    pub fn check_input(&self, recordings: &Recordings) -> Result<(), JobError> {
+        let plan = self.plan()?;
+        self.require_meaning(&plan)?;
+        for source in self.feeds(&plan, recordings)? {
+            let Feed::Recording(mut trace) = source.feed else {
+                continue;
+            };
+            let mut left = self.max_requests.unwrap_or(u64::MAX);
+            while left > 0 && trace.next_request()?.is_some() {
+                left -= 1;
+            }
+        }
+        Ok(())
     }
 
     /// Runs each stream by itself, with the requests that it issued beside the others.

@@ -14,7 +14,7 @@ from wordline._wordline import WordlineError
 from wordline.arguments import toml_value
 from wordline.cli import options
 from wordline.cli.command import command, device_argument
-from wordline.cli.exit import DONE, FAILED, fault
+from wordline.cli.exit import DONE, FAILED, fault, interrupted
 from wordline.cli.many_traces import ManyTraces
 from wordline.cli.options import STRICT
 from wordline.cli.streams import shows_progress
@@ -56,6 +56,8 @@ def sweep_command(
     try:
         done = sweep(chosen, on=on, jobs=jobs, out=place, progress=shows_progress(progress))
     except SweepInterrupted as early:
+        if not len(early.sweep):
+            return interrupted()
         _show(early.sweep, place, as_json=as_json)
         return fault(
             f"interrupted; {len(early.sweep)} points have ended, and the same command goes on",

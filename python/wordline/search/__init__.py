@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordline import config, output_folder
+from wordline import _wordline, config, output_folder
 from wordline._wordline import WordlineError
 from wordline.claim import claimed
+from wordline.config import Source
 from wordline.search.goal import bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
@@ -21,6 +22,8 @@ from wordline.sweep.local import job_count
 from wordline.sweep.plan import OWN
 from wordline.sweep.table import series
 from wordline.sweep.table import write as write_table
+from wordline.sweep.tasks import input_fault
+from wordline.sweep.work import Job
 from wordline.sweep.workers import workers_of
 
 if TYPE_CHECKING:
@@ -205,6 +208,7 @@ def carry_out(
 ) -> Search:
     """Carries out a search. Raises as `search` does."""
     require(plan)
+    _require_readable(plan)
     job_count(jobs)
     place = None if out is None else output_folder.check(out, "search")
     with claimed(place):
@@ -219,6 +223,19 @@ def carry_out(
             raise SearchInterrupted(found) from None
         _keep(found, place, lines)
     return found
+
+
+def _require_readable(plan: Plan) -> None:
+    """Raises WordlineError if the trace cannot be read, whatever the device."""
+    inputs = _wordline.Inputs()
+    options = {**plan.options, "fit": "wrap"}
+    job = Job(Source(*config.read(plan.device)), plan.trace, plan.seed, plan.keys(), options)
+    try:
+        fault = input_fault(inputs, job) if plan.trace else ""
+    except WordlineError:
+        return  # a device that only the keys that vary make whole
+    if fault:
+        raise WordlineError(fault)
 
 
 def _keep(found: Search, place: str | None, lines: Lines | None) -> None:

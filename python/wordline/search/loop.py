@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from wordline import _wordline
 from wordline._wordline import WordlineError
 from wordline.search.goal import value_of
 from wordline.search.plan import Plan
@@ -13,7 +14,7 @@ from wordline.search.space import grid, space
 from wordline.search.trials import BOUNDED, DIGEST, ERROR, PLACE, ended, sampler
 from wordline.sweep.engine import FIGURES, Engine
 from wordline.sweep.plan import OPTIONS, OWN, Point
-from wordline.sweep.tasks import Known, Task
+from wordline.sweep.tasks import Known, Task, input_fault
 from wordline.sweep.work import Done
 from wordline.sweep.workers import Workers
 
@@ -49,6 +50,7 @@ class Loop:
         self._total = plan.trials if self._grid is None else min(plan.trials, len(self._grid))
         self._ended = len(ended(study))
         self._known = Known(here=workers.largest_bytes is None)
+        self._inputs = _wordline.Inputs()
         self._preparations: set[str] = set()
         self._trials: dict[int, tuple[optuna.Trial, int]] = {}
 
@@ -78,9 +80,11 @@ class Loop:
         self._trials[place] = (trial, rung)
         try:
             task = self._known.task(self._point(place, trial.params, rung))
+            if fault := input_fault(self._inputs, task.job):
+                raise WordlineError(fault)
             self._workers.require_room([task])
-        except WordlineError as fault:
-            self._fail(trial, str(fault))
+        except (WordlineError, TypeError) as refused:
+            self._fail(trial, str(refused))
             return None
         return self._sharing(task)
 

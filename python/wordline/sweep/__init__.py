@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wordline import checksums, output_folder, pickling
+from wordline import checksums, output_folder, pickling, unfinished, units
 from wordline._wordline import WordlineError
 from wordline.claim import claimed
 from wordline.config import show
+from wordline.interruption import undisturbed
 from wordline.sweep import plan as plans
 from wordline.sweep.engine import FIGURES, Engine, State, Work
 from wordline.sweep.journal import Ended, Journal
 from wordline.sweep.local import job_count
 from wordline.sweep.plan import Plan, Point
 from wordline.sweep.table import write as write_table
-from wordline.sweep.tasks import Task, tasks
+from wordline.sweep.tasks import Task, input_faults, tasks
 from wordline.sweep.work import Done
 from wordline.sweep.workers import Workers, here, workers_of
 from wordline.sweep.write import as_toml
@@ -193,9 +196,9 @@ def sweep(
     progress   True for a line on standard error, or a function that is called with a State
     options    those of `wordline.run`, such as fit="wrap", for all points
 
-    Every point is checked before the first one runs. Points that are equal run once, and equal
-    preparations of devices are made once. A point that fails says why in the table, and the others
-    go on.
+    Every point is checked before the first one runs: its configuration, and that its trace can be
+    read and fits the device. Points that are equal run once, and equal preparations of devices are
+    made once. A point that fails says why in the table, and the others go on.
 
     Raises WordlineError, or SweepInterrupted on Ctrl-C, which has the points that have ended.
     """
@@ -243,7 +246,7 @@ def carry_out(
     place = None if out is None else output_folder.check(out, "sweep")
     with (
         claimed(place),
-        output_folder.made(place),
+        _folder(place, plan, every, ended),
         Journal(None if place is None else os.path.join(place, JOURNAL), Done) as journal,  # noqa: PTH118
     ):
         ended.update((key, done) for key, done in journal.known.items())
@@ -255,6 +258,9 @@ def carry_out(
         fresh = [task for task in todo if task.key not in ended]
         known = sum(len(task.points) for task in todo) - sum(len(task.points) for task in fresh)
         try:
+            faults = input_faults(fresh)
+            ended.update((key, Done({}, "", fault)) for key, fault in faults.items())
+            fresh = [task for task in fresh if task.key not in faults]
             if fresh:
                 with workers_of(on, jobs, len(fresh)) as who:
                     run(who, fresh, FIGURES, over, known, heard)
@@ -264,6 +270,51 @@ def carry_out(
     if journal.unwritten:
         raise WordlineError(f"{journal.unwritten}; {POINTS} there is complete")
     return kept
+
+
+@contextmanager
+def _folder(
+    place: str | None, plan: Plan, every: Sequence[Point], ended: Mapping[str, Done]
+) -> Generator[None]:
+    """The folder of a sweep, with its plan; gone at the end of the block if it was made for that
+    and no point has ended. Raises WordlineError if a plan with other points is there."""
+    if place is None:
+        yield
+        return
+    path = Path(place, PLAN)
+    is_new = not Path(place).exists()
+    if path.exists():
+        _require_points(place, plans.read(path), plan, every)
+    output_folder.make(place)
+    # By these two a folder is known as that of a sweep, however early it ends.
+    Path(place, JOURNAL).touch()
+    output_folder.write_file(path, lambda part: output_folder.write_text(part, as_toml(plan)))
+    try:
+        yield
+    finally:
+        if is_new and not ended:
+            with undisturbed():
+                unfinished.remove(place)
+
+
+def _require_points(place: str, former: Plan, plan: Plan, every: Sequence[Point]) -> None:
+    """Raises WordlineError if a plan lacks points that the former has, whose results it would hide;
+    one with more points goes on from them."""
+    if former == plan:
+        return
+    lacking = set(map(_identity, plans.points(former))) - set(map(_identity, every))
+    if lacking:
+        other = [key for key in plans.KEYS if getattr(former, key) != getattr(plan, key)]
+        raise WordlineError(
+            f"{place}: holds the sweep of another plan (other {', '.join(other)}), with "
+            f"{units.many(len(lacking), 'point')} that this one lacks; name another folder, or "
+            "delete that one"
+        )
+
+
+def _identity(point: Point) -> str:
+    told = [str(point.device), point.trace, point.seed, point.overrides, point.options]
+    return json.dumps(told, sort_keys=True, default=str)
 
 
 def run(
@@ -292,7 +343,7 @@ def _kept(
 
     frame = table(every, keys, ended)
     config = show(every[0].device, every[0].overrides)
-    if place is None:
+    if place is None or not frame.height:
         return Sweep(frame, plan, config, time())
     output_folder.add(
         place,

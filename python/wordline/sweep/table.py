@@ -86,8 +86,10 @@ def series(name: str, values: list[Any]) -> polars.Series:
     import polars
 
     kinds: set[type[object]] = {type(value) for value in values if value is not None}
-    if kinds <= {bool}:
-        kind = polars.Boolean if kinds else polars.Null
+    if not kinds:
+        kind = polars.String  # a column of no type cannot be written without a row
+    elif kinds <= {bool}:
+        kind = polars.Boolean
     elif kinds <= {int}:
         kind = polars.Int64 if max(v for v in values if v is not None) < 2**63 else polars.Float64
     elif kinds <= {int, float}:

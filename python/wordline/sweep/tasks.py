@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import wordline
-from wordline import _wordline, config, trace_input
+from wordline import _wordline, config, spelling, trace_input
 from wordline._wordline import WordlineError
+from wordline.arguments import whole
 from wordline.config import Overrides, Source
 from wordline.sweep.plan import Point
 from wordline.sweep.work import Job
@@ -78,6 +79,39 @@ def by_preparation(tasks: Sequence[Task]) -> list[Task]:
     for task in tasks:
         places.setdefault(task.preparation, len(places))
     return sorted(tasks, key=lambda task: places[task.preparation])
+
+
+def input_faults(tasks: Sequence[Task]) -> dict[str, str]:
+    """Why tasks cannot be run, by their keys: of those whose input cannot be read, or does not fit
+    the device. Each trace is read once."""
+    found: dict[str, str] = {}
+    by_trace: dict[tuple[str, ...], list[Task]] = {}
+    for task in tasks:
+        by_trace.setdefault(task.job.trace, []).append(task)
+    for own in by_trace.values():
+        # The requests of one trace at a time are kept.
+        inputs = _wordline.Inputs()
+        for task in own:
+            try:
+                fault = input_fault(inputs, task.job)
+            except (WordlineError, TypeError) as refused:
+                fault = str(refused)
+            if fault:
+                found[task.key] = fault
+    return found
+
+
+def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
+    """Why the input of a run cannot be read, or does not fit its device; nothing if it can be."""
+    options = trace_input.trace_options(**_reader(job.options))
+    others: dict[str, object] = {"slowdown": job.options.get("slowdown")}
+    for key in ("max_requests", "power_cut_every"):
+        if job.options.get(key) is not None:
+            others[key] = whole(key, job.options[key], 1)
+    text, name = config.read(job.device)
+    traces = trace_input.paths(job.trace)
+    fault = inputs.fault(text, name, config.settings(job.overrides), traces, options | others)
+    return spelling.message(fault) if fault else ""
 
 
 class Known:
