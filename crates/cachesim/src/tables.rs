@@ -180,6 +180,85 @@ pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
 /// A column of answers: its name, its unit, what it holds, and that of an answer.
 type Described<T> = (&'static str, &'static str, &'static str, fn(&Answer) -> T);
 
+/// What is told of an answer, but for its pages.
+const FIGURES: [Described<Option<f64>>; 13] = [
+    (
+        "over_provisioning_ratio",
+        "ratio",
+        "Share of the flash that is not cached",
+        |row| Some(row.over_provisioning_ratio),
+    ),
+    ("page_us", "us", "Mean cost of a page of a request", |row| {
+        Some(row.page_us)
+    }),
+    (
+        "request_us",
+        "us",
+        "Expected mean response time of a request",
+        |row| Some(row.request_us),
+    ),
+    (
+        "read_request_us",
+        "us",
+        "Expected mean response time of a read",
+        |row| row.read_request_us,
+    ),
+    (
+        "write_request_us",
+        "us",
+        "Expected mean response time of a write",
+        |row| row.write_request_us,
+    ),
+    (
+        "read_hit_ratio",
+        "ratio",
+        "Reads that flash serves, by reads",
+        |row| row.read_hit_ratio,
+    ),
+    (
+        "write_hit_ratio",
+        "ratio",
+        "Writes of what flash holds, by writes",
+        |row| row.write_hit_ratio,
+    ),
+    (
+        "programs_per_page",
+        "",
+        "Pages that the host and fills program, by pages of requests",
+        |row| Some(row.programs_per_page),
+    ),
+    (
+        "victim_utilisation",
+        "ratio",
+        "Valid pages in the blocks that collections take",
+        |row| Some(row.victim_utilisation),
+    ),
+    (
+        "write_amplification",
+        "",
+        "Pages programmed, with those moved, by pages that the host and fills program",
+        |row| Some(row.write_amplification),
+    ),
+    (
+        "written_bytes_per_day",
+        "bytes",
+        "What the host and fills program in a day",
+        |row| row.written_bytes_per_day,
+    ),
+    (
+        "erases",
+        "",
+        "Blocks erased in the time of the trace",
+        |row| Some(row.erases),
+    ),
+    (
+        "lifetime_years",
+        "",
+        "Years that the flash lasts at this load",
+        |row| row.lifetime_years,
+    ),
+];
+
 /// A row for each policy and size of a plan.
 pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
     let rows: Vec<&Answer> = plan.sizes.iter().flat_map(|size| &size.answers).collect();
@@ -201,83 +280,6 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
             |row| row.write_pages,
         ),
     ];
-    let figures: [Described<Option<f64>>; 13] = [
-        (
-            "over_provisioning_ratio",
-            "ratio",
-            "Share of the flash that is not cached",
-            |row| Some(row.over_provisioning_ratio),
-        ),
-        ("page_us", "us", "Mean cost of a page of a request", |row| {
-            Some(row.page_us)
-        }),
-        (
-            "request_us",
-            "us",
-            "Expected mean response time of a request",
-            |row| Some(row.request_us),
-        ),
-        (
-            "read_request_us",
-            "us",
-            "Expected mean response time of a read",
-            |row| row.read_request_us,
-        ),
-        (
-            "write_request_us",
-            "us",
-            "Expected mean response time of a write",
-            |row| row.write_request_us,
-        ),
-        (
-            "read_hit_ratio",
-            "ratio",
-            "Reads that flash serves, by reads",
-            |row| row.read_hit_ratio,
-        ),
-        (
-            "write_hit_ratio",
-            "ratio",
-            "Writes of what flash holds, by writes",
-            |row| row.write_hit_ratio,
-        ),
-        (
-            "programs_per_page",
-            "",
-            "Pages that the host and fills program, by pages of requests",
-            |row| Some(row.programs_per_page),
-        ),
-        (
-            "victim_utilisation",
-            "ratio",
-            "Valid pages in the blocks that collections take",
-            |row| Some(row.victim_utilisation),
-        ),
-        (
-            "write_amplification",
-            "",
-            "Pages programmed, with those moved, by pages that the host and fills program",
-            |row| Some(row.write_amplification),
-        ),
-        (
-            "written_bytes_per_day",
-            "bytes",
-            "What the host and fills program in a day",
-            |row| row.written_bytes_per_day,
-        ),
-        (
-            "erases",
-            "",
-            "Blocks erased in the time of the trace",
-            |row| Some(row.erases),
-        ),
-        (
-            "lifetime_years",
-            "",
-            "Years that the flash lasts at this load",
-            |row| row.lifetime_years,
-        ),
-    ];
     let mut columns = vec![(
         Heading::new("policy", "", "How the flash is divided"),
         names.into(),
@@ -286,7 +288,7 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
         let values: Vec<u64> = rows.iter().map(|row| of(row)).collect();
         columns.push((Heading::new(name, unit, words), Values::from(values)));
     }
-    for (name, unit, words, of) in figures {
+    for (name, unit, words, of) in FIGURES {
         let values: Vec<Option<f64>> = rows.iter().map(|row| of(row)).collect();
         columns.push((Heading::new(name, unit, words), Values::from(values)));
     }

@@ -159,14 +159,8 @@ pub struct Map {
     pub locality_us: Vec<f64>,
 }
 
-/// The plan of a trace.
-pub fn plan_cache(
-    pages: &Pages,
-    question: &Question,
-    watch: &mut Watch<'_>,
-) -> Result<CachePlan, CacheError> {
-    let flash = Flash::of(&question.flash)?;
-    let disk = Disk::of(&question.disk, pages.input.page_bytes)?;
+/// Refuses pages of another size than those of the flash, and a share of them that is none.
+fn check(pages: &Pages, flash: &Flash, question: &Question) -> Result<(), CacheError> {
     if u64::from(flash.page_bytes) != pages.input.page_bytes {
         return Err(CacheError::argument(
             format!("page_bytes = {}", pages.input.page_bytes),
@@ -183,8 +177,20 @@ pub fn plan_cache(
             remedy,
         ));
     }
+    Ok(())
+}
+
+/// The plan of a trace.
+pub fn plan_cache(
+    pages: &Pages,
+    question: &Question,
+    watch: &mut Watch<'_>,
+) -> Result<CachePlan, CacheError> {
+    let flash = Flash::of(&question.flash)?;
+    let disk = Disk::of(&question.disk, pages.input.page_bytes)?;
+    check(pages, &flash, question)?;
     let sizes = sizes(pages, &flash, question)?;
-    let sampled = Sampled::new(pages, rate, question.seed);
+    let sampled = Sampled::new(pages, question.rate, question.seed);
     let input = &pages.input;
     let seconds = Some(pages.span.as_secs()).filter(|&seconds| seconds > 0.0);
     let played = Played::of(pages, &disk);
@@ -253,7 +259,7 @@ pub fn plan_cache(
         flash,
         disk,
         seconds,
-        rate,
+        rate: question.rate,
         steps: question.steps,
         sizes: found,
         notes,
