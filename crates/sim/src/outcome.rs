@@ -220,6 +220,9 @@ pub struct Issued {
     /// When its source has the first and the last of them, multiplied by the time scale of an open
     /// loop; none if the source has no times.
     pub recorded: Option<(Time, Time)>,
+    /// 90th percentile of the response time in each quarter of the requests, in the order of completion; none for a closed loop, or with
+    /// few requests.
+    pub response_quarters: Option<[Time; 4]>,
 }
 
 impl Issued {

@@ -221,14 +221,14 @@ impl<'a> Host<'a> {
         let [single] = self.intakes.as_mut_slice() else {
             return self.hear_of_several(now, store, recorder);
         };
-        for _ in store.completions() {
-            single.completed(now);
+        for done in store.completions() {
+            single.served(now, &done);
         }
     }
     #[inline(never)]
     fn hear_of_several(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &Recorder) {
         for done in store.completions() {
-            if self.intakes[done.stream as usize].completed(now) {
+            if self.intakes[done.stream as usize].served(now, &done) {
                 self.contention.end(now, recorder);
             }
         }

@@ -1,11 +1,12 @@
 //! Where the requests of a stream come from.
 
+use super::trend::Trend;
 use crate::error::SimulationError;
 use crate::outcome::{InputCounts, Issued};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::path::Path;
-use wordline_block::{Op, Request};
+use wordline_block::{Completion, Op, Request};
 use wordline_config::plan::Replay;
 use wordline_kernel::Time;
 use wordline_workload::{Source, WorkloadError};
@@ -57,6 +58,8 @@ pub(super) struct Position {
     tokens: VecDeque<Time>,
     /// The latest completion of a closed loop that stops at a time, and how many there were at that instant.
     at_once: (Time, u64),
+    /// Response times of an open loop.
+    trend: Trend,
 }
 
 impl Position {
@@ -80,6 +83,7 @@ impl Position {
             beyond: VecDeque::new(),
             tokens,
             at_once: (Time::ZERO, 0),
+            trend: Trend::default(),
         }
     }
     /// Requests taken from the source.
@@ -191,6 +195,15 @@ impl<'a> Intake<'a> {
     pub(super) fn waits(&self) -> bool {
         !matches!(self.replay, Replay::OpenLoop { .. }) && self.at.tokens.is_empty()
     }
+    /// A request has been served: as [`Self::completed`], and an open loop takes its response time.
+    #[inline]
+    pub(super) fn served(&mut self, now: Time, done: &Completion) -> bool {
+        if let Replay::OpenLoop { .. } = self.replay {
+            self.at.trend.completed(|| done.parts.total());
+            return false;
+        }
+        self.completed(now)
+    }
     /// A request has completed: a closed loop issues the next one, or stops. Whether it does.
     #[inline]
     pub(super) fn completed(&mut self, now: Time) -> bool {
@@ -242,6 +255,7 @@ impl<'a> Intake<'a> {
             recorded: self.at.recorded.filter(|_| {
                 self.source.timed() && !matches!(self.replay, Replay::ThinkTime { .. })
             }),
+            response_quarters: self.at.trend.quarters(),
         }
     }
     /// No further request is issued.

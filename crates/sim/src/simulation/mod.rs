@@ -10,6 +10,7 @@ mod intake;
 mod power_cuts;
 mod prepared;
 mod resume;
+mod trend;
 mod watch;
 
 pub use self::checkpoint::CheckpointOptions;

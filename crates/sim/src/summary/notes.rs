@@ -7,6 +7,7 @@ use wordline_config::Plan;
 use wordline_config::plan::Replay;
 use wordline_device::Interface;
 use wordline_device::host::nvme::Arbitration;
+use wordline_kernel::Time;
 use wordline_observe::Histogram;
 use wordline_workload::grouped;
 
@@ -124,7 +125,9 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         if !generated && issued.time_scale().is_none() && issued.recorded.is_some() {
             notes.push(said(STAMPS_IGNORED));
         }
-        if is_crowded(issued, served) {
+        if let Some(overload) = Overload::of(issued, served) {
+            notes.push(said(&overload.note(generated)));
+        } else if is_crowded(issued, served) {
             notes.push(said(&crowding(outcome, generated)));
         }
     }
@@ -155,14 +158,71 @@ pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
             busy * 100.0
         );
     }
-    let remedy = if generated {
+    format!(
+        "More than half of the response time was spent waiting for the device queue, and the device held requests in {:.3} % of the time: the input offers nearly as much as this device serves. {}",
+        busy * 100.0,
+        remedy(generated)
+    )
+}
+
+/// How to have a load that the store can serve.
+fn remedy(generated: bool) -> &'static str {
+    if generated {
         "Lower the rate (workload.arrival) or take a closed loop."
     } else {
         "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it closed loop."
-    };
-    format!(
-        "More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. {remedy}"
-    )
+    }
+}
+
+/// Requests of an open loop below which a backlog is taken for a burst.
+const FEWEST_OF_OVERLOAD: u64 = 1_000;
+
+/// Share of the time from the first arrival to the last completion that a response takes in the end if the store is overloaded. The
+/// last request of an open loop that offers 1/(1 - s) times what the store serves takes the share s.
+const LEAST_SHARE_OF_RUN: f64 = 0.05;
+
+/// An open loop whose backlog grew for as long as requests arrived.
+struct Overload {
+    requests: u64,
+    /// From the first arrival to the last.
+    arrivals: Time,
+    /// From the first arrival to the last completion.
+    span: Time,
+    /// 90th percentile of the response time in the first and in the last quarter of the requests.
+    responses: [Time; 2],
+}
+
+impl Overload {
+    /// Whether a stream is overloaded, whatever store serves it. Response times in a backlog that grows evenly are a line over the
+    /// requests. Those of a store that keeps up do not depend on the length of the run. With a burst in the last quarter the third one is
+    /// short, and with a pause the fourth is not the longest.
+    fn of(issued: &Issued, served: &Served) -> Option<Self> {
+        let (Replay::OpenLoop { .. }, Some((first, last))) = (issued.replay, issued.recorded)
+        else {
+            return None;
+        };
+        let requests = issued.counts.issued() - issued.counts.lost;
+        let [q1, q2, q3, q4] = issued.response_quarters?;
+        let grows = q2 < q3 && q3 < q4 && q1 * 2 <= q4 && q3 * 4 >= q4;
+        let span = served.last_completion.since(issued.first_arrival?);
+        let is_long = q4.as_secs() >= LEAST_SHARE_OF_RUN * span.as_secs();
+        (requests >= FEWEST_OF_OVERLOAD && grows && is_long).then_some(Self {
+            requests,
+            arrivals: last.since(first),
+            span,
+            responses: [q1, q4],
+        })
+    }
+    fn note(&self, generated: bool) -> String {
+        let [first, last] = self.responses.map(|time| time.as_secs() * 1e3);
+        format!(
+            "{} requests arrived in {:.3} s and were served in {:.3} s: the input offers more than this store serves. The 90th percentile of the response time grew from {first:.3} ms in the first quarter of the requests to {last:.3} ms in the last: it depends on the length of the run. {}",
+            grouped(self.requests),
+            self.arrivals.as_secs(),
+            self.span.as_secs(),
+            remedy(generated)
+        )
+    }
 }
 
 /// A class says nothing to most interfaces.
