@@ -128,11 +128,11 @@ class Result:
 
     @property
     def requests(self) -> Table:
-        """A row per request, in order of arrival; times in picoseconds.
+        """A row per request, in the order of completion; times in picoseconds.
 
-        index, stream, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it
-        exactly, from host_queue_ps to gc_ps; of an array also member, the one that the part done
-        last went to.
+        index, stream, number (the place in the input of the stream), op, offset, bytes,
+        arrival_ps, latency_ps, and the parts that sum to it exactly, from host_queue_ps to gc_ps;
+        of an array also member, the one that the part done last went to.
         Raises WordlineError if the run was made with requests=False.
         """
         if "requests" not in self._outcome.tables:

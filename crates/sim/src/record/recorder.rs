@@ -2,9 +2,10 @@
 
 use super::Record;
 use super::counts::{CacheCounts, CacheLists, Cell, Power};
-use super::rows::{HEAD, ROW, Rows, rows};
+use super::rows::{Rows, Unnumbered, rows};
 use super::served::Served;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use wordline_block::{Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
@@ -44,6 +45,9 @@ pub struct Recorder {
     pub(super) in_flight: u32,
     pub(super) busy_since: Time,
     pub(super) rows: Option<Rows>,
+    /// Rows of requests that are complete, and whose numbers are not known yet. Empty between two events.
+    #[serde(skip)]
+    unnumbered: VecDeque<Unnumbered>,
     /// Rows that could not be kept; a run that has such is not written as a state.
     #[serde(skip)]
     pub(super) rows_error: Option<ObserveError>,
@@ -104,6 +108,7 @@ impl Recorder {
             in_flight: 0,
             busy_since: Time::ZERO,
             rows,
+            unnumbered: VecDeque::new(),
             rows_error: None,
         }
     }
@@ -118,7 +123,7 @@ impl Recorder {
         let channels: u64 = sum(|ssd| ssd.dimensions.channels);
         let streams = plan.streams.len().max(1) as u64 + 1;
         [
-            memory::Table::grown::<[u64; 9]>("rows of requests", rows.unwrap_or(0)),
+            memory::Table::grown::<[u64; 10]>("rows of requests", rows.unwrap_or(0)),
             memory::Table::grown::<u64>("busy times", intervals * (dies + channels)),
             memory::Table::grown::<[u64; 64]>("time series", intervals),
             memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
@@ -218,7 +223,6 @@ impl Recorder {
         let Request {
             stream,
             op,
-            offset,
             bytes,
             arrival,
             ..
@@ -239,35 +243,35 @@ impl Recorder {
             *longest = (*longest).max(Some(latency));
         }
         if self.rows.is_some() {
-            let head = [
-                u64::from(stream),
-                op as u64,
-                offset,
-                bytes,
-                arrival.0,
-                latency.0,
-            ];
-            // A copy, so that what is only added to sums needs no memory.
-            let parts = *parts;
-            self.keep_row(head, &parts, member);
+            // Copies, so that what is only added to sums needs no memory.
+            let (request, parts) = (*request, *parts);
+            self.keep_row(&request, latency, &parts, member);
         }
     }
 
-    /// Keeps the row of a request: its stream, operation, offset, bytes, arrival and response time
-    /// (`head`), and its parts.
+    /// Keeps the row of a request until its number is known.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep_row(&mut self, head: [u64; HEAD - 1], parts: &Parts, member: u32) {
-        let Some(rows) = &mut self.rows else { return };
-        let mut row = [0; ROW];
-        row[0] = rows.rows();
-        row[1..=head.len()].copy_from_slice(&head);
-        let parts = parts.in_order().map(|part| part.0);
-        row[HEAD..].copy_from_slice(&parts);
-        if let Err(error) = rows.push(row, member) {
+    fn keep_row(&mut self, request: &Request, latency: Time, parts: &Parts, member: u32) {
+        let row = Unnumbered::new(request, latency, parts, member);
+        self.unnumbered.push_back(row);
+    }
+    /// Adds the first row whose number was not known. Without a number, because the store failed while it took the request, the
+    /// row is dropped.
+    pub(crate) fn number_row(&mut self, number: Option<u64>) {
+        let (Some(rows), Some(row), Some(number)) =
+            (&mut self.rows, self.unnumbered.pop_front(), number)
+        else {
+            return;
+        };
+        if let Err(error) = rows.push(row, number) {
             self.rows_error = Some(error);
             self.rows = None;
         }
+    }
+    /// Whether a row is kept for each request.
+    pub(crate) fn keeps_rows(&self) -> bool {
+        self.rows.is_some()
     }
 }
 

@@ -1,13 +1,18 @@
 //! A row for each request.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::Error};
-use wordline_block::{PARTS, Part};
+use wordline_block::{PARTS, Part, Parts, Request};
+use wordline_kernel::Time;
 use wordline_observe::{Finished, Heading, Kind, ObserveError, RowTable, Table};
 
 pub(super) const PS: &str = "ps";
 
 /// What a row says of a request before the parts of its response time.
-pub(super) const HEAD: usize = 7;
+pub(super) const HEAD: usize = 8;
+
+/// Columns that are set when a row is added: its place among the rows, and that of its request in the input.
+const INDEX: usize = 0;
+const NUMBER: usize = 2;
 
 pub(super) const HEAD_COLUMNS: [(Heading, Kind); HEAD] = [
     (
@@ -16,6 +21,14 @@ pub(super) const HEAD_COLUMNS: [(Heading, Kind); HEAD] = [
     ),
     (
         Heading::new("stream", "", "The stream of the host, from 0"),
+        Kind::U64,
+    ),
+    (
+        Heading::new(
+            "number",
+            "",
+            "Place of the request in the input of its stream, from 0",
+        ),
         Kind::U64,
     ),
     (
@@ -67,6 +80,37 @@ pub(super) const MEMBER: (Heading, Kind) = (
     Kind::U64,
 );
 
+/// A row of a request whose number is not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unnumbered {
+    row: [u64; ROW],
+    member: u32,
+}
+
+impl Unnumbered {
+    /// The row of a request of these properties, whose last part went to `member`.
+    pub(super) fn new(request: &Request, latency: Time, parts: &Parts, member: u32) -> Self {
+        let head = [
+            0,
+            u64::from(request.stream),
+            0,
+            request.op as u64,
+            request.offset,
+            request.bytes,
+            request.arrival.0,
+            latency.0,
+        ];
+        let parts = parts.in_order();
+        Self {
+            row: std::array::from_fn(|place| {
+                let part = |place: usize| parts[place - HEAD].0;
+                head.get(place).copied().unwrap_or_else(|| part(place))
+            }),
+            member,
+        }
+    }
+}
+
 /// Rows of requests.
 #[derive(Debug)]
 pub(super) enum Rows {
@@ -99,7 +143,11 @@ impl Rows {
             Self::OfArray(rows) => rows.rows(),
         }
     }
-    pub(super) fn push(&mut self, row: [u64; ROW], member: u32) -> Result<(), ObserveError> {
+    /// Adds the row of the request that has a number in its stream.
+    pub(super) fn push(&mut self, unnumbered: Unnumbered, number: u64) -> Result<(), ObserveError> {
+        let Unnumbered { mut row, member } = unnumbered;
+        row[INDEX] = self.rows();
+        row[NUMBER] = number;
         match self {
             Self::OfDevice(rows) => rows.push(row),
             Self::OfArray(rows) => {

@@ -216,7 +216,12 @@ where
     S: BlockDevice<Event: Serialize> + Serialize,
     O: Observer<S::Observation> + Serialize,
 {
+    if observer.recorder().keeps_rows() && !state.begun {
+        host.keep_numbers();
+    }
     let mut ended = serve(store, host, observer, watcher, state);
+    // An error stops the loop before it has taken what was complete at that instant.
+    host.completed(ended.now, store, observer.recorder_mut());
     ended.break_off(store, observer);
     ended
 }
@@ -290,16 +295,19 @@ where
                         | u64::from(request.fua) << 8
                         | request.op as u64,
                 );
-                if let Err(error) = store.submit(cx, request) {
-                    ended.stop = Some(Stop::of(&error));
-                    return ended;
-                }
-                host.take(ended.now, &request, cx.probe.recorder());
+                let ticket = match store.submit(cx, request) {
+                    Ok(ticket) => ticket,
+                    Err(error) => {
+                        ended.stop = Some(Stop::of(&error));
+                        return ended;
+                    }
+                };
+                host.take(ended.now, (&request, ticket), cx.probe.recorder());
                 host.prefetch(request.stream, store);
                 if looks_ahead {
                     host.look_ahead(cx, store);
                 }
-                host.completed(ended.now, store, cx.probe.recorder());
+                host.completed(ended.now, store, cx.probe.recorder_mut());
                 if watcher.is_due(1) && !goes_on(store, host, cx, watcher, &ended, cuts.as_ref()) {
                     ended.stop = Some(Stop::Interrupted);
                     return ended;
@@ -329,7 +337,7 @@ where
             ended.stop = Some(Stop::of(&error));
             return ended;
         }
-        host.completed(now, store, cx.probe.recorder());
+        host.completed(now, store, cx.probe.recorder_mut());
         if ended.events.ends() {
             ended.events.begin();
             if let Some(cuts) = &mut cuts
@@ -396,7 +404,7 @@ pub(super) fn cut_power<S: BlockDevice>(
     host.lost(ended.now, store);
     let resumed = store.resume(cx);
     resumed.map_err(|error| Stop::of(&error))?;
-    host.completed(ended.now, store, cx.probe.recorder());
+    host.completed(ended.now, store, cx.probe.recorder_mut());
     if store.tags() > 0 {
         host.look_ahead(cx, store);
     }

@@ -6,7 +6,7 @@ use super::watch::{Phase, Progress};
 use crate::error::SimulationError;
 use crate::record::Recorder;
 use serde::Serialize;
-use wordline_block::{BlockDevice, Request};
+use wordline_block::{BlockDevice, Completion, Request, Ticket};
 use wordline_config::Plan;
 use wordline_kernel::{Context, Probe, Time};
 use wordline_workload::WorkloadError;
@@ -32,8 +32,14 @@ pub(super) fn earliest(
     (soonest, first)
 }
 
-/// How far the streams have come, the soonest and calm times, requests left, and the contention.
-pub(super) type HostState = (Vec<(Position, Option<u64>)>, [Time; 2], u64, Contention);
+/// How far the streams have come, the soonest and calm times, requests left, the contention, and the numbers by ticket.
+pub(super) type HostState = (
+    Vec<(Position, Option<u64>)>,
+    [Time; 2],
+    u64,
+    Contention,
+    Option<Vec<u64>>,
+);
 
 /// All that ask the device for something.
 pub(super) struct Host<'a> {
@@ -45,6 +51,8 @@ pub(super) struct Host<'a> {
     /// Before it nobody else has anything to do beside events.
     pub(super) calm_until: Time,
     pub(super) contention: Contention,
+    /// By ticket of the store: the place of the request in the input of its stream; if rows of requests are kept.
+    numbers: Option<Vec<u64>>,
 }
 
 impl<'a> Host<'a> {
@@ -58,6 +66,7 @@ impl<'a> Host<'a> {
             soonest: Time::ZERO,
             calm_until: Time::ZERO,
             contention: Contention::default(),
+            numbers: None,
         };
         if host.left == 0 {
             host.close();
@@ -73,7 +82,7 @@ impl<'a> Host<'a> {
         flushes: bool,
         state: HostState,
     ) -> Result<Self, SimulationError> {
-        let (positions, [soonest, calm_until], left, contention) = state;
+        let (positions, [soonest, calm_until], left, contention, numbers) = state;
         let mut intakes = Vec::new();
         for ((input, at), stream) in inputs.into_iter().zip(positions).zip(0..) {
             let mut intake = Intake::new(input, stream, flushes);
@@ -86,13 +95,14 @@ impl<'a> Host<'a> {
             soonest,
             calm_until,
             contention,
+            numbers,
         })
     }
     /// Where it is, as [`HostState`] is read.
     pub(super) fn state(&self) -> impl Serialize + '_ {
         let positions: Vec<_> = self.intakes.iter().map(Intake::position).collect();
         let times = [self.soonest, self.calm_until];
-        (positions, times, self.left, &self.contention)
+        (positions, times, self.left, &self.contention, &self.numbers)
     }
     pub(super) fn close(&mut self) {
         self.intakes.iter_mut().for_each(Intake::close);
@@ -160,9 +170,32 @@ impl<'a> Host<'a> {
         }
         self.intakes[stream].next(arrival)
     }
-    /// The device has taken the request that was next.
+    /// Numbers of requests are kept from now on, for their rows.
+    pub(super) fn keep_numbers(&mut self) {
+        self.numbers = Some(Vec::new());
+    }
+    #[cold]
+    fn keep_number(&mut self, stream: u32, ticket: Ticket) {
+        let number = self.intakes[stream as usize].at.number;
+        if let Some(numbers) = &mut self.numbers {
+            let place = ticket as usize;
+            if numbers.len() <= place {
+                numbers.resize(place + 1, 0);
+            }
+            numbers[place] = number;
+        }
+    }
+    /// The device has taken the request that was next, under a ticket.
     #[inline]
-    pub(super) fn take(&mut self, now: Time, request: &Request, recorder: &Recorder) {
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        (request, ticket): (&Request, Ticket),
+        recorder: &Recorder,
+    ) {
+        if self.numbers.is_some() {
+            self.keep_number(request.stream, ticket);
+        }
         let [single] = self.intakes.as_mut_slice() else {
             self.soonest = Time::ZERO;
             return self.take_of_several(now, request, recorder);
@@ -209,25 +242,41 @@ impl<'a> Host<'a> {
         &mut self,
         now: Time,
         store: &mut impl BlockDevice,
-        recorder: &Recorder,
+        recorder: &mut Recorder,
     ) {
         if store.has_completions() {
             self.hear_completed(now, store, recorder);
         }
     }
+    /// Numbers the row of a request. Rows and completions are in the same order.
+    #[cold]
+    fn number_row(numbers: &[u64], done: &Completion, recorder: &mut Recorder) {
+        recorder.number_row(numbers.get(done.ticket as usize).copied());
+    }
     #[inline]
-    fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &Recorder) {
+    fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &mut Recorder) {
         self.soonest = Time::ZERO;
         let [single] = self.intakes.as_mut_slice() else {
             return self.hear_of_several(now, store, recorder);
         };
         for done in store.completions() {
             single.served(now, &done);
+            if let Some(numbers) = &self.numbers {
+                Self::number_row(numbers, &done, recorder);
+            }
         }
     }
     #[inline(never)]
-    fn hear_of_several(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &Recorder) {
+    fn hear_of_several(
+        &mut self,
+        now: Time,
+        store: &mut impl BlockDevice,
+        recorder: &mut Recorder,
+    ) {
         for done in store.completions() {
+            if let Some(numbers) = &self.numbers {
+                Self::number_row(numbers, &done, recorder);
+            }
             if self.intakes[done.stream as usize].served(now, &done) {
                 self.contention.end(now, recorder);
             }

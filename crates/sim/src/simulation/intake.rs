@@ -51,9 +51,13 @@ pub(super) struct Position {
     /// When the source has the first and the last of the requests that were issued, times scaled.
     recorded: Option<(Time, Time)>,
     open: bool,
+    /// Requests fetched from the source, with flushes that were left out.
+    fetched: u64,
     pub(super) ahead: Option<Request>,
-    /// What follows it, as far as the device wants to hear of it.
-    beyond: VecDeque<Request>,
+    /// Place of that request in the source, from 0.
+    pub(super) number: u64,
+    /// Requests that follow it, as far as the device looks ahead, with their places.
+    beyond: VecDeque<(Request, u64)>,
     /// When those completed behind which the next requests are issued; not of an open loop.
     tokens: VecDeque<Time>,
     /// The latest completion of a closed loop that stops at a time, and how many there were at that instant.
@@ -79,7 +83,9 @@ impl Position {
             first_arrival: None,
             recorded: None,
             open: true,
+            fetched: 0,
             ahead: None,
+            number: 0,
             beyond: VecDeque::new(),
             tokens,
             at_once: (Time::ZERO, 0),
@@ -273,11 +279,12 @@ impl<'a> Intake<'a> {
         self.fill();
         while self.at.beyond.len() + 1 < most && self.at.open {
             match self.fetch() {
-                Some(request) => self.at.beyond.push_back(request),
+                Some(request) => self.at.beyond.push_back((request, self.at.fetched - 1)),
                 None => break,
             }
         }
-        upcoming.extend(self.at.ahead.iter().chain(&self.at.beyond).take(most));
+        let beyond = self.at.beyond.iter().map(|(request, _)| request);
+        upcoming.extend(self.at.ahead.iter().chain(beyond).take(most));
     }
 
     #[inline]
@@ -288,10 +295,11 @@ impl<'a> Intake<'a> {
     }
     #[inline(never)]
     pub(super) fn advance(&mut self) {
-        if !self.at.beyond.is_empty() {
-            self.at.ahead = self.at.beyond.pop_front();
+        if let Some((request, number)) = self.at.beyond.pop_front() {
+            (self.at.ahead, self.at.number) = (Some(request), number);
         } else if self.at.open {
             self.at.ahead = self.fetch();
+            self.at.number = self.at.fetched.saturating_sub(1);
         }
     }
     #[inline(always)]
@@ -309,6 +317,7 @@ impl<'a> Intake<'a> {
                     return None;
                 }
             };
+            self.at.fetched += 1;
             if next.op == Op::Flush && !self.flushes {
                 self.at.flushes_ignored += 1;
                 continue;
