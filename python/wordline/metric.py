@@ -21,11 +21,12 @@ Better: TypeAlias = Literal["lower", "higher"]
 
 LOWER = (
     "latency.*_us", "breakdown.*_us", "worst_case.*.*_us", "excess.*.*",
-    "flash.write_amplification*", "flash.page_programs", "flash.erases*", "flash.gc_*",
-    "flash.read_modify_writes",
+    "flash.write_amplification*", "flash.page_write_amplification", "flash.page_programs",
+    "flash.programmed*", "flash.erases*", "flash.gc_*", "flash.read_modify_writes",
     "flash.own_page_*", "read_errors.*", "bad_blocks.grown*", "bad_blocks.*_failures",
     "bad_blocks.pages_copied", "bad_blocks.lost_reads", "regulation.wear*", "buffer.read_misses",
-    "buffer.write_misses", "buffer.write_amplification", "cache.misses", "cache.*_mean_us",
+    "buffer.write_misses", "buffer.write_amplification",
+    "buffer.page_write_amplification", "cache.misses", "cache.*_mean_us",
     "cache.by_tier.*_us", "cache.bytes_programmed_per_byte_hit", "cache.lru_miss_ratio",
     "cache.pages_lost", "cache.host_failures", "cache.hits_uncorrectable", "cache.disk_utilisation",
     "cache.disk_requests", "cache.read_deviation_us", "host_side.cpu_*", "map_cache.misses",
@@ -41,7 +42,8 @@ HIGHER = (
     "commands.pages_per_command",
 )  # fmt: skip
 """Metrics of which more is better."""
-NEUTRAL = ("*.count", "read_errors.page_reads", "cache.written_hits", "read_errors.*.count")
+NEUTRAL = ("*.count", "read_errors.page_reads", "cache.written_hits", "read_errors.*.count",
+           "flash.programmed.host_bytes")  # fmt: skip
 """Metrics among those of LOWER and HIGHER that are neither: they count what was asked for."""
 
 NAMES = {
@@ -51,6 +53,7 @@ NAMES = {
     "throughput.read_mb_per_s": "read bandwidth",
     "throughput.write_mb_per_s": "write bandwidth",
     "flash.write_amplification": "write amplification",
+    "flash.page_write_amplification": "write amplification in pages",
     "flash.erases": "block erases",
     "flash.page_programs": "pages programmed",
     "flash.gc_pages_moved": "pages moved by GC",

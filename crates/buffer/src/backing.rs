@@ -107,6 +107,8 @@ pub struct Span {
     pub from: u32,
     /// Length.
     pub bytes: u32,
+    /// Bytes of these that were written since the page was destaged last, in whole sectors; the others complete them.
+    pub written: u32,
     /// Whether it is the whole page; otherwise the rest is completed from the flash, and the gaps
     /// between what was written.
     pub whole: bool,

@@ -60,7 +60,13 @@ impl Buffer {
         let here = frame.valid | frame.sending;
         let page = frame.page;
         let (from, bytes) = self.grid.bytes_of(sectors);
-        self.frames.get_mut(entry).span = Span { from, bytes, whole };
+        let written = self.grid.length_of(self.frames.get_mut(entry).sending);
+        self.frames.get_mut(entry).span = Span {
+            from,
+            bytes,
+            written,
+            whole,
+        };
         if let Some(verification) = &mut self.verification {
             verification.send(page, here);
         }

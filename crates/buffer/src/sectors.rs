@@ -66,4 +66,11 @@ impl Grid {
         let until = (Sectors::BITS - sectors.leading_zeros()) * self.sector_bytes;
         (from, until.min(self.page_bytes) - from)
     }
+    /// Bytes of some sectors. The last one of a page may be short.
+    pub fn length_of(self, sectors: Sectors) -> u32 {
+        let last = 1 << (self.sectors() - 1);
+        let short = self.sectors() * self.sector_bytes - self.page_bytes;
+        let length = sectors.count_ones() * self.sector_bytes;
+        length - if sectors & last == 0 { 0 } else { short }
+    }
 }

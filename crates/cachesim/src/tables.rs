@@ -116,7 +116,7 @@ fn flash_columns(runs: &[Run]) -> Vec<(Heading, Values)> {
         (
             "flash_write_amplification",
             "",
-            "Pages programmed per page taken in",
+            "Bytes programmed per byte that the cache wrote to its flash",
             |side| side.write_amplification,
         ),
         ("flash_erases", "", "Blocks erased", |side| {

@@ -222,6 +222,10 @@ impl BackEnd {
         (transaction.place, transaction.target) = (place, place);
         (transaction.tag, transaction.superseded) = (tag, superseded);
     }
+    /// Says of a host write how many bytes of its page are not the host's.
+    pub fn fill(&mut self, slot: Slot, bytes: u32) {
+        self.table.transactions[slot as usize].fill = bytes;
+    }
 
     /// All transactions that are not over, and their dies; for recounts.
     pub fn in_flight(&self) -> impl Iterator<Item = (Slot, Die, &Transaction)> {

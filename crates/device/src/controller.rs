@@ -316,6 +316,7 @@ impl<M: Mapping> Controller<M> {
             let span = Span {
                 from: from as u32,
                 bytes: bytes as u32,
+                written: bytes as u32,
                 whole: bytes == self.page_bytes,
             };
             let number = Lpn(page as u32);
@@ -344,6 +345,7 @@ impl<M: Mapping> Controller<M> {
         let all = Span {
             from: 0,
             bytes: self.page_bytes as u32,
+            written: 0,
             whole: true,
         };
         let page = Lpn(request.page.0);

@@ -7,6 +7,8 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
+use crate::programmed::Programmed;
+
 /// Where the time of a page went, from the moment in which its request began in the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageParts {
@@ -96,6 +98,8 @@ pub enum Observation {
         request: Request,
         /// Where its time went.
         parts: Parts,
+        /// Whether it ended with an error.
+        failed: bool,
     },
     /// A read is complete, of a device in which it may have met something.
     Read {
@@ -151,6 +155,13 @@ pub enum Observation {
     PagesWritten {
         /// How many.
         pages: u32,
+    },
+    /// Bytes have been programmed. Programs that a power cut interrupts are not among them.
+    Programmed {
+        /// What for.
+        of: Programmed,
+        /// How many.
+        bytes: u64,
     },
     /// A die reads a page that nobody has asked for, or a page is asked for that is in its data register.
     ReadAhead {

@@ -346,7 +346,11 @@ impl<M: Mapping> Ssd<M> {
             parts,
             failed,
         });
-        cx.observe(Observation::Request { request, parts });
+        cx.observe(Observation::Request {
+            request,
+            parts,
+            failed,
+        });
     }
 }
 

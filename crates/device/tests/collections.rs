@@ -48,7 +48,7 @@ struct Heard {
 impl Probe<Observation> for Heard {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Request { request, parts } => {
+            Observation::Request { request, parts, .. } => {
                 let latency = now - request.arrival;
                 assert_eq!(parts.total(), latency);
                 self.requests += 1;

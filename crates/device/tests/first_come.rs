@@ -91,7 +91,7 @@ impl Probe<Observation> for Commands {
                 });
                 self.wants_head = !gc;
             }
-            Observation::Request { request, parts } => {
+            Observation::Request { request, parts, .. } => {
                 self.done += 1;
                 let number = self.requests.iter().position(|one| *one == request);
                 let placed = parts.gc == Time::ZERO;

@@ -317,7 +317,7 @@ impl Probe<Observation> for Held {
                 self.commands[operation as usize] += u64::from(pages > 0);
                 self.suspended += u64::from(pages == 0);
             }
-            Observation::Request { request, parts } if request.stream == 0 => {
+            Observation::Request { request, parts, .. } if request.stream == 0 => {
                 self.done.push((request.op, parts.total()));
             }
             _ => {}

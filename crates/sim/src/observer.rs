@@ -210,7 +210,14 @@ impl Several {
     fn hear_ssd(&mut self, now: Time, place: usize, observation: Observation) {
         match observation {
             Observation::Admitted { .. } => self.admitted(now, place),
-            Observation::Request { .. } => self.left(now, place),
+            Observation::Request {
+                ref request,
+                failed,
+                ..
+            } => {
+                self.left(now, place);
+                self.whole.written(now, request, failed);
+            }
             Observation::PowerCut(cut) => self.power_cut(now, place, &cut),
             other => self.whole.hear(now, other),
         }
@@ -242,12 +249,15 @@ impl Several {
         let member = &mut self.members[place];
         match heard {
             // Requests of the cache to its flash are no requests of the host.
-            Of::Flash(
-                Observation::Admitted { .. }
-                | Observation::Request { .. }
-                | Observation::PowerCut(_),
-            )
-            | Of::Held(_) => {}
+            Of::Flash(Observation::Request {
+                ref request,
+                failed,
+                ..
+            }) => {
+                member.recorder.written(now, request, failed);
+                self.whole.written(now, request, failed);
+            }
+            Of::Flash(Observation::Admitted { .. } | Observation::PowerCut(_)) | Of::Held(_) => {}
             Of::Flash(heard) => {
                 member.recorder.hear(now, heard);
                 self.whole.hear(now, heard);

@@ -174,7 +174,7 @@ struct Heard {
 
 impl Probe<wordline_device::Observation> for Heard {
     fn observe(&mut self, now: Time, observation: wordline_device::Observation) {
-        if let wordline_device::Observation::Request { request, parts } = observation {
+        if let wordline_device::Observation::Request { request, parts, .. } = observation {
             self.whole.push((request.arrival, now, parts));
         }
     }
@@ -192,7 +192,7 @@ impl Probe<Observation<wordline_device::Observation>> for Heard {
             Observation::Request { .. } => {}
             Observation::Device(Member { member, of }) => {
                 *self.members.entry(member).or_default() += 1;
-                if let wordline_device::Observation::Request { request, parts } = of {
+                if let wordline_device::Observation::Request { request, parts, .. } = of {
                     let done = ((request.arrival, now, parts), request.bytes);
                     self.parts.entry(request.arrival).or_default().push(done);
                 }

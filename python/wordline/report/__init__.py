@@ -14,7 +14,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-from wordline import checksums, miss_ratio, pages, parts, plan_page, units
+from wordline import checksums, miss_ratio, pages, parts, plan_page, programmed, units
 from wordline._wordline import WordlineError
 from wordline.disk_spared import disk_spared
 from wordline.metric import key_name
@@ -39,6 +39,7 @@ SMART = (
     ("percentage_used", "percentage used", " %"),
     ("data_units_read", "data units read (512,000 bytes)", ""),
     ("data_units_written", "data units written (512,000 bytes)", ""),
+    ("physical_media_written_bytes", "physical media units written (OCP)", " bytes"),
     ("host_read_commands", "host read commands", ""),
     ("host_write_commands", "host write commands", ""),
     ("controller_busy_time_min", "controller busy time", " min"),
@@ -78,6 +79,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         s=summary,
         smart_attributes=SMART,
         reads_met=READS_MET,
+        programmed=programmed.parts(summary["flash"]),
         charts=shown,
         config=_highlighted(config),
         key_name=key_name,

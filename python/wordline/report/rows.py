@@ -77,6 +77,7 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
     if every == 1:
         return series
     counts = ["reads", "writes", "read_bytes", "write_bytes", "host_page_writes", "page_programs",
+              "host_written_bytes", "programmed_bytes",
               "gc_runs", "gc_pages_moved", "gc_time_ms", "gc_die_ms", "erases",
               "blocks_retired", "spares_taken", "read_retries", "refreshes",
               "busy_ms", "buffer_read_hits", "buffer_read_misses", "buffer_write_hits",
@@ -101,8 +102,8 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
             *means,
         )
         .with_columns(
-            write_amplification=pl.when(pl.col("host_page_writes") > 0).then(
-                pl.col("page_programs") / pl.col("host_page_writes")
+            write_amplification=pl.when(pl.col("host_written_bytes") > 0).then(
+                pl.col("programmed_bytes") / pl.col("host_written_bytes")
             )
         )
     )

@@ -61,7 +61,7 @@ def over_time(series: pl.DataFrame) -> Figure | None:
         _Panel("IOPS (1/s)", _op_lines(rows, "reads", "writes", 1.0, "1/s")),
         _bandwidth(rows),
     ]
-    if rows["host_page_writes"].sum():
+    if rows["host_written_bytes"].sum():
         panels.append(_write_amplification(rows))
     if rows["gc_runs"].sum() or rows["gc_pages_moved"].sum():
         panels += [
@@ -266,7 +266,7 @@ def _bandwidth(rows: pl.DataFrame) -> _Panel:
 def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:
     values = rounded(rows[column])
     return line(
-        name, NEUTRAL, [], values, showlegend=False, hovertemplate=hover("programs a write")
+        name, NEUTRAL, [], values, showlegend=False, hovertemplate=hover("bytes a byte written")
     )
 
 

@@ -71,8 +71,8 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
             )
     table.caption_justify = "left"
     table.caption = Text(
-        "erases: of all blocks; WA: pages programmed by pages taken in; lasts: how long the flash "
-        "lasts at this load",
+        "erases: of all blocks; WA: bytes programmed per byte that the cache wrote to its flash; "
+        "lasts: how long the flash lasts at this load",
         style="dim",
     )
     return table

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline import parts as latency_parts
+from wordline import programmed
 from wordline.disk_spared import disk_spared
 from wordline.provenance import formats
 from wordline.replay import replayed
@@ -342,9 +343,7 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
     flash, busy = summary["flash"], summary["utilisation"]
     grid.add_row(
         "Flash",
-        f"write amplification {number(flash['write_amplification'])}, "
-        f"{whole(flash['page_programs'])} pages programmed for "
-        f"{whole(flash['host_page_writes'])} written, {whole(flash['erases'])} erases",
+        f"{programmed.sentence(flash)}, {whole(flash['erases'])} erases",
     )
     if cache := summary["map_cache"]:
         grid.add_row(

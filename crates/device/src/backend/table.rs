@@ -50,6 +50,7 @@ impl TransactionTable {
         transaction.owner = order.owner;
         transaction.tag = order.tag;
         transaction.superseded = order.superseded;
+        transaction.fill = order.fill;
         transaction.is_late = false;
         transaction.wait = Wait {
             time: now,

@@ -126,6 +126,8 @@ pub(crate) struct Transaction {
     pub tag: u32,
     /// For a host write, and a page written again: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
+    /// For a host write: bytes of its page that are not the host's.
+    pub fill: u32,
     pub(super) wait: Wait,
     /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
@@ -191,6 +193,7 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     pub superseded: u32,
+    pub fill: u32,
 }
 
 impl Transaction {
@@ -208,6 +211,7 @@ impl Transaction {
         owner: 0,
         tag: 0,
         superseded: 0,
+        fill: 0,
         wait: Wait {
             time: Time::ZERO,
             gc: Time::ZERO,
@@ -232,6 +236,7 @@ impl Order {
             owner,
             tag,
             superseded: 0,
+            fill: 0,
         }
     }
 }

@@ -6,10 +6,12 @@ use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation
 
 use super::Controller;
 use super::pending::{PageWrite, Rewrite};
+use super::steps::NO_JOB;
 use crate::backend::{ArrayDone, DieReady, Outcome, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
-use crate::observation::DeviceProbe;
+use crate::observation::{DeviceProbe, Observation};
+use crate::programmed::Programmed;
 use crate::slot::Slot;
 
 impl<M: Mapping> Controller<M> {
@@ -206,8 +208,31 @@ impl<M: Mapping> Controller<M> {
         if superseded != 0 {
             self.is_superseded(cx, Block(superseded - 1));
         }
+        self.page_programmed(cx, Programmed::Rewrite);
         self.ram.backend.release(slot);
         self.rewritten(cx, owner);
+    }
+
+    /// A page of the host has been programmed, of which so many bytes are not the host's.
+    #[inline(always)]
+    fn host_page_programmed(&self, cx: &mut Context<impl DeviceProbe>, fill: u32) {
+        let fill = u64::from(fill);
+        cx.observe(Observation::Programmed {
+            of: Programmed::Host,
+            bytes: self.page_bytes - fill,
+        });
+        if fill > 0 {
+            cx.observe(Observation::Programmed {
+                of: Programmed::Fill,
+                bytes: fill,
+            });
+        }
+    }
+    /// Another page has been programmed.
+    #[inline(always)]
+    pub(super) fn page_programmed(&self, cx: &mut Context<impl DeviceProbe>, of: Programmed) {
+        let bytes = self.page_bytes;
+        cx.observe(Observation::Programmed { of, bytes });
     }
 
     /// What the array has done to its pages.
@@ -247,7 +272,7 @@ impl<M: Mapping> Controller<M> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
-        let superseded = transaction.superseded;
+        let (superseded, fill) = (transaction.superseded, transaction.fill);
         match purpose {
             Purpose::Read => {
                 if self.follows {
@@ -263,6 +288,7 @@ impl<M: Mapping> Controller<M> {
                 if superseded != 0 {
                     self.is_superseded(cx, Block(superseded - 1));
                 }
+                self.host_page_programmed(cx, fill);
                 self.transaction_done(cx, owner, slot);
                 self.ram.backend.release(slot);
             }
@@ -299,12 +325,17 @@ impl<M: Mapping> Controller<M> {
             Purpose::RewriteRead | Purpose::Rewrite if F::MULTI_PLANE => {
                 self.finish_rewrite(cx, slot);
             }
-            Purpose::MetadataRead
-            | Purpose::MetadataProgram
-            | Purpose::MapRead
-            | Purpose::MapProgram
-            | Purpose::RewriteRead
-            | Purpose::Rewrite => {
+            Purpose::MetadataProgram | Purpose::MapProgram => {
+                let of = if owner == NO_JOB {
+                    Programmed::Summary
+                } else {
+                    Programmed::Map
+                };
+                self.page_programmed(cx, of);
+                self.ram.backend.release(slot);
+                self.step_done(cx, JobId(owner))?;
+            }
+            Purpose::MetadataRead | Purpose::MapRead | Purpose::RewriteRead | Purpose::Rewrite => {
                 self.ram.backend.release(slot);
                 self.step_done(cx, JobId(owner))?;
             }

@@ -155,6 +155,7 @@ impl<M: Mapping> Controller<M> {
         }
         let backend = &mut self.ram.backend;
         backend.bind(issued.slot, place, write.page.0, superseded);
+        backend.fill(issued.slot, write.fill);
         if self.follows {
             self.follow_write(issued.slot, &write, place);
         }

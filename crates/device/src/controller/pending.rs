@@ -74,6 +74,8 @@ pub(super) struct PageWrite {
     pub owner: u32,
     pub page: Lpn,
     pub whole: bool,
+    /// Bytes of the page that are not the host's: read before, or padding.
+    pub fill: u32,
     pub trim: bool,
     pub parts: PageParts,
     /// Since when it waits.

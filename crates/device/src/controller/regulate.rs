@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
+use crate::programmed::Programmed;
 use crate::slot::Slot;
 
 /// What was done of each mode, in the order of [`ProgramMode::ALL`].
@@ -319,6 +320,7 @@ impl<M: Mapping> Controller<M> {
             for replaced in self.newly_retired() {
                 cx.observe(Observation::BlockRetired { replaced });
             }
+            self.spare_pages_programmed(cx, purpose, outcome);
         }
         if let Some(retries) = self.newly_retried() {
             cx.observe(Observation::Retried { retries });
@@ -348,6 +350,24 @@ impl<M: Mapping> Controller<M> {
             self.refresh_due(cx);
         }
         Ok(())
+    }
+
+    /// A program or an erase has failed; of a program for which a spare block was left, pages have gone there.
+    #[cold]
+    fn spare_pages_programmed(
+        &self,
+        cx: &mut Context<impl DeviceProbe>,
+        purpose: Purpose,
+        outcome: Outcome,
+    ) {
+        if let Outcome::Replaced { copies } = outcome
+            && purpose != Purpose::Erase
+        {
+            cx.observe(Observation::Programmed {
+                of: Programmed::Spare,
+                bytes: (u64::from(copies) + 1) * self.page_bytes,
+            });
+        }
     }
 
     /// Whether a die has nothing to do for the host.

@@ -10,11 +10,12 @@ use crate::backend::{Order, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
+use crate::programmed::Programmed;
 use crate::shadow::METADATA;
 use crate::slot::Slot;
 
 /// Nothing waits for the program of a summary.
-const NO_JOB: u32 = u32::MAX;
+pub(super) const NO_JOB: u32 = u32::MAX;
 
 impl<M: Mapping> Controller<M> {
     /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
@@ -364,9 +365,14 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         id: JobId,
     ) -> Result<()> {
+        let mut of = Programmed::Gc;
         if let Some(job) = self.ram.jobs.get(id) {
             job.moved += 1;
+            of = job
+                .collecting
+                .map_or(of, |collecting| collecting.kind.into());
         }
+        self.page_programmed(cx, of);
         self.step_done(cx, id)
     }
 

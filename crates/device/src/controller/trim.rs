@@ -89,6 +89,7 @@ impl<M: Mapping> Controller<M> {
         let all = Span {
             from: 0,
             bytes: self.page_bytes as u32,
+            written: 0,
             whole: true,
         };
         self.ram.trims.gathering = true;

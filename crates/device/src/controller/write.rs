@@ -130,6 +130,7 @@ impl<M: Mapping> Controller<M> {
             owner,
             page,
             whole,
+            fill: self.page_bytes as u32 - span.written,
             trim,
             parts,
             since: cx.now,
@@ -160,7 +161,9 @@ impl<M: Mapping> Controller<M> {
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
             let shadow = &mut verification.shadow;
-            let Span { from, bytes, whole } = *span;
+            let Span {
+                from, bytes, whole, ..
+            } = *span;
             version = if trim {
                 shadow.issue_trim(now, page, filled)
             } else {
@@ -342,7 +345,7 @@ impl<M: Mapping> Controller<M> {
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
         let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
-        order.superseded = superseded;
+        (order.superseded, order.fill) = (superseded, write.fill);
         self.mapping.placed(place, write.label);
         if self.is_graded {
             self.grade_write(place, write);

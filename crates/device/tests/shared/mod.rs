@@ -169,7 +169,7 @@ pub struct Tally {
 impl Probe<Observation> for Tally {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Request { request, parts } => {
+            Observation::Request { request, parts, .. } => {
                 let latency = now - request.arrival;
                 assert_eq!(parts.total(), latency, "parts add up to the response time");
                 self.requests += 1;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PowerCut};
+use wordline_device::Programmed;
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -14,6 +15,10 @@ use wordline_store::cached;
 pub struct FlashCounts {
     /// Host writes of (parts of) pages.
     pub host_page_writes: u64,
+    /// Bytes of writes that the device has completed without an error.
+    pub host_written_bytes: u64,
+    /// Bytes programmed, in the order of [`Programmed`].
+    pub programmed: [u64; Programmed::ALL.len()],
     /// Pages, or blocks erased, of what dies have done, in the order of [`Operation`].
     pub(super) done: [u64; 4],
     /// Collections done.
@@ -83,6 +88,10 @@ impl FlashCounts {
     pub fn page_programs(&self) -> u64 {
         self.of(Operation::Program) + self.of(Operation::Move)
     }
+    /// Bytes programmed, for whatever.
+    pub fn programmed_bytes(&self) -> u64 {
+        self.programmed.iter().sum()
+    }
     /// Block erases done.
     pub fn erases(&self) -> u64 {
         self.of(Operation::Erase)
@@ -92,6 +101,10 @@ impl FlashCounts {
 impl Merge for FlashCounts {
     fn merge(&mut self, other: &Self) {
         self.host_page_writes += other.host_page_writes;
+        self.host_written_bytes += other.host_written_bytes;
+        for (own, other) in self.programmed.iter_mut().zip(other.programmed) {
+            *own += other;
+        }
         for (own, other) in self.done.iter_mut().zip(other.done) {
             *own += other;
         }

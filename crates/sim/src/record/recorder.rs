@@ -6,7 +6,7 @@ use super::rows::{Rows, Unnumbered, rows};
 use super::served::Served;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use wordline_block::{Parts, PowerCut, Request};
+use wordline_block::{Op, Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
 use wordline_device::Observation;
@@ -125,7 +125,7 @@ impl Recorder {
         [
             memory::Table::grown::<[u64; 10]>("rows of requests", rows.unwrap_or(0)),
             memory::Table::grown::<u64>("busy times", intervals * (dies + channels)),
-            memory::Table::grown::<[u64; 64]>("time series", intervals),
+            memory::Table::grown::<Cell>("time series", intervals),
             memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
         ]
     }
@@ -217,6 +217,14 @@ impl Recorder {
         self.record.series.span(self.busy_since, now, add);
     }
 
+    /// An SSD has completed a request: of a write, so many bytes were written to it.
+    #[inline(always)]
+    pub(crate) fn written(&mut self, now: Time, request: &Request, failed: bool) {
+        if request.op == Op::Write && !failed {
+            self.record.series.at(now).flash.host_written_bytes += request.bytes;
+        }
+    }
+
     /// A request is done, of an array in `member` last.
     #[inline(always)]
     pub(crate) fn request(&mut self, now: Time, request: &Request, parts: &Parts, member: u32) {
@@ -285,9 +293,11 @@ impl Probe<Observation> for Recorder {
             Observation::Request {
                 ref request,
                 ref parts,
+                failed,
             } => {
                 self.left(now);
                 self.request(now, request, parts, 0);
+                self.written(now, request, failed);
             }
             Observation::Die {
                 from,
@@ -303,6 +313,9 @@ impl Probe<Observation> for Recorder {
             Observation::Buffer(heard) => self.record.series.at(now).buffer.hear(heard),
             Observation::PagesWritten { pages } => {
                 self.record.series.at(now).flash.host_page_writes += u64::from(pages);
+            }
+            Observation::Programmed { of, bytes } => {
+                self.record.series.at(now).flash.programmed[of as usize] += bytes;
             }
             Observation::ReadAhead { used } => {
                 let flash = &mut self.record.series.at(now).flash;

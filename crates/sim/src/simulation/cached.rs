@@ -49,9 +49,12 @@ impl Probe<Observation<OfDisks>> for OfCache {
         use wordline_device::Observation as OfFlash;
         match heard {
             // Requests of the cache to its flash are no requests of the host.
-            Observation::Flash(
-                OfFlash::Admitted { .. } | OfFlash::Request { .. } | OfFlash::PowerCut(_),
-            )
+            Observation::Flash(OfFlash::Request {
+                ref request,
+                failed,
+                ..
+            }) => self.recorder.written(now, request, failed),
+            Observation::Flash(OfFlash::Admitted { .. } | OfFlash::PowerCut(_))
             | Observation::Backing(_)
             | Observation::Held(_) => {}
             Observation::Flash(heard) => self.recorder.hear(now, heard),

@@ -2,6 +2,7 @@
 
 use super::energy::MeanEnergy;
 use super::figures::ratio;
+use super::flash::write_amplification;
 use crate::devices::Device;
 use crate::record::Record;
 use schemars::JsonSchema;
@@ -48,8 +49,10 @@ pub struct BufferSummary {
     pub idle_energy_mj: f64,
     /// Batches of pages written to the flash together (`buffer.flush`).
     pub batches: u64,
-    /// Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.
+    /// Bytes programmed in the flash per byte written, as `flash.write_amplification`: below 1 where the buffer saves more writes than collections add.
     pub write_amplification: Option<f64>,
+    /// Pages programmed in the flash per page that the host wrote to the buffer.
+    pub page_write_amplification: Option<f64>,
     /// Pages newer than the flash in the buffer at the end of the run.
     pub dirty_pages_left: u64,
 }
@@ -89,7 +92,8 @@ impl BufferSummary {
             pages_destaged_idle: counts.flushed_idly,
             idle_energy_mj: mean.of_programs(counts.flushed_idly),
             batches: counts.batches,
-            write_amplification: ratio(record.flash().page_programs(), writes),
+            write_amplification: write_amplification(&record.flash()),
+            page_write_amplification: ratio(record.flash().page_programs(), writes),
             dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::energy::MeanEnergy;
 use super::figures::{mean, ratio};
+use super::programmed::ProgrammedSummary;
 use crate::devices::Device;
 use crate::record::{Collections, FlashCounts};
 use schemars::JsonSchema;
@@ -21,8 +22,16 @@ pub struct FlashSummary {
     pub page_reads: u64,
     /// Blocks erased during the run.
     pub erases: u64,
-    /// Pages programmed per page of `flash.host_page_writes`. With power cuts, pages that were placed and never programmed are among those written.
+    /// Bytes of the writes that the SSDs completed without an error, each at its interface: writes of the host, or of the array or the cache in front of it. With a DRAM buffer, writes that went to the buffer.
+    pub host_written_bytes: u64,
+    /// Bytes that the flash programmed: the sum of `flash.programmed`.
+    pub programmed_bytes: u64,
+    /// What they were for.
+    pub programmed: ProgrammedSummary,
+    /// Bytes programmed per byte written: `flash.programmed_bytes` of `flash.host_written_bytes`, as the counters of drives have it. Below 1 where a DRAM buffer absorbs writes. Null if nothing was written.
     pub write_amplification: Option<f64>,
+    /// Pages programmed per page written: `flash.page_programs` of `flash.host_page_writes`, where a page of which a part was written counts as one. With power cuts, pages that were placed and never programmed are among those written.
+    pub page_write_amplification: Option<f64>,
     /// Pages that dies began to read before the host asked for them (`buffer.read_ahead.physical`); those that were not aborted are among `flash.page_reads`.
     pub pages_read_ahead: u64,
     /// Of these, pages that a read took from the data register of their die.
@@ -202,6 +211,11 @@ impl PreconditionSummary {
     }
 }
 
+/// Bytes programmed per byte written; none if nothing was written.
+pub(crate) fn write_amplification(flash: &FlashCounts) -> Option<f64> {
+    ratio(flash.programmed_bytes(), flash.host_written_bytes)
+}
+
 impl FlashSummary {
     /// What was counted, with what `devices` are like at the end.
     pub(crate) fn new(flash: &FlashCounts, devices: &[Device]) -> Self {
@@ -217,7 +231,11 @@ impl FlashSummary {
             page_programs: flash.page_programs(),
             page_reads: flash.page_reads(),
             erases: flash.erases(),
-            write_amplification: ratio(flash.page_programs(), flash.host_page_writes),
+            host_written_bytes: flash.host_written_bytes,
+            programmed_bytes: flash.programmed_bytes(),
+            programmed: ProgrammedSummary::new(flash),
+            write_amplification: write_amplification(flash),
+            page_write_amplification: ratio(flash.page_programs(), flash.host_page_writes),
             pages_read_ahead: flash.read_ahead,
             pages_read_ahead_used: flash.read_ahead_used,
             read_modify_writes: flash.read_modify_writes,

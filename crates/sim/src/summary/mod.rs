@@ -16,6 +16,7 @@ mod latency;
 mod members;
 mod notes;
 mod power;
+mod programmed;
 mod regulation;
 mod slc_cache;
 mod smart;
@@ -36,6 +37,7 @@ pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
 pub use self::errors::ErrorSummary;
 pub(crate) use self::figures::ratio;
 use self::figures::usage;
+pub(crate) use self::flash::write_amplification;
 pub use self::flash::{
     CollectionSummary, CommandSummary, FlashSummary, MapCacheSummary, PreconditionSummary,
 };
@@ -48,6 +50,7 @@ pub(crate) use self::members::members;
 pub use self::members::{MemberInput, MemberSummary};
 use self::notes::notes;
 pub use self::power::PowerSummary;
+pub use self::programmed::ProgrammedSummary;
 pub use self::regulation::{ByMode, RegulationSummary};
 pub use self::slc_cache::SlcCacheSummary;
 pub use self::smart::SmartSummary;

@@ -31,8 +31,12 @@ pub struct SmartSummary {
     pub percentage_used: u8,
     /// Data that the host read, rounded up. 1,000 units of 512 bytes.
     pub data_units_read: u64,
-    /// Data that the host wrote, rounded up. 1,000 units of 512 bytes.
+    /// Data that the host wrote, of writes without an error, rounded up. 1,000 units of 512 bytes.
     pub data_units_written: u64,
+    /// Bytes that the flash programmed: Physical Media Units Written of the log page SMART / Health Information Extended (C0h) of OCP's
+    /// Datacenter NVMe SSD Specification, which has it in bytes. By 512,000 times `smart[].data_units_written` it is the write
+    /// amplification, but for the rounding.
+    pub physical_media_written_bytes: u64,
     /// Reads completed.
     pub host_read_commands: u64,
     /// Writes completed.
@@ -75,7 +79,8 @@ impl SmartSummary {
         let bad = device.bad_blocks.as_ref();
         let available_spare = bad.and_then(|bad| percent(bad.spare, bad.spare + bad.taken));
         let is_read_only = bad.is_some_and(|bad| bad.failures.read_only.is_some());
-        let units = served.bytes.map(|bytes| bytes.div_ceil(DATA_UNIT_BYTES));
+        let flash = ssd.record.flash();
+        let units = |bytes: u64| bytes.div_ceil(DATA_UNIT_BYTES);
         let commands = [0, 1].map(|op| served.latency[op].count());
         Self {
             name: name.into(),
@@ -83,8 +88,9 @@ impl SmartSummary {
             available_spare,
             available_spare_threshold: SPARE_THRESHOLD,
             percentage_used: used(cycles(ssd), ssd.plan.device.part.endurance_cycles),
-            data_units_read: units[0],
-            data_units_written: units[1],
+            data_units_read: units(served.bytes[0]),
+            data_units_written: units(flash.host_written_bytes),
+            physical_media_written_bytes: flash.programmed_bytes(),
             host_read_commands: commands[0],
             host_write_commands: commands[1],
             controller_busy_time_min: ssd.record.busy().as_secs() as u64 / 60,

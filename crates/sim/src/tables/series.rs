@@ -3,7 +3,7 @@
 use super::{Cells, Column, f64s, maybe, of_member, requests, seconds, u64s, us};
 use crate::outcome::Outcome;
 use crate::record::{Cell, Record};
-use crate::summary::ratio;
+use crate::summary::{ratio, write_amplification};
 use std::iter::repeat_n;
 use wordline_observe::{Busy, Heading, ObserveError, Table, Values};
 
@@ -240,6 +240,18 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
             u64s(cells, |cell| cell.value.flash.page_programs()),
         ),
         (
+            Heading::new(
+                "host_written_bytes",
+                "B",
+                "Bytes of the writes that the SSDs completed without an error",
+            ),
+            u64s(cells, |cell| cell.value.flash.host_written_bytes),
+        ),
+        (
+            Heading::new("programmed_bytes", "B", "Bytes programmed"),
+            u64s(cells, |cell| cell.value.flash.programmed_bytes()),
+        ),
+        (
             Heading::new("page_reads", "", "Pages read from flash"),
             u64s(cells, |cell| cell.value.flash.page_reads()),
         ),
@@ -247,7 +259,15 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
             Heading::new(
                 "write_amplification",
                 "",
-                "Pages programmed per page that the host wrote",
+                "Bytes programmed per byte of the writes that the SSDs completed",
+            ),
+            maybe(cells, |cell| write_amplification(&cell.value.flash)),
+        ),
+        (
+            Heading::new(
+                "page_write_amplification",
+                "",
+                "Pages programmed per page that the host wrote, whole or in part",
             ),
             maybe(cells, |cell| {
                 ratio(

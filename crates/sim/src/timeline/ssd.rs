@@ -193,6 +193,7 @@ impl SsdTracks {
             | Observation::TrimBegun { .. }
             | Observation::PageTrimmed
             | Observation::MetadataPage { .. }
+            | Observation::Programmed { .. }
             | Observation::Replaced
             | Observation::BlockRetired { .. }
             | Observation::Read { .. }

@@ -60,7 +60,7 @@ class Cell:
             deviation_us=cache["read_deviation_us"] or 0.0,
             revived=cache["suspected_hits"],
             moved=flash["gc_pages_moved"],
-            amplification=flash["write_amplification"] or 0.0,
+            amplification=flash["page_write_amplification"] or 0.0,
             requests=summary["input"]["requests"],
             read_pages=cache["pages_read"],
             fills=cache["fills"],
