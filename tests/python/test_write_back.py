@@ -105,6 +105,13 @@ def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
     series = result.series.polars()
     lists = series["cache_write_list"].drop_nulls()
     assert (len(lists) > 0) == moves
+    sizes = [cache["read_size_pages"], cache["write_size_pages"], cache["over_provisioning_pages"]]
+    assert sum(sizes) == cache["flash_pages"]
+    columns = ("cache_read_size", "cache_write_size", "cache_over_provisioning")
+    chosen = [series[column].drop_nulls().to_list() for column in columns]
+    assert [values[-1] for values in chosen if values] == (sizes if moves else [])
+    changed = zip(chosen[1], chosen[1][1:], strict=False)
+    assert any(one != other for one, other in changed) == moves
     page = tmp_path / "report.html"
     result.report(page)
     assert ("Where the flash went" in page.read_text()) == moves

@@ -147,6 +147,8 @@ pub struct CachePages {
     pub dirty: u64,
     /// Held in the list of what was read, if it has one.
     pub read_list: u64,
+    /// The sizes that were chosen last.
+    pub chosen: cached::Chosen,
 }
 
 impl CacheOutcome {
@@ -163,6 +165,7 @@ impl CacheOutcome {
                     [reads, _] => reads as u64,
                     _ => 0,
                 },
+                chosen: store.chosen(),
             },
             hits,
             checked: store.checked(),

@@ -218,7 +218,8 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "space",
             "Where the flash went",
             "Shares of the flash that held what was written, what was read, and nothing: "
-            "over-provisioning, which collections need.",
+            "over-provisioning, which collections need. Dotted: the borders that were chosen; the "
+            "lists follow as pages leave.",
             time_series.space(tables.series, summary["cache"]["flash_pages"])
             if summary["cache"]
             else None,

@@ -84,7 +84,7 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
               "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
               "buffer_pages_destaged", "cache_resident_hits", "cache_suspected_hits",
               "cache_joined", "cache_misses"]  # fmt: skip
-    levels = ["cache_read_list", "cache_write_list"]
+    levels = ["cache_read_list", "cache_write_list", "cache_read_size", "cache_write_size"]
     means = [
         (pl.col(f"{op}_mean_us") * pl.col(f"{op}s")).sum().truediv(pl.col(f"{op}s").sum())
         .alias(f"{op}_mean_us").fill_nan(None)

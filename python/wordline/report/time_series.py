@@ -157,14 +157,14 @@ def cache(series: pl.DataFrame) -> Figure | None:
 
 def space(series: pl.DataFrame, flash_pages: int) -> Figure | None:
     """Shares of the flash of a cache whose space moves that hold what was read, what was written,
-    and nothing (over-provisioning), against simulated time."""
+    and nothing (over-provisioning), against simulated time, and the sizes that were chosen."""
     if series.is_empty() or not series["cache_write_list"].count():
         return None
     rows = thinned(series)
     times, unit = midpoints(rows)
-    reads, writes = (
-        100 * rows[f"cache_{list}_list"].cast(pl.Float64).forward_fill() / flash_pages
-        for list in ("read", "write")
+    reads, writes, read_size, write_size = (
+        100 * rows[f"cache_{column}"].cast(pl.Float64).forward_fill() / flash_pages
+        for column in ("read_list", "write_list", "read_size", "write_size")
     )
     shares = (
         ("what was written", "#1f78b4", writes),
@@ -175,6 +175,15 @@ def space(series: pl.DataFrame, flash_pages: int) -> Figure | None:
         line(name, colour, [], rounded(share), hovertemplate="%{y:.3g} %")
         | {"stackgroup": "flash", "fillcolor": colour}
         for name, colour, share in shares
+    ]
+    chosen = (
+        ("chosen for writes", write_size),
+        ("chosen for writes and reads", write_size + read_size),
+    )
+    lines += [
+        line(name, COLLECTION, [], rounded(share), hovertemplate="%{y:.3g} %")
+        | {"line": {"color": COLLECTION, "width": 1.5, "dash": "dot"}}
+        for name, share in (chosen if read_size.sum() else chosen[:1])
     ]
     panel = _Panel("flash (%)", lines, height=200)
     return _stacked([panel], times, unit, Active.of(rows))

@@ -248,10 +248,20 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
         grid.add_row(
             "Written back",
             f"{whole(written)} pages stayed in flash "
-            f"({share(cache['write_hit_ratio'])} were held), "
+            f"({share(cache['write_hit_ratio'])} were held: "
+            f"{whole(cache['write_hits_in_write_list'])} in the list of writes, "
+            f"{whole(cache['write_hits_in_read_list'])} in that of reads), "
             f"{whole(cache['writes_bypassed'])} passed by; "
             f"{whole(destaged + cache['destaged_to_resize'])} destaged, "
             f"{whole(cache['dirty_pages'])} newer than the disk at the end",
+        )
+    if cache["divisions"]:
+        grid.add_row(
+            "Divided",
+            f"{many(cache['divisions'], 'time')}, the last time into "
+            f"{whole(cache['read_size_pages'])} pages for reads, "
+            f"{whole(cache['write_size_pages'])} for writes, "
+            f"{whole(cache['over_provisioning_pages'])} of over-provisioning",
         )
     if cache["pages_checked"] is not None:
         grid.add_row(

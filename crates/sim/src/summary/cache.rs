@@ -31,6 +31,13 @@ pub struct CacheSummary {
     pub read_list_pages: u64,
     /// Pages that the list of what was written, or the only one, held at the end.
     pub write_list_pages: u64,
+    /// Size that the policy of `cache.partition` chose last for the list of what is read; zero where there is one list for all. Pages, as the
+    /// two that follow; with this one they are `cache.flash_pages`.
+    pub read_size_pages: u64,
+    /// Size that it chose last for the list of what is written, or for the only one.
+    pub write_size_pages: u64,
+    /// What it left for over-provisioning: pages that hold nothing that is cached, so that collections gain from their victims.
+    pub over_provisioning_pages: u64,
     /// Pages that it held at the end.
     pub resident_pages: u64,
     /// Evicted pages that could still be read at the end (suspected queue).
@@ -83,10 +90,14 @@ pub struct CacheSummary {
     pub summary_ratio: Option<f64>,
     /// Pages forgotten because they were written or trimmed.
     pub invalidated: u64,
-    /// Pages of reads that were newer than the disk: among the hits. Zero, as the figures of writes that follow, where all writes go to the disk.
+    /// Pages of reads that were in the list of what was written, or, with one list, newer than the disk: among the hits. Zero, as the figures of writes that follow, where all writes go to the disk.
     pub written_hits: u64,
     /// Pages of writes that stayed in flash and were held already.
     pub write_hits: u64,
+    /// Of these, pages in the list of what was written; with one list, newer than the disk.
+    pub write_hits_in_write_list: u64,
+    /// The others: pages in the list of what was read, which a write takes out of it; with one list, as the disk has them.
+    pub write_hits_in_read_list: u64,
     /// Pages of writes that stayed in flash and were not held.
     pub write_misses: u64,
     /// Pages of writes that went to the disk.
@@ -256,6 +267,9 @@ impl CacheSummary {
             victim_utilisations: learned.map_or_else(Vec::new, |(_, victims)| victims.to_vec()),
             read_list_pages: pages.read_list,
             write_list_pages: pages.resident - pages.read_list,
+            read_size_pages: pages.chosen.reads.into(),
+            write_size_pages: pages.chosen.writes.into(),
+            over_provisioning_pages: pages.chosen.spare.into(),
             resident_pages: pages.resident,
             suspected_pages: pages.suspected,
             suspected_pages_most: plan.cache.most_suspected.into(),
@@ -283,6 +297,8 @@ impl CacheSummary {
             invalidated: figures.invalidated,
             written_hits: figures.written_hits,
             write_hits: figures.write_hits,
+            write_hits_in_write_list: figures.write_hits_written,
+            write_hits_in_read_list: figures.write_hits - figures.write_hits_written,
             write_misses: figures.write_misses,
             writes_bypassed: figures.writes_bypassed,
             write_hit_ratio: ratio(figures.write_hits, figures.pages_written()),

@@ -6,6 +6,7 @@ use crate::record::{Cell, Record};
 use crate::summary::{ratio, write_amplification};
 use std::iter::repeat_n;
 use wordline_observe::{Busy, Heading, ObserveError, Table, Values};
+use wordline_store::cached;
 
 /// A row for each member of an array and interval of simulated time. Intervals of members can differ
 /// in width.
@@ -204,24 +205,40 @@ fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
         let values = u64s(cells, |cell| count(cell.value));
         (Heading::new(name, "", description), values)
     };
-    let lists = [
+    type Pages = fn(&cached::Lists) -> u32;
+    let lists: [(&'static str, &'static str, Pages); 5] = [
         (
-            Heading::new(
-                "cache_read_list",
-                "pages",
-                "Pages in the list of what was read, where the space of a cache moves",
-            ),
-            maybe(cells, |cell| Some(cell.value.lists.0?.reads.into())),
+            "cache_read_list",
+            "Pages in the list of what was read, where the space of a cache moves",
+            |lists| lists.reads,
         ),
         (
-            Heading::new(
-                "cache_write_list",
-                "pages",
-                "Pages in the list of what was written, or in the only one",
-            ),
-            maybe(cells, |cell| Some(cell.value.lists.0?.writes.into())),
+            "cache_write_list",
+            "Pages in the list of what was written, or in the only one",
+            |lists| lists.writes,
+        ),
+        (
+            "cache_read_size",
+            "Size chosen for the list of what is read",
+            |lists| lists.chosen.reads,
+        ),
+        (
+            "cache_write_size",
+            "Size chosen for the list of what is written, or for the only one",
+            |lists| lists.chosen.writes,
+        ),
+        (
+            "cache_over_provisioning",
+            "What the sizes chosen leave of the flash",
+            |lists| lists.chosen.spare,
         ),
     ];
+    let lists = lists.into_iter().map(|(name, description, pages)| {
+        let values = maybe(cells, |cell| {
+            cell.value.lists.0.as_ref().map(|lists| pages(lists).into())
+        });
+        (Heading::new(name, "pages", description), values)
+    });
     columns.into_iter().map(column).chain(lists).collect()
 }
 

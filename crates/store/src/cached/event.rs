@@ -78,6 +78,19 @@ pub struct Lists {
     pub reads: u32,
     /// Of what was written.
     pub writes: u32,
+    /// The sizes that were chosen for them.
+    pub chosen: Chosen,
+}
+
+/// Pages that each part of the flash is to have. The lists follow as pages leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The list of what is read; zero where there is one list for all.
+    pub reads: u32,
+    /// The list of what is written, or the only one.
+    pub writes: u32,
+    /// Neither: over-provisioning.
+    pub spare: u32,
 }
 
 /// Pages that the cache holds.

@@ -44,6 +44,8 @@ pub struct Figures {
     pub written_hits: u64,
     /// Pages of writes that stay in flash and were held already.
     pub write_hits: u64,
+    /// Of those, pages of the list of what was written; with one list, pages that were newer than the store below.
+    pub write_hits_written: u64,
     /// Pages of writes that stay in flash and were not held.
     pub write_misses: u64,
     /// Pages of writes that passed by, where writes stay in flash.

@@ -41,7 +41,7 @@ use wordline_partition::Partitioning;
 use admission::Filter;
 pub use config::Config;
 use destage::Destage;
-pub use event::{CachedError, Event, Holding, Lists, Observation, Pages};
+pub use event::{CachedError, Chosen, Event, Holding, Lists, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
@@ -228,6 +228,10 @@ impl<B: BlockDevice> Cached<B> {
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool, B> {
         let cut = self.flash.cut_recovery(now, erases);
         cut.map_err(CachedError::Flash)
+    }
+    /// How its flash is to be divided.
+    pub fn chosen(&self) -> Chosen {
+        self.division.chosen()
     }
     /// Whether its lists have other sizes than are wanted.
     pub fn is_resizing(&self) -> bool {

@@ -432,7 +432,14 @@ impl Residents {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.is_written_copy(lpn(entry)))
     }
-    /// The same of a page that is held, by its copy.
+    /// The same, also of a page that has left the list of writes and can still be read.
+    pub(super) fn is_written_or_suspected(&self, page: u64) -> bool {
+        let (Some(entry), [_, writes]) = (self.index.get(page), &self.lists[..]) else {
+            return false;
+        };
+        writes.contains(entry) || writes.suspects(entry)
+    }
+    /// [`Self::is_written`], of a page that is held, by its copy.
     #[inline]
     pub(super) fn is_written_copy(&self, copy: Lpn) -> bool {
         let entry = Entry(copy.0);

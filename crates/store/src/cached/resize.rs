@@ -10,7 +10,7 @@ use wordline_kernel::Probe;
 use wordline_partition::{Divide, Kind, Learned, Partition, Partitioning, Sizes};
 
 use super::destage::Purpose;
-use super::event::{Lists, Observation};
+use super::event::{Chosen, Lists, Observation};
 use super::plan::Plan;
 use super::{Cached, Instant, Result};
 
@@ -21,6 +21,8 @@ pub(super) struct Division {
     policy: Option<Box<Partitioning>>,
     /// Pages that the lists are to hold.
     targets: Vec<usize>,
+    /// All pages of the flash.
+    total_pages: u32,
     /// Whether the limits are those.
     is_settled: bool,
     /// How often other sizes were wanted.
@@ -42,11 +44,13 @@ impl Division {
         Self {
             targets: targets(policy.start(), policy.is_split()),
             policy: (!stays).then(|| Box::new(policy)),
+            total_pages: plan.space.total_pages,
             is_settled: true,
             changes: 0,
         }
     }
-    /// The power has failed: all is as at the start, but for what was counted.
+    /// The power has failed: all is as at the start, but for what was counted. What a policy knows of requests is in memory, so that its
+    /// period starts over.
     pub fn forget(&mut self, plan: &Plan) {
         *self = Self {
             changes: self.changes,
@@ -61,6 +65,19 @@ impl Division {
     /// What the policy knows of collections, if it chooses by that.
     pub fn learned(&self) -> Option<Learned> {
         self.policy.as_ref()?.learned()
+    }
+    /// The sizes that are wanted.
+    pub fn chosen(&self) -> Chosen {
+        let (reads, writes) = match self.targets[..] {
+            [reads, writes] => (reads as u32, writes as u32),
+            [all] => (0, all as u32),
+            _ => unreachable!("there are one or two lists"),
+        };
+        Chosen {
+            reads,
+            writes,
+            spare: self.total_pages.saturating_sub(reads + writes),
+        }
     }
     /// Whether the lists have the sizes that are wanted.
     #[inline]
@@ -121,17 +138,16 @@ impl<B: BlockDevice> Cached<B> {
     fn tell_lists(&self, cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>) {
         let mut lens = self.residents().lens();
         let first = lens.next().unwrap_or_default() as u32;
-        let lists = match lens.next() {
-            Some(writes) => Lists {
-                reads: first,
-                writes: writes as u32,
-            },
-            None => Lists {
-                reads: 0,
-                writes: first,
-            },
+        let (reads, writes) = match lens.next() {
+            Some(writes) => (first, writes as u32),
+            None => (0, first),
         };
-        cx.observe(Observation::Lists(lists));
+        let chosen = self.division.chosen();
+        cx.observe(Observation::Lists(Lists {
+            reads,
+            writes,
+            chosen,
+        }));
     }
     /// The same while the store below is idle.
     pub(super) fn resize_in_idle_time(

@@ -103,6 +103,7 @@ impl<B: BlockDevice> Cached<B> {
     fn way_back(&mut self, page: u64, whole: bool) -> Way {
         let residents = self.residents();
         let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
+        let was_written = dirty || residents.is_written_or_suspected(page);
         let passes_by = self.filter.bypasses() || !self.takes_programs();
         let figures = &mut self.figures;
         if passes_by && (whole || !dirty) {
@@ -117,6 +118,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         if held {
             figures.write_hits += 1;
+            figures.write_hits_written += u64::from(was_written);
         } else if self.filter.admits(page) {
             figures.write_misses += 1;
         } else {
