@@ -222,6 +222,7 @@ impl Probe<Observation> for Tally {
             | Observation::Die { .. }
             | Observation::FreeBlocks { .. }
             | Observation::TrimBegun { .. }
+            | Observation::Programmed { .. }
             | Observation::PowerCut(_) => {}
         }
     }
