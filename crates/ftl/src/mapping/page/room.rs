@@ -35,8 +35,8 @@ impl Demand {
         // While a write waits the host has no open block, and none when its block is full, unless collections have opened it for their copies.
         let copies = plan.reserve_blocks > 0;
         let opens = !config.gc.own_block && copies;
-        let is_host_full = plan.collects_for_writes_only()
-            || config.gc.check == Check::FullBlock && !opens;
+        let is_host_full =
+            plan.collects_for_writes_only() || config.gc.check == Check::FullBlock && !opens;
         let beside = [
             !is_host_full,
             config.gc.own_block && copies,
