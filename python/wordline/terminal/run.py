@@ -21,6 +21,7 @@ from wordline.units import (
     bandwidth,
     duration,
     figures,
+    lifetime,
     many,
     number,
     share,
@@ -221,7 +222,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
         f"{duration(cache['miss_mean_us'])} with the disk; "
         f"{number(cache['bytes_programmed_per_byte_hit'])} bytes programmed per byte hit"
         + (
-            f"; the flash lasts {figures(cache['lifetime_years'])} years at this load"
+            f"; the flash lasts {lifetime(cache['lifetime_years'])} at this load"
             if cache["lifetime_years"]
             else ""
         ),
