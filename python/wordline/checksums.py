@@ -7,9 +7,11 @@ has them in a file; a line of a journal begins with its own.
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 
 import wordline
+from wordline import small_file
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -52,14 +54,15 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
 
     place = os.fspath(folder)
     try:
-        with open(os.path.join(place, NAME), encoding="utf-8") as file:
-            told = json.load(file)
+        told = json.loads(small_file.text(os.path.join(place, NAME)))
         known = {str(name): str(crc) for name, crc in told["crc32"].items()}
         schema = told["schema"]
+        if strange := [name for name in known if not _is_own(name)]:
+            raise ValueError(f"{strange[0]!r} is no name of a file in the folder")
     except FileNotFoundError:
         warn(f"{place}: holds no {NAME}; what is in its files is not checked")
         return
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         raise WordlineError(
             f"{place}/{NAME}: cannot be read ({fault}); run it again, or delete that file to read "
             "the results unchecked"
@@ -68,6 +71,8 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
     for name, crc in known.items():
         path = os.path.join(place, name)
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise WordlineError(f"{path}: is no file; run it again")
             if _of_file(path) != crc:
                 raise WordlineError(
                     f"{path}: is not what was written (its checksum is another); run it again"
@@ -130,6 +135,11 @@ def warn(message: str) -> None:
     import warnings
 
     warnings.warn(message, UncheckedResults, stacklevel=2)
+
+
+def _is_own(name: str) -> bool:
+    """Whether a name can be that of a file in a folder of results."""
+    return name == os.path.basename(name) and name.isprintable()
 
 
 def _of_file(path: str) -> str:

@@ -2,9 +2,9 @@
 command that reads them."""
 
 import json
+import os
 import shutil
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars
@@ -35,7 +35,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def copies(written: Path, place: Path) -> Iterator[Path]:
+def copies(written: Path, place: Path) -> Path:
     for name in ("here", "other", "sweep"):
         shutil.copytree(written / name, place / name)
     return place
@@ -138,6 +138,36 @@ def test_so_are_those_without_checksums_and_the_others_are_noted(
         done = wordline(*READERS[command])
         assert done.returncode == 2
         assert str(value) in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"schema": 1, "crc32": {"/dev/zero": "0"}}',
+        '{"schema": 1, "crc32": {"../other/summary.json": "0"}}',
+        '{"schema": 1, "crc32": {"a\\u0000b": "0"}}',
+        '{"schema": 1, "crc32": {"a\\ud800b": "0"}}',
+        "[" * 100_000,
+    ],
+)
+def test_checksums_that_are_damaged_are_refused_in_a_sentence(
+    copies: Path, wordline: Command, content: str
+) -> None:
+    (copies / "here/checksums.json").write_text(content)
+    done = wordline("report", "here")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: here/checksums.json: cannot be read (")
+
+
+@pytest.mark.parametrize("name", ["series.parquet", "checksums.json"])
+def test_a_pipe_in_place_of_a_result_is_not_waited_for(
+    copies: Path, wordline: Command, name: str
+) -> None:
+    (copies / "here" / name).unlink()
+    os.mkfifo(copies / "here" / name)
+    done = wordline("report", "here")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(f"error: here/{name}: is ")
 
 
 def test_versions_are_compared_as_numbers() -> None:
