@@ -592,6 +592,34 @@ class TestCommand:
         told = set(done.stderr.split("write ")[1].split(" into it")[0].split(", "))
         assert told == set(names.split(", "))
 
+    @pytest.mark.parametrize(
+        ("lines", "said"),
+        [
+            ("[options]\nfit = 3", "fit must be a string, not 3"),
+            ("[vary]\nformat = [3]", "format must be a string, not 3"),
+            ("[options]\nvolumes = [1]", "volumes must be one, stack, shared or a number"),
+            ('[set]\n"host.queue_depth" = 2026-01-31', "host.queue_depth: datetime.date"),
+        ],
+    )
+    def test_a_value_of_the_wrong_type_in_a_plan_is_an_error_of_the_user(
+        self, device: str, wordline: Command, place: Path, lines: str, said: str
+    ) -> None:
+        (place / "plan.toml").write_text(f'device = "{device}"\n{lines}\n')
+        done = wordline("sweep", "plan.toml", "--out", "here")
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith("error: point 0")
+        assert said in done.stderr
+        assert not (place / "here").exists()
+
+    @pytest.mark.parametrize("option", ["verify", "slowdown"])
+    def test_a_point_says_that_an_option_is_neither_true_nor_false(
+        self, device: str, wordline: Command, place: Path, option: str
+    ) -> None:
+        (place / "plan.toml").write_text(f'device = "{device}"\n[options]\n{option} = "no"\n')
+        done = wordline("sweep", "plan.toml", "--out", "here")
+        assert done.returncode == 1
+        assert f"points failed: {option} must be True or False, not 'no'" in done.stderr
+
     def test_the_folder_of_another_command_stays(self, device: str, wordline: Command) -> None:
         wordline("run", device, "--out", "here")
         done = wordline("sweep", device, "--out", "here")

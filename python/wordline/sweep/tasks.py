@@ -13,7 +13,7 @@ from typing import Any
 import wordline
 from wordline import _wordline, config, spelling, trace_input
 from wordline._wordline import WordlineError
-from wordline.arguments import whole
+from wordline.arguments import flag, whole
 from wordline.config import Overrides, Source
 from wordline.sweep.plan import Point
 from wordline.sweep.work import Job
@@ -55,7 +55,7 @@ def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
     for point in points:
         try:
             task = known.task(point)
-        except WordlineError as fault:
+        except (WordlineError, TypeError) as fault:  # a plan has values of any type
             raise WordlineError(f"{point}: {fault}") from None
         if task.key in found:
             found[task.key].points.append(point)
@@ -104,6 +104,8 @@ def input_faults(tasks: Sequence[Task]) -> dict[str, str]:
 def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
     """Why the input of a run cannot be read, or does not fit its device; nothing if it can be."""
     options = trace_input.trace_options(**_reader(job.options))
+    for key in ("verify", "slowdown"):
+        flag(key, job.options.get(key, False))
     others: dict[str, object] = {"slowdown": job.options.get("slowdown")}
     for key in ("max_requests", "power_cut_every"):
         if job.options.get(key) is not None:
