@@ -439,8 +439,12 @@ class TestReports:
         done = wordline("sweep", "report", "here")
         assert done.returncode == 0, done.stderr
         assert Path("here/report.html").is_file()
-        # The folder is still a sweep's.
-        assert wordline("sweep", device, "--out", "here").returncode == 0
+        # The folder is still of a sweep: its plan continues there, and one with more points too.
+        for depths in ("1,8", "1,4,8"):
+            again = wordline(
+                "sweep", device, "--vary", f"host.queue_depth={depths}", "--out", "here"
+            )
+            assert again.returncode == 0, again.stderr
         refused = wordline("sweep", "report", "nowhere")
         assert refused.returncode == 2
         assert "holds no points.parquet" in refused.stderr
