@@ -205,6 +205,14 @@ def test_a_shell_completes_commands_and_options(wordline: Command, shell: str, s
     assert "nearline-7200" in asked("complete", "wordline run nea", "nea", 2)
 
 
+def test_the_middle_of_a_long_message_is_left_out(wordline: Command, tiny: str) -> None:
+    told = wordline("run", tiny, "--out", "a/" * 3_000)
+    assert told.returncode == 2
+    assert len(told.stderr) < 2_050
+    assert " ... " in told.stderr
+    assert told.stderr.endswith("cannot be written: File name too long; choose a shorter name\n")
+
+
 def test_help_answers_at_once() -> None:
     command = [sys.executable, "-m", "wordline", "--help"]
     took: list[float] = []

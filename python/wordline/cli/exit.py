@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DONE, FAILED, MISUSED = 0, 1, 2
+LONGEST = 2_000
+"""Letters of a message; the middle of a longer one, such as of a path, is left out."""
 
 
 def guarded(work: Callable[[], object]) -> int:
@@ -51,6 +53,8 @@ def interrupted() -> int:
 
 def fault(message: str, code: int) -> int:
     """Says what went wrong; returns the code."""
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
     with suppress(OSError):  # the terminal may be gone, as after SIGHUP
         print(f"error: {message}", file=sys.stderr)
     return code
