@@ -321,9 +321,10 @@ def _no_flash(
     summary: PlanSummary, size: PlanSize, answer: PlanAnswer, latency: float, disk: float | None
 ) -> str:
     page = summary["flash"]["page_bytes"]
+    faster = "as fast" if latency == disk else "faster"
     return (
-        f"Take no cache: {summary['disk']['name']} alone is faster, with {units.duration(disk)} a "
-        f"request on average; with {units.size(size['flash_bytes'])} of flash "
+        f"Take no cache: {summary['disk']['name']} alone is {faster}, with {units.duration(disk)} "
+        f"a request on average; with {units.size(size['flash_bytes'])} of flash "
         f"({division(answer, page)}) a request takes {units.duration(latency)}."
     )
 
