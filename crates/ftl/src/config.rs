@@ -82,7 +82,6 @@ pub struct Gc {
     /// Threshold in blocks, in place of `start_free_ratio`: a plane collects while fewer of its blocks are free. With a number up to the reserve, such as
     /// 0, it collects only when a write finds no room in it, until the write has a place; page mapping only. By default, the ratio decides. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_free_blocks: Option<u32>,
     /// Threshold in pages, in place of `start_free_ratio`: a plane collects while this many of its pages or fewer are free, those of its open blocks
     /// included; 0 for the ratio. `check` says when they are compared. Page mapping only. Pages.
@@ -95,7 +94,6 @@ pub struct Gc {
     /// Reserve in blocks, in place of `hard_free_ratio`. At least 1; 0 is possible where collections move no page (`ftl.gc.reclaim =
     /// "zero-migration"` in a cache that keeps no writes). By default, the ratio decides. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hard_free_blocks: Option<u32>,
     /// Whether moved pages go to an active block of their own instead of the host's.
     pub own_block: bool,
