@@ -201,6 +201,11 @@ impl<'a> Intake<'a> {
     pub(super) fn waits(&self) -> bool {
         !matches!(self.replay, Replay::OpenLoop { .. }) && self.at.tokens.is_empty()
     }
+    /// Whether response times of requests are sampled: those of an open loop.
+    #[inline]
+    pub(super) fn samples_responses(&self) -> bool {
+        matches!(self.replay, Replay::OpenLoop { .. })
+    }
     /// A request has been served: as [`Self::completed`], and an open loop takes its response time.
     #[inline]
     pub(super) fn served(&mut self, now: Time, done: &Completion) -> bool {
