@@ -21,6 +21,7 @@ const STRICT: TraceOptions = TraceOptions {
     fit: Fit::Error,
     capacity_bytes: None,
     disks: Vec::new(),
+    think_times: false,
 };
 
 /// Reads to the end: the number of requests, or the error.
