@@ -206,7 +206,10 @@ def _seed(seed: int | None, prepared: str | os.PathLike[str] | None) -> int:
         return 1
     from wordline.state import prepared_seed
 
-    return prepared_seed(os.fspath(prepared))
+    try:
+        return prepared_seed(os.fspath(prepared))
+    except WordlineError:
+        return 1  # The run refuses the file, unless it has a reason of its own not to read it.
 
 
 def finished(

@@ -34,7 +34,7 @@ def calls(
         "cache": outside("cache", trace),
         "calibrate": outside("calibrate", "--data", _rates()),
         "mrc": outside("mrc", trace),
-        "plan-cache": outside("plan-cache", trace, "--sizes", "8MiB"),
+        "plan-cache": outside("plan-cache", trace, "--sizes", "16MiB"),
         "sweep": outside("sweep", tiny, "--trace", trace),
         "search": outside(
             "search",
