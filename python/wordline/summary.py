@@ -257,6 +257,24 @@ class MemberInput(TypedDict):
     unwritten_pages_read: int
 
 
+class ProgrammedBytes(TypedDict):
+    """Bytes that the flash has programmed, by what they were for. Each counts once; together they
+    are `flash.programmed_bytes`, and by `flash.host_written_bytes` they are the parts of
+    `flash.write_amplification`."""
+
+    host_bytes: int
+    fill_bytes: int
+    gc_bytes: int
+    merge_bytes: int
+    wear_bytes: int
+    fold_bytes: int
+    refresh_bytes: int
+    rewrite_bytes: int
+    map_bytes: int
+    summary_bytes: int
+    spare_bytes: int
+
+
 class Flash(TypedDict):
     """What happened to the flash."""
 
@@ -264,7 +282,11 @@ class Flash(TypedDict):
     page_programs: int
     page_reads: int
     erases: int
+    host_written_bytes: int
+    programmed_bytes: int
+    programmed: ProgrammedBytes
     write_amplification: float | None
+    page_write_amplification: float | None
     pages_read_ahead: int
     pages_read_ahead_used: int
     read_modify_writes: int
@@ -312,6 +334,9 @@ class Cache(TypedDict):
     victim_utilisations: list[float]
     read_list_pages: int
     write_list_pages: int
+    read_size_pages: int
+    write_size_pages: int
+    over_provisioning_pages: int
     resident_pages: int
     suspected_pages: int
     suspected_pages_most: int
@@ -339,6 +364,8 @@ class Cache(TypedDict):
     invalidated: int
     written_hits: int
     write_hits: int
+    write_hits_in_write_list: int
+    write_hits_in_read_list: int
     write_misses: int
     writes_bypassed: int
     write_hit_ratio: float | None
@@ -518,6 +545,7 @@ class Smart(TypedDict):
     percentage_used: int
     data_units_read: int
     data_units_written: int
+    physical_media_written_bytes: int
     host_read_commands: int
     host_write_commands: int
     controller_busy_time_min: int
@@ -552,7 +580,8 @@ class Regulation(TypedDict):
 
 class SlcCache(TypedDict):
     """What went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding are
-    among `flash.gc_pages_moved`, and so in `flash.write_amplification`."""
+    among `flash.gc_pages_moved`, and so in `flash.write_amplification`
+    (`flash.programmed.fold_bytes`)."""
 
     pages_written: int
     pages_direct: int
@@ -584,6 +613,7 @@ class Buffer(TypedDict):
     idle_energy_mj: float
     batches: int
     write_amplification: float | None
+    page_write_amplification: float | None
     dirty_pages_left: int
 
 
