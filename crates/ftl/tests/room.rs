@@ -135,9 +135,19 @@ fn the_fullest_planes_reach_their_threshold_after_any_writes_for_ever() {
     }
 }
 
+/// Whether collection may leave its own block open with copies in it. A collection that begins with that block full and ends with one free
+/// block more has moved the pages of two victims or more. A greedy one has a victim without a valid page first, which ends it. In blocks
+/// of two pages all its victims hold one valid page otherwise, and two of them fill the block. Oldest first, a victim of one valid page
+/// may come before one of none.
+fn may_leave_own_block_open(victim: &Victim, pages: u32) -> bool {
+    pages > 2 || matches!(victim, Victim::Fifo(_))
+}
+
 /// With a threshold of 0 a plane collects only when a write finds no room. All blocks but the reserve and collection's own can be full of
-/// valid pages but one, and every write is carried out; with one valid page more some write is not. A threshold of one block beyond the
-/// reserve that is looked at when the host's block is full is reached where a block more may be open, that of the copies.
+/// valid pages but one, and every write is carried out. One page more is too many where copies share the host's block, and where they may
+/// leave a block of their own open: the host can write all of its copies again, and then every closed block is full of valid pages. Where
+/// they leave none open, that page has room, and the next has not. A threshold of one block beyond the reserve that is looked at when the
+/// host's block is full is reached where a block more may be open, that of the copies.
 #[test]
 fn the_smallest_planes_of_low_and_of_late_thresholds_take_any_writes_for_ever() {
     for (own_block, reserve, blocks, pages) in [
@@ -146,7 +156,10 @@ fn the_smallest_planes_of_low_and_of_late_thresholds_take_any_writes_for_ever() 
         (false, 1, 4, 2),
         (false, 2, 4, 2),
         (true, 1, 3, 3),
+        (true, 1, 3, 4),
         (true, 1, 4, 2),
+        (true, 1, 5, 2),
+        (true, 2, 5, 2),
     ] {
         let allocate = Allocate::Static(Static::default());
         for victim in certain() {
@@ -177,6 +190,10 @@ fn the_smallest_planes_of_low_and_of_late_thresholds_take_any_writes_for_ever() 
                     continue;
                 }
                 plan.user_pages += 1;
+                if own_block && !may_leave_own_block_open(&victim, pages) {
+                    assert_eq!(fate(&plan), Fate::Rests, "{plan:?}");
+                    plan.user_pages += 1;
+                }
                 assert_eq!(fate(&plan), Fate::Full, "{plan:?}");
             }
         }
