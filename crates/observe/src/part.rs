@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Part {
     target: PathBuf,
-    part: PathBuf,
+    unfinished: PathBuf,
     // The same open file as the writer's: closed last, it keeps the lock.
     lock: File,
 }
@@ -20,11 +20,11 @@ pub struct Part {
 impl Part {
     /// Starts the file `target`; its folder must exist.
     pub fn of(target: &Path) -> io::Result<(Self, File)> {
-        let (part, file) = claimed(target)?;
+        let (unfinished, file) = claimed(target)?;
         let lock = file.try_clone()?;
         let part = Self {
             target: target.to_owned(),
-            part,
+            unfinished,
             lock,
         };
         Ok((part, file))
@@ -44,7 +44,7 @@ impl Part {
     }
     /// Moves the file, which is complete, to its place.
     pub fn finish(self) -> io::Result<()> {
-        fs::rename(&self.part, &self.target)?;
+        fs::rename(&self.unfinished, &self.target)?;
         remove_abandoned(&self.target);
         Ok(())
     }
@@ -59,9 +59,9 @@ impl Part {
 impl Drop for Part {
     fn drop(&mut self) {
         // After the move the name may be another process's.
-        if is_still(&self.part, &self.lock) {
+        if is_still(&self.unfinished, &self.lock) {
             // When it cannot be removed there is no one to tell.
-            let _ = fs::remove_file(&self.part);
+            let _ = fs::remove_file(&self.unfinished);
         }
     }
 }

@@ -15,7 +15,7 @@ const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 1\nways = 1
 const LOAD: &str = "[workload]\nrequests = 6000\nread_ratio = 0.6\nrequest_bytes = 4096\nalign_bytes = 4096\n\
     pattern.zipf.theta = 0.9\nworking_set_ratio = 0.25\narrival.closed-loop.queue_depth = 4\n";
 
-fn run(job: RunSpec) -> Summary {
+fn run(job: &RunSpec) -> Summary {
     let done = job.run(&mut |_| true).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(done.results.summary.error, None);
     done.results.summary
@@ -94,7 +94,7 @@ fn hits_of_writes_by_list_are_those_of_two_plain_lists() {
         "over_provisioning_ratio = 0.4",
         "over_provisioning_ratio = 0.8",
     );
-    let cache = run(RunSpec {
+    let cache = run(&RunSpec {
         traces: vec![path],
         ..job(config)
     })
@@ -131,7 +131,7 @@ fn sizes_that_were_chosen_divide_the_flash() {
         ("{ rw-fcl = { period_requests = 500 } }", true),
         ("{ op-fcl = { period_requests = 500 } }", true),
     ] {
-        let cache = run(job(format!("{STORE}partition = {partition}\n{LOAD}")));
+        let cache = run(&job(format!("{STORE}partition = {partition}\n{LOAD}")));
         let cache = cache.cache.unwrap();
         assert_divides_all(&cache);
         assert_eq!(cache.read_size_pages > 0, is_split, "{partition}");
@@ -145,9 +145,9 @@ fn sizes_that_were_chosen_divide_the_flash() {
 #[test]
 fn power_cuts_oftener_than_periods_leave_the_sizes_as_they_were() {
     let config = format!("{STORE}partition = {{ op-fcl = {{ period_requests = 1500 }} }}\n{LOAD}");
-    let kept = run(job(config.clone())).cache.unwrap();
+    let kept = run(&job(config.clone())).cache.unwrap();
     assert!(kept.divisions > 0);
-    let cut = run(RunSpec {
+    let cut = run(&RunSpec {
         power_cut_every: Some(50),
         ..job(config.clone())
     });
@@ -160,7 +160,7 @@ fn power_cuts_oftener_than_periods_leave_the_sizes_as_they_were() {
     );
     assert_divides_all(&cut);
     // Periods that end between two cuts change the sizes.
-    let rare = run(RunSpec {
+    let rare = run(&RunSpec {
         power_cut_every: Some(50),
         ..job(config.replace("1500", "20"))
     });

@@ -405,14 +405,14 @@ impl<'a> Tier<'a> {
         for page in self.pages(asked) {
             programs += 1;
             let held = self.lists.list(page.entry);
-            if held != Some(WRITES) {
+            if held == Some(WRITES) {
+                self.lists.move_to_front(WRITES, page.entry);
+            } else {
                 if held.is_some() {
                     self.lists.unlink(page.entry);
                 }
                 self.make_room(WRITES, asked.arrival, Some(job));
                 self.take_in(page, WRITES);
-            } else {
-                self.lists.move_to_front(WRITES, page.entry);
             }
             self.dirty[page.entry.index()] = true;
             if held.is_none() && !page.whole {

@@ -179,6 +179,7 @@ fn buffer_columns(cells: &Cells<'_>) -> Vec<Column> {
 
 fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
     type Count = fn(&Cell) -> u64;
+    type Pages = fn(&cached::Lists) -> u32;
     let columns: [(&'static str, &'static str, Count); 4] = [
         (
             "cache_resident_hits",
@@ -205,7 +206,6 @@ fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
         let values = u64s(cells, |cell| count(cell.value));
         (Heading::new(name, "", description), values)
     };
-    type Pages = fn(&cached::Lists) -> u32;
     let lists: [(&'static str, &'static str, Pages); 5] = [
         (
             "cache_read_list",
@@ -243,6 +243,13 @@ fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
 }
 
 fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
+    let mut columns = page_columns(cells);
+    columns.extend(block_columns(cells));
+    columns
+}
+
+/// Pages of flash that were programmed and read.
+fn page_columns(cells: &Cells<'_>) -> Vec<Column> {
     vec![
         (
             Heading::new(
@@ -293,6 +300,12 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
                 )
             }),
         ),
+    ]
+}
+
+/// Blocks of flash that were collected, went bad or aged.
+fn block_columns(cells: &Cells<'_>) -> Vec<Column> {
+    vec![
         (
             Heading::new("gc_runs", "", "Collections finished"),
             u64s(cells, |cell| cell.value.flash.gc_runs),
