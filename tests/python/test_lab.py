@@ -401,6 +401,19 @@ def test_experiments_come_in_the_order_of_the_report() -> None:
         experiments(["nothing"])
 
 
+def test_an_empty_choice_of_experiments_is_refused(wordline: Command, tiny: str) -> None:
+    for text in ("", ",", " , "):
+        done = wordline("lab", tiny, "--only", text)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: --only: no experiment is named; the experiments are ")
+
+
+@pytest.mark.parametrize("names", [[], (), ""])
+def test_an_empty_list_of_experiments_is_refused(tiny: str, names: str | list[str]) -> None:
+    with pytest.raises(wordline.WordlineError, match=r"^only: no experiment is named; the exp"):
+        lab(tiny, only=names)
+
+
 def test_help_names_every_experiment(wordline: Command) -> None:
     page = wordline("lab", "--help").stdout
     assert not [one.name for one in EXPERIMENTS if f"{one.name} " not in page]

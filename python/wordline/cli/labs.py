@@ -72,7 +72,7 @@ def lab(
     try:
         found = run_lab(
             device,
-            only=only or (),
+            only=only,
             out=place,
             progress=shows_progress(progress),
             **given,

@@ -49,7 +49,7 @@ class LabInterrupted(KeyboardInterrupt):
 def lab(
     device: Device,
     *,
-    only: str | Sequence[str] = (),
+    only: str | Sequence[str] | None = None,
     quick: bool = False,
     depth: int = DEPTH,
     overrides: Overrides | None = None,
@@ -66,7 +66,7 @@ def lab(
         found["cliff"].figures      # the numbers
 
     device     path of a TOML file, name of a preset, or a mapping of the same shape: a single SSD
-    only       an experiment, several with commas between, or a list of them; none for all
+    only       an experiment, several with commas between, or a list of them; None for all
     quick      fewer requests on fewer blocks: a preview
     depth      requests under way, where an experiment does not say otherwise
     overrides  values of configuration keys
@@ -92,12 +92,16 @@ def lab(
     return observed(progress, lambda heard: _carry_out(made, chosen, out, on, jobs, heard), _bar)
 
 
-def experiments(names: str | Sequence[str] = ()) -> list[Experiment]:
-    """The experiments of these names, in the order of the report; all without names. Raises
-    WordlineError for one that there is not."""
+def experiments(names: str | Sequence[str] | None = None) -> list[Experiment]:
+    """The experiments of these names, in the order of the report; None for all. Raises
+    WordlineError for a name that is unknown, or without one."""
+    if names is None:
+        return list(EXPERIMENTS)
     if isinstance(names, str):
         names = [name.strip() for name in names.split(",") if name.strip()]
     known = {one.name: one for one in EXPERIMENTS}
+    if not names:
+        raise WordlineError(f"only: no experiment is named; the experiments are {', '.join(known)}")
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
@@ -105,7 +109,7 @@ def experiments(names: str | Sequence[str] = ()) -> list[Experiment]:
             raise WordlineError(
                 f"no experiment is called '{name}'; {hint}the experiments are {', '.join(known)}"
             )
-    return [one for one in EXPERIMENTS if not names or one.name in names]
+    return [one for one in EXPERIMENTS if one.name in names]
 
 
 def _carry_out(
