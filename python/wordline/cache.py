@@ -25,6 +25,7 @@ from wordline.policy import PolicyClass, PolicyError, name_of
 from wordline.result import Table
 from wordline.summary import InputFile
 from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
+from wordline.units import many
 
 Size: TypeAlias = str | int | float
 Policy: TypeAlias = str | PolicyClass
@@ -191,8 +192,9 @@ class CacheResult(OfTrace):
     def __repr__(self) -> str:
         told = self.summary["input"]
         return (
-            f"<wordline.CacheResult {len(self.runs)} runs over {told['page_requests']:,} requests, "
-            f"{told['distinct_pages']:,} distinct pages>"
+            f"<wordline.CacheResult {many(len(self.runs), 'run')} over "
+            f"{many(told['page_requests'], 'request')}, "
+            f"{many(told['distinct_pages'], 'distinct page')}>"
         )
 
     def _repr_html_(self) -> str:
@@ -347,7 +349,7 @@ def _played(
     for done, (policy, pages) in enumerate(plan):
         if tell:
             name = policy if isinstance(policy, str) else name_of(policy)
-            phase = f"{name}, {pages:,} pages"
+            phase = f"{name}, {many(pages, 'page')}"
             tell({"phase": phase, "requests": 0, "fraction": done / len(plan)})
         if isinstance(policy, str):
             runs.append(taken.run(policy, pages))

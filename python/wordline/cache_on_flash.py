@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from wordline import _wordline, config
 from wordline._wordline import WordlineError
+from wordline.units import many
 
 if TYPE_CHECKING:
     from wordline.config import Value
@@ -150,8 +151,10 @@ def play(
             sides[place] = side = _side(row)
             asked = runs[place]["size_pages"]
             if side["capacity_pages"] != asked:
-                held = f"{side['capacity_pages']:,} pages, in whole blocks of {on.device}"
-                notes.append(f"{asked:,} pages were asked for; the cache on flash holds {held}")
+                held = f"{many(side['capacity_pages'], 'page')}, in whole blocks of {on.device}"
+                notes.append(
+                    f"{many(asked, 'page')} asked for, while the cache on flash holds {held}"
+                )
     return sides, list(dict.fromkeys(notes))
 
 
@@ -160,12 +163,12 @@ def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:
     try:
         config.check(on.device, on.overrides | on.sized(pages))
     except WordlineError as fault:
-        notes.append(f"No flash device of {pages:,} pages: {str(fault).splitlines()[0]}")
+        notes.append(f"No flash device of {many(pages, 'page')}: {str(fault).splitlines()[0]}")
         return False
     if on.is_narrowed(pages):
         notes.append(
-            f"{on.device} in {pages:,} pages has fewer channels, ways, dies or planes, so that "
-            f"each plane has {LEAST_BLOCKS} blocks or more"
+            f"{on.device} in {many(pages, 'page')} has fewer channels, ways, dies or planes, so "
+            f"that each plane has {LEAST_BLOCKS} blocks or more"
         )
     return True
 

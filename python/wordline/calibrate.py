@@ -21,6 +21,7 @@ from wordline.calibration_data import read_latencies, read_points
 from wordline.catalogue import presets
 from wordline.error_fit import Constant, fit_errors, predicted
 from wordline.latency_fit import LevelTime, level_times
+from wordline.units import many
 
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4, "plc": 5}
 # Up to this rate the preset extrapolates the fit, or up to the largest fitted at a measured point.
@@ -110,7 +111,7 @@ class Calibration:
 
     def __repr__(self) -> str:
         errors = self.summary["errors"]
-        points = f"{errors['points']} points" if errors else f"{len(self.levels)} times"
+        points = many(errors["points"], "point") if errors else many(len(self.levels), "time")
         return f"<wordline.Calibration of {self.summary['base']}: {points}>"
 
 
@@ -301,7 +302,7 @@ def _timing(latency: LatencySummary) -> str:
     for one in latency["levels"]:
         text += _comment(
             f"  {one['op']} level {one['level']}: {one['time_us']:.3f} ({one['low_us']:.3f} to "
-            f"{one['high_us']:.3f}), {one['samples']} samples"
+            f"{one['high_us']:.3f}), {many(one['samples'], 'sample')}"
         )
     text += "[nand.timing]\n"
     for op, key in (("read", "read_ns"), ("write", "program_ns")):
@@ -312,7 +313,7 @@ def _timing(latency: LatencySummary) -> str:
 
 
 def _reliability(errors: ErrorSummary) -> str:
-    text = "\n" + _comment(f"Fit of {errors['points']} points of {errors['data']}:")
+    text = "\n" + _comment(f"Fit of {many(errors['points'], 'point')} of {errors['data']}:")
     text += _comment("  RBER = e + a c^k + b c^m t^n + g c^p r^q; c cycles, t days, r reads")
     text += _comment("  (form: Kim, Choi, Min, FAST 2019). Constants and 95 % intervals:")
     for name, one in errors["constants"].items():

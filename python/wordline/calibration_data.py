@@ -8,6 +8,7 @@ import math
 from wordline import small_file
 from wordline._wordline import WordlineError
 from wordline.error_fit import Point
+from wordline.units import many
 
 ERROR_COLUMNS = ("cycles", "retention_days", "reads", "rber", "errors", "bits")
 LATENCY_COLUMNS = ("op", "level", "latency_us")
@@ -49,7 +50,7 @@ def _point(path: str, line: int, row: dict[str, str], *, counted: bool) -> Point
     errors, bits = value("errors"), value("bits")
     if bits <= 0 or errors > bits / 2:
         raise WordlineError(
-            f"{path}:{line}: column bits: {bits:g} bits with {errors:g} errors; give the bits that "
+            f"{path}:{line}: column bits: {bits:g}, with errors {errors:g}; give the bits that "
             "were read, of which at most half can err"
         )
     return Point(cycles, days, reads, errors / bits, errors, bits)
@@ -162,7 +163,8 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
     for (line, _), row in zip(kept[1:], rows, strict=True):
         if len(row) != len(columns):
             raise WordlineError(
-                f"{path}:{line}: {len(row)} values for {len(columns)} columns; give one for each"
+                f"{path}:{line}: {many(len(row), 'value')} for "
+                f"{many(len(columns), 'column')}; give one for each"
             )
         made.append((line, dict(zip(columns, row, strict=True))))
     return columns, made

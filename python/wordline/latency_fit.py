@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, TypedDict
 
 from wordline._wordline import WordlineError
+from wordline.units import many
 
 LEAST_SAMPLES = 8
 # A page type of fewer of the samples than this is rather something that is rare, such as a wait.
@@ -46,8 +47,8 @@ def level_times(
             found.append(_time(op, level, group, overhead_us.get(op, 0.0)))
             if not named and len(group) < RARE_RATIO * len(mine):
                 notes.append(
-                    f"{op} level {level} has {len(group)} of {len(mine)} samples: rather outliers "
-                    "than a page type; leave them out, or name the levels in a column"
+                    f"{op} level {level} has {len(group)} of {many(len(mine), 'sample')}: rather "
+                    "outliers than a page type; leave them out, or name the levels in a column"
                 )
         if not named and levels > 1:
             notes.append(f"{op}: levels were told apart by latency, the fastest is level 0")
@@ -71,7 +72,7 @@ def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
     programming over at most 512 quantiles (Fisher's natural breaks)."""
     if len(latencies) < LEAST_SAMPLES * levels:
         raise WordlineError(
-            f"{op}: {len(latencies)} samples for {levels} levels; give at least "
+            f"{op}: {many(len(latencies), 'sample')} for {many(levels, 'level')}; give at least "
             f"{LEAST_SAMPLES * levels}"
         )
     if levels == 1:
@@ -106,7 +107,7 @@ def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
 def _time(op: str, level: int, group: list[float], overhead_us: float) -> LevelTime:
     if len(group) < LEAST_SAMPLES:
         raise WordlineError(
-            f"{op} level {level}: {len(group)} samples; give at least {LEAST_SAMPLES}"
+            f"{op} level {level}: {many(len(group), 'sample')}; give at least {LEAST_SAMPLES}"
         )
     from scipy import stats  # pyright: ignore
 

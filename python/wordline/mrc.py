@@ -25,6 +25,7 @@ from wordline.cache import (
 )
 from wordline.result import Table
 from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
+from wordline.units import many
 
 METHODS = ("exact", "shards", "aet")
 SIZES = ("0.1%", "0.3%", "1%", "3%", "10%", "30%", "100%")
@@ -123,7 +124,7 @@ class MrcResult(OfTrace):
     def __repr__(self) -> str:
         told = self.summary["input"]
         methods = ", ".join(curve["method"] for curve in self.curves)
-        return f"<wordline.MrcResult {methods}: {told['page_requests']:,} requests>"
+        return f"<wordline.MrcResult {methods}: {many(told['page_requests'], 'request')}>"
 
     def _repr_html_(self) -> str:
         from wordline.notebook import mrc_html

@@ -17,6 +17,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from wordline import units
+
 LIBRARY = "plotly-cartesian.min.js.gz"
 """The charts' library, plotly.js without maps and 3D, as npm has it in plotly.js-cartesian-dist-min
 4.1.1, compressed by `gzip -9n`; licence MIT, beside it."""
@@ -109,10 +111,12 @@ def part(folder: str, name: str) -> str:
 @cache
 def environment(folder: str) -> jinja2.Environment:
     """The templates of a folder of the package. What a template does not know is an error."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: part(folder, name)),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["many"] = units.many
+    return made

@@ -30,6 +30,7 @@ from wordline.plan_check import PlanAdvice, PlanCheck, Tiers, advice, recommende
 from wordline.plan_check import check as simulated
 from wordline.result import Table
 from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
+from wordline.units import many
 
 FLASH, DISK = "opfcl-small", "disk-average"
 SIZES = ("5%", "10%", "20%", "50%", "100%")
@@ -211,7 +212,7 @@ class PlanResult(OfTrace):
         return plan_page(self.summary)
 
     def __repr__(self) -> str:
-        return f"<wordline.PlanResult {len(self.sizes)} sizes: {self.advice['sentence']}>"
+        return f"<wordline.PlanResult {many(len(self.sizes), 'size')}: {self.advice['sentence']}>"
 
     def _repr_html_(self) -> str:
         from wordline.notebook import plan_html

@@ -88,7 +88,7 @@ def test_a_claim_that_is_only_told_is_not_counted(
     assert call(monkeypatch, study(HOLDS, TOLD)) == 0
     said = capsys.readouterr().out
     assert "told     It is told: does not hold (0 of 1; too few requests)" in said
-    assert "1 of 1 claims hold, 0 differ as documented, 0 are not as asserted; 1 only told." in said
+    assert "1 of 1 claim holds, 0 differ as documented, 0 are not as asserted; 1 only told." in said
     page = (place / "out" / "study-test" / "index.html").read_text()
     assert "It is told – does not hold, not asserted" in page
 
@@ -183,7 +183,7 @@ def test_all_studies_in_one_go(
     one = replace(study(HOLDS, DIFFERS, TOLD), name="one")
     two = replace(study(HOLDS, HOLDS), name="two", title="Two & more", source="Somebody")
     assert every(monkeypatch, {"one": one, "two": two}) == 0
-    assert "3 of 4 claims hold, 1 differ as documented, 0 are not as asserted; 1 only told." in (
+    assert "3 of 4 claims hold, 1 differs as documented, 0 are not as asserted; 1 only told." in (
         capsys.readouterr().out
     )
     assert {path.name for path in (place / "out").iterdir()} == {

@@ -658,7 +658,7 @@ class TestCommand:
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
         done = wordline("sweep", device, "--trace", "bad.csv", "--out", "here")
         assert done.returncode == 1
-        assert "1 of 1 points failed" in done.stderr
+        assert "1 of 1 point failed" in done.stderr
         assert "bad.csv:2" in done.stderr
 
 

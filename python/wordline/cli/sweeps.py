@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from wordline import interruption, output_folder, small_file
+from wordline import interruption, output_folder, small_file, units
 from wordline._wordline import WordlineError
 from wordline.arguments import toml_value
 from wordline.cli import options
@@ -60,12 +60,14 @@ def sweep_command(
             return interrupted()
         _show(early.sweep, place, as_json=as_json)
         return fault(
-            f"interrupted; {len(early.sweep)} points have ended, and the same command goes on",
+            f"interrupted; {units.many(len(early.sweep), 'point')} ended, and the same command "
+            "continues with the rest",
             interruption.exit_code(),
         )
     _show(done, place, as_json=as_json)
     if done.failed:
-        return fault(f"{done.failed} of {len(done)} points failed: {_faults(done)}", FAILED)
+        points = units.many(len(done), "point")
+        return fault(f"{units.whole(done.failed)} of {points} failed: {_faults(done)}", FAILED)
     return DONE
 
 
@@ -151,7 +153,7 @@ def _name(device: str) -> str:
 
 def _faults(done: Sweep) -> str:
     faults = done.table()["error"].drop_nulls().unique(maintain_order=True).to_list()
-    more = f"; and {len(faults) - 1} other reasons" if len(faults) > 1 else ""
+    more = f"; and {units.many(len(faults) - 1, 'other reason')}" if len(faults) > 1 else ""
     return f"{faults[0]}{more}"
 
 

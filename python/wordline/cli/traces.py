@@ -9,6 +9,7 @@ import wordline
 from wordline.cli.command import command, group
 from wordline.cli.options import AS_RECORDED, JSON, QUIET, Options, reader, value
 from wordline.cli.streams import note
+from wordline.units import many
 
 STAT: Options = {
     **reader(AS_RECORDED),
@@ -91,7 +92,7 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     for line in formats(done["files"]):
         say(f"read {line}")
     written = "standard output" if piped else target
-    say(f"wrote {written}: {done['written']:,} requests")
+    say(f"wrote {written}: {many(done['written'], 'request')}")
     for text in done["notes"]:
         say(f"Note: {text}")
 

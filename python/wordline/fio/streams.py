@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Never
 
 from wordline.fio.job_file import Job
+from wordline.units import many
 
 SECTOR = 512
 SYNCHRONOUS = frozenset(["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "sg"])
@@ -66,7 +67,9 @@ class Clones:
         align = self.align(sizes)
         start, length = self.region(align, clone)
         if length < max(size for mix in sizes for size, _ in mix):
-            self.job.fault("size", f"{length} bytes hold no request", "raise it, or lower bs")
+            self.job.fault(
+                "size", f"{many(length, 'byte')} cannot hold a request", "raise it, or lower bs"
+            )
         load: dict[str, Any] = {}
         reads, writes, trims = map(_given, sizes)
         mean = _mean(sizes, read_ratio)

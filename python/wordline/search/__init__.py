@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordline import _wordline, config, output_folder
+from wordline import _wordline, config, output_folder, units
 from wordline._wordline import WordlineError
 from wordline.claim import claimed
 from wordline.config import Source
@@ -116,7 +116,7 @@ class Search:
 
     def __repr__(self) -> str:
         told = ", ".join(map(str, self.plan.objectives))
-        return f"<wordline.Search of {len(ended(self.study))} trials: {told}>"
+        return f"<wordline.Search of {units.many(len(ended(self.study)), 'trial')}: {told}>"
 
     def _repr_html_(self) -> str:
         from wordline.search.report import table_html

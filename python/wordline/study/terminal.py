@@ -19,6 +19,7 @@ from wordline.sweep.engine import State
 from wordline.terminal.console import console
 from wordline.terminal.progress import clock
 from wordline.terminal.sweep import Line
+from wordline.units import many
 
 EVERY_S = 30.0
 
@@ -39,7 +40,7 @@ class Progress:
         failed = f", {state.failed} failed" if state.failed else ""
         left = "" if state.left_s is None else f", {clock(state.left_s)} left"
         done = state.done + state.failed
-        print(f"{done} of {state.total} runs{failed}{left}", file=sys.stderr, flush=True)
+        print(f"{done} of {many(state.total, 'run')}{failed}{left}", file=sys.stderr, flush=True)
 
 
 class Shown:
@@ -129,10 +130,12 @@ def print_overview(overview: Overview, files: list[Path]) -> None:
 
 def _counted(counts: Mapping[Verdict, int]) -> str:
     held, differs, failed, told = (counts[verdict] for verdict in VERDICTS)
+    claims = many(held + differs + failed, "claim")
     return (
-        f"{held} of {held + differs + failed} claims hold, {differs} differ as documented, "
-        f"{failed} are not as asserted" + (f"; {told} only told." if told else ".")
-    )
+        f"{held} of {claims} {'holds' if held == 1 else 'hold'}, "
+        f"{differs} {'differs' if differs == 1 else 'differ'} as documented, "
+        f"{failed} {'is' if failed == 1 else 'are'} not as asserted"
+    ) + (f"; {told} only told." if told else ".")
 
 
 def _claim(claim: Claim) -> Text:

@@ -127,7 +127,7 @@ class Sweep:
         return self.table().height
 
     def __repr__(self) -> str:
-        return f"<wordline.Sweep of {len(self)} points, {self.failed} failed>"
+        return f"<wordline.Sweep of {units.many(len(self), 'point')}, {self.failed} failed>"
 
     def _repr_html_(self) -> str:
         from wordline.sweep.report import notebook_html

@@ -386,7 +386,8 @@ def notebook_html(frame: polars.DataFrame, most: int = 30) -> str:
         for row in frame.select(columns).head(most).iter_rows()
     )
     return (
-        f"<table><caption>{frame.height} points</caption><thead><tr>{head}</tr></thead>"
+        f"<table><caption>{units.many(frame.height, 'point')}</caption>"
+        f"<thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
 

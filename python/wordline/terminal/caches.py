@@ -282,12 +282,12 @@ def _trace(told: "CacheInput") -> list[Text]:
     """What a trace consists of, in lines."""
     text = Text(", ".join(Path(file["path"]).name for file in told["files"]), style="bold")
     reads, writes = told["page_reads"], told["page_writes"]
-    kinds = f"{whole(reads)} reads and {whole(writes)} writes of pages of"
+    kinds = f"{many(reads, 'read')} and {many(writes, 'write')} of pages of"
     if not reads or not writes:
         kinds = f"{many(reads or writes, 'read' if reads else 'write')} of pages of"
     text.append(
         f": {many(told['requests'], 'request')}: {kinds} {size(told['page_bytes'])}; "
-        f"{whole(told['distinct_pages'])} distinct pages ({size(told['footprint_bytes'])})",
+        f"{many(told['distinct_pages'], 'distinct page')} ({size(told['footprint_bytes'])})",
         style="not bold",
     )
     lines = [text, *(Text(f"Read: {line}") for line in formats(told["files"]))]
@@ -295,7 +295,7 @@ def _trace(told: "CacheInput") -> list[Text]:
         removed = f", which removed {many(told['pages_trimmed'], 'page')}"
         lines.append(Text(f"{many(told['trims'], 'trim')}{removed * bool(told['pages_trimmed'])}"))
     if told["flushes_ignored"]:
-        lines.append(Text(f"{whole(told['flushes_ignored'])} flushes ignored"))
+        lines.append(Text(f"{many(told['flushes_ignored'], 'flush', 'flushes')} ignored"))
     lines += [Text(f"Note: {note}", style="dim") for note in told["notes"]]
     return lines
 

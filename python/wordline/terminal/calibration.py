@@ -10,6 +10,7 @@ from rich.text import Text
 
 from wordline.calibrate import interval
 from wordline.terminal.console import console, print_files
+from wordline.units import many
 
 if TYPE_CHECKING:
     from wordline.calibrate import CalibrationSummary, ErrorSummary, LatencySummary
@@ -23,8 +24,8 @@ def print_calibration(summary: "CalibrationSummary", files: Sequence[str]) -> No
         largest = max(abs(one["residual"]) for one in errors["residuals"])
         shown.print(
             Text(
-                f"Residuals of {errors['points']} points ({errors['residual_unit']}): standard "
-                f"deviation {errors['scale']:.3g}, largest {largest:.3g}"
+                f"Residuals of {many(errors['points'], 'point')} ({errors['residual_unit']}): "
+                f"standard deviation {errors['scale']:.3g}, largest {largest:.3g}"
             )
         )
     if latency := summary["latency"]:

@@ -15,7 +15,7 @@ from wordline.comparison_page import (
 )
 from wordline.metric import metric
 from wordline.terminal.console import print_figures, print_rows
-from wordline.units import ABSENT
+from wordline.units import ABSENT, many
 
 MOST_ROWS = 30
 
@@ -32,8 +32,8 @@ def print_comparison(found: Comparison) -> None:
     for place in range(1, len(names)):
         _print_side(names[0], names[place], place, shown)
     equal = len(found.lines) - len(lines)
-    more = f"; {len(lines) - MOST_ROWS} more differ" if len(lines) > MOST_ROWS else ""
-    print(f"{len(lines)} metrics differ, {equal} are equal{more}")
+    more = f", {len(lines) - MOST_ROWS} of them not shown" if len(lines) > MOST_ROWS else ""
+    print(f"{many(len(lines), 'metric')} changed{more}; {equal} unchanged")
     if not knows_noise(found):
         print("What is noise only repeated seeds tell: compare sweeps with --seeds.")
     versions = {side.version for side in found.sides}

@@ -212,7 +212,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
     hits = cache["pages_read"] - cache["misses"] - cache["bypassed"]
     grid.add_row(
         "Cache",
-        f"{share(cache['hit_ratio'])} of {whole(cache['pages_read'])} pages read were hits "
+        f"{share(cache['hit_ratio'])} of {many(cache['pages_read'], 'page')} read hit "
         f"({whole(hits)}{revived}); {whole(cache['fills'])} taken in, "
         f"{whole(cache['evicted'])} evicted, {whole(cache['dropped'])} dropped by collection",
     )
@@ -240,7 +240,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
     if cache["lru_miss_ratio"] is not None:
         grid.add_row(
             "Curve",
-            f"an LRU cache of {whole(cache['capacity_pages'])} pages would hit "
+            f"an LRU cache of {many(cache['capacity_pages'], 'page')} would hit "
             f"{share(1 - cache['lru_miss_ratio'])} of the pages of these reads, by a sample",
         )
     written = cache["write_hits"] + cache["write_misses"]
@@ -248,7 +248,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
         destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]
         grid.add_row(
             "Written back",
-            f"{whole(written)} pages stayed in flash "
+            f"{many(written, 'page')} stayed in flash "
             f"({share(cache['write_hit_ratio'])} were held: "
             f"{whole(cache['write_hits_in_write_list'])} in the list of writes, "
             f"{whole(cache['write_hits_in_read_list'])} in that of reads), "
@@ -260,13 +260,13 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
         grid.add_row(
             "Divided",
             f"{many(cache['divisions'], 'time')}, the last time into "
-            f"{whole(cache['read_size_pages'])} pages for reads, "
+            f"{many(cache['read_size_pages'], 'page')} for reads, "
             f"{whole(cache['write_size_pages'])} for writes, "
             f"{whole(cache['over_provisioning_pages'])} of over-provisioning",
         )
     if cache["pages_checked"] is not None:
         grid.add_row(
-            "Cache verified", f"{whole(cache['pages_checked'])} pages served, by flash or disk"
+            "Cache verified", f"{many(cache['pages_checked'], 'page')} served, by flash or disk"
         )
 
 
@@ -291,7 +291,7 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
     )
     grid.add_row(
         f"Disk {disk['name']}",
-        f"{whole(disk['reads'])} reads, {whole(disk['writes'])} writes{volumes}{busy}"
+        f"{many(disk['reads'], 'read')}, {many(disk['writes'], 'write')}{volumes}{busy}"
         + "".join(f", {words}" for words in buffered)
         + f"; {phases or 'nothing done'}",
     )
@@ -313,9 +313,11 @@ def _host_side(side: Mapping[str, Any]) -> str:
         updates="cpu_update_s",
         collections="cpu_collection_s",
     )
-    words = [f"{share(side['cpu_utilisation'])} of {whole(side['cores'])} cores ({causes or '-'})"]
+    words = [f"{share(side['cpu_utilisation'])} of {many(side['cores'], 'core')} ({causes or '-'})"]
     if side["map_bytes"]:
-        words.append(f"map {size(side['map_bytes'])} for {whole(side['map_entries'])} entries")
+        words.append(
+            f"map {size(side['map_bytes'])} for {many(side['map_entries'], 'entry', 'entries')}"
+        )
     if side["map_hit_ratio"] is not None:
         words.append(f"{share(side['map_hit_ratio'])} of its pages in memory")
     if side["bridge_utilisation"]:
@@ -354,13 +356,13 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
     flash, busy = summary["flash"], summary["utilisation"]
     grid.add_row(
         "Flash",
-        f"{programmed.sentence(flash)}, {whole(flash['erases'])} erases",
+        f"{programmed.sentence(flash)}, {many(flash['erases'], 'erase')}",
     )
     if cache := summary["map_cache"]:
         grid.add_row(
             "Map",
-            f"{share(cache['hit_ratio'])} of {whole(cache['hits'] + cache['misses'])} look-ups in "
-            f"memory, {whole(flash['own_page_reads'])} pages read, "
+            f"{share(cache['hit_ratio'])} of {many(cache['hits'] + cache['misses'], 'look-up')} in "
+            f"memory, {many(flash['own_page_reads'], 'page')} read, "
             f"{whole(flash['own_page_programs'])} programmed",
         )
     if buffer := summary["buffer"]:
@@ -405,12 +407,12 @@ def _health(bad: Mapping[str, Any]) -> str:
 def _met(reads: Mapping[str, Any]) -> str:
     """Reads by what they have met, and their means."""
     told = [
-        f"{name} {whole(reads[key]['count'])} times (mean {duration(reads[key]['mean_us'])})"
+        f"{name} {many(reads[key]['count'], 'time')} (mean {duration(reads[key]['mean_us'])})"
         for key, name in (("retry", "a retry"), ("reclaim", "data being moved"),
                           ("bad_block", "a block being replaced"))
         if reads[key]["count"]
     ]  # fmt: skip
-    nothing = f"nothing {whole(reads['nothing']['count'])} times"
+    nothing = f"nothing {many(reads['nothing']['count'], 'time')}"
     if mean := reads["nothing"]["mean_us"]:
         nothing += f" (mean {duration(mean)})"
     return ", ".join([*told, nothing])
@@ -449,13 +451,13 @@ def _collection(flash: Mapping[str, Any]) -> str:
     if not flash["gc_runs"]:
         return "none was needed"
     return (
-        f"{whole(flash['gc_runs'])} runs moved {whole(flash['gc_pages_moved'])} pages "
+        f"{many(flash['gc_runs'], 'run')} moved {many(flash['gc_pages_moved'], 'page')} "
         f"in {duration(flash['gc_time_s'] * US_PER_S)}, summed over planes"
     )
 
 
 def _speed(speed: Mapping[str, Any]) -> str:
-    told = f"{whole(speed['requests_per_cpu_s'])} requests per CPU second"
+    told = f"{many(speed['requests_per_cpu_s'], 'request')} per CPU second"
     if not speed["pages_touched"]:
         return told
     memory = speed["resident_bytes_per_touched_page"]
@@ -464,6 +466,6 @@ def _speed(speed: Mapping[str, Any]) -> str:
 
 def _verified(found: Mapping[str, Any]) -> str:
     return (
-        f"{whole(found['reads_checked'])} pages read were the newest of "
+        f"{many(found['reads_checked'], 'page')} read, each the newest of "
         f"{whole(found['writes_followed'])} written"
     )

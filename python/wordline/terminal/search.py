@@ -11,7 +11,7 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from wordline.search.quantity import limits_of, name_of, text_of
 from wordline.terminal.console import print_figures, print_rows
 from wordline.terminal.progress import ProgressBar
-from wordline.units import number
+from wordline.units import many, number, whole
 
 if TYPE_CHECKING:
     from wordline.search import Search, State
@@ -34,7 +34,7 @@ class Line(ProgressBar):
     def show(self, state: State) -> None:
         """Draws how far a search is."""
         best = "" if state.best is None else f", best {number(state.best)}"
-        self._fill(state.done / state.total, f"{state.done} of {state.total} trials{best}")
+        self._fill(state.done / state.total, f"{state.done} of {many(state.total, 'trial')}{best}")
 
 
 def print_search(search: Search, place: str) -> None:
@@ -52,7 +52,7 @@ def print_search(search: Search, place: str) -> None:
         print("No trial meets the bounds." if complete else "No trial is complete.")
     _print_faults(table["error"].drop_nulls().to_list(), table.height)
     found = f"; {Path(place, 'best.toml')} is the device" if best.height else ""
-    print(f"{table.height} trials{found}; {Path(place, 'report.html')} shows them")
+    print(f"{many(table.height, 'trial')}{found}; {Path(place, 'report.html')} has the rest")
 
 
 def _print_best(plan: Plan, row: dict[str, Any]) -> None:
@@ -80,5 +80,5 @@ def _print_front(plan: Plan, rows: Sequence[dict[str, Any]]) -> None:
 def _print_faults(faults: Sequence[str], trials: int) -> None:
     if faults:
         told = dict.fromkeys(faults)
-        more = f"; and {len(told) - 1} other reasons" if len(told) > 1 else ""
-        print(f"{len(faults)} of {trials} trials failed: {faults[0]}{more}")
+        more = f"; and {many(len(told) - 1, 'other reason')}" if len(told) > 1 else ""
+        print(f"{whole(len(faults))} of {many(trials, 'trial')} failed: {faults[0]}{more}")

@@ -12,6 +12,7 @@ from wordline.sweep.engine import State
 from wordline.sweep.repeated import HALF_WIDTH
 from wordline.terminal.console import print_figures
 from wordline.terminal.progress import ProgressBar, clock
+from wordline.units import many
 
 if TYPE_CHECKING:
     from wordline.sweep import Sweep
@@ -43,7 +44,7 @@ class Line(ProgressBar):
         left = "" if state.left_s is None else f"{clock(state.left_s)} left"
         self._fill(
             (state.done + state.failed) / state.total,
-            f"{state.done} of {state.total} points, {state.running} running{failed}",
+            f"{state.done} of {many(state.total, 'point')}, {state.running} running{failed}",
             left=left,
         )
 
@@ -54,7 +55,7 @@ def print_sweep(sweep: Sweep, place: str) -> None:
     done = table.filter(table["status"] == "done")
     if done.height:
         _print_figures(sweep)
-    counts = f"{done.height} points done"
+    counts = f"{many(done.height, 'point')} done"
     failed = f", {sweep.failed} failed" if sweep.failed else ""
     print(f"{counts}{failed}; {Path(place, 'points.parquet')} has a row for each")
 
@@ -68,7 +69,7 @@ def _print_figures(sweep: Sweep) -> None:
     first = rows.head(MOST_ROWS).to_dicts()
     print_figures(titles, (_cells(row, keys, shown) for row in first), spare=len(shown) - 1)
     if rows.height > MOST_ROWS:
-        print(f"and {rows.height - MOST_ROWS} combinations more")
+        print(f"and {many(rows.height - MOST_ROWS, 'more combination')}")
 
 
 def _cells(row: dict[str, Any], keys: list[str], shown: list[Metric]) -> list[str]:
