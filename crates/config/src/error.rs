@@ -1,8 +1,8 @@
 //! What is wrong with a configuration.
 
-use std::borrow::Cow;
 use std::fmt;
 
+use super::origin::cut;
 use super::{Origin, SCHEMA};
 
 /// A configuration that cannot be read or cannot work.
@@ -100,16 +100,6 @@ impl ConfigError {
 
 /// Most bytes of a fault and of a remedy in a message.
 const SHOWN: usize = 1000;
-
-/// A text as messages show it: of a long one, beginning and end.
-pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most {
-        return Cow::Borrowed(text);
-    }
-    let begin = text.floor_char_boundary(most / 2);
-    let end = text.ceil_char_boundary(text.len() - most / 2);
-    Cow::Owned(format!("{}…{}", &text[..begin], &text[end..]))
-}
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

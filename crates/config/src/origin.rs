@@ -1,9 +1,8 @@
 //! Where a value was said.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-
-use super::error::cut;
 
 /// Where a value, or the fault in it, was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,4 +119,14 @@ impl fmt::Display for Origin {
             Self::Override(text) => write!(f, "--set {text}"),
         }
     }
+}
+
+/// A text as messages show it: of a long one, beginning and end.
+pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let begin = text.floor_char_boundary(most / 2);
+    let end = text.ceil_char_boundary(text.len() - most / 2);
+    Cow::Owned(format!("{}…{}", &text[..begin], &text[end..]))
 }
