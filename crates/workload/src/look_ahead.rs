@@ -13,6 +13,8 @@ pub(crate) struct ReadPosition {
     pub(crate) bytes: u64,
     /// Their hash.
     pub(crate) digest: u64,
+    /// Place of the file that the last request came from, from 0.
+    pub(crate) file: u32,
 }
 
 /// Requests read ahead, and how far the trace had been read at each. Copies share them.
@@ -42,13 +44,13 @@ impl LookAhead {
         self.requests.len()
     }
 
-    /// Adds a request, after which so much of the trace is read. `digest` is asked for if bytes were read
+    /// Adds a request of a file, after which so much of the trace is read. `digest` is asked for if bytes were read
     /// for it.
     pub(crate) fn push(
         &mut self,
         request: Request,
         counts: Counts,
-        bytes: u64,
+        (bytes, file): (u64, u32),
         digest: impl FnOnce() -> u64,
     ) {
         Arc::make_mut(&mut self.requests).push(request);
@@ -56,7 +58,7 @@ impl LookAhead {
             return;
         };
         let same = bytes == last.bytes;
-        if same && counts == grown(last, self.requests.len() - at).counts {
+        if same && file == last.file && counts == grown(last, self.requests.len() - at).counts {
             return;
         }
         let digest = if same { last.digest } else { digest() };
@@ -64,6 +66,7 @@ impl LookAhead {
             counts,
             bytes,
             digest,
+            file,
         };
         let mark = (self.requests.len(), position);
         Arc::make_mut(&mut self.marks).push(mark);

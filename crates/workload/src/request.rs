@@ -62,6 +62,11 @@ pub trait Source {
     fn until(&self) -> Time {
         Time::MAX
     }
+
+    /// Place of the file that the request returned last came from, from 0; 0 for a source without files.
+    fn file(&self) -> u32 {
+        0
+    }
 }
 
 impl<S: Source + ?Sized> Source for Box<S> {
@@ -79,5 +84,8 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn until(&self) -> Time {
         (**self).until()
+    }
+    fn file(&self) -> u32 {
+        (**self).file()
     }
 }

@@ -299,3 +299,32 @@ fn think_times_of_a_trace_without_response_times_are_refused() {
         assert!(error.contains("column response_ns"), "{error}");
     }
 }
+
+/// A file without requests has its place, too, and requests read ahead come from the files that they stand in.
+#[test]
+fn a_request_comes_from_the_file_that_it_stands_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, requests: u64| {
+        let rows: Vec<Row> = (0..requests)
+            .map(|n| (n, Op::Read, n * 512, 512, 0))
+            .collect();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text(&rows)).expect("it is written");
+        path
+    };
+    let (three, none, two) = (write("a", 3), write("b", 0), write("c", 2));
+    let paths = [&three, &none, &two, &three];
+    for ahead in [0, 1, 3, 4, 100] {
+        let options = TraceOptions {
+            format: Some(Format::Wordline),
+            ..TraceOptions::default()
+        };
+        let trace = Trace::open(&paths, &options).expect("it opens");
+        let mut trace = trace.read_ahead(ahead).expect("it is read");
+        let mut files = Vec::new();
+        while trace.next_request().expect("it plays").is_some() {
+            files.push(trace.file());
+        }
+        assert_eq!(files, [0, 0, 0, 2, 2, 3, 3, 3], "{ahead}");
+    }
+}

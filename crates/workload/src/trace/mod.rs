@@ -96,7 +96,9 @@ impl Trace {
         while (ahead.len() as u64) < requests
             && let Some(request) = self.next_request()?
         {
-            ahead.push(request, self.counts, self.bytes(), || self.digest());
+            ahead.push(request, self.counts, (self.bytes(), self.file()), || {
+                self.digest()
+            });
         }
         self.ahead = Some(ahead);
         Ok(self)
@@ -109,7 +111,9 @@ impl Trace {
             if ahead.len() == most {
                 return Ok(None);
             }
-            ahead.push(request, self.counts, self.bytes(), || self.digest());
+            ahead.push(request, self.counts, (self.bytes(), self.file()), || {
+                self.digest()
+            });
         }
         Ok(Some(Requests {
             ahead,
@@ -248,6 +252,7 @@ impl Trace {
             counts: self.counts(),
             bytes: self.bytes(),
             digest: self.digest(),
+            file: self.file(),
         }
     }
 
@@ -479,6 +484,11 @@ impl Source for Trace {
 
     fn timed(&self) -> bool {
         self.timed && self.counts().times_unknown == 0
+    }
+
+    fn file(&self) -> u32 {
+        let at = self.read_before();
+        at.map_or(self.next_file.saturating_sub(1) as u32, |at| at.file)
     }
 }
 
