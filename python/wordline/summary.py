@@ -46,6 +46,7 @@ class Input(TypedDict):
     durable_writes: int
     trims: int
     flushes: int
+    warm_up_requests: int
     flushes_ignored: int
     lines_skipped: int
     requests_adjusted: int
@@ -59,6 +60,7 @@ class Time(TypedDict):
 
     simulated_s: float
     first_arrival_s: float
+    measured_from_s: float
     last_completion_s: float
     busy_s: float
 
@@ -191,6 +193,7 @@ class StreamInput(TypedDict):
     durable_writes: int
     trims: int
     flushes: int
+    warm_up_requests: int
     flushes_ignored: int
     lines_skipped: int
     requests_adjusted: int

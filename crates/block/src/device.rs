@@ -103,6 +103,8 @@ pub trait BlockDevice {
     ) -> Result<(), Self::Error> {
         Ok(())
     }
+    /// Measuring begins: what the device counts is counted from `now` on. It changes nothing of what the device does.
+    fn begin_measuring(&mut self, now: Time);
     /// Appends how long what each die has to do takes, die by die.
     fn chip_times(&self, _times: &mut Vec<Time>) {}
     /// Appends how long its buses and dies have been busy.

@@ -283,7 +283,7 @@ impl Default for Series {
     }
 }
 
-/// What the results count of slow requests (`[observe]`).
+/// What the results count, and from when on (`[observe]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Observe {
@@ -306,6 +306,17 @@ pub struct Observe {
     /// reads, at most a sixteenth of them; 0 for no curve. Pages.
     #[schemars(range(min = 0, max = 1_048_576))]
     pub miss_ratio_pages: u32,
+    /// Simulated time before anything is measured: only what happens later is in the results. One of the three
+    /// `warm_up` keys at most; 0 measures from the start. Seconds.
+    #[schemars(range(min = 0.0, max = 8_640_000.0))]
+    pub warm_up_s: f64,
+    /// Requests issued before anything is measured, of all streams together; TRIMs and flushes count. Count.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
+    pub warm_up_requests: u64,
+    /// Files of the trace replayed before anything is measured, of each stream with a trace. With the same file given
+    /// twice, 1 measures the second pass. Count.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub warm_up_files: u32,
 }
 
 impl Default for Observe {
@@ -316,6 +327,9 @@ impl Default for Observe {
             balance_at_evictions: false,
             marginal_response_ms: 30.0,
             miss_ratio_pages: 4096,
+            warm_up_s: 0.0,
+            warm_up_requests: 0,
+            warm_up_files: 0,
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Plan {
     pub replay: Replay,
     /// The time series.
     pub series: Series,
-    /// What is counted of slow requests.
+    /// What is counted, and from when on.
     pub observe: Observe,
     /// Load to generate; none if the run is of a trace.
     pub workload: Option<generate::Config>,
@@ -242,6 +242,19 @@ pub struct Observe {
     pub marginal_response: Time,
     /// Pages that the miss-ratio curve of a cache is made of, if there is one.
     pub miss_ratio_pages: Option<NonZeroU32>,
+    /// What is not measured, if not all is.
+    pub warm_up: Option<WarmUp>,
+}
+
+/// The part of a run before anything is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarmUp {
+    /// Until this time.
+    Until(Time),
+    /// Until this many requests have been issued by all streams.
+    Requests(u64),
+    /// Until each stream with a trace has issued the requests of this many of its files.
+    Files(u32),
 }
 
 impl Plan {

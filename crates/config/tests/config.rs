@@ -635,6 +635,9 @@ fn numbers_are_bounded() {
         ("observe.worst_case_interval_s", "nan", "0.5"),
         ("observe.marginal_response_ms", "-1", "0"),
         ("observe.marginal_response_ms", "inf", "30"),
+        ("observe.warm_up_s", "-1", "0"),
+        ("observe.warm_up_s", "8640001", "8640000"),
+        ("observe.warm_up_s", "1e-10", "1e-9"),
         ("workload.requests", "0", "1"),
         ("workload.read_ratio", "1.1", "1"),
         ("workload.request_bytes", "1000", "1024"),
@@ -649,6 +652,27 @@ fn numbers_are_bounded() {
         if let Err(message) = plan("base = \"d4\"", &[(key, good)]) {
             panic!("{key} = {good} is allowed: {message}");
         }
+    }
+}
+
+#[test]
+fn a_run_has_one_warm_up() {
+    for (text, second) in [
+        (
+            "warm_up_s = 1.0\nwarm_up_requests = 5",
+            "observe.warm_up_requests = 5",
+        ),
+        (
+            "warm_up_requests = 5\nwarm_up_files = 2",
+            "observe.warm_up_files = 2",
+        ),
+    ] {
+        let message = fault(&format!("[observe]\n{text}\n"));
+        assert!(
+            message.starts_with(&format!("device.toml:3:1: {second}: ")),
+            "{message}"
+        );
+        assert!(message.contains("; leave one of them out\n"), "{message}");
     }
 }
 

@@ -31,4 +31,4 @@ pub use plan::Plan;
 pub use precondition::Precondition;
 pub use programmed::Programmed;
 pub use schedule::Scheduler;
-pub use ssd::Ssd;
+pub use ssd::{Activity, Graded, Ssd};

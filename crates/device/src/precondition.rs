@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::instant::{FlashOps, Instant, InstantError};
 use wordline_ftl::recovery::Note;
-use wordline_ftl::{Lpn, MapCache, Mapping};
+use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Layout};
 
@@ -45,8 +45,6 @@ pub struct Preconditioned {
     pub unsettled: bool,
     /// Whether it was ended early.
     pub stopped: bool,
-    /// What became of the look-ups, if part of the map is in flash.
-    pub map_cache: Option<MapCache>,
 }
 
 /// Pages written between two looks at whether to go on, at least.
@@ -156,9 +154,7 @@ impl Precondition {
     ) -> Result<Preconditioned, InstantError> {
         let stride = STRIDE.next_multiple_of(layout.planes() * layout.pages_per_block);
         let device = Instant::noting(mapping, array, layout, note);
-        let mut done = self.write(device, stride, go_on)?;
-        done.map_cache = mapping.map_cache();
-        Ok(done)
+        self.write(device, stride, go_on)
     }
 
     fn write<M: Mapping>(

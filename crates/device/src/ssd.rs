@@ -1,8 +1,10 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
+mod activity;
 mod device_side;
 mod tickets;
 
+pub use activity::{Activity, Graded};
 use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
@@ -13,8 +15,8 @@ use wordline_buffer::Versions;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::{Lpn, Mapping};
-use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
+use wordline_kernel::{Since, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
@@ -42,6 +44,8 @@ pub struct Ssd<M> {
     outstanding: u32,
     /// Requests that are complete since they were last asked for.
     completions: Vec<Completion>,
+    /// What it had done when measuring began.
+    before: Box<Activity>,
 }
 
 impl<M: Mapping> Ssd<M> {
@@ -55,6 +59,7 @@ impl<M: Mapping> Ssd<M> {
             tickets: Tickets::default(),
             outstanding: 0,
             completions: Vec::new(),
+            before: Box::default(),
         }
     }
     /// What the device takes of memory beside its map, of a device so full.
@@ -160,6 +165,10 @@ impl<M: Mapping> Ssd<M> {
     /// The array, to look at.
     pub fn array(&self) -> &Array {
         self.controller.array()
+    }
+    /// What it has done since measuring began.
+    pub fn activity(&self) -> Activity {
+        Activity::of(self).since(&self.before)
     }
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
@@ -361,6 +370,9 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
 
     fn user_bytes(&self) -> u64 {
         self.controller.user_bytes()
+    }
+    fn begin_measuring(&mut self, _now: Time) {
+        *self.before = Activity::of(self);
     }
     #[inline]
     fn takes(&self, stream: u32) -> bool {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
-use wordline_kernel::{BusyTime, Context, Probe, Time};
+use wordline_kernel::{BusyTime, Context, Probe, Since, Time};
 
 use crate::buffer::{Ahead, ReadAhead, Room, Segment, Segments, WriteHit};
 use crate::error::DiskError;
@@ -67,7 +67,10 @@ pub struct Disk {
     /// Since when the mechanism has been at work.
     busy_since: Time,
     completions: Vec<Completion>,
+    /// Since the start.
     figures: Figures,
+    /// When measuring began.
+    before: Figures,
     /// Up to when the requests held are counted in the figures.
     counted: Time,
 }
@@ -95,13 +98,14 @@ impl Disk {
             busy_since: Time::MAX,
             completions: Vec::new(),
             figures: Figures::default(),
+            before: Figures::default(),
             counted: Time::ZERO,
             plan: plan.clone(),
         }
     }
-    /// What it has done so far.
+    /// What it has done since measuring began.
     pub fn figures(&self) -> Figures {
-        self.figures
+        self.figures.since(&self.before)
     }
     /// Requests that it holds.
     pub fn outstanding(&self) -> u32 {
@@ -618,6 +622,11 @@ impl BlockDevice for Disk {
         }
         self.advance(cx);
         Ok(())
+    }
+    fn begin_measuring(&mut self, now: Time) {
+        self.count_held(now);
+        self.figures.held_most = self.outstanding();
+        self.before = self.figures;
     }
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)

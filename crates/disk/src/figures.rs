@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Request};
-use wordline_kernel::Time;
+use wordline_kernel::{Time, since};
 
 use crate::model::Access;
 
 /// Bins of seek distances.
 pub const BINS: usize = 24;
 
-/// Counts and times since the start.
+/// Counts and times since measuring began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// Reads.
@@ -47,6 +47,9 @@ pub struct Figures {
     /// Sum over the time of the requests that it held; by the time, their mean. Picoseconds.
     pub held_time: u128,
 }
+
+since!(Figures: reads, writes, bytes_read, bytes_written, reads_buffered, writes_buffered, sectors_ahead, destages, accesses, seeks,
+    cylinders, overhead, seek, rotation, transfer, held_time; but held_most);
 
 impl Figures {
     /// A request has come.

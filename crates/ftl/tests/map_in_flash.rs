@@ -9,7 +9,7 @@ use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, Step, Want, Written};
-use wordline_kernel::Stream;
+use wordline_kernel::{Since, Stream};
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
 /// Bytes of an entry in the cache, by default.
@@ -341,7 +341,7 @@ fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
     ask(&mut map, 30_000);
     let before = map.map_cache().unwrap();
     ask(&mut map, 300_000);
-    let counts = map.map_cache().unwrap().since(before);
+    let counts = map.map_cache().unwrap().since(&before);
     assert_eq!(counts.hits + counts.misses, 300_000);
     counts.hits as f64 / 300_000.0
 }

@@ -1,7 +1,7 @@
 //! What the host side has done.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Time;
+use wordline_kernel::{Since, Time, since};
 
 /// What CPU time is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,9 @@ pub struct Loads {
     pub write_backs: u64,
 }
 
-/// What the host side has done.
+since!(Loads: hits, misses, write_backs);
+
+/// What the host side has done since measuring began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// CPU time by cause.
@@ -98,3 +100,12 @@ pub struct Figures {
     /// Bytes that it has taken at most.
     pub most_bytes: u64,
 }
+
+impl Since for Shares {
+    fn since(&self, before: &Self) -> Self {
+        Self(self.0.since(&before.0))
+    }
+}
+
+since!(Figures: cpu, locked, bridge, completed, response, held_time, lookups, updates, collection_steps, loads;
+    but held_most, memory, most_bytes);

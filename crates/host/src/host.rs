@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Collecting, Completion, Parts, PowerCut, Request, Ticket};
 use wordline_kernel::memory::Table;
-use wordline_kernel::{Context, EventQueue, Probe, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Since, Time};
 
 use crate::architecture::{Architecture, bridge, flash_software};
 use crate::config::Config;
@@ -56,7 +56,10 @@ pub struct Host<S: BlockDevice> {
     /// By ticket of the store: the host's.
     wholes: Vec<Ticket>,
     completions: Vec<Completion>,
+    /// Since the start.
     figures: Figures,
+    /// When measuring began.
+    before: Figures,
     /// Up to when the requests held are counted in the figures.
     counted: Time,
     /// What the store schedules, before it is put into the owner's queue.
@@ -110,6 +113,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             wholes: Vec::new(),
             completions: Vec::new(),
             figures: Figures::default(),
+            before: Figures::default(),
             counted: Time::ZERO,
             scheduled: EventQueue::default(),
         }
@@ -126,9 +130,9 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
     pub fn store(&self) -> &S {
         &self.store
     }
-    /// What it has done so far.
+    /// What it has done since measuring began.
     pub fn figures(&self) -> Figures {
-        self.figures
+        self.figures.since(&self.before)
     }
     /// These bytes of what the host addresses hold data from before the run, written in order: they are mapped.
     pub fn filled(&mut self, offset: u64, bytes: u64) {
@@ -409,6 +413,13 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
 
     fn user_bytes(&self) -> u64 {
         self.store.user_bytes() - self.reserved()
+    }
+    fn begin_measuring(&mut self, now: Time) {
+        self.store.begin_measuring(now);
+        self.count_held(now);
+        self.figures.held_most = self.held();
+        self.figures.most_bytes = self.figures.memory.bytes;
+        self.before = self.figures;
     }
     fn takes(&self, _stream: u32) -> bool {
         self.held() < MOST_HELD

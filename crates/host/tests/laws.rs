@@ -99,6 +99,8 @@ impl BlockDevice for Fixed {
     type Observation = Collected;
     type Error = Never;
 
+    fn begin_measuring(&mut self, _now: Time) {}
+
     fn user_bytes(&self) -> u64 {
         1 << 30
     }

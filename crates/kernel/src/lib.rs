@@ -11,6 +11,7 @@ pub mod memory;
 pub mod probe;
 pub mod queue;
 pub mod random;
+pub mod since;
 pub mod slot;
 pub mod time;
 
@@ -21,4 +22,5 @@ pub use heap::EventHeap;
 pub use probe::Probe;
 pub use queue::EventQueue;
 pub use random::Stream;
+pub use since::Since;
 pub use time::Time;

@@ -50,6 +50,16 @@ impl Busy {
         }
     }
 
+    /// The same lanes from `start` on: intervals begin there, and what the lanes have done before, all of it read off `lanes`,
+    /// is not counted.
+    #[must_use]
+    pub fn starting(&self, start: Time, lanes: &[BusyTime]) -> Self {
+        debug_assert_eq!(lanes.len(), self.lanes, "every lane is read");
+        let mut started = Self::new(self.grid().starting(start), self.lanes);
+        started.read = lanes.iter().map(|lane| lane.until(start).ps()).collect();
+        started
+    }
+
     /// When the interval that is not over yet ends.
     #[inline]
     pub const fn until(&self) -> Time {
@@ -76,7 +86,8 @@ impl Busy {
         self.pass(now, lanes);
         self.read(now, lanes);
         for (lane, busy) in lanes.iter().enumerate() {
-            for (index, part) in self.cursor.grid.parts(busy.since(), now) {
+            let since = busy.since().max(self.grid().start());
+            for (index, part) in self.cursor.grid.parts(since, now) {
                 self.cells[index * self.lanes + lane] -= part.ps();
             }
         }

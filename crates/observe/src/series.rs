@@ -55,6 +55,12 @@ impl<T: Merge + Default> Intervals<T> {
         }
     }
 
+    /// An empty series of intervals of the same width from `start` on.
+    #[must_use]
+    pub fn starting(&self, start: Time) -> Self {
+        Self::new(self.grid().starting(start))
+    }
+
     /// The value of the interval that holds `now`. One comparison while `now` stays in the
     /// interval of the call before; times may come in any order.
     #[inline]

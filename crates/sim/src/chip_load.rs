@@ -45,6 +45,11 @@ impl ChipLoads {
             times: Vec::new(),
         }
     }
+    /// What it has seen before now is forgotten.
+    pub fn begin_measuring(&mut self) {
+        self.samples.clear();
+        self.idle = 0;
+    }
     /// When it looks next.
     pub fn next(&self) -> Time {
         self.next

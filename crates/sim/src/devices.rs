@@ -2,7 +2,7 @@
 
 use wordline_device::precondition::{self, Preconditioned};
 use wordline_device::{
-    ErrorCounts, FailureCounts, GradeCounts, Precondition, SlcCounts, Ssd, Usage,
+    Activity, ErrorCounts, FailureCounts, Graded, Precondition, SlcCounts, Ssd, Usage,
 };
 use wordline_ftl::{Map, MapCache, Mapping};
 use wordline_kernel::memory::dense;
@@ -37,33 +37,11 @@ pub struct Device {
     /// Which blocks are bad, where blocks can be.
     pub bad_blocks: Option<BadBlockDevice>,
     /// What was done of each mode, where pages are not all programmed alike.
-    pub graded: Option<GradedDevice>,
+    pub graded: Option<Graded>,
     /// What went through the SLC cache, if there is one.
     pub slc_cache: Option<SlcCounts>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
     pub verified: Option<(u64, u64)>,
-}
-
-/// What was done of each mode.
-#[derive(Clone, Debug)]
-pub struct GradedDevice {
-    /// Pages by mode.
-    pub counts: GradeCounts,
-    /// By block: wear, in thousandths of that of a medium program.
-    pub wear: Vec<u64>,
-    /// Programs that have worn.
-    pub programs: u64,
-}
-
-impl GradedDevice {
-    fn of<M: Mapping>(ssd: &Ssd<M>) -> Option<Self> {
-        let modes = ssd.array().modes()?;
-        Some(Self {
-            counts: *ssd.graded()?,
-            wear: modes.wear().to_vec(),
-            programs: modes.programs(),
-        })
-    }
 }
 
 /// Bad and spare blocks.
@@ -86,7 +64,7 @@ pub struct BadBlockDevice {
 }
 
 impl BadBlockDevice {
-    fn of<M: Mapping>(ssd: &Ssd<M>) -> Option<Self> {
+    fn of<M: Mapping>(ssd: &Ssd<M>, activity: &Activity) -> Option<Self> {
         let bad = ssd.array().bad_blocks()?;
         let grown = bad.table().iter().filter(|one| one.cause != Cause::Factory);
         let taken = grown.filter(|one| one.spare.is_some()).count();
@@ -96,8 +74,8 @@ impl BadBlockDevice {
             spare_fewest: bad.fewest_spares(),
             taken: taken as u32,
             in_use: bad.in_use(),
-            failures: *ssd.failures()?,
-            lost_reads: ssd.lost_reads(),
+            failures: activity.failures?,
+            lost_reads: activity.lost_reads,
         })
     }
 }
@@ -105,21 +83,20 @@ impl BadBlockDevice {
 impl Device {
     pub(crate) fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
         let shadow = ssd.shadow();
-        let map_cache = ssd.mapping().map_cache();
-        let before = preconditioned.map_cache.unwrap_or_default();
+        let activity = ssd.activity();
         Self {
             preconditioned,
             erases: ssd.array().erases().to_vec(),
-            usage: ssd.usage().collect(),
+            bad_blocks: BadBlockDevice::of(ssd, &activity),
+            usage: activity.usage,
             user_pages: ssd.mapping().user_pages(),
             valid_pages: ssd.mapping().valid_pages(),
             free_blocks: ssd.mapping().free_blocks(),
             dirty_pages: ssd.dirty_pages().into(),
-            map_cache: map_cache.map(|counts| counts.since(before)),
-            read_errors: ssd.read_errors().copied(),
-            bad_blocks: BadBlockDevice::of(ssd),
-            graded: GradedDevice::of(ssd),
-            slc_cache: ssd.slc_counts().copied(),
+            map_cache: activity.map_cache,
+            read_errors: activity.read_errors,
+            graded: activity.graded,
+            slc_cache: activity.slc_cache,
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }
     }

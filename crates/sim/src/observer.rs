@@ -32,6 +32,10 @@ pub(crate) trait Observer<O>: Probe<O> {
     fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
         self.recorder_mut().break_off(now, lanes);
     }
+    /// Measuring begins: what was recorded before is forgotten.
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.recorder_mut().begin_measuring(now, lanes);
+    }
 }
 
 impl Observer<Observation> for Recorder {
@@ -70,6 +74,9 @@ where
     }
     fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
         self.observer.break_off(now, lanes);
+    }
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.observer.begin_measuring(now, lanes);
     }
 }
 
@@ -334,6 +341,16 @@ impl Several {
             member.recorder.break_off(now, own);
         }
     }
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.whole.begin_measuring(now, lanes);
+        for member in &mut self.members {
+            let own = member.own(lanes);
+            member.recorder.begin_measuring(now, own);
+            if let Some(hits) = &mut member.hits {
+                hits.begin_measuring();
+            }
+        }
+    }
 }
 
 macro_rules! observes {
@@ -353,6 +370,9 @@ macro_rules! observes {
             }
             fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
                 self.break_off(now, lanes);
+            }
+            fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+                self.begin_measuring(now, lanes);
             }
         }
     )*};

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
 use wordline_device::precondition::Preconditioned;
 use wordline_ftl::instant::FlashOps;
-use wordline_kernel::Time;
+use wordline_kernel::{Time, since};
 use wordline_store::cached;
 
 use crate::chip_load::ChipLoads;
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub contention: Option<ContentionWindow>,
     /// Digest of all events.
     pub digest: u64,
+    /// When the warm-up was over, if there was one.
+    pub measured_from: Option<Time>,
     /// When the last event happened.
     pub end: Time,
     /// Why the run ended early, if it did.
@@ -71,7 +74,6 @@ impl Outcome {
                 .then(|| windows.iter().sum::<f64>() / windows.len() as f64),
             unsettled: all().any(|done| done.unsettled),
             stopped: all().any(|done| done.stopped),
-            map_cache: None,
         }
     }
     /// Each device with what was planned and recorded of it.
@@ -112,9 +114,13 @@ impl Outcome {
         });
         leaves.collect()
     }
-    /// When the first request was issued.
+    /// When the first measured request was issued.
     pub fn first_arrival(&self) -> Time {
         first_arrival(&self.streams)
+    }
+    /// Where what is measured begins: after the warm-up, or at the first arrival.
+    pub fn measured_from(&self) -> Time {
+        self.measured_from.unwrap_or_else(|| self.first_arrival())
     }
 }
 
@@ -156,7 +162,7 @@ impl CacheOutcome {
         let residents = store.residents();
         Self {
             figures: store.figures(),
-            counts: residents.counts(),
+            counts: store.page_counts(),
             pages: CachePages {
                 resident: residents.len() as u64,
                 suspected: residents.suspected() as u64,
@@ -216,11 +222,13 @@ pub(crate) fn first_arrival(streams: &[Issued]) -> Time {
 pub struct Issued {
     /// How it was driven.
     pub replay: Replay,
-    /// Requests by kind.
+    /// Requests by kind, since measuring began.
     pub counts: InputCounts,
-    /// When the first request was issued, if there was one.
+    /// Requests before that.
+    pub unmeasured: u64,
+    /// When the first of them was issued, if there was one.
     pub first_arrival: Option<Time>,
-    /// When its source has the first and the last of them, multiplied by the time scale of an open
+    /// When the source has the first and the last of them, multiplied by the time scale of an open
     /// loop; none if the source has no times.
     pub recorded: Option<(Time, Time)>,
     /// 90th percentile of the response time in each quarter of the requests, in the order of completion; none for a closed loop, or with
@@ -270,7 +278,7 @@ pub struct Speed {
 }
 
 /// Requests of a source by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputCounts {
     /// Read requests admitted.
     pub reads: u64,
@@ -287,6 +295,8 @@ pub struct InputCounts {
     /// Flushes left out.
     pub flushes_ignored: u64,
 }
+
+since!(InputCounts: reads, writes, durable_writes, trims, flushes, lost, flushes_ignored);
 
 impl InputCounts {
     /// Reads and writes.

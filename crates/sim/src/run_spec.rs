@@ -143,6 +143,11 @@ pub enum JobError {
         "{0}: a power cut leaves only what spare areas say, and they do not know where pages lie that are first read; set precondition.layout to \"address\" or leave out --power-cut-every"
     )]
     FirstReadOfCuts(String),
+    /// Slowdowns beside a warm-up.
+    #[error(
+        "{0}: a slowdown compares whole runs, and a warm-up leaves a part of them out; leave out --slowdown or the warm-up ([observe])"
+    )]
+    SlowdownAfterWarmUp(String),
     /// Slowdowns of a single stream.
     #[error(
         "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
@@ -205,6 +210,12 @@ impl Source for Feed {
             Self::Recording(_) | Self::Nothing => Time::MAX,
         }
     }
+    fn file(&self) -> u32 {
+        match self {
+            Self::Recording(trace) => trace.file(),
+            Self::Load(_) | Self::Nothing => 0,
+        }
+    }
 }
 
 /// A source and when its requests are issued.
@@ -234,6 +245,9 @@ impl Source for StreamSource {
     }
     fn until(&self) -> Time {
         self.feed.until()
+    }
+    fn file(&self) -> u32 {
+        self.feed.file()
     }
 }
 
@@ -326,6 +340,9 @@ impl RunSpec {
         if self.power_cut_every.is_some() && plan.ssds().any(|ssd| ssd.device.first_read_pages > 0)
         {
             return Err(JobError::FirstReadOfCuts(self.config_name.clone()));
+        }
+        if self.slowdown && plan.observe.warm_up.is_some() {
+            return Err(JobError::SlowdownAfterWarmUp(self.config_name.clone()));
         }
         if self.slowdown && plan.streams.len() < 2 {
             return Err(JobError::OneStream(self.config_name.clone()));

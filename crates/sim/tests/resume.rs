@@ -298,6 +298,10 @@ fn everything_else(rounds: u64) {
         ),
         ("chip load", spec(&whole, &[chip_load])),
         (
+            "warm-up",
+            spec(&buffered, &[chip_load, ("observe.warm_up_s", "0.02")]),
+        ),
+        (
             "ends by time",
             spec(
                 &whole,
@@ -342,9 +346,12 @@ fn everything_else(rounds: u64) {
             verify: true,
             ..cut.clone()
         };
+        let warm_up = ("observe.warm_up_requests".to_owned(), "60".to_owned());
+        let has_warm_up = told == "warm-up";
         let fewer = RunSpec {
             max_requests: Some(150),
             requests: false,
+            overrides: [&plain.overrides[..], &[warm_up][usize::from(has_warm_up)..]].concat(),
             ..plain.clone()
         };
         for (how, spec) in [

@@ -370,6 +370,11 @@ where
     fn user_bytes(&self) -> u64 {
         self.map.user_bytes()
     }
+    fn begin_measuring(&mut self, now: Time) {
+        for member in &mut self.members {
+            member.device.begin_measuring(now);
+        }
+    }
     fn takes(&self, _stream: u32) -> bool {
         self.waiting < MOST_WAITING
     }

@@ -325,6 +325,9 @@ impl BlockDevice for Store {
     fn user_bytes(&self) -> u64 {
         either!(self, one => one.device.user_bytes(), array => array.user_bytes())
     }
+    fn begin_measuring(&mut self, now: Time) {
+        either!(self, one => one.device.begin_measuring(now), array => array.begin_measuring(now));
+    }
     fn takes(&self, stream: u32) -> bool {
         either!(self, one => one.device.takes(stream), array => array.takes(stream))
     }

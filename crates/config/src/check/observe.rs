@@ -3,8 +3,15 @@
 use std::num::NonZeroU32;
 use wordline_kernel::Time;
 
-use crate::plan::{Observe, Series};
+use crate::plan::{Observe, Series, WarmUp};
 use crate::{ConfigError, Observe as ObserveTable, Series as SeriesTable};
+
+/// Keys that say how long the warm-up is.
+const WARM_UP: [&str; 3] = [
+    "observe.warm_up_s",
+    "observe.warm_up_requests",
+    "observe.warm_up_files",
+];
 
 pub(super) fn series(config: &SeriesTable) -> Result<Series, ConfigError> {
     let interval_ms = (config.interval_ms, 1e9, "or 0 for an automatic width");
@@ -31,7 +38,32 @@ pub(super) fn observe(config: &ObserveTable) -> Result<Observe, ConfigError> {
         worst_case_interval,
         marginal_response: Time::from_ps((marginal_ms * 1e9).round() as u64),
         miss_ratio_pages: NonZeroU32::new(config.miss_ratio_pages),
+        warm_up: warm_up(config)?,
     })
+}
+
+fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
+    let until = interval(WARM_UP[0], (config.warm_up_s, 1e12, "or 0 for none"))?;
+    let (requests, files) = (config.warm_up_requests, config.warm_up_files);
+    let given = [until.is_some(), requests > 0, files > 0];
+    let mut given = WARM_UP.iter().zip(given).filter(|(_, is_given)| *is_given);
+    if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
+        let value = if *second == WARM_UP[1] {
+            requests
+        } else {
+            files.into()
+        };
+        return Err(ConfigError::rule(
+            second,
+            value,
+            format!("{first} is given, too, and there is one warm-up"),
+            "leave one of them out",
+        ));
+    }
+    Ok(until
+        .map(WarmUp::Until)
+        .or((requests > 0).then_some(WarmUp::Requests(requests)))
+        .or((files > 0).then_some(WarmUp::Files(files))))
 }
 
 /// An interval of so many units, of so many picoseconds each; none if it is 0, which means what is said

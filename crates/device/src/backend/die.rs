@@ -140,6 +140,8 @@ pub struct Usage {
     pub cell: Time,
 }
 
+wordline_kernel::since!(Usage: array, bus, bus_wait, cell);
+
 impl Usage {
     /// This and more of the same die.
     #[must_use]

@@ -26,6 +26,8 @@ pub struct SlcCounts {
     pub erases: u64,
 }
 
+wordline_kernel::since!(SlcCounts: written, direct, folded, reads, erases);
+
 impl SlcCounts {
     /// Both together.
     #[must_use]

@@ -35,6 +35,8 @@ pub struct ErrorCounts {
     told: u64,
 }
 
+wordline_kernel::since!(ErrorCounts: reads, reads_retried, retries, worst_codewords, host_failures, pages_lost, limited; but told);
+
 /// What there is to say of a request where pages are not all alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {

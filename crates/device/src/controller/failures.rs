@@ -39,6 +39,8 @@ pub struct FailureCounts {
     told: u32,
 }
 
+wordline_kernel::since!(FailureCounts: erases, programs, pages_copied, host_failures; but read_only, told);
+
 /// What is known of failures in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Failing {

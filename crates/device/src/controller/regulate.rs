@@ -40,6 +40,8 @@ pub struct GradeCounts {
     pub storage: Storage,
 }
 
+wordline_kernel::since!(GradeCounts: reads, writes, moves, rewrites, rewrites_skipped; but storage);
+
 /// A page that has left its die and is being decoded.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Decoding {

@@ -64,17 +64,9 @@ impl MapCache {
             dirty_evictions: self.dirty_evictions + other.dirty_evictions,
         }
     }
-    /// What has come since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: Self) -> Self {
-        Self {
-            hits: self.hits - earlier.hits,
-            misses: self.misses - earlier.misses,
-            evictions: self.evictions - earlier.evictions,
-            dirty_evictions: self.dirty_evictions - earlier.dirty_evictions,
-        }
-    }
 }
+
+wordline_kernel::since!(MapCache: hits, misses, evictions, dirty_evictions);
 
 /// A mapping family, as the device uses it. No method takes time; the operations that follow do.
 pub trait Mapping {

@@ -62,6 +62,14 @@ impl Hits {
             sampled: sampled(),
         }
     }
+    /// Requests are counted from now on. What the cache holds stays known to the curve.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.reads = ByTier::default();
+        self.writes = ByTier::default();
+        if let Some(sampled) = &mut self.sampled {
+            sampled.pages.forget_requests();
+        }
+    }
     /// A request is complete.
     #[inline]
     pub(crate) fn request(&mut self, request: &Request, hit: bool, time: Time) {

@@ -51,6 +51,16 @@ pub struct Record {
 }
 
 impl Record {
+    /// The same, empty, from `start` on; what buses and dies have done before is read off `lanes`.
+    fn starting(&self, start: Time, lanes: Lanes<'_>) -> Self {
+        Self {
+            series: self.series.starting(start),
+            worst: self.worst.starting(start),
+            channels: self.channels.starting(start, lanes.buses),
+            dies: self.dies.starting(start, lanes.dies),
+            ..self.clone()
+        }
+    }
     /// Sums up the streams, ends all series at `end` and gives them the same intervals.
     fn close(&mut self, end: Time) {
         let Self { streams, total, .. } = self;
@@ -83,6 +93,7 @@ impl Record {
         gc: bool,
     ) {
         if gc {
+            let from = from.max(self.series.grid().start());
             let add = |cell: &mut Cell, part| cell.flash.gc_die_time += part;
             self.series.span(from, now, add);
         }

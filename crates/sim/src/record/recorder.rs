@@ -41,6 +41,10 @@ pub(crate) struct Lanes<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Recorder {
     pub(super) record: Record,
+    /// The empty record of what is measured, until it is.
+    unmeasured: Option<Box<Record>>,
+    /// Requests completed before anything was measured, by stream.
+    warm_up: Vec<u64>,
     /// Requests in the device, and since when there are any.
     pub(super) in_flight: u32,
     pub(super) busy_since: Time,
@@ -104,6 +108,8 @@ impl Recorder {
             reads_met: None,
         };
         Self {
+            unmeasured: plan.observe.warm_up.map(|_| Box::new(record.clone())),
+            warm_up: vec![0; streams],
             record,
             in_flight: 0,
             busy_since: Time::ZERO,
@@ -148,12 +154,22 @@ impl Recorder {
         self.record.close(end);
         (self.record, rows(self.rows, self.rows_error))
     }
-    /// Requests completed so far, by stream.
+    /// Requests completed so far, by stream; those before measuring began, too.
     pub fn completed(&self) -> impl Iterator<Item = u64> + '_ {
-        self.record
-            .streams
-            .iter()
-            .map(|served| served.count() + served.trims.count() + served.flushes.count())
+        let measured = self.record.streams.iter().zip(&self.warm_up);
+        measured.map(|(served, before)| {
+            before + served.count() + served.trims.count() + served.flushes.count()
+        })
+    }
+    /// The warm-up is over: the record begins at `now`, up to when buses and dies have done what `lanes` say.
+    pub(crate) fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        let Some(empty) = self.unmeasured.take() else {
+            return;
+        };
+        self.warm_up = self.completed().collect();
+        self.record = empty.starting(now, lanes);
+        self.busy_since = now;
+        self.rows = self.rows.take().map(|rows| rows.emptied());
     }
     /// Bytes served so far, by stream.
     pub fn bytes(&self) -> Vec<u64> {

@@ -137,6 +137,10 @@ impl Rows {
         let rows = RowTable::resume(std::array::from_fn(column), state)?;
         Ok(Self::OfDevice(Box::new(rows)))
     }
+    /// Without the rows so far.
+    pub(super) fn emptied(self) -> Self {
+        Self::new(matches!(self, Self::OfArray(_)))
+    }
     pub(super) fn rows(&self) -> u64 {
         match self {
             Self::OfDevice(rows) => rows.rows(),

@@ -16,11 +16,10 @@ use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::prepared::{Left, resident_bytes};
 use super::watch::Watcher;
-use crate::chip_load::ChipLoads;
 use crate::devices::Device;
 use crate::observer::Observer;
 use crate::outcome::CacheOutcome;
-use crate::record::{Hits, Recorder};
+use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
 
 /// What is heard of what lies behind the cache.
@@ -39,6 +38,10 @@ impl Observer<Observation<OfDisks>> for OfCache {
     }
     fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.recorder
+    }
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.recorder.begin_measuring(now, lanes);
+        self.hits.begin_measuring();
     }
 }
 
@@ -102,8 +105,7 @@ pub(super) fn run(
         recorder: Recorder::new(plan, options.requests),
         hits: Hits::new(plan, cached.cache.page_bytes),
     };
-    let chip_loads = plan.observe.chip_load_interval.map(ChipLoads::every);
-    let state = LoopState::start(watcher, cuts, chip_loads);
+    let state = LoopState::start(plan, watcher, cuts);
     let timeline = timeline.map(|mut timeline| {
         timeline.begin([store.flash().mapping().free_blocks()]);
         timeline

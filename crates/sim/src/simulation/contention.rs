@@ -16,6 +16,13 @@ pub(super) struct Contention {
 }
 
 impl Contention {
+    /// Measuring begins with the streams that still have requests.
+    pub(super) fn begin_measuring(&mut self, active: Vec<bool>) {
+        *self = Self {
+            active,
+            ..Self::default()
+        };
+    }
     pub(super) fn begin(&mut self, now: Time, recorder: &Recorder) {
         self.begun += 1;
         let all = self.active.iter().filter(|&&asks| asks).count();

@@ -93,7 +93,7 @@ pub(super) fn run(
     let cuts = options
         .power_cut_every
         .map(|every| PowerCuts::new(plan, every));
-    let state = LoopState::start(watcher, cuts, None);
+    let state = LoopState::start(plan, watcher, cuts);
     let timeline = timeline.map(|mut timeline| {
         timeline.begin([]);
         timeline

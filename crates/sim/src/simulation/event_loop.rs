@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
+use wordline_config::Plan;
+use wordline_config::plan::WarmUp;
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 use wordline_workload::WorkloadError;
 
@@ -28,6 +30,10 @@ pub(super) enum Stop {
     Clock,
     #[error("interrupted")]
     Interrupted,
+    #[error(
+        "the run ended before its warm-up, and nothing was measured; shorten the warm-up ([observe]), or give the run more requests"
+    )]
+    WarmUp,
     #[error(transparent)]
     Workload(WorkloadError),
     /// The device, or the array: what it said.
@@ -109,6 +115,10 @@ pub(super) struct Ended {
     pub(super) busy: Busy,
     /// When the buses and dies are looked at next; the start, before anyone was asked.
     pub(super) next_look: Time,
+    /// When the warm-up ends, if it ends at a time that is to come; the end of all time without one.
+    warm_until: Time,
+    /// When the warm-up was over, if there was one.
+    pub(super) measured_from: Option<Time>,
 }
 
 impl Ended {
@@ -121,14 +131,44 @@ impl Ended {
             chip_loads: None,
             busy: Busy::default(),
             next_look: Time::ZERO,
+            warm_until: Time::MAX,
+            measured_from: None,
         }
     }
-    pub(super) fn looking(chip_loads: Option<ChipLoads>, stride: u32) -> Self {
+    fn looking(plan: &Plan, stride: u32) -> Self {
         Self {
             events: Count::new(stride),
-            chip_loads,
+            chip_loads: plan
+                .observe
+                .chip_load_interval
+                .filter(|_| plan.ssds().next().is_some())
+                .map(ChipLoads::every),
+            warm_until: match plan.observe.warm_up {
+                Some(WarmUp::Until(end)) => end,
+                _ => Time::MAX,
+            },
             ..Self::new(None)
         }
+    }
+    /// The warm-up is over at `at`, no later than whatever comes next.
+    #[cold]
+    #[inline(never)]
+    fn begin_measuring<S: BlockDevice>(
+        &mut self,
+        at: Time,
+        store: &mut S,
+        host: &mut Host<'_>,
+        observer: &mut impl Observer<S::Observation>,
+    ) {
+        self.warm_until = Time::MAX;
+        self.measured_from = Some(at);
+        store.begin_measuring(at);
+        observer.begin_measuring(at, read(&mut self.busy, store));
+        host.begin_measuring();
+        if let Some(loads) = &mut self.chip_loads {
+            loads.begin_measuring();
+        }
+        self.next_look = Time::ZERO;
     }
     /// Up to it nothing is due but what happens in the device and the host.
     pub(super) fn uneventful_until(&self) -> Time {
@@ -139,21 +179,26 @@ impl Ended {
     pub(super) fn look<S: BlockDevice>(
         &mut self,
         until: Time,
-        store: &S,
+        store: &mut S,
+        host: &mut Host<'_>,
         observer: &mut impl Observer<S::Observation>,
     ) {
         if self.next_look < until {
-            self.look_now(until, store, observer);
+            self.look_now(until, store, host, observer);
         }
     }
     #[cold]
     #[inline(never)]
-    pub(super) fn look_now<S: BlockDevice>(
+    fn look_now<S: BlockDevice>(
         &mut self,
         until: Time,
-        store: &S,
+        store: &mut S,
+        host: &mut Host<'_>,
         observer: &mut impl Observer<S::Observation>,
     ) {
+        if self.warm_until < until {
+            self.begin_measuring(self.warm_until, store, host, observer);
+        }
         if let Some(loads) = &mut self.chip_loads
             && loads.next() < until
         {
@@ -164,7 +209,7 @@ impl Ended {
         }
         let loads = self.chip_loads.as_ref();
         let next = loads.map_or(Time::MAX, ChipLoads::next);
-        self.next_look = next.min(observer.next_look());
+        self.next_look = next.min(observer.next_look()).min(self.warm_until);
     }
     /// What the buses and dies are at now is broken off.
     pub(super) fn break_off<S: BlockDevice>(
@@ -188,15 +233,11 @@ pub(super) struct LoopState<E> {
 }
 
 impl<E: Copy + Default> LoopState<E> {
-    pub(super) fn start(
-        watcher: &Watcher<'_>,
-        cuts: Option<PowerCuts>,
-        chip_loads: Option<ChipLoads>,
-    ) -> Self {
+    pub(super) fn start(plan: &Plan, watcher: &Watcher<'_>, cuts: Option<PowerCuts>) -> Self {
         // A cut may come after any event.
         let stride = if cuts.is_some() { 1 } else { watcher.stride };
         Self {
-            ended: Ended::looking(chip_loads, stride),
+            ended: Ended::looking(plan, stride),
             queue: EventQueue::default(),
             cuts,
             begun: false,
@@ -216,12 +257,19 @@ where
     S: BlockDevice<Event: Serialize> + Serialize,
     O: Observer<S::Observation> + Serialize,
 {
-    if observer.recorder().keeps_rows() && !state.begun {
-        host.keep_numbers();
+    if !state.begun {
+        store.begin_measuring(Time::ZERO);
+        if observer.recorder().keeps_rows() {
+            host.keep_numbers();
+        }
     }
     let mut ended = serve(store, host, observer, watcher, state);
     // An error stops the loop before it has taken what was complete at that instant.
     host.completed(ended.now, store, observer.recorder_mut());
+    if host.warms_up() || ended.warm_until < Time::MAX {
+        ended.stop.get_or_insert(Stop::WarmUp);
+        ended.begin_measuring(ended.now, store, host, observer);
+    }
     ended.break_off(store, observer);
     ended
 }
@@ -286,7 +334,10 @@ where
                     return ended;
                 }
                 cx.now = ended.now;
-                ended.look(ended.now, store, cx.probe);
+                ended.look(ended.now, store, host, cx.probe);
+                if host.ends_warm_up() {
+                    ended.begin_measuring(ended.now, store, host, cx.probe);
+                }
                 ended.digest.mix(ended.now.0);
                 ended.digest.mix(request.offset);
                 ended.digest.mix(request.bytes);
@@ -321,7 +372,7 @@ where
                 ended.stop = Some(Stop::Clock);
                 return ended;
             }
-            ended.look(due, store, cx.probe);
+            ended.look(due, store, host, cx.probe);
             host.calm_until = ended.uneventful_until() + Time(1);
             host.soonest = host.soonest.min(host.calm_until);
         }

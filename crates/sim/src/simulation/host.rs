@@ -8,6 +8,7 @@ use crate::record::Recorder;
 use serde::Serialize;
 use wordline_block::{BlockDevice, Completion, Request, Ticket};
 use wordline_config::Plan;
+use wordline_config::plan::WarmUp;
 use wordline_kernel::{Context, Probe, Time};
 use wordline_workload::WorkloadError;
 
@@ -32,14 +33,22 @@ pub(super) fn earliest(
     (soonest, first)
 }
 
-/// How far the streams have come, the soonest and calm times, requests left, the contention, and the numbers by ticket.
+/// How far the streams have come, the soonest and calm times, requests left, the contention, the numbers by ticket, and whether the
+/// warm-up lasts.
 pub(super) type HostState = (
     Vec<(Position, Option<u64>)>,
     [Time; 2],
     u64,
     Contention,
     Option<Vec<u64>>,
+    bool,
 );
+
+/// The warm-up that the host watches for; one that ends at a time is up to the loop.
+fn warm_up(plan: &Plan) -> Option<WarmUp> {
+    let warm_up = plan.observe.warm_up;
+    warm_up.filter(|warm_up| !matches!(warm_up, WarmUp::Until(_)))
+}
 
 /// All that ask the device for something.
 pub(super) struct Host<'a> {
@@ -51,14 +60,18 @@ pub(super) struct Host<'a> {
     /// Before it nobody else has anything to do beside events.
     pub(super) calm_until: Time,
     pub(super) contention: Contention,
+    /// The warm-up, while it lasts and does not end at a time.
+    warm_up: Option<WarmUp>,
     /// By ticket of the store: the place of the request in the input of its stream; if rows of requests are kept.
     numbers: Option<Vec<u64>>,
 }
 
 impl<'a> Host<'a> {
-    pub(super) fn new(inputs: Vec<Input<'a>>, max_requests: Option<u64>, flushes: bool) -> Self {
+    pub(super) fn new(plan: &Plan, inputs: Vec<Input<'a>>, max_requests: Option<u64>) -> Self {
+        let flushes = plan.takes_flushes();
         let streams = inputs.into_iter().zip(0..);
         let mut host = Self {
+            warm_up: warm_up(plan),
             intakes: streams
                 .map(|(input, stream)| Intake::new(input, stream, flushes))
                 .collect(),
@@ -68,6 +81,10 @@ impl<'a> Host<'a> {
             contention: Contention::default(),
             numbers: None,
         };
+        if let Some(WarmUp::Files(files)) = host.warm_up {
+            let intakes = host.intakes.iter_mut();
+            intakes.for_each(|intake| intake.warm_up_by_files(files));
+        }
         if host.left == 0 {
             host.close();
         }
@@ -78,11 +95,12 @@ impl<'a> Host<'a> {
     }
     /// Goes on where a host was.
     pub(super) fn resume(
+        plan: &Plan,
         inputs: Vec<Input<'a>>,
-        flushes: bool,
         state: HostState,
     ) -> Result<Self, SimulationError> {
-        let (positions, [soonest, calm_until], left, contention, numbers) = state;
+        let flushes = plan.takes_flushes();
+        let (positions, [soonest, calm_until], left, contention, numbers, is_warming_up) = state;
         let mut intakes = Vec::new();
         for ((input, at), stream) in inputs.into_iter().zip(positions).zip(0..) {
             let mut intake = Intake::new(input, stream, flushes);
@@ -96,13 +114,22 @@ impl<'a> Host<'a> {
             calm_until,
             contention,
             numbers,
+            warm_up: warm_up(plan).filter(|_| is_warming_up),
         })
     }
     /// Where it is, as [`HostState`] is read.
     pub(super) fn state(&self) -> impl Serialize + '_ {
         let positions: Vec<_> = self.intakes.iter().map(Intake::position).collect();
         let times = [self.soonest, self.calm_until];
-        (positions, times, self.left, &self.contention, &self.numbers)
+        let is_warming_up = self.warm_up.is_some();
+        (
+            positions,
+            times,
+            self.left,
+            &self.contention,
+            &self.numbers,
+            is_warming_up,
+        )
     }
     pub(super) fn close(&mut self) {
         self.intakes.iter_mut().for_each(Intake::close);
@@ -169,6 +196,36 @@ impl<'a> Host<'a> {
             return None;
         }
         self.intakes[stream].next(arrival)
+    }
+    /// Whether the warm-up ends with the request that is issued next.
+    #[inline]
+    pub(super) fn ends_warm_up(&mut self) -> bool {
+        match self.warm_up {
+            None => false,
+            Some(warm_up) => self.is_over(warm_up),
+        }
+    }
+    #[cold]
+    fn is_over(&mut self, warm_up: WarmUp) -> bool {
+        match warm_up {
+            WarmUp::Until(_) => false,
+            WarmUp::Requests(requests) => self.issued() >= requests,
+            WarmUp::Files(_) => self.intakes.iter_mut().all(Intake::is_past_files),
+        }
+    }
+    /// Whether it watches for the end of a warm-up.
+    pub(super) fn warms_up(&self) -> bool {
+        self.warm_up.is_some()
+    }
+    /// The warm-up is over: what is issued is counted from now on.
+    pub(super) fn begin_measuring(&mut self) {
+        self.warm_up = None;
+        (self.soonest, self.calm_until) = (Time::ZERO, Time::ZERO);
+        self.intakes.iter_mut().for_each(Intake::begin_measuring);
+        if self.intakes.len() > 1 {
+            let active = self.intakes.iter_mut().map(Intake::has_more).collect();
+            self.contention.begin_measuring(active);
+        }
     }
     /// Numbers of requests are kept from now on, for their rows.
     pub(super) fn keep_numbers(&mut self) {

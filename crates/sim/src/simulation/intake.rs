@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use wordline_block::{Completion, Op, Request};
 use wordline_config::plan::Replay;
-use wordline_kernel::Time;
+use wordline_kernel::{Since, Time};
 use wordline_workload::{Source, WorkloadError};
 
 /// The requests of a stream, and when they are issued.
@@ -64,6 +64,10 @@ pub(super) struct Position {
     at_once: (Time, u64),
     /// Response times of an open loop.
     trend: Trend,
+    /// Files of the source whose requests are not measured, and the place of the first request that is of none of them.
+    warm_up: Option<(u32, Option<u64>)>,
+    /// What was issued before measuring began.
+    unmeasured: InputCounts,
 }
 
 impl Position {
@@ -90,6 +94,8 @@ impl Position {
             tokens,
             at_once: (Time::ZERO, 0),
             trend: Trend::default(),
+            warm_up: None,
+            unmeasured: InputCounts::default(),
         }
     }
     /// Requests taken from the source.
@@ -115,6 +121,27 @@ impl<'a> Intake<'a> {
             error: None,
             at: Position::start(replay),
         }
+    }
+
+    /// Requests of so many files of the source are not measured.
+    pub(super) fn warm_up_by_files(&mut self, files: u32) {
+        self.at.warm_up = Some((files, None));
+    }
+    /// Whether none of the files that are not measured has a request left to issue.
+    pub(super) fn is_past_files(&mut self) -> bool {
+        let first = self.at.warm_up.and_then(|(_, first)| first);
+        !self.has_more() || first.is_some_and(|first| self.at.number >= first)
+    }
+    /// Measuring begins: counts and times are those of requests from the next one on.
+    pub(super) fn begin_measuring(&mut self) {
+        self.fill();
+        self.at.unmeasured = self.counts();
+        self.at.first_arrival = None;
+        let ahead = self.at.ahead.as_ref();
+        if let (Some((first, _)), Some(ahead)) = (&mut self.at.recorded, ahead) {
+            *first = ahead.arrival;
+        }
+        self.at.trend = Trend::default();
     }
 
     /// Goes on where a stream was; the source, which is at its start, is brought there. An error if it
@@ -261,7 +288,8 @@ impl<'a> Intake<'a> {
     pub(super) fn issued_so_far(&self) -> Issued {
         Issued {
             replay: self.replay,
-            counts: self.counts(),
+            counts: self.counts().since(&self.at.unmeasured),
+            unmeasured: self.at.unmeasured.issued(),
             first_arrival: self.at.first_arrival,
             recorded: self.at.recorded.filter(|_| {
                 self.source.timed() && !matches!(self.replay, Replay::ThinkTime { .. })
@@ -323,6 +351,11 @@ impl<'a> Intake<'a> {
                 }
             };
             self.at.fetched += 1;
+            if let Some((files, first @ None)) = &mut self.at.warm_up
+                && self.source.file() >= *files
+            {
+                *first = Some(self.at.fetched - 1);
+            }
             if next.op == Op::Flush && !self.flushes {
                 self.at.flushes_ignored += 1;
                 continue;

@@ -25,7 +25,6 @@ use self::watch::{BETWEEN_REPORTS, Watcher};
 pub use self::watch::{Phase, Progress, Watch};
 use crate::error::SimulationError;
 
-use crate::chip_load::ChipLoads;
 use crate::devices::{self};
 use crate::memory::{self, estimate};
 use crate::outcome::{self, Issued, Outcome, Speed};
@@ -140,7 +139,7 @@ impl<'a> Run<'a> {
         watcher: &mut Watcher<'_>,
         clocks: Clocks,
     ) -> Result<Self, SimulationError> {
-        let mut host = Host::new(inputs, options.max_requests, plan.takes_flushes());
+        let mut host = Host::new(plan, inputs, options.max_requests);
         if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
             return Err(fault);
         }
@@ -203,11 +202,12 @@ impl<'a> Run<'a> {
             ssds,
             preconditioned,
             timeline,
-            chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
             cuts,
         };
         let left = match &plan.store {
-            Store::Ssd(_) if plan.host_side.is_none() => run.on_one(recorder, &mut host, watcher),
+            Store::Ssd(_) if plan.host_side.is_none() => {
+                run.on_one(plan, recorder, &mut host, watcher)
+            }
             Store::Array(array) if is_flat(plan, array) => {
                 run.on_array(plan, array, recorder, &mut host, watcher)
             }
@@ -279,6 +279,7 @@ impl<'a> Run<'a> {
             streams: issued,
             contention: host.contention.window(),
             digest: ended.digest.value(),
+            measured_from: ended.measured_from,
             end: ended.now,
             error,
             interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
@@ -502,10 +503,10 @@ mod tests {
         let mut watcher = Watcher::new(&mut go_on);
         watcher.last -= BETWEEN_REPORTS;
         let cuts = power_cut_every.map(|every| PowerCuts::new(&plan, every));
-        let state = LoopState::start(&watcher, cuts, None);
+        let state = LoopState::start(&plan, &watcher, cuts);
         let ended = simulate(
             &mut ssds[0],
-            &mut Host::new(vec![input], None, false),
+            &mut Host::new(&plan, vec![input], None),
             &mut told,
             &mut watcher,
             state,

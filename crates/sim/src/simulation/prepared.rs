@@ -5,7 +5,6 @@ use super::event_loop::{Ended, LoopState, Stop, simulate_drawn};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
-use crate::chip_load::ChipLoads;
 use crate::devices::{self, Device};
 use crate::observer::{Observer, Recorded, Several};
 use crate::outcome::CacheOutcome;
@@ -45,7 +44,6 @@ pub(super) struct PreparedRun {
     pub(super) ssds: Vec<Ssd<Map>>,
     pub(super) preconditioned: Vec<Preconditioned>,
     pub(super) timeline: Option<Box<Timeline>>,
-    pub(super) chip_loads: Option<ChipLoads>,
     pub(super) cuts: Option<PowerCuts>,
 }
 
@@ -72,6 +70,7 @@ impl PreparedRun {
     /// Serves the requests of a host, unless the user has ended the preparation.
     fn serve<S, O>(
         &mut self,
+        plan: &Plan,
         store: &mut S,
         observer: O,
         host: &mut Host<'_>,
@@ -86,7 +85,7 @@ impl PreparedRun {
         if self.preconditioned.iter().any(|done| done.stopped) {
             return (Ended::new(Some(Stop::Interrupted)), observer, timeline);
         }
-        let state = LoopState::start(watcher, self.cuts.take(), self.chip_loads.take());
+        let state = LoopState::start(plan, watcher, self.cuts.take());
         simulate_drawn(store, host, observer, timeline, watcher, state)
     }
     /// The timeline begins.
@@ -98,13 +97,14 @@ impl PreparedRun {
 
     pub(super) fn on_one(
         mut self,
+        plan: &Plan,
         recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
     ) -> Left {
         let mut ssd = self.ssds.remove(0);
         self.begin_timeline([ssd.mapping().free_blocks()]);
-        let (ended, recorder, timeline) = self.serve(&mut ssd, recorder, host, watcher);
+        let (ended, recorder, timeline) = self.serve(plan, &mut ssd, recorder, host, watcher);
         Left {
             timeline,
             ..Left::of_one(ended, recorder, &ssd, &self.preconditioned)
@@ -125,7 +125,7 @@ impl PreparedRun {
         let names = array.members.iter().map(|member| member.name.clone());
         let mut store = Array::new(array.layout.clone(), names.zip(ssds));
         let observer = Several::new(plan, recorder);
-        let (ended, observer, timeline) = self.serve(&mut store, observer, host, watcher);
+        let (ended, observer, timeline) = self.serve(plan, &mut store, observer, host, watcher);
         Left {
             timeline,
             ..Left::of_several(ended, observer, store.members(), &self.preconditioned)
@@ -152,13 +152,13 @@ impl PreparedRun {
         if let Some(config) = &plan.host_side {
             let mut side = HostSide::new(config, store);
             side.filled(0, plan.filled_bytes());
-            let (ended, observer, timeline) = self.serve(&mut side, observer, host, watcher);
+            let (ended, observer, timeline) = self.serve(plan, &mut side, observer, host, watcher);
             return Left {
                 timeline,
                 ..Left::of_host(ended, observer, &side, &self.preconditioned)
             };
         }
-        let (ended, observer, timeline) = self.serve(&mut store, observer, host, watcher);
+        let (ended, observer, timeline) = self.serve(plan, &mut store, observer, host, watcher);
         Left {
             timeline,
             ..Left::of_store(ended, observer, &store, &self.preconditioned)

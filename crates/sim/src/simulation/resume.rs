@@ -99,7 +99,7 @@ impl<'a> Resumed<'a, '_, '_> {
             )));
         }
         let (position, host, mut observer, mut store) = state;
-        let mut host = Host::resume(self.inputs, self.plan.takes_flushes(), host)?;
+        let mut host = Host::resume(self.plan, self.inputs, host)?;
         let checkpoint = self.options.checkpoint.as_ref();
         self.watcher.checkpoints =
             checkpoint.map(|options| Checkpoints::new(options, before.clone(), self.clocks));

@@ -247,7 +247,7 @@ impl CacheSummary {
         let [demand, clean, resize] = figures.destages;
         let hit = figures.resident_hits + figures.suspected_hits + figures.joined
             - figures.hits_uncorrectable;
-        let erases: u64 = device.erases.iter().map(|erases| u64::from(*erases)).sum();
+        let erases = flash.erases();
         let endurance = u64::from(plan.ssd.device.part.endurance_cycles);
         let cycles = device.erases.len() as u64 * endurance;
         let years = span.as_secs() / (365.25 * 24.0 * 3600.0);

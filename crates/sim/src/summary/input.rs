@@ -54,6 +54,7 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
         replay: if alike { replay } else { "mixed" },
         time_scale: single.and_then(Issued::time_scale),
         recorded_s: single.filter(|_| !generated).and_then(Issued::recorded_s),
+        warm_up_requests: outcome.streams.iter().map(|issued| issued.unmeasured).sum(),
         queue_depth: match replay {
             "closed-loop" | "think-time" if alike => depths.sum(),
             _ => slots,

@@ -89,7 +89,7 @@ pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
 fn summary(member: &LeafOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
     let LeafOutcome { record, device, .. } = *member;
     let (flash, served) = (record.flash(), &record.total);
-    let from = outcome.first_arrival();
+    let from = outcome.measured_from();
     let span: Time = outcome.end.since(from);
     let bytes: u64 = served.bytes.iter().sum();
     let ssd = member.leaf.of.ssd().zip(device);

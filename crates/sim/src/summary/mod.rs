@@ -191,7 +191,8 @@ impl Summary {
         let flash = record.flash();
         let total = &record.total;
         let first_arrival = outcome.first_arrival();
-        let span = end.since(first_arrival);
+        let measured_from = outcome.measured_from();
+        let span = end.since(measured_from);
         let energy = outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
             sum.plus(&sum_of_dies(&ssd, span))
         });
@@ -209,6 +210,7 @@ impl Summary {
             time: TimeSummary {
                 simulated_s: end.as_secs(),
                 first_arrival_s: first_arrival.as_secs(),
+                measured_from_s: measured_from.as_secs(),
                 last_completion_s: total.last_completion.as_secs(),
                 busy_s: record.busy().as_secs(),
             },
@@ -216,7 +218,7 @@ impl Summary {
             breakdown: Breakdown::by_op(total),
             worst_case: WorstCase::new(&record.worst),
             excess: ExcessSummary::new(plan.observe.marginal_response, total),
-            throughput: Throughput::new(total, first_arrival),
+            throughput: Throughput::new(total, measured_from),
             streams: streams(outcome),
             fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contention.as_ref())),
             members: members(outcome),

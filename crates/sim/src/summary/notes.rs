@@ -61,12 +61,21 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(filled),
             grouped(preconditioned.overwrites.written)
         ));
+    } else if outcome.measured_from.is_some() {
+        // The warm-up has filled what was empty.
     } else if outcome.plan.cached().is_some() {
         notes.push("The cache was empty at the start: its first reads miss.".into());
     } else if !outcome.caches.is_empty() {
         notes.push("The caches were empty at the start: their first reads miss.".into());
     } else if outcome.plan.first().is_some() {
         notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
+    }
+    if let Some(from) = outcome.measured_from {
+        notes.push(format!(
+            "Measured from {:.3} s on: the results exclude the warm-up of {} requests ([observe]).",
+            from.as_secs(),
+            grouped(summary.input.warm_up_requests)
+        ));
     }
     if preconditioned.unsettled {
         notes.push("Preconditioning reached precondition.settle_limit_ratio before write amplification settled.".into());
@@ -150,7 +159,7 @@ pub(super) const ALWAYS_BUSY: f64 = 0.95;
 
 pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
     let record = &outcome.record;
-    let span = record.total.last_completion.since(outcome.first_arrival());
+    let span = record.total.last_completion.since(outcome.measured_from());
     let busy = record.busy().as_secs() / span.as_secs().max(1e-12);
     if busy < ALWAYS_BUSY {
         return format!(

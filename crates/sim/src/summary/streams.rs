@@ -30,7 +30,7 @@ pub struct StreamSummary {
     pub breakdown: ByOp<Breakdown>,
     /// Its requests beyond the marginal response time, with the meanings of `excess`.
     pub excess: ByOp<ExcessOf>,
-    /// With the meanings of `throughput`, from its own first arrival to its own last completion.
+    /// With the meanings of `throughput`, from its own first arrival, or the end of the warm-up, to its own last completion.
     pub throughput: Throughput,
     /// Its share of the bytes read and written in the whole run; once all is served, this is what was asked for.
     pub bytes_share: Option<f64>,
@@ -61,7 +61,7 @@ pub struct StreamInput {
     pub recorded_s: Option<f64>,
     /// Open loop: slots of the device queue, of an array those of each member; null where it takes as many as come, or members differ. Closed loop: outstanding requests.
     pub queue_depth: Option<u32>,
-    /// Read and write requests admitted to the device.
+    /// Read and write requests admitted to the device since measuring began.
     pub requests: u64,
     /// Of these, reads.
     pub reads: u64,
@@ -73,6 +73,9 @@ pub struct StreamInput {
     pub trims: u64,
     /// Flushes admitted to the device; `latency.flush` has their response times.
     pub flushes: u64,
+    /// Requests of all kinds admitted during the warm-up, which are in no other figure; those of them that completed later are among the
+    /// completed ones.
+    pub warm_up_requests: u64,
     /// Flushes of the input, dropped because no device has a DRAM buffer.
     pub flushes_ignored: u64,
     /// Bad lines of the trace, skipped because --on-bad-line skip was given.
@@ -119,7 +122,13 @@ pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
             latency: LatencySummary::by_op(served),
             breakdown: Breakdown::by_op(served),
             excess: ExcessOf::by_op(served),
-            throughput: Throughput::new(served, issued.first_arrival.unwrap_or(Time::ZERO)),
+            throughput: Throughput::new(
+                served,
+                outcome
+                    .measured_from
+                    .or(issued.first_arrival)
+                    .unwrap_or(Time::ZERO),
+            ),
             bytes_share: share(served.bytes.iter().sum(), all),
             contest_share: outcome.contention.as_ref().and_then(|window| {
                 share(window.bytes[place]?, window.bytes.iter().flatten().sum())
@@ -150,6 +159,7 @@ fn input(
         time_scale: issued.time_scale(),
         recorded_s: issued.recorded_s().filter(|_| stream.workload.is_none()),
         queue_depth: queue_depth(slots, &issued.replay),
+        warm_up_requests: issued.unmeasured,
         ..StreamInput::new(&issued.counts, served)
     }
 }

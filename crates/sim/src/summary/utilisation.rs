@@ -13,8 +13,11 @@ use wordline_observe::Busy;
 pub struct TimeSummary {
     /// Simulated time from the start of the clock to the last event.
     pub simulated_s: f64,
-    /// When the first request was issued.
+    /// When the first measured request was issued.
     pub first_arrival_s: f64,
+    /// When measuring began: at the end of the warm-up (`observe.warm_up_s`, `warm_up_requests`, `warm_up_files`), or without one at
+    /// the first arrival. What is said to be "from the first arrival on" is from here on.
+    pub measured_from_s: f64,
     /// When the last request was completed; collections may go on after it.
     pub last_completion_s: f64,
     /// Simulated time in which the device held a request: from the moment in which its command, and the data of a write, was there.

@@ -10,7 +10,7 @@ use wordline_observe::{Heading, ObserveError, Table, Values};
 
 /// A row for each die: what it was used for, and the energy it took.
 pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
-    let span = outcome.end.since(outcome.first_arrival());
+    let span = outcome.end.since(outcome.measured_from());
     let energy: Vec<_> = outcome
         .ssds()
         .flat_map(|ssd| energy_of_dies(&ssd, span))

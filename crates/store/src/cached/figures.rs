@@ -1,9 +1,9 @@
 //! What a cache has done.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Time;
+use wordline_kernel::{Time, since};
 
-/// Counts since the start, of pages of the cache if nothing else is said.
+/// Counts since measuring began, of pages of the cache if nothing else is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// Pages of reads that were resident.
@@ -70,6 +70,11 @@ pub struct Destaged {
     /// Time from the first read of a group to its last write, summed over the groups.
     pub time: Time,
 }
+
+since!(Destaged: pages, writes, groups, time);
+since!(Figures: resident_hits, suspected_hits, joined, misses, bypassed, hits_uncorrectable, pages_lost, host_failures, reads_hit,
+    reads, writes, fills, updates, invalidated, records, summaries, written_hits, write_hits, write_hits_written, write_misses,
+    writes_bypassed, rests, divisions, destages);
 
 impl Figures {
     /// Pages of reads.

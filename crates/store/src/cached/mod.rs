@@ -35,7 +35,7 @@ use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ti
 use wordline_device::{Interface, Ssd};
 use wordline_ftl::{Lpn, OwnedMap};
 use wordline_kernel::memory::Table as MemoryTable;
-use wordline_kernel::{Context, EventQueue, Probe, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Since, Time};
 use wordline_partition::Partitioning;
 
 use admission::Filter;
@@ -99,6 +99,8 @@ pub struct Cached<B: BlockDevice> {
     held: Vec<Ticket>,
     completions: Vec<Completion>,
     figures: Figures,
+    /// When measuring began.
+    before: Counted,
     versions: Option<Box<Versions>>,
     /// What a tier schedules, before it is put into the owner's queue.
     #[serde(skip)]
@@ -106,6 +108,14 @@ pub struct Cached<B: BlockDevice> {
     /// What a tier has completed, before it is dealt with.
     #[serde(skip)]
     done: Vec<Done>,
+}
+
+/// What a cache counts, since the start.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Counted {
+    figures: Figures,
+    pages: residents::Counts,
+    trainings: u32,
 }
 
 /// What the tiers schedule.
@@ -199,6 +209,7 @@ impl<B: BlockDevice> Cached<B> {
             held: Vec::new(),
             completions: Vec::new(),
             figures: Figures::default(),
+            before: Counted::default(),
             versions: None,
             scheduled: Scheduled::default(),
             done: Vec::new(),
@@ -262,13 +273,24 @@ impl<B: BlockDevice> Cached<B> {
             dirty: residents.dirty(),
         }
     }
-    /// What decides of its space by how full victims are knows of them, if anything does.
+    /// What decides of its space by how full victims are knows of them, if anything does; trainings since measuring began.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
-        self.division.learned()
+        let learned = self.division.learned()?;
+        Some(wordline_partition::Learned {
+            trainings: learned.trainings - self.before.trainings,
+            ..learned
+        })
     }
-    /// What it has done so far.
+    /// What has become of its pages since measuring began.
+    pub fn page_counts(&self) -> residents::Counts {
+        self.residents().counts().since(&self.before.pages)
+    }
+    /// What it has done since measuring began.
     pub fn figures(&self) -> Figures {
-        Figures {
+        self.counted().figures.since(&self.before.figures)
+    }
+    fn counted(&self) -> Counted {
+        let figures = Figures {
             divisions: self.division.changes,
             summaries: self.flash.mapping().summarized(),
             records: self
@@ -277,6 +299,14 @@ impl<B: BlockDevice> Cached<B> {
                 .as_ref()
                 .map_or(self.figures.records, |journal| journal.programs()),
             ..self.figures
+        };
+        Counted {
+            figures,
+            pages: self.residents().counts(),
+            trainings: self
+                .division
+                .learned()
+                .map_or(0, |learned| learned.trainings),
         }
     }
 
@@ -448,6 +478,11 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
 
     fn user_bytes(&self) -> u64 {
         self.backing.user_bytes()
+    }
+    fn begin_measuring(&mut self, now: Time) {
+        self.flash.begin_measuring(now);
+        self.backing.begin_measuring(now);
+        self.before = self.counted();
     }
     fn takes(&self, _stream: u32) -> bool {
         (self.requests.len() as u32) < self.plan.queue_depth

@@ -12,6 +12,7 @@ use wordline_ftl::mapping::owned::Pages;
 use wordline_ftl::owner::{Claims, Owner};
 use wordline_ftl::recovery::{Flash, Label};
 use wordline_kernel::memory::Table;
+use wordline_kernel::since;
 use wordline_nand::Ppn;
 
 use super::journal::{Journal, Kind};
@@ -47,6 +48,8 @@ pub struct Counts {
     /// Suspected pages that were lost with their blocks.
     pub suspected_lost: u64,
 }
+
+since!(Counts: evicted, dropped, suspected_lost);
 
 /// What the flash holds of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
