@@ -20,6 +20,8 @@ import wordline
 from wordline.metric import metric
 from wordline.pages import charts_of
 from wordline.search.goal import bound
+from wordline.search.plan import require_figure
+from wordline.sweep.work import figures
 
 pytest.importorskip("optuna")
 
@@ -257,6 +259,33 @@ def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
             "latency.p99_us: is no figure of the summary and no key that varies; did you mean",
         ),
         (
+            ("--minimise", "version", "--vary", "host.queue_depth=1,2"),
+            "version: is not a number; choose a figure that is one",
+        ),
+        (
+            (
+                "--minimise",
+                "time.busy_s",
+                "--subject-to",
+                "device.name < 3",
+                "--vary",
+                "host.queue_depth=1,2",
+            ),
+            "device.name: is not a number",
+        ),
+        (
+            ("--maximise", "speed.cpu_s", "--vary", "host.queue_depth=1,2"),
+            "speed.cpu_s: is not a result of the device",
+        ),
+        (
+            ("--minimise", "latency.trim.mean_us", "--vary", "host.queue_depth=1,2"),
+            "latency.trim.mean_us: has no value in the first run; choose a figure that each run",
+        ),
+        (
+            ("--minimise", "buffer.hit_ratio", "--vary", "host.queue_depth=1:64"),
+            "buffer.hit_ratio: has no value in 8 runs; choose a figure that each run has",
+        ),
+        (
             ("--minimise", "a", "--vary", "host.queue_depth=1,2", "--pruner", "median"),
             "--rungs 5000,20000",
         ),
@@ -293,6 +322,17 @@ def test_what_is_wrong_is_said(
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not Path("here").exists()
+
+
+def test_every_number_of_a_run_can_be_searched_for(device: str) -> None:
+    found = figures(wordline.run(device, requests=False).summary)
+    numbers = [name for name, value in found.items() if type(value) in (int, float)]
+    assert len(numbers) > 150
+    for name in numbers:
+        require_figure(name)
+    for name in ("device.name", "input.kind"):
+        with pytest.raises(wordline.WordlineError, match="is not a number"):
+            require_figure(name)
 
 
 def test_a_figure_without_a_value_fails_its_trial_alone(device: str, wordline: Command) -> None:

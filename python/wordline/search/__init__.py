@@ -14,10 +14,19 @@ from wordline import _wordline, config, output_folder, units
 from wordline._wordline import WordlineError
 from wordline.claim import claimed
 from wordline.config import Source
-from wordline.search.goal import bound, objectives
+from wordline.search.goal import NoValueError, bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
-from wordline.search.trials import BOUNDED, DIGEST, ERROR, PLACE, ended, lines_in, opened
+from wordline.search.trials import (
+    BOUNDED,
+    DIGEST,
+    ERROR,
+    JOURNAL,
+    PLACE,
+    ended,
+    lines_in,
+    opened,
+)
 from wordline.sweep.local import job_count
 from wordline.sweep.plan import OWN
 from wordline.sweep.table import series
@@ -211,7 +220,8 @@ def carry_out(
     _require_readable(plan)
     job_count(jobs)
     place = None if out is None else output_folder.check(out, "search")
-    with claimed(place):
+    with claimed(place), output_folder.made(place):
+        is_new = place is not None and not Path(place, JOURNAL).exists()
         lines = None if place is None else lines_in(place)
         study = opened(plan, lines)
         found = Search(plan, study)
@@ -221,6 +231,10 @@ def carry_out(
         except KeyboardInterrupt:
             _keep(found, place, lines)
             raise SearchInterrupted(found) from None
+        except NoValueError:
+            if lines and is_new:
+                Path(lines.path).unlink(missing_ok=True)
+            raise
         _keep(found, place, lines)
     return found
 

@@ -72,9 +72,17 @@ def bound(text: str) -> Bound:
         ) from None
 
 
+class NoValueError(WordlineError):
+    """A run has no value for a figure."""
+
+    def __init__(self, name: str, where: str = "this run") -> None:
+        super().__init__(f"{name}: has no value in {where}; choose a figure that each run has")
+        self.name = name
+
+
 def value_of(name: str, figures: Mapping[str, object], params: Mapping[str, object]) -> float:
-    """What a run has for a name: a figure, or a key that varies. Raises WordlineError."""
+    """The value of a figure in a run, or of a key that varies. Raises NoValueError."""
     found = params.get(name, figures.get(name))
     if isinstance(found, bool) or not isinstance(found, int | float):
-        raise WordlineError(f"{name}: has no value in this run; choose a figure that each run has")
+        raise NoValueError(name)
     return float(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
-from wordline.search.goal import value_of
+from wordline.search.goal import NoValueError, value_of
 from wordline.search.plan import Plan
 from wordline.search.space import grid, space
 from wordline.search.trials import BOUNDED, DIGEST, ERROR, PLACE, ended, sampler
@@ -20,6 +20,13 @@ from wordline.sweep.workers import Workers
 
 if TYPE_CHECKING:
     import optuna
+
+
+OF_REQUESTS = ("latency", "breakdown", "excess", "worst_case")
+"""Tables of figures that have a value where there are requests of the kind."""
+MOST_WITHOUT = 8
+"""Trials without a value after which a search whose figure may be absent stops: with half of the
+configurations lacking it, one search in 256 would stop too early."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,10 @@ class Loop:
         self._space = space(plan.vary)
         self._grid = grid(self._space) if plan.sampler == "grid" else None
         self._total = plan.trials if self._grid is None else min(plan.trials, len(self._grid))
-        self._ended = len(ended(study))
+        known = ended(study)
+        self._ended = len(known)
+        self._has_values = any(one.values for one in known.values())
+        self._without = 0
         self._known = Known(here=workers.largest_bytes is None)
         self._inputs = _wordline.Inputs()
         self._preparations: set[str] = set()
@@ -107,7 +117,7 @@ class Loop:
         return replace(task, preparation=None, job=job)
 
     def _over(self, task: Task, done: Done) -> Task | None:
-        """Tells what came of a run; returns the next of its trial, if there is one."""
+        """Reports the outcome of a run to Optuna; returns the next task of its trial, if any."""
         trial, rung = self._trials.pop(task.points[0].index)
         try:
             if done.fault:
@@ -115,9 +125,20 @@ class Loop:
             if rung < len(self._plan.rungs):
                 return self._look(trial, rung, done)
             self._complete(trial, done)
+        except NoValueError as reason:
+            self._fail(trial, str(reason))
+            self._require_values(reason.name)
         except WordlineError as reason:
             self._fail(trial, str(reason))
         return None
+
+    def _require_values(self, name: str) -> None:
+        """Raises NoValueError if the trials to come would have no value for a figure either: of the
+        same requests after the first trial, else after some."""
+        self._without += 1
+        is_fixed = name.split(".")[0] in OF_REQUESTS and self._plan.has_fixed_load()
+        if not self._has_values and self._without >= (1 if is_fixed else MOST_WITHOUT):
+            raise NoValueError(name, "the first run" if is_fixed else f"{self._without} runs")
 
     def _look(self, trial: optuna.Trial, rung: int, done: Done) -> Task | None:
         """Goes on with a trial after a rung, or gives it up."""
@@ -125,6 +146,7 @@ class Loop:
 
         (one,) = self._plan.objectives
         trial.report(value_of(one.name, done.figures, trial.params), self._plan.rungs[rung])
+        self._has_values = True
         if not trial.should_prune():
             return self._begin(trial, rung + 1)
         self._ended += 1
@@ -135,6 +157,7 @@ class Loop:
         plan = self._plan
         values = [value_of(one.name, done.figures, trial.params) for one in plan.objectives]
         bounded = {one.name: value_of(one.name, done.figures, trial.params) for one in plan.bounds}
+        self._has_values = True
         for one in plan.bounds:
             trial.set_constraint(str(one), one.excess(bounded[one.name]))
         if bounded:

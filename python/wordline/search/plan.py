@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import product
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import wordline
 from wordline import _wordline, config, spelling
@@ -16,10 +16,14 @@ from wordline._wordline import WordlineError
 from wordline.arguments import whole
 from wordline.search.goal import Bound, Objective
 from wordline.search.space import ends, grid, space
+from wordline.summary import Summary
 from wordline.sweep.plan import OPTIONS, OWN
 from wordline.sweep.tasks import identity
+from wordline.sweep.work import LEFT_OUT
 
 SAMPLERS = ("tpe", "random", "nsga2", "grid")
+LOADS = ("workload", "streams", "replay")
+"""Tables of a configuration that say which requests there are."""
 PRUNERS = ("none", "median", "halving", "hyperband")
 
 
@@ -43,6 +47,10 @@ class Plan:
     def bounded(self) -> list[str]:
         """The names of the bounds that are metrics."""
         return list(dict.fromkeys(one.name for one in self.bounds if one.name not in self.vary))
+
+    def has_fixed_load(self) -> bool:
+        """Whether all trials have the same requests."""
+        return not any(key in OWN or key.split(".")[0] in LOADS for key in self.vary)
 
     def keys(self) -> dict[str, Any]:
         """The values of configuration keys that all trials share."""
@@ -88,7 +96,7 @@ def require(plan: Plan) -> None:
     _require_keys(plan)
     for one in (*plan.objectives, *plan.bounds):
         if one.name not in plan.vary:
-            _require_figure(one.name)
+            require_figure(one.name)
 
 
 def _require_numbers(plan: Plan) -> None:
@@ -125,12 +133,25 @@ def _fault(plan: Plan, keys: Mapping[str, Any]) -> str:
     return ""
 
 
-def _require_figure(name: str) -> None:
+def _require_number(name: str) -> None:
+    """Raises WordlineError unless a metric of this name is a number that the load decides."""
+    kind: Any = Summary
+    for part in name.split("."):
+        kind = get_type_hints(kind)[part]
+        kind = next((one for one in get_args(kind) if one is not type(None)), kind)
+    if kind not in (int, float):
+        raise WordlineError(f"{name}: is not a number; choose a figure that is one")
+    if name.split(".")[0] in LEFT_OUT:
+        raise WordlineError(f"{name}: is not a result of the device; choose a figure that is one")
+
+
+def require_figure(name: str) -> None:
     """Raises WordlineError unless a summary can have a figure of this name."""
     ops = ("all", "read", "write")
     known = [one["name"].replace("{op}", op) for one in wordline.metrics() for op in ops]
     known = [one for one in dict.fromkeys(known) if not re.search(r"[\[{]", one)]
     if name in known:
+        _require_number(name)
         return
     near = [one for one in known if one.split(".")[-1] == name.split(".")[-1]]
     near = (near or get_close_matches(name, known))[:4]
