@@ -802,3 +802,44 @@ def recorded(name: str, requests: int) -> str:
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join([head, *lines]) + "\n")
     return name
+
+
+def test_a_sweep_of_many_points_is_announced_before_they_are_checked(
+    tiny: str, trace: str, place: Path
+) -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-m", "wordline", "sweep", tiny, "--trace", trace, "--seeds", "500000"],
+        cwd=place, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with started:
+        assert started.stderr is not None
+        said = started.stderr.readline()
+        still_checking = started.poll() is None and not (place / "out").exists()
+        started.kill()
+    assert said == "500,000 points; all are checked before the first one runs\n"
+    assert still_checking
+
+
+def test_the_time_to_list_points_is_linear_in_their_number(tiny: str) -> None:
+    def cpu_s(seeds: int) -> float:
+        begun = time.process_time()
+        assert len(plans.points(plans.Plan(tiny, seeds=seeds))) == seeds
+        return time.process_time() - begun
+
+    few = min(cpu_s(1_000) for _ in range(3))
+    assert cpu_s(20_000) < 100 * few
+
+
+def test_more_points_than_a_sweep_may_have_are_refused_at_once(
+    wordline: Command, tiny: str
+) -> None:
+    for args, said in (
+        (("--seeds", "1000001"), "seeds = 1000001: give how many, from 1 to 1,000,000, or a list"),
+        (
+            ("--seeds", "500001", "--vary", "host.queue_depth=1,2"),
+            "1,000,002 points are more than 1,000,000; vary fewer keys",
+        ),
+    ):
+        done = wordline("sweep", tiny, *args)
+        assert done.returncode == 2
+        assert said in done.stderr

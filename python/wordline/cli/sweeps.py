@@ -17,8 +17,11 @@ from wordline.cli.command import command, device_argument
 from wordline.cli.exit import DONE, FAILED, fault, interrupted
 from wordline.cli.many_traces import ManyTraces
 from wordline.cli.options import STRICT
-from wordline.cli.streams import shows_progress
+from wordline.cli.streams import note, shows_progress
 from wordline.sweep import Sweep, SweepInterrupted, plan, sweep
+
+MANY_POINTS = 10_000
+"""Points whose check takes long enough to be announced: a second or more."""
 
 
 @command(options.SWEEP, writes="sweep", name="sweep", cls=ManyTraces)
@@ -52,6 +55,9 @@ def sweep_command(
     Ctrl-C, 143 SIGTERM.
     """
     chosen = _plan(device, given)
+    count = plan.most(chosen)
+    if count > MANY_POINTS:
+        note(f"{units.many(count, 'point')}; all are checked before the first one runs")
     place = output_folder.check(out or Path("out", f"sweep-{_name(device)}"), "sweep")
     try:
         done = sweep(chosen, on=on, jobs=jobs, out=place, progress=shows_progress(progress))

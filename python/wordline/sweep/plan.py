@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -114,7 +115,9 @@ def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
     shaped["when"] = [when] if isinstance(when, str) else _list(when, f"{where}when")
     plan = Plan(**shaped)
     try:
-        points(plan)
+        most(plan)
+        if plan.when:
+            points(plan)
     except WordlineError as fault:
         raise WordlineError(f"{where}{fault}") from None
     return plan
@@ -123,13 +126,10 @@ def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
 def points(plan: Plan) -> list[Point]:
     """All points of a plan, in its order: seeds fastest, then the keys from the last. Raises
     WordlineError."""
+    most(plan)
     axes = _axes(plan)
-    count = 1
-    for axis in axes:
-        count *= len(axis)
-    if count > MOST_POINTS:
-        raise WordlineError(f"{count} points are more than {MOST_POINTS}; vary fewer keys")
     keys = list(dict.fromkeys(key for axis in axes for one in axis for key in one))
+    several = {key for axis in axes if len(axis) > 1 for one in axis for key in one}
     conditions = [Condition(text, keys) for text in plan.when]
     found: list[Point] = []
     for parts in itertools.product(*axes):
@@ -137,10 +137,18 @@ def points(plan: Plan) -> list[Point]:
         for part in parts:
             varied |= part
         if all(condition.holds(varied) for condition in conditions):
-            found.append(_point(plan, len(found), varied, axes))
+            found.append(_point(plan, len(found), varied, several))
     if not found:
         raise WordlineError("the plan has no point: no combination meets the conditions of when")
     return found
+
+
+def most(plan: Plan) -> int:
+    """Points of a plan before its conditions. Raises WordlineError if they are too many."""
+    count = math.prod(map(len, _axes(plan)))
+    if count > MOST_POINTS:
+        raise WordlineError(f"{count:,} points are more than {MOST_POINTS:,}; vary fewer keys")
+    return count
 
 
 def varying(plan: Plan) -> list[str]:
@@ -164,12 +172,10 @@ def _axes(plan: Plan) -> list[list[Assignment]]:
     return [axis for axis in axes if axis]
 
 
-def _point(
-    plan: Plan, index: int, varied: Assignment, axes: Sequence[Sequence[Assignment]]
-) -> Point:
+def _point(plan: Plan, index: int, varied: Assignment, several: Set[str]) -> Point:
+    """The point of some values; `several` are the keys that have more than one."""
     every = {**plan.set, **plan.options, **varied}
     trace = every.get("trace")
-    several = {key for axis in axes if len(axis) > 1 for one in axis for key in one}
     return Point(
         index=index,
         device=str(every["device"]),
@@ -210,8 +216,10 @@ def _several(value: object, key: str) -> list[str]:
 
 def _seeds(seeds: object) -> list[int]:
     if not isinstance(seeds, list):
-        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= 1_000_000:
-            raise WordlineError(f"seeds = {seeds!r}: give how many, from 1, or a list")
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_POINTS:
+            raise WordlineError(
+                f"seeds = {seeds!r}: give how many, from 1 to {MOST_POINTS:,}, or a list"
+            )
         return list(range(1, seeds + 1))
     listed = cast("list[object]", seeds)
     for seed in listed:

@@ -122,6 +122,7 @@ class Known:
 
     def __init__(self, *, here: bool = True) -> None:
         self._here = here
+        self._program = (wordline.__version__, _wordline.build())
         self._sources: dict[str | Source, Source] = {}
         self._devices: dict[str, _Device] = {}
         self._traces: dict[tuple[str, ...], str] = {}
@@ -143,7 +144,7 @@ class Known:
             self._traces[point.trace] = identity(point.trace)
         parts = [
             device.resolved, self._traces[point.trace], point.seed, point.options,
-            wordline.__version__, _wordline.build(), *tables,
+            *self._program, *tables,
         ]  # fmt: skip
         told = json.dumps(parts, sort_keys=True, default=str).encode()
         preparation = None
