@@ -76,7 +76,7 @@ class OnFlash:
         self._spare: float = resolved["ftl"]["over_provisioning_ratio"]
 
     def sized(self, pages: int) -> dict[str, Value]:
-        """The keys of a device whose cache holds so many pages or, in whole blocks, a few more."""
+        """The keys of a device whose cache holds `pages` pages or, in whole blocks, a few more."""
         return in_blocks(self._resolved, pages / (1 - self._spare) / self._block_pages, math.ceil)
 
     def is_narrowed(self, pages: int) -> bool:
@@ -99,7 +99,7 @@ def wiring(resolved: Mapping[str, Any]) -> dict[str, int]:
 def in_blocks(
     resolved: Mapping[str, Any], blocks: float, rounded: Callable[[float], int] = round
 ) -> dict[str, Value]:
-    """The keys of a device of so many blocks. A small one has fewer ways, dies, channels and
+    """The keys of a device of `blocks` blocks. A small one has fewer ways, dies, channels and
     planes, so that a plane keeps LEAST_BLOCKS."""
     wired = wiring(resolved)
     for key in wired:

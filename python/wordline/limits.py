@@ -51,7 +51,7 @@ def address_space() -> int | None:
 
 
 def short_of_files(wanted: int = FILES) -> str | None:
-    """What is wrong if this process may not have so many files open."""
+    """The fault if this process may not have `wanted` files open; None if it may."""
     most = of_files()
     if most is None or most >= wanted:
         return None
@@ -62,8 +62,8 @@ def short_of_files(wanted: int = FILES) -> str | None:
 
 
 def short_of_tables(before: int = 0) -> str | None:
-    """What is wrong if there is no room for polars, which reads tables and draws reports, behind
-    work that takes so many bytes before."""
+    """The fault if there is no room for polars, which reads tables and draws reports, after work
+    that takes `before` bytes; None if there is."""
     wanted = TABLES_BYTES + before
     left = address_space()
     if left is None or left >= wanted or "polars" in sys.modules:

@@ -259,11 +259,11 @@ def plan_cache(
                   bytes that are fewer are refused
     rate          look at this share of the pages of the trace, chosen by hash
     seed          chooses them, 0 to 2**64 - 1
-    steps         divisions are compared in steps of so many to the whole flash, 4 to 400
+    steps         number of steps in which the whole flash is divided to compare divisions, 4 to 400
     check         also simulate the leading requests on what the models recommend and on the disk
                   alone, and recommend by that
-    leading       so many reads and writes, the first of the trace, are played on the model of the
-                  disk and simulated; fewer, if they ask for more than 1,048,576 pages
+    leading       number of reads and writes at the beginning of the trace that are replayed on the
+                  model of the disk and simulated; fewer, if they ask for more than 1,048,576 pages
     overrides     values of configuration keys; those that begin with `disk.` are of the disk
     max_requests, format, columns, on_bad_line, time_order, align, volumes, progress, out
                   as of `wordline.cache`

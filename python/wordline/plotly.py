@@ -101,13 +101,13 @@ def logarithmic(
         float(f"{step * 10.0**power:.12g}") for power in powers if power % every == 0
         for step in steps
     ]  # fmt: skip
-    beside = 0.04 * (high - low)
+    margin = 0.04 * (high - low)
     return {
         "title": {"text": f"{title} (log)"},
         "type": "log",
         "tickvals": ticks,
         "ticktext": [text(tick) for tick in ticks],
-        "range": [low - beside, high + beside],
+        "range": [low - margin, high + margin],
     }
 
 
@@ -116,13 +116,13 @@ def at_values(title: str, values: Sequence[float], text: Callable[[float], str])
     a decade, as numbers that double do."""
     spread = min(values) > 0 and max(values) > 10 * min(values)
     ends = [math.log10(one) if spread else one for one in (min(values), max(values))]
-    beside = 0.05 * (ends[1] - ends[0]) or 1.0
+    margin = 0.05 * (ends[1] - ends[0]) or 1.0
     return {
         "title": {"text": f"{title} (log)" if spread else title},
         "type": "log" if spread else "linear",
         "tickvals": list(values),
         "ticktext": [text(one) for one in values],
-        "range": [ends[0] - beside, ends[1] + beside],
+        "range": [ends[0] - margin, ends[1] + margin],
         "autotickangles": [0, -45, -90],
     }
 

@@ -1,5 +1,5 @@
-"""How requests were issued, in a sentence: open or closed loop or with think times, scaled or not,
-and how long the recording was beside the simulation."""
+"""A sentence on how requests were issued: open or closed loop or with think times, scaled or not,
+with the durations of the recording and of the simulation."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -150,8 +150,8 @@ def run(
     The GIL is released while the simulation runs, unless a policy written in Python takes part.
 
     Raises WordlineError or KeyboardInterrupt if nothing was simulated; RunError (a WordlineError)
-    if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was, be it
-    the whole run. These two carry it as `.result`, and with `out` it is on disk.
+    if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was, even if
+    it was the whole run. These two carry it as `.result`, and with `out` it is on disk.
     """
     given = settings(overrides)
     if device is not None:

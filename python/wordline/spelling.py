@@ -46,7 +46,7 @@ def of_command(flags: Mapping[str, str]) -> Generator[None]:
 
 
 def keep_options() -> None:
-    """Leaves options in the messages of this process, whoever asks."""
+    """Leaves options in the messages of this process, also for callers from Python."""
     _flags.set({})
 
 
@@ -56,7 +56,7 @@ def name(parameter: str) -> str:
 
 
 def message(text: str) -> str:
-    """A message of the simulator, which names options, for whoever asks: Python reads
+    """A message of the simulator, which names options, in the terms of the caller: Python reads
     `time_order="sort"` for `--time-order sort`. Commands in backticks stay as they are."""
     if _flags.get() is not None or "--" not in text:
         return text

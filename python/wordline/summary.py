@@ -261,8 +261,8 @@ class MemberInput(TypedDict):
 
 
 class ProgrammedBytes(TypedDict):
-    """Bytes that the flash has programmed, by what they were for. Each counts once; together they
-    are `flash.programmed_bytes`, and by `flash.host_written_bytes` they are the parts of
+    """Bytes that the flash has programmed, by purpose. Each counts once; their sum is
+    `flash.programmed_bytes`, and divided by `flash.host_written_bytes` they are the parts of
     `flash.write_amplification`."""
 
     host_bytes: int
@@ -582,8 +582,8 @@ class Regulation(TypedDict):
 
 
 class SlcCache(TypedDict):
-    """What went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding are
-    among `flash.gc_pages_moved`, and so in `flash.write_amplification`
+    """Pages that went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding
+    are among `flash.gc_pages_moved`, and so in `flash.write_amplification`
     (`flash.programmed.fold_bytes`)."""
 
     pages_written: int

@@ -33,7 +33,7 @@ pub struct Paging {
     pub page_bytes: u64,
     /// Take no more requests than these.
     pub max_requests: Option<u64>,
-    /// Keep so many of the first reads and writes as they were asked for, for a replay on the disk.
+    /// Number of leading reads and writes to keep as they were asked for, for a replay on the disk.
     pub leading: u64,
 }
 
@@ -340,7 +340,7 @@ impl Leading {
             asked.offset += starts.get(&asked.volume).copied().unwrap_or(0);
         }
     }
-    /// How many volumes the trace has.
+    /// Volumes of the trace.
     pub(super) fn volumes(&self) -> usize {
         self.ends.len()
     }

@@ -180,7 +180,7 @@ pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
 /// A column of answers: its name, its unit, what it holds, and that of an answer.
 type Described<T> = (&'static str, &'static str, &'static str, fn(&Answer) -> T);
 
-/// What is told of an answer, but for its pages.
+/// Columns of an answer, except its pages.
 const FIGURES: [Described<Option<f64>>; 13] = [
     (
         "over_provisioning_ratio",

@@ -1,6 +1,6 @@
-//! How much a configuration may say, and how long a message about it is.
+//! Limits on the size of a configuration and on the length of messages about it.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::expect_used, reason = "a test that cannot continue fails")]
 
 use std::time::{Duration, Instant};
 

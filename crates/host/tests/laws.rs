@@ -65,7 +65,7 @@ struct Fixed {
     held: Vec<Option<Request>>,
     /// By stream: requests under way.
     under_way: Vec<usize>,
-    /// How often it was asked whether it takes a request.
+    /// Questions whether it takes a request. Count.
     questions: Cell<u64>,
     /// All that was ever asked: what, first byte, bytes.
     asked: Vec<(Op, u64, u64)>,
@@ -614,8 +614,8 @@ fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
     host
 }
 
-/// The numbers of requests of these streams in the order in which a store takes them that has so many slots for each stream: at each
-/// completion, all that wait are looked at, first come, first served.
+/// Numbers of the requests of these streams, in the order in which a store with `slots` slots for each stream takes them: at each
+/// completion, all waiting requests are looked at, first come, first served.
 fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     let mut free = [slots; 8];
     let mut waiting: Vec<(u64, u32)> = Vec::new();
@@ -645,7 +645,7 @@ fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     taken
 }
 
-/// How often a store is asked whether it takes a request, while a backlog of these streams drains.
+/// Questions to a store whether it takes a request, while a backlog of these streams drains. Count.
 fn questions(streams: &[u32]) -> u64 {
     let mut store = Fixed::new(17_000);
     (store.slots, store.slots_by_stream) = (4, true);

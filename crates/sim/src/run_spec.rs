@@ -358,7 +358,7 @@ impl RunSpec {
         Ok(())
     }
 
-    /// What the input of a run depends on: equal for runs that read the same requests, or refuse the same.
+    /// Key of the input of a run: equal for runs that read the same requests, or refuse the same ones.
     pub fn input_key(&self) -> Result<String, JobError> {
         let plan = self.plan()?;
         let device = (plan.user_bytes(), plan.volumes(), plan.replay);

@@ -1,4 +1,4 @@
-//! How the flash in front of a disk is divided: hits of writes by list, the sizes that were chosen, and what a power cut leaves of them.
+//! Division of the flash in front of a disk: write hits by list, the chosen sizes, and the sizes after a power cut.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::fmt::Write as _;
@@ -141,7 +141,7 @@ fn sizes_that_were_chosen_divide_the_flash() {
     }
 }
 
-/// What a policy has counted is in memory: where the power fails oftener than periods end, none ends.
+/// A policy counts in memory, so no period ends where power cuts come more often than periods do.
 #[test]
 fn power_cuts_oftener_than_periods_leave_the_sizes_as_they_were() {
     let config = format!("{STORE}partition = {{ op-fcl = {{ period_requests = 1500 }} }}\n{LOAD}");

@@ -1,4 +1,4 @@
-//! Bytes programmed by what they were for: their sum is what the dies have programmed, whatever programs pages, and by the bytes that
+//! Bytes programmed, by purpose: their sum is what the dies have programmed, whatever programs pages, and divided by the bytes that
 //! were written it is the write amplification.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
@@ -53,7 +53,7 @@ fn parts(flash: &FlashSummary) -> [u64; 11] {
     ]
 }
 
-/// What holds of any flash of pages so long: `page_programs` counts what dies have done, whatever for.
+/// Holds for any flash with pages of `page_bytes`: `page_programs` counts the programs of the dies, for any purpose.
 fn assert_adds_up(flash: &FlashSummary, page_bytes: u64, of: &str) {
     let sum: u64 = parts(flash).iter().sum();
     assert_eq!(sum, flash.programmed_bytes, "{of}");
@@ -68,7 +68,7 @@ fn assert_adds_up(flash: &FlashSummary, page_bytes: u64, of: &str) {
     assert_eq!(flash.write_amplification, expected, "{of}");
 }
 
-/// What holds besides where no program fails and the power does not.
+/// Holds in addition without failed programs and power cuts.
 fn assert_explained(summary: &Summary, page_bytes: u64, of: &str) {
     let (flash, parts) = (&summary.flash, &summary.flash.programmed);
     assert_adds_up(flash, page_bytes, of);
@@ -150,7 +150,7 @@ fn a_device_that_was_only_read_has_none() {
     assert_eq!(flash.page_write_amplification, None);
 }
 
-/// What a buffer absorbs is written and not programmed; what it holds of a page is the host's, the rest completes it.
+/// Writes that a buffer absorbs are not programmed. Of a page, the sectors in the buffer are the host's and the others are fill.
 #[test]
 fn a_buffer_that_absorbs_writes_has_less_than_one() {
     let hot = [

@@ -192,13 +192,13 @@ def sweep(
                `distributed.Client`, or any `concurrent.futures.Executor`
     jobs       processes of this machine; None for one a core
     out        folder for points.parquet, sweep.toml and points.jsonl, from which the same sweep
-               goes on if it was stopped; None to write none
+               continues if it was stopped; None to write none
     progress   True for a line on standard error, or a function that is called with a State
     options    those of `wordline.run`, such as fit="wrap", for all points
 
     Every point is checked before the first one runs: its configuration, and that its trace can be
     read and fits the device. Points that are equal run once, and equal preparations of devices are
-    made once. A point that fails says why in the table, and the others go on.
+    made once. A point that fails says why in the table, and the others are run.
 
     Raises WordlineError, or SweepInterrupted on Ctrl-C, which has the points that have ended.
     """
@@ -299,7 +299,7 @@ def _folder(
 
 def _require_points(place: str, former: Plan, plan: Plan, every: Sequence[Point]) -> None:
     """Raises WordlineError if a plan lacks points that the former has, whose results it would hide;
-    one with more points goes on from them."""
+    one with more points continues from them."""
     if former == plan:
         return
     lacking = set(map(_identity, plans.points(former))) - set(map(_identity, every))

@@ -97,7 +97,7 @@ class Journal(Generic[T]):
             told = ", ".join(map(str, damaged[:MOST_NAMED]))
             more = f" and {len(damaged) - MOST_NAMED} more" if len(damaged) > MOST_NAMED else ""
             checksums.warn(
-                f"{path}: not what was written: line {told}{more}; what they were of is run again"
+                f"{path}: not what was written: line {told}{more}; their points are run again"
             )
             _rewrite(path, set(damaged))
 

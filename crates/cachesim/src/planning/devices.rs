@@ -49,12 +49,12 @@ pub struct Flash {
 #[allow(missing_docs)]
 pub struct Disk {
     pub name: String,
-    /// Of a page, with its transfer and what the controller takes.
+    /// Time of a page, with its transfer and the time of the controller. Microseconds.
     pub read_us: f64,
     pub write_us: f64,
     /// `keys` of a model without positions; `random-accesses` of one with an arm.
     pub found_by: String,
-    /// What it is.
+    /// Its model.
     #[serde(skip)]
     pub(super) plan: wordline_disk::Plan,
 }

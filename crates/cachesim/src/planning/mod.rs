@@ -1,4 +1,4 @@
-//! How much flash in front of a disk, divided how, and what it would cost: from a trace, the cost models, and a replay of the leading
+//! Plans of flash in front of a disk: its size, its division and its cost, from a trace, the cost models, and a replay of the leading
 //! requests on the model of the disk.
 
 mod devices;
@@ -138,7 +138,7 @@ pub struct Answer {
     pub victim_utilisation: f64,
     /// Pages programmed, with those that collections move, by those that the host and fills program.
     pub write_amplification: f64,
-    /// What the host and fills program; none without times.
+    /// Bytes that the host and fills program per day; none without times.
     pub written_bytes_per_day: Option<f64>,
     /// In the time of the trace.
     pub erases: f64,
@@ -254,7 +254,7 @@ pub fn plan_cache(
     Ok(CachePlan {
         disk_only_us,
         disk_only,
-        replay: played.as_ref().map(Played::told),
+        replay: played.as_ref().map(Played::summary),
         input: input.clone(),
         flash,
         disk,
@@ -281,7 +281,7 @@ impl<'a> Played<'a> {
             disk: &disk.plan,
         })
     }
-    /// How many pages the requests ask for.
+    /// Pages that the requests ask for.
     fn page_requests(&self) -> u64 {
         let bytes = self.page_bytes;
         let of = |asked: &crate::source::Asked| {
@@ -289,7 +289,7 @@ impl<'a> Played<'a> {
         };
         self.requests.iter().map(of).sum()
     }
-    fn told(&self) -> Replay {
+    fn summary(&self) -> Replay {
         Replay {
             requests: self.requests.len() as u64,
             pages: self.page_requests(),
@@ -360,7 +360,7 @@ impl Case<'_> {
             map: answers.map(),
         })
     }
-    /// What is to be said of an over-provisioning that collections cannot bear at a size.
+    /// The note on an over-provisioning that is too small for collections at a size.
     fn clipped(&self, size: &OfSize) -> Option<String> {
         let unified = size.answers.iter().find(|one| one.policy == "unified")?;
         let asked = self.flash.over_provisioning_ratio;

@@ -31,7 +31,7 @@ pub(super) struct Played<'a> {
     pub(super) disk: &'a wordline_disk::Plan,
 }
 
-/// How long requests took, and what of it the disk took. Microseconds.
+/// Response times of requests, and their share of the disk. Microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Took {
     pub(super) reads: Mean,
@@ -72,7 +72,7 @@ impl Took {
     pub(super) fn request_us(&self) -> Option<f64> {
         self.reads.and(&self.writes).value()
     }
-    /// What all requests took together.
+    /// Sum of the response times of all requests. Microseconds.
     pub(super) fn all_us(&self) -> f64 {
         self.reads.us + self.writes.us
     }
@@ -118,10 +118,10 @@ struct Group {
     flushes: bool,
 }
 
-/// What a request of the disk is for.
+/// Purpose of a request of the disk.
 #[derive(Clone, Copy)]
 enum Purpose {
-    /// Pages that a job has missed: so many.
+    /// A number of pages that a job has missed.
     Fetch { job: u32, pages: u32 },
     /// A request of the host, as it is.
     Direct { job: u32 },
@@ -303,7 +303,7 @@ impl<'a> Tier<'a> {
         }
         self.over
     }
-    /// What happens on the disk before an instant.
+    /// Runs the disk up to an instant.
     fn run_until(&mut self, end: Time) {
         while self.spindle.next_time().is_some_and(|due| due < end) {
             self.spindle.step();
@@ -508,7 +508,7 @@ impl<'a> Tier<'a> {
         self.spindle.ask(at, access, tag);
     }
 
-    /// What requests of the disk that have ended were for.
+    /// Completes what the finished requests of the disk were for.
     fn settle(&mut self) {
         while let Some((tag, now)) = self.spindle.ended() {
             let (purpose, since) = self.purposes[tag as usize];

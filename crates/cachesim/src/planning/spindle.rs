@@ -23,7 +23,7 @@ pub(super) struct Spindle {
     pub(super) wrapped: u64,
 }
 
-/// What is asked of the disk.
+/// Request of the disk.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) op: Op,

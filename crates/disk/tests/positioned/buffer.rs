@@ -30,7 +30,7 @@ fn ask(write: bool, lbn: u64, sectors: u64) -> Ask {
     }
 }
 
-/// Response times, each request so many milliseconds after the completion of the one before.
+/// Response times of requests, each issued a number of milliseconds after the completion of the one before.
 fn times(config: &Config, asks: &[(Ask, f64)]) -> Vec<f64> {
     let gaps = asks.iter().skip(1).map(|(_, gap)| ms(*gap));
     let gaps = gaps.chain([ms(0.0)]).collect();
@@ -69,7 +69,7 @@ fn reading_ahead_to_the_end_of_the_track_stops_there() {
     assert_eq!(took("segment"), [11.01, 0.2, 0.2]);
 }
 
-/// What the segment holds begins on the track before, so that the next track is read, too, as far as the segment goes.
+/// The data in the segment begins on the track before, so the next track is read, too, as far as there is room.
 #[test]
 fn a_stream_over_a_track_end_is_read_ahead_by_a_track() {
     let config = round(json!({"buffer": {"read_ahead": "track"}}));

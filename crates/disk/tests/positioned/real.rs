@@ -1,5 +1,5 @@
-//! Response times that real drives gave. Where a recording is absent from `../shared/traces/disk/real` beside the project's root the tests say
-//! so and check nothing of that drive.
+//! Response times that were measured on real drives. Without a recording in `../shared/traces/disk/real`, relative to the project's root, the
+//! tests say so and check nothing of that drive.
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -27,7 +27,7 @@ pub enum Steps {
     /// Flash operations, each on one page: between two of them the host goes first, until the free blocks of the plane are down to the
     /// reserve or a write waits for the refresh.
     Page,
-    /// What a collection on demand leaves: all reads of the block are queued at once and each copy when its page has been read, and a request
-    /// waits behind those that are queued when it comes.
+    /// As in a collection on demand: all reads of the block are queued at once and each copy when its page has been read; a request waits
+    /// behind those that are queued when it arrives.
     Block,
 }

@@ -36,7 +36,7 @@ pub struct CacheSummary {
     pub read_size_pages: u64,
     /// Size that it chose last for the list of what is written, or for the only one.
     pub write_size_pages: u64,
-    /// What it left for over-provisioning: pages that hold nothing that is cached, so that collections gain from their victims.
+    /// Pages that it left for over-provisioning: they hold nothing that is cached, so that collections gain from their victims.
     pub over_provisioning_pages: u64,
     /// Pages that it held at the end.
     pub resident_pages: u64,

@@ -26,7 +26,7 @@ pub struct FlashSummary {
     pub host_written_bytes: u64,
     /// Bytes that the flash programmed: the sum of `flash.programmed`.
     pub programmed_bytes: u64,
-    /// What they were for.
+    /// Bytes that the flash programmed, by purpose.
     pub programmed: ProgrammedSummary,
     /// Bytes programmed per byte written: `flash.programmed_bytes` of `flash.host_written_bytes`, as the counters of drives have it. Below 1 where a DRAM buffer absorbs writes. Null if nothing was written.
     pub write_amplification: Option<f64>,

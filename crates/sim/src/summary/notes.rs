@@ -174,7 +174,7 @@ pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
     )
 }
 
-/// How to have a load that the store can serve.
+/// Advice on a load that the store can serve.
 fn remedy(generated: bool) -> &'static str {
     if generated {
         "Lower the rate (workload.arrival) or take a closed loop."

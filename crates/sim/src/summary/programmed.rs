@@ -1,4 +1,4 @@
-//! What the bytes that the flash has programmed were for.
+//! Bytes that the flash has programmed, by purpose.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use wordline_device::Programmed;
 
 use crate::record::FlashCounts;
 
-/// Bytes that the flash has programmed, by what they were for. Each counts once; together they are `flash.programmed_bytes`, and by
+/// Bytes that the flash has programmed, by purpose. Each counts once; their sum is `flash.programmed_bytes`, and divided by
 /// `flash.host_written_bytes` they are the parts of `flash.write_amplification`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ProgrammedBytes")]
@@ -23,9 +23,9 @@ pub struct ProgrammedSummary {
     pub wear_bytes: u64,
     /// Pages that were folded from the SLC cache.
     pub fold_bytes: u64,
-    /// Pages that moved for the sake of their data (read reclaim, refresh).
+    /// Pages that read reclaim and refresh moved because their data would have become unreadable.
     pub refresh_bytes: u64,
-    /// Pages that were programmed again for the sake of their reads (`regulation.rewrites`).
+    /// Pages that were programmed again so that their reads take less time (`regulation.rewrites`).
     pub rewrite_bytes: u64,
     /// Parts of the map, records of erases and of dead pages, and pages that only fill a block.
     pub map_bytes: u64,

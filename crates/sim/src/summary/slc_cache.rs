@@ -7,7 +7,7 @@ use wordline_device::SlcCounts;
 use super::figures::ratio;
 use crate::devices::Device;
 
-/// What went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding are among `flash.gc_pages_moved`, and so in `flash.write_amplification` (`flash.programmed.fold_bytes`).
+/// Pages that went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding are among `flash.gc_pages_moved`, and so in `flash.write_amplification` (`flash.programmed.fold_bytes`).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SlcCache")]
 pub struct SlcCacheSummary {

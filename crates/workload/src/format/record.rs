@@ -14,7 +14,7 @@ pub(crate) struct Record {
     pub(crate) op: Op,
     /// As in [`Request`].
     pub(crate) fua: bool,
-    /// How long it took when it was recorded, in ticks; [`Record::UNSTATED`] if the file does not say.
+    /// Recorded response time, in ticks; [`Record::UNSTATED`] if the file does not say.
     pub(crate) response: u64,
 }
 

@@ -37,14 +37,14 @@ impl Demand {
         let opens = !config.gc.own_block && copies;
         let is_host_full =
             plan.collects_for_writes_only() || config.gc.check == Check::FullBlock && !opens;
-        let beside = [
+        let others = [
             !is_host_full,
             config.gc.own_block && copies,
             config.wear.moves_data(),
             config.allocate.is_on_issue(),
             config.slc_cache.size().is_some(),
         ];
-        let active = beside.map(u32::from).iter().sum();
+        let active = others.map(u32::from).iter().sum();
         let free = plan.rest_blocks();
         Ok(Self {
             filled: user / plan.data_pages(),
