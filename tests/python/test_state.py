@@ -1,6 +1,7 @@
 """Runs that are stopped and go on, devices that are prepared once: as a user would do it."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -173,7 +174,14 @@ def test_files_that_are_no_state_are_refused_by_name(busy: str, wordline: Comman
     wordline("prepare", busy, "-o", "device.wls")
     Path("here").mkdir()
     Path("device.wls").rename("here/checkpoint.wls")
+    os.mkfifo("pipe.wls")
+    Path("piped").mkdir()
+    os.mkfifo("piped/checkpoint.wls")
+    not_regular = "is not a regular file; name a state that `wordline` wrote"
     for args, said in (
+        (("run", busy, "--from", "pipe.wls"), f"pipe.wls: {not_regular}"),
+        (("run", busy, "--from", "here"), f"here: {not_regular}"),
+        (("resume", "piped"), not_regular),
         (("run", busy, "--from", "no.wls"), "no.wls: holds no state"),
         (("run", busy, "--from", "absent.wls"), "absent.wls"),
         (("resume", "here"), "holds a device"),

@@ -307,9 +307,18 @@ impl<'de, R: BufRead + 'de> Flavor<'de> for Stream<R> {
     }
 }
 
+/// Opens a regular file. Any other is refused: opening a named pipe waits for a process that writes to it.
+fn open_regular(path: &Path) -> Result<File, StateError> {
+    let unreadable = |error: io::Error| StateError::unreadable(path, &error);
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        let remedy = "name a state that `wordline` wrote";
+        return Err(StateError::new(path, "is not a regular file", remedy));
+    }
+    File::open(path).map_err(unreadable)
+}
+
 fn open(path: &Path) -> Result<(Header, BufReader<File>), StateError> {
-    let file = File::open(path).map_err(|error| StateError::unreadable(path, &error))?;
-    let mut file = BufReader::new(file);
+    let mut file = BufReader::new(open_regular(path)?);
     let foreign = || {
         StateError::new(
             path,
