@@ -44,6 +44,21 @@ const GOOD: &str = "1000,hm,0,Read,4096,8192,1\n";
 const SKIP: &str = "correct it, or pass --on-bad-line skip";
 
 #[test]
+fn a_line_with_more_columns_than_the_header_is_an_error() {
+    const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
+    let lines = "0,read,0,512,0,7\n1,read,0,512,0\n";
+    assert_eq!(
+        error(format!("{HEADER}\n{lines}").as_bytes(), &STRICT),
+        format!("x.csv:2: column 6: there should be no such column, but it holds `7`; {SKIP}")
+    );
+    let recorded = format!("{HEADER},response_ns\n{lines}");
+    assert_eq!(read(recorded.as_bytes(), &STRICT).unwrap(), 2);
+    // A second file behind the first, such as `cat` leaves, has its own header.
+    let both = format!("{recorded}{HEADER}\n2,read,0,512,0,8\n");
+    assert!(error(both.as_bytes(), &STRICT).starts_with("x.csv:5: column 6: "));
+}
+
+#[test]
 fn a_bad_line_is_named_by_its_number_and_column() {
     let cases = [
         (

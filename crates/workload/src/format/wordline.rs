@@ -16,7 +16,16 @@ use crate::{Op, Request};
 pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
 const WITH_RESPONSE: &str = "time_ns,op,offset_bytes,size_bytes,volume,response_ns";
 
-struct Wordline;
+struct Wordline {
+    /// Whether a line may have the sixth column: as the header says, or where there is none.
+    has_response: bool,
+}
+
+impl Wordline {
+    const fn new() -> Self {
+        Self { has_response: true }
+    }
+}
 
 pub(super) fn detect(probe: &Probe) -> bool {
     probe.begins(HEADER.as_bytes())
@@ -28,7 +37,7 @@ pub(super) fn resembles(probe: &Probe) -> bool {
     let Some(line) = probe.lines().next() else {
         return false;
     };
-    if matches!(Wordline.parse(&mut Commas::new(line)), Ok(Some(_))) {
+    if matches!(Wordline::new().parse(&mut Commas::new(line)), Ok(Some(_))) {
         return true;
     }
     let line = line.to_ascii_lowercase();
@@ -39,7 +48,7 @@ pub(super) fn resembles(probe: &Probe) -> bool {
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
-    Box::new(Wordline)
+    Box::new(Wordline::new())
 }
 
 impl Line for Wordline {
@@ -53,7 +62,9 @@ impl Line for Wordline {
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
-        if fields.are(HEADER.as_bytes()) || fields.are(WITH_RESPONSE.as_bytes()) {
+        let has_response = fields.are(WITH_RESPONSE.as_bytes());
+        if has_response || fields.are(HEADER.as_bytes()) {
+            self.has_response = has_response;
             return Ok(None);
         }
         let ticks = fields.decimal("time", 3)?;
@@ -74,13 +85,11 @@ impl Line for Wordline {
             return fields.fault("a flush has no range: its offset and size are 0");
         }
         let volume = fields.number32("volume")?;
-        let response = if fields.end().is_ok() {
-            Record::UNSTATED
-        } else {
-            let response = fields.decimal("response time", 3)?;
-            fields.end()?;
-            response
-        };
+        let mut response = Record::UNSTATED;
+        if self.has_response && fields.end().is_err() {
+            response = fields.decimal("response time", 3)?;
+        }
+        fields.end()?;
         Ok(Some(Record {
             ticks,
             offset,
@@ -147,26 +156,26 @@ mod tests {
             response: Record::UNSTATED,
         };
         assert_eq!(
-            parsed(Wordline, "1234.567,trim,4096,8192,3"),
+            parsed(Wordline::new(), "1234.567,trim,4096,8192,3"),
             Ok(Some(expected))
         );
         assert_eq!(
-            parsed(Wordline, "1234.567,trim,4096,8192,3,2500.25"),
+            parsed(Wordline::new(), "1234.567,trim,4096,8192,3,2500.25"),
             Ok(Some(Record {
                 response: 2_500_250,
                 ..expected
             }))
         );
         assert_eq!(
-            parsed(Wordline, "1,trim,4096,8192,3,x").unwrap_err(),
+            parsed(Wordline::new(), "1,trim,4096,8192,3,x").unwrap_err(),
             "column 6: the response time is `x`, not a decimal number"
         );
         assert_eq!(
-            parsed(Wordline, "1,erase,4096,8192,3").unwrap_err(),
+            parsed(Wordline::new(), "1,erase,4096,8192,3").unwrap_err(),
             "column 2: the operation is `erase`, not read, write, write-fua, trim or flush"
         );
         assert_eq!(
-            parsed(Wordline, "1,flush,0,8192,3").unwrap_err(),
+            parsed(Wordline::new(), "1,flush,0,8192,3").unwrap_err(),
             "column 4: a flush has no range: its offset and size are 0"
         );
     }
