@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "checksums.json"
 SUMMARY = "summary.json"
-SCHEMA = 1
-"""Of results: that of summary.json."""
+SCHEMA = 2
+"""Version of the format of results: that of summary.json."""
 BLOCK = 1 << 20
 FIRST = b'{"crc32":"'
 """What a line begins with that has a checksum; it is of the rest, taken as an object by itself."""
@@ -78,7 +78,7 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
                     f"{path}: is not what was written (its checksum is another); run it again"
                 )
         except FileNotFoundError:
-            continue  # whoever needs it says so
+            continue  # the reader of the file reports it
         except OSError as fault:
             raise WordlineError(
                 f"{path}: cannot be read: {fault.strerror or fault}; run it again"

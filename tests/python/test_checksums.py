@@ -108,6 +108,8 @@ def restated(folder: Path, key: str, value: object) -> None:
     [
         ("version", "99.1.0", "was written by Wordline 99.1.0, and this is"),
         ("schema", 7, "holds results of schema 7, and this is Wordline"),
+        # Its write amplification is a ratio of pages.
+        ("schema", 1, "holds results of schema 1, and this is Wordline"),
     ],
 )
 def test_results_of_another_schema_or_a_future_version_are_refused(

@@ -67,8 +67,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::{Config, chosen};
 
-/// Version of the summary's format.
-pub const SCHEMA: u32 = 1;
+/// Version of the summary's format. In 2 `write_amplification` is a ratio of bytes, in 1 it is one of pages.
+pub const SCHEMA: u32 = 2;
 
 /// The content of `summary.json`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
