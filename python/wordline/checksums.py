@@ -36,8 +36,8 @@ def text_of(folder: str, names: Iterable[str]) -> str:
     """The checksums of files, as JSON."""
     # Without the module json, which takes long to import.
     lines = [f'    "{name}": "{_of_file(os.path.join(folder, name))}"' for name in sorted(names)]
-    told = ",\n".join(lines)
-    return f'{{\n  "schema": {SCHEMA},\n  "crc32": {{\n{told}\n  }}\n}}\n'
+    sums = ",\n".join(lines)
+    return f'{{\n  "schema": {SCHEMA},\n  "crc32": {{\n{sums}\n  }}\n}}\n'
 
 
 def covers(name: str) -> bool:
@@ -54,9 +54,9 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
 
     place = os.fspath(folder)
     try:
-        told = json.loads(small_file.text(os.path.join(place, NAME)))
-        known = {str(name): str(crc) for name, crc in told["crc32"].items()}
-        schema = told["schema"]
+        stated = json.loads(small_file.text(os.path.join(place, NAME)))
+        known = {str(name): str(crc) for name, crc in stated["crc32"].items()}
+        schema = stated["schema"]
         if strange := [name for name in known if not _is_own(name)]:
             raise ValueError(f"{strange[0]!r} is no name of a file in the folder")
     except FileNotFoundError:

@@ -111,15 +111,15 @@ def verdict(line: Line, side: int) -> str:
 
 def tally(comparison: Comparison, differing: Sequence[Line]) -> list[str]:
     """For each side after the first, how many metrics are better, worse and neither."""
-    told: list[str] = []
+    facts: list[str] = []
     for place, side in enumerate(comparison.sides[1:], 1):
         verdicts = [verdict(line, place) for line in differing]
         better, worse = verdicts.count("better"), verdicts.count("worse")
-        told.append(
+        facts.append(
             f"{side.name}: {units.many(better, 'metric')} better, {worse} worse, "
-            f"{len(verdicts) - better - worse} differ otherwise"
+            f"{len(verdicts) - better - worse} changed otherwise"
         )
-    return told
+    return facts
 
 
 def _has_ratio(lines: Sequence[Line]) -> bool:

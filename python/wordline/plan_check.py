@@ -298,10 +298,10 @@ def _flash(
     ends = [f"a request takes {units.duration(latency)} on average{against}", *hits]
     if lasts is not None:
         ends.append(f"the flash lasts {units.lifetime(lasts)}")
-    told = ", ".join(ends[:-1]) + " and " + ends[-1] if len(ends) > 1 else ends[0]
+    text = ", ".join(ends[:-1]) + " and " + ends[-1] if len(ends) > 1 else ends[0]
     return (
         f"Put {units.size(size['flash_bytes'])} of flash in front of {summary['disk']['name']}, "
-        f"{division(answer, page)}: {told}."
+        f"{division(answer, page)}: {text}."
     )
 
 

@@ -44,8 +44,8 @@ def expect_new(place: str) -> None:
 def sentence() -> str:
     """What the command has left, as far as it is there."""
     places = _before or {}
-    told = [one for place, before in places.items() if (one := _told(place, before))]
-    return "; ".join(told) or "nothing was written"
+    facts = [one for place, before in places.items() if (one := _told(place, before))]
+    return "; ".join(facts) or "nothing was written"
 
 
 def _told(place: str, before: Files) -> str:
@@ -53,25 +53,25 @@ def _told(place: str, before: Files) -> str:
     new = sorted(name for name, one in now.items() if before.get(name) != one)
     if new == [""]:
         return f"{place} was written"
-    told: list[str] = []
+    facts: list[str] = []
     if SUMMARY in new:
-        told.append(_results(place, now))
+        facts.append(_results(place, now))
     elif journal := next((name for name in JOURNALS if name in new), None):
-        told.append(f"{place} keeps what has ended ({journal}); the same command continues there")
+        facts.append(f"{place} keeps what has ended ({journal}); the same command continues there")
     elif others := [name for name in new if name != CHECKPOINT]:
-        told.append(f"{place} holds {', '.join(others)}")
+        facts.append(f"{place} holds {', '.join(others)}")
     if CHECKPOINT in now:
-        told.append(f"{place} holds {CHECKPOINT}; `wordline resume {place}` continues the run")
-    return "; ".join(told)
+        facts.append(f"{place} holds {CHECKPOINT}; `wordline resume {place}` continues the run")
+    return "; ".join(facts)
 
 
 def _results(place: str, now: Files) -> str:
     with open(os.path.join(place, SUMMARY), encoding="utf-8") as file:
         so_far = " so far" if '"partial": true' in file.read(256) else ""
-    told = f"the results{so_far} are in {place}"
+    text = f"the results{so_far} are in {place}"
     if REPORT in now:
-        return told
-    return f"{told}, without {REPORT}, which `wordline report {place}` draws"
+        return text
+    return f"{text}, without {REPORT}, which `wordline report {place}` draws"
 
 
 def _there(place: str) -> Files:

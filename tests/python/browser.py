@@ -87,12 +87,12 @@ const measured = (inner) => {{
     && opaque(colour(one)) && contrast(colour(one), behind(one)) < 3);
   const dark = inner.defaultView.matchMedia("(prefers-color-scheme: dark)").matches
     && luminance(behind(inner.body)) < 0.2;
-  const told = (ones) => ones.map((one) => one.textContent).join("; ");
+  const contents = (ones) => ones.map((one) => one.textContent).join("; ");
   const lasts = [...inner.querySelectorAll("[data-chart]")].map((chart) =>
     [...chart.querySelectorAll(".xtick text")].filter(shown).at(-1)?.textContent ?? "");
-  return {{ width: root.scrollWidth, fault: root.dataset.fault ?? "", cut: told(cut),
-           overlapping: told(overlapping), moved: told(moved), faint: told(faint), dark,
-           silent: told(silent), lasts: lasts.join("; ") }};
+  return {{ width: root.scrollWidth, fault: root.dataset.fault ?? "", cut: contents(cut),
+           overlapping: contents(overlapping), moved: contents(moved), faint: contents(faint), dark,
+           silent: contents(silent), lasts: lasts.join("; ") }};
 }};
 frame.onload = () => {{
   frame.contentDocument.querySelectorAll("details").forEach((one) => {{ one.open = true; }});
@@ -160,6 +160,6 @@ def require_fits(page: Path, scratch: Path) -> Screen:
     seen = [on_a_screen(page, scratch, width, dark=dark) for width, dark in SCREENS]
     for (width, dark), shown in zip(SCREENS, seen, strict=True):
         faults = (shown.fault, shown.cut, shown.overlapping, shown.moved, shown.silent, shown.faint)
-        told = (shown.width <= width, shown.dark, *faults)
-        assert told == (True, dark, "", "", "", "", "", ""), (page, width)
+        found = (shown.width <= width, shown.dark, *faults)
+        assert found == (True, dark, "", "", "", "", "", ""), (page, width)
     return seen[0]

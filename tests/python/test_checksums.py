@@ -48,12 +48,12 @@ def flip(path: Path) -> None:
 
 
 def test_the_checksums_are_those_of_gzip(written: Path) -> None:
-    told = json.loads((written / "here/checksums.json").read_text())
+    stated = json.loads((written / "here/checksums.json").read_text())
     files = {path.name for path in (written / "here").iterdir()}
-    assert set(told["crc32"]) == files - {"checksums.json", "report.html"}
-    for name, crc in told["crc32"].items():
+    assert set(stated["crc32"]) == files - {"checksums.json", "report.html"}
+    for name, crc in stated["crc32"].items():
         assert int(crc, 16) == zlib.crc32((written / "here" / name).read_bytes())
-    assert told["schema"] == json.loads((written / "here/summary.json").read_text())["schema"]
+    assert stated["schema"] == json.loads((written / "here/summary.json").read_text())["schema"]
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -86,9 +86,9 @@ def test_so_it_is_in_a_sweep(copies: Path, wordline: Command, name: str) -> None
 def restated(folder: Path, key: str, value: object) -> None:
     """Has results say that they are another version's, or of another schema."""
     sums = folder / "checksums.json"
-    told = json.loads(sums.read_text())
+    stated = json.loads(sums.read_text())
     if key == "schema":
-        told[key] = value
+        stated[key] = value
     elif (folder / "summary.json").exists():
         summary = folder / "summary.json"
         summary.write_text(json.dumps(json.loads(summary.read_text()) | {key: value}))
@@ -96,10 +96,10 @@ def restated(folder: Path, key: str, value: object) -> None:
         table = polars.read_parquet(folder / "points.parquet")
         table = table.with_columns(polars.lit(value).alias(key))
         table.write_parquet(folder / "points.parquet")
-    told["crc32"] = {
-        name: f"{zlib.crc32((folder / name).read_bytes()):08x}" for name in told["crc32"]
+    stated["crc32"] = {
+        name: f"{zlib.crc32((folder / name).read_bytes()):08x}" for name in stated["crc32"]
     }
-    sums.write_text(json.dumps(told))
+    sums.write_text(json.dumps(stated))
 
 
 @pytest.mark.parametrize("command", [*READERS.values(), ("sweep", "report", "sweep")])
@@ -134,9 +134,9 @@ def test_so_are_those_without_checksums_and_the_others_are_noted(
         "note: here: holds no checksums.json; what is in its files is not checked\n"
     )
     summary = copies / "here/summary.json"
-    told = json.loads(summary.read_text())
-    for key, value in (("schema", 2), ("version", "10.0.0")):
-        summary.write_text(json.dumps(told | {key: value}))
+    stated = json.loads(summary.read_text())
+    for key, value in (("schema", 1), ("version", "10.0.0")):
+        summary.write_text(json.dumps(stated | {key: value}))
         done = wordline(*READERS[command])
         assert done.returncode == 2
         assert str(value) in done.stderr

@@ -181,11 +181,11 @@ def test_a_quiet_run_prints_errors_only(
 )  # fmt: skip
 @pytest.mark.usefixtures("tiny", "trace")
 def test_what_is_quiet_says_nothing(wordline: Command, words: str) -> None:
-    told = wordline(*words.split())
-    assert done(told) + told.stderr
+    loud = wordline(*words.split())
+    assert done(loud) + loud.stderr
     answer = wordline(*words.split(), "-q")
     assert (answer.returncode, answer.stderr) == (0, "")
-    assert answer.stdout == (told.stdout if " - " in words else "")
+    assert answer.stdout == (loud.stdout if " - " in words else "")
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_a_shell_completes_commands_and_options(wordline: Command, shell: str, s
 
 
 def test_the_middle_of_a_long_message_is_left_out(wordline: Command, tiny: str) -> None:
-    told = wordline("run", tiny, "--out", "a/" * 3_000)
-    assert told.returncode == 2
-    assert len(told.stderr) < 2_050
-    assert " ... " in told.stderr
-    assert told.stderr.endswith("cannot be written: File name too long; choose a shorter name\n")
+    failed = wordline("run", tiny, "--out", "a/" * 3_000)
+    assert failed.returncode == 2
+    assert len(failed.stderr) < 2_050
+    assert " ... " in failed.stderr
+    assert failed.stderr.endswith("cannot be written: File name too long; choose a shorter name\n")
 
 
 def test_help_answers_at_once() -> None:

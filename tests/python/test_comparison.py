@@ -72,13 +72,13 @@ def test_each_of_several_results_is_beside_the_first(
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     line = next(line for line in found.lines if line.figure == "latency.read.mean_us")
-    told = [row.split() for row in shown.splitlines() if "read latency, mean" in row]
-    assert len(told) == 2
-    for place, row in enumerate(told, 1):
+    rows = [row.split() for row in shown.splitlines() if "read latency, mean" in row]
+    assert len(rows) == 2
+    for place, row in enumerate(rows, 1):
         # Of a name of three words, two values with their units, a change and a verdict.
         assert " ".join(row[7:-1]) == per_cent(line, place)
         assert row[-1] == "worse", "slower cells"
-    assert told[0] != told[1]
+    assert rows[0] != rows[1]
 
 
 def test_a_change_is_better_or_worse_by_the_direction_of_its_metric(device: str) -> None:

@@ -284,11 +284,11 @@ def test_a_sample_is_near_all(place: Path) -> None:
 def test_the_disk_alone_takes_what_a_run_of_it_takes(place: Path, disk: str) -> None:
     requested = drawn(3_000, 20_000, 1)
     trace = written(place, requested)
-    told = package.plan_cache(trace, disk=disk, sizes="16MiB", check=False).summary["disk_only"]
+    alone = package.plan_cache(trace, disk=disk, sizes="16MiB", check=False).summary["disk_only"]
     latency = package.run(disk, trace).summary["latency"]
-    assert told["request_us"] == pytest.approx(latency["all"]["mean_us"], rel=1e-9)
-    assert told["read_us"] == pytest.approx(latency["read"]["mean_us"], rel=1e-9)
-    assert told["write_us"] == pytest.approx(latency["write"]["mean_us"], rel=1e-9)
+    assert alone["request_us"] == pytest.approx(latency["all"]["mean_us"], rel=1e-9)
+    assert alone["read_us"] == pytest.approx(latency["read"]["mean_us"], rel=1e-9)
+    assert alone["write_us"] == pytest.approx(latency["write"]["mean_us"], rel=1e-9)
 
 
 def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:

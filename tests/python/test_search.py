@@ -94,8 +94,8 @@ def test_the_bounded_metric_is_in_table_terminal_and_page(device: str, wordline:
     column = table["latency.read.mean_us"]
     for row in table.to_dicts():
         key = f"nand.timing.read_ns={row['nand.timing.read_ns']}"
-        told = wordline("run", device, "--set", key, "--json", "--out", "run")
-        mean = json.loads(told.stdout)["latency"]["read"]["mean_us"]
+        answer = wordline("run", device, "--set", key, "--json", "--out", "run")
+        mean = json.loads(answer.stdout)["latency"]["read"]["mean_us"]
         assert row["latency.read.mean_us"] == pytest.approx(mean)
         assert row["feasible"] is (mean < 150)
     (best,) = table.filter(table["best"])["latency.read.mean_us"]

@@ -49,29 +49,29 @@ def test_a_fault_of_an_argument_names_it_as_it_was_given(
 def test_a_remedy_names_what_can_be_changed(wordline: Command, tiny: str, backwards: str) -> None:
     said = wordline("run", tiny, "--trace", backwards).stderr
     assert "pass --time-order sort or --time-order clamp" in said
-    told = python_says(tiny, backwards)
-    assert 'pass time_order="sort" or time_order="clamp"' in told
-    assert "--" not in told
+    message = python_says(tiny, backwards)
+    assert 'pass time_order="sort" or time_order="clamp"' in message
+    assert "--" not in message
 
 
 def test_a_run_that_ends_early_names_what_can_be_changed(tiny: str, place: Path) -> None:
     assert place
     Path("disk.csv").write_text(msr(70_000) + "rubbish\n" + msr(500))
-    told = python_says(tiny, "disk.csv")
-    assert 'pass on_bad_line="skip"' in told
-    assert "--" not in told
+    message = python_says(tiny, "disk.csv")
+    assert 'pass on_bad_line="skip"' in message
+    assert "--" not in message
 
 
 def test_overrides_are_named_as_they_were_given(wordline: Command, tiny: str, trace: str) -> None:
     fault = "ssd.channels=0: ssd.channels = 0: too small"
     said = wordline("run", tiny, "--trace", trace, "--set", "ssd.channels=0").stderr
     assert said.startswith(f"error: --set {fault}")
-    told = python_says(tiny, trace, overrides={"ssd.channels": 0})
-    assert told.startswith(f"overrides: {fault}")
+    message = python_says(tiny, trace, overrides={"ssd.channels": 0})
+    assert message.startswith(f"overrides: {fault}")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("pass --fit wrap or --fit scale, or take a larger device",
          'pass fit="wrap" or fit="scale", or take a larger device'),
@@ -85,8 +85,8 @@ def test_overrides_are_named_as_they_were_given(wordline: Command, tiny: str, tr
         ("a --word that is no option", "a --word that is no option"),
     ],
 )  # fmt: skip
-def test_options_in_a_message_are_parameters_to_python(text: str, told: str) -> None:
-    assert spelling.message(text) == told
+def test_options_in_a_message_are_parameters_to_python(text: str, expected: str) -> None:
+    assert spelling.message(text) == expected
     with spelling.of_command({}):
         assert spelling.message(text) == text
 

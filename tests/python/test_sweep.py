@@ -426,11 +426,11 @@ class TestStops:
             wordline.sweep(device, vary={"host.queue_depth": [1, 2]}, seeds=2, out="here")
         assert_frame_equal(wordline.Sweep.of("here").table(), one)
         # More points are no other sweep.
-        heard: list[int] = []
+        seen: list[int] = []
         more = wordline.sweep(
-            device, vary=VARY, seeds=3, out="here", progress=lambda state: heard.append(state.done)
+            device, vary=VARY, seeds=3, out="here", progress=lambda state: seen.append(state.done)
         )
-        assert min(heard) >= 12
+        assert min(seen) >= 12
         assert len(more) == 18
 
     def test_two_sweeps_do_not_share_a_folder(self, device: str, place: Path) -> None:

@@ -182,8 +182,10 @@ class TestTwoAtATime:
         self, place: Path
     ) -> None:
         def write(number: int) -> None:
-            told = text(str(number))
-            output_folder.write("here", {"summary.json": told, "config.resolved.toml": told}, "run")
+            content = text(str(number))
+            output_folder.write(
+                "here", {"summary.json": content, "config.resolved.toml": content}, "run"
+            )
 
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(write, range(64)))

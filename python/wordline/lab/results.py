@@ -57,8 +57,8 @@ class Lab:
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Writes report.html, lab.json and device.toml into a folder. Raises WordlineError."""
-        told = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        texts = {"lab.json": told, "device.toml": self.bench.text, "report.html": self._page()}
+        content = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        texts = {"lab.json": content, "device.toml": self.bench.text, "report.html": self._page()}
         return [
             Path(output_folder.write_file(
                 Path(folder, name), lambda part, text=text: output_folder.write_text(part, text)

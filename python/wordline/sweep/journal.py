@@ -63,8 +63,8 @@ class Journal(Generic[T]):
         if done.fault:
             return
         self.known[key] = done
-        told = vars(done).items()
-        values: dict[str, Any] = {"key": key} | {k: v for k, v in told if k != "fault"}
+        items = vars(done).items()
+        values: dict[str, Any] = {"key": key} | {k: v for k, v in items if k != "fault"}
         try:
             self._write(checksums.line_of(values))
         except OSError as fault:
@@ -94,10 +94,10 @@ class Journal(Generic[T]):
                     damaged.append(number)
         os.truncate(path, whole)
         if damaged:
-            told = ", ".join(map(str, damaged[:MOST_NAMED]))
+            numbers = ", ".join(map(str, damaged[:MOST_NAMED]))
             more = f" and {len(damaged) - MOST_NAMED} more" if len(damaged) > MOST_NAMED else ""
             checksums.warn(
-                f"{path}: not what was written: line {told}{more}; their points are run again"
+                f"{path}: not what was written: line {numbers}{more}; their points are run again"
             )
             _rewrite(path, set(damaged))
 

@@ -104,14 +104,14 @@ def heading(frame: polars.DataFrame, plan: Plan | None) -> tuple[str, str]:
     if plan is None:
         return "", ""
     own = {"device": plan.device, "trace": plan.trace}
-    told: list[str] = []
+    texts: list[str] = []
     for key, value in own.items():
         seen = frame[key].drop_nulls().unique(maintain_order=True).to_list() if (
             key in keys_of(frame)) else value  # fmt: skip
         several = seen if isinstance(seen, list) else [seen]
         names = [Path(one).name for one in several if one]
-        told.append(names[0] if len(names) == 1 else f"{len(names)} {key}s" if names else "")
-    return told[0], told[1] or "the device's own load"
+        texts.append(names[0] if len(names) == 1 else f"{len(names)} {key}s" if names else "")
+    return texts[0], texts[1] or "the device's own load"
 
 
 def facts(
@@ -342,7 +342,7 @@ def front(effects: Effects, across: Metric, up: Metric) -> Figure:
         (statistics.mean([x for x, _ in own]), statistics.mean([y for _, y in own]))
         for own in cells.values()
     ]
-    told = [
+    texts = [
         "<br>".join(
             f"{key_name(key)}: {value_text(value)}"
             for key, value in zip(effects.keys, values, strict=True)
@@ -360,7 +360,7 @@ def front(effects: Effects, across: Metric, up: Metric) -> Figure:
             "type": "scatter", "name": name,
             "x": [_short(points[place][0] / x_scale) for place in places],
             "y": [_short(points[place][1] / y_scale) for place in places],
-            "text": [told[place] for place in places], "marker": {"color": colour, "size": 8},
+            "text": [texts[place] for place in places], "marker": {"color": colour, "size": 8},
             "hovertemplate": "%{text}<extra></extra>", **more,
         }  # fmt: skip
 
