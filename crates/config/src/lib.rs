@@ -93,7 +93,7 @@ pub struct Config {
     pub precondition: Precondition,
     /// The time series of the results.
     pub series: Series,
-    /// What the results count of slow requests.
+    /// Measurements of a run, and the start of measuring.
     pub observe: Observe,
     /// Load to generate when no trace is given; its own `arrival` says when requests are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -283,7 +283,7 @@ impl Default for Series {
     }
 }
 
-/// What the results count, and from when on (`[observe]`).
+/// Measurements of a run, and the start of measuring (`[observe]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Observe {

@@ -21,7 +21,7 @@ pub struct Plan {
     pub replay: Replay,
     /// The time series.
     pub series: Series,
-    /// What is counted, and from when on.
+    /// Measurements, and the start of measuring.
     pub observe: Observe,
     /// Load to generate; none if the run is of a trace.
     pub workload: Option<generate::Config>,
@@ -242,7 +242,7 @@ pub struct Observe {
     pub marginal_response: Time,
     /// Pages that the miss-ratio curve of a cache is made of, if there is one.
     pub miss_ratio_pages: Option<NonZeroU32>,
-    /// What is not measured, if not all is.
+    /// The part of the run that is not measured, if there is one.
     pub warm_up: Option<WarmUp>,
 }
 

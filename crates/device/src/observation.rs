@@ -158,9 +158,9 @@ pub enum Observation {
     },
     /// Bytes have been programmed. Programs that a power cut interrupts are not among them.
     Programmed {
-        /// What for.
+        /// Purpose of the program.
         of: Programmed,
-        /// How many.
+        /// Bytes programmed.
         bytes: u64,
     },
     /// A die reads a page that nobody has asked for, or a page is asked for that is in its data register.

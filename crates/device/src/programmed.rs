@@ -1,8 +1,8 @@
-//! What bytes that are programmed are for.
+//! Purposes of programmed bytes.
 
 use wordline_ftl::GcKind;
 
-/// What bytes that are programmed are for. Each byte counts once, when the program of its page is complete.
+/// Purpose of programmed bytes. Each byte counts once, when the program of its page is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Programmed {
     /// Data of the host, or of the DRAM buffer.
@@ -17,9 +17,9 @@ pub enum Programmed {
     Wear,
     /// Pages that leave the SLC cache.
     Fold,
-    /// Pages that move for the sake of their data (read reclaim, refresh).
+    /// Pages that read reclaim and refresh move because their data would become unreadable.
     Refresh,
-    /// Pages that are programmed again for the sake of their reads.
+    /// Pages that are programmed again so that their reads take less time.
     Rewrite,
     /// Parts of the map, records of erases and of dead pages, and pages that only fill a block.
     Map,

@@ -44,7 +44,7 @@ pub struct Ssd<M> {
     outstanding: u32,
     /// Requests that are complete since they were last asked for.
     completions: Vec<Completion>,
-    /// What it had done when measuring began.
+    /// Counts and times up to the start of measuring.
     before: Box<Activity>,
 }
 
@@ -166,7 +166,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn array(&self) -> &Array {
         self.controller.array()
     }
-    /// What it has done since measuring began.
+    /// Counts and times since the start of measuring.
     pub fn activity(&self) -> Activity {
         Activity::of(self).since(&self.before)
     }

@@ -103,7 +103,7 @@ impl Disk {
             plan: plan.clone(),
         }
     }
-    /// What it has done since measuring began.
+    /// Counts and times since the start of measuring.
     pub fn figures(&self) -> Figures {
         self.figures.since(&self.before)
     }
@@ -351,7 +351,7 @@ impl Disk {
         self.served = extent;
         self.keep(extent, lead, over);
     }
-    /// How long the data of a read is on the bus behind an access that brings the rest of it; what is in the buffer goes over the bus meanwhile.
+    /// Time on the bus after the access that reads the rest of a request; data in the buffer is transferred during the access.
     fn tail(&self, begun: Time, extent: Extent, rest: Extent, access: &Access) -> Time {
         let times = &self.plan.overhead;
         let behind = times.tail(rest.sectors, access.wrapped, access.transfer);
@@ -372,7 +372,7 @@ impl Disk {
             (ahead.since, rest)
         })
     }
-    /// What was read goes to the buffer with the sectors that have led to it, and maybe from now on sectors behind it.
+    /// Puts the sectors of a read into the buffer, with those before it that the head passed; read-ahead may add those after it.
     fn keep(&mut self, extent: Extent, lead: u64, since: Time) {
         let buffer = &self.plan.buffer;
         let waits =

@@ -70,7 +70,7 @@ pub struct Loads {
 
 since!(Loads: hits, misses, write_backs);
 
-/// What the host side has done since measuring began.
+/// Counts and times of the host side since the start of measuring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// CPU time by cause.

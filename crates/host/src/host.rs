@@ -130,7 +130,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
     pub fn store(&self) -> &S {
         &self.store
     }
-    /// What it has done since measuring began.
+    /// Counts and times since the start of measuring.
     pub fn figures(&self) -> Figures {
         self.figures.since(&self.before)
     }

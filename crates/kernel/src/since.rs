@@ -4,7 +4,7 @@ use crate::time::Time;
 
 /// Counters and sums of what has happened so far.
 pub trait Since {
-    /// What has been added since they were `before`. A sum that became smaller has added nothing.
+    /// Returns the difference to `before`; 0 for a sum that became smaller.
     #[must_use]
     fn since(&self, before: &Self) -> Self;
 }
@@ -32,7 +32,7 @@ impl<T: Since, const N: usize> Since for [T; N] {
     }
 }
 
-/// What was not there before counts as a whole.
+/// A value that was absent before counts as a whole.
 impl<T: Since + Clone> Since for Option<T> {
     fn since(&self, before: &Self) -> Self {
         match (self, before) {

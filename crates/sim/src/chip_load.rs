@@ -45,7 +45,7 @@ impl ChipLoads {
             times: Vec::new(),
         }
     }
-    /// What it has seen before now is forgotten.
+    /// Discards the samples so far.
     pub fn begin_measuring(&mut self) {
         self.samples.clear();
         self.idle = 0;

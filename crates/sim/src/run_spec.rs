@@ -143,7 +143,7 @@ pub enum JobError {
         "{0}: a power cut leaves only what spare areas say, and they do not know where pages lie that are first read; set precondition.layout to \"address\" or leave out --power-cut-every"
     )]
     FirstReadOfCuts(String),
-    /// Slowdowns beside a warm-up.
+    /// Slowdowns together with a warm-up.
     #[error(
         "{0}: a slowdown compares whole runs, and a warm-up leaves a part of them out; leave out --slowdown or the warm-up ([observe])"
     )]

@@ -1,4 +1,4 @@
-//! What is measured after a warm-up is what the whole run counts less what its first part does.
+//! Counts after a warm-up are those of the whole run less those of its first part.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ const SUMS: [&str; 9] = [
     "cpu_worker_s",
 ];
 
-/// What a store is like at the end, or was at most: no count of the time that is measured.
+/// Whether a metric is a state at the end or a maximum, and so no count of the measured time.
 fn is_state(path: &str) -> bool {
     [
         ".schema",

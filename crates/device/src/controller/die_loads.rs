@@ -17,9 +17,9 @@ pub struct DieLoad {
     pub programs: u32,
     /// Collections that have begun and are not over.
     pub collections: u32,
-    /// How long these take one after the other without anything else: pages to move and blocks to erase, as known when they began.
+    /// Time of these collections in sequence, on an otherwise idle die: pages to move and blocks to erase, as known when they began.
     pub collecting: Time,
-    /// How long the longest of them takes: the die's `P T_gc` (Liu et al., LCR, eq. 2), whose `P` is 1 however many of its planes
+    /// Time of the longest of them: the die's `P T_gc` (Liu et al., LCR, eq. 2), whose `P` is 1 however many of its planes
     /// collect.
     pub longest: Time,
 }
@@ -85,7 +85,7 @@ impl DieLoads {
     pub fn level(&self, load: &DieLoad) -> Time {
         self.time_of(load.reads, load.programs) + load.longest
     }
-    /// How long all of a load takes without anything else.
+    /// Time of all of a load on an otherwise idle die.
     pub fn work(&self, load: &DieLoad) -> Time {
         self.time_of(load.reads, load.programs) + load.collecting
     }

@@ -1,4 +1,4 @@
-//! What an SSD has done.
+//! Counts and times of an SSD.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{MapCache, Mapping};
@@ -13,15 +13,15 @@ use crate::controller::{ErrorCounts, FailureCounts, GradeCounts, SlcCounts};
 pub struct Activity {
     /// By die: what it was used for.
     pub usage: Vec<Usage>,
-    /// What became of look-ups, if part of the map is in flash.
+    /// Look-ups by outcome, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
-    /// What reads have found, where they err.
+    /// Errors that reads have found, if reads can err.
     pub read_errors: Option<ErrorCounts>,
-    /// What has come of programs and erases that failed, where blocks can go bad.
+    /// Failed programs and erases, if blocks can go bad.
     pub failures: Option<FailureCounts>,
-    /// What was done of each mode, where pages are not all programmed alike.
+    /// Pages by program mode, if pages are not all programmed alike.
     pub graded: Option<Graded>,
-    /// What went through the SLC cache, if there is one.
+    /// Pages that went through the SLC cache, if there is one.
     pub slc_cache: Option<SlcCounts>,
     /// Reads of pages that the DRAM buffer has lost.
     pub lost_reads: u64,
@@ -29,7 +29,7 @@ pub struct Activity {
 
 since!(Activity: usage, map_cache, read_errors, failures, graded, slc_cache, lost_reads);
 
-/// What was done of each mode.
+/// Pages and wear by program mode.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Graded {
     /// Pages by mode.

@@ -41,7 +41,7 @@ pub trait Mechanism {
     /// Sectors that have passed under the head behind an access that ended at `since` right before `from`, up to `now` and to `most`;
     /// and when the last of them had. The arm is there.
     fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time);
-    /// How many sectors right before the first pass under the head on the way to it, if an access begins at an instant.
+    /// Sectors directly before the first one that pass under the head before it does, if an access begins at `now`. Count.
     fn lead(&self, _now: Time, _extent: Extent) -> u64 {
         0
     }

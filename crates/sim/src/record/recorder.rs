@@ -233,7 +233,7 @@ impl Recorder {
         self.record.series.span(self.busy_since, now, add);
     }
 
-    /// An SSD has completed a request: of a write, so many bytes were written to it.
+    /// An SSD has completed a request; the bytes of a write count as written to it.
     #[inline(always)]
     pub(crate) fn written(&mut self, now: Time, request: &Request, failed: bool) {
         if request.op == Op::Write && !failed {

@@ -33,8 +33,8 @@ pub(super) fn earliest(
     (soonest, first)
 }
 
-/// How far the streams have come, the soonest and calm times, requests left, the contention, the numbers by ticket, and whether the
-/// warm-up lasts.
+/// Positions of the streams, the soonest and calm times, requests left, the contention, the numbers by ticket, and whether the warm-up
+/// lasts.
 pub(super) type HostState = (
     Vec<(Position, Option<u64>)>,
     [Time; 2],

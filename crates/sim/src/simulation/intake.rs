@@ -66,7 +66,7 @@ pub(super) struct Position {
     trend: Trend,
     /// Files of the source whose requests are not measured, and the place of the first request that is of none of them.
     warm_up: Option<(u32, Option<u64>)>,
-    /// What was issued before measuring began.
+    /// Requests issued before the start of measuring.
     unmeasured: InputCounts,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Requests of so many files of the source are not measured.
+    /// Leaves the requests of the first `files` files of the source out of the measurements.
     pub(super) fn warm_up_by_files(&mut self, files: u32) {
         self.at.warm_up = Some((files, None));
     }

@@ -110,7 +110,7 @@ pub struct Cached<B: BlockDevice> {
     done: Vec<Done>,
 }
 
-/// What a cache counts, since the start.
+/// Counts of a cache since the start.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Counted {
     figures: Figures,
@@ -240,7 +240,7 @@ impl<B: BlockDevice> Cached<B> {
         let cut = self.flash.cut_recovery(now, erases);
         cut.map_err(CachedError::Flash)
     }
-    /// How its flash is to be divided.
+    /// The sizes into which its flash is to be divided.
     pub fn chosen(&self) -> Chosen {
         self.division.chosen()
     }
@@ -273,7 +273,7 @@ impl<B: BlockDevice> Cached<B> {
             dirty: residents.dirty(),
         }
     }
-    /// What decides of its space by how full victims are knows of them, if anything does; trainings since measuring began.
+    /// Findings of the partition policy on how full victims are, if it learns; trainings since the start of measuring.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
         let learned = self.division.learned()?;
         Some(wordline_partition::Learned {
@@ -281,11 +281,11 @@ impl<B: BlockDevice> Cached<B> {
             ..learned
         })
     }
-    /// What has become of its pages since measuring began.
+    /// Pages by outcome since the start of measuring.
     pub fn page_counts(&self) -> residents::Counts {
         self.residents().counts().since(&self.before.pages)
     }
-    /// What it has done since measuring began.
+    /// Counts and times since the start of measuring.
     pub fn figures(&self) -> Figures {
         self.counted().figures.since(&self.before.figures)
     }

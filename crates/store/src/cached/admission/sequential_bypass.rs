@@ -14,7 +14,7 @@ use super::Admit;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {
-    /// Length from which on a stream bypasses the cache: a stream of exactly so many bytes does. With a length beyond the size of the store
+    /// Length from which on a stream bypasses the cache: a stream of exactly that length does. With a length beyond the size of the store
     /// none does. Bytes.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_u64))]
     pub cutoff_bytes: u64,
