@@ -287,7 +287,7 @@ def test_page_types_of_a_measured_drive_are_told_apart(place: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("op,latency_us\nread,5\n", "1 samples for 3 levels"),
+    ("op,latency_us\nread,5\n", "1 sample for 3 levels"),
     ("op\nread\n", "there is no column latency_us"),
     ("op,latency_us\nerase,5\n", r"bad\.csv:2: column op: 'erase'"),
     ("op,latency_us\nread,-5\n", r"bad\.csv:2: column latency_us: -5"),
