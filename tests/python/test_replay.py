@@ -128,7 +128,7 @@ def test_a_closed_loop_has_no_use_for_the_order_of_time(tiny: str, place: Path) 
     assert result.summary["input"]["requests"] == 3
     with pytest.raises(package.WordlineError, match=r"back\.csv:3: the time goes back"):
         package.run(tiny, "back.csv")
-    with pytest.raises(package.WordlineError, match="an open loop issues requests by their time"):
+    with pytest.raises(package.WordlineError, match="requests are issued by their time stamps"):
         package.run(tiny, "back.csv", time_order="file")
 
 
