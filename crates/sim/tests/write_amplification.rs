@@ -185,7 +185,8 @@ fn a_buffer_that_absorbs_writes_has_less_than_one() {
 #[test]
 fn whatever_programs_pages_has_a_part_of_its_own() {
     type Part = fn(&FlashSummary) -> u64;
-    let cases: [(&str, &[(&str, &str)], Part); 5] = [
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Part);
+    let cases: [Case<'_>; 5] = [
         (
             "wear",
             &[
