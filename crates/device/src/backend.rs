@@ -222,9 +222,17 @@ impl BackEnd {
         (transaction.place, transaction.target) = (place, place);
         (transaction.tag, transaction.superseded) = (tag, superseded);
     }
-    /// Says of a host write how many bytes of its page are not the host's.
+    /// Notes how many bytes of the page of a host write are not the host's; of a whole page there are none.
+    #[inline]
     pub fn fill(&mut self, slot: Slot, bytes: u32) {
-        self.table.transactions[slot as usize].fill = bytes;
+        if bytes > 0 {
+            self.table.fill(slot, bytes);
+        }
+    }
+    /// Bytes of the page that are not the host's, of a write of a part of it.
+    pub fn fill_of(&self, slot: Slot) -> u32 {
+        let fill = self.table.fills.get(slot as usize);
+        fill.copied().unwrap_or_default()
     }
 
     /// All transactions that are not over, and their dies; for recounts.

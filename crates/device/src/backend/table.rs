@@ -24,6 +24,8 @@ pub(super) struct TransactionTable {
     came: u64,
     /// By transaction that is late: what its request had been through before it waited for the die.
     pub(super) earlier: Vec<PageParts>,
+    /// By transaction that writes a part of a page: bytes of the page that are not the host's.
+    pub(super) fills: Vec<u32>,
     /// By transaction, where pages are not all alike: how its page was, or is to be, programmed, and what its read finds.
     grades: Vec<Grade>,
 }
@@ -50,7 +52,6 @@ impl TransactionTable {
         transaction.owner = order.owner;
         transaction.tag = order.tag;
         transaction.superseded = order.superseded;
-        transaction.fill = order.fill;
         transaction.is_late = false;
         transaction.wait = Wait {
             time: now,
@@ -117,6 +118,14 @@ impl TransactionTable {
             self.earlier[place] = PageParts::NONE;
         }
         self.earlier[place].add(parts);
+    }
+    /// Notes of a write of a part of a page how many bytes of the page are not the host's.
+    pub(super) fn fill(&mut self, slot: Slot, bytes: u32) {
+        let place = slot as usize;
+        if self.fills.len() <= place {
+            self.fills.resize(place + 1, 0);
+        }
+        self.fills[place] = bytes;
     }
 
     #[inline]

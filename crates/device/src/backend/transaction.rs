@@ -14,8 +14,10 @@ pub(crate) enum Purpose {
     Read,
     /// The read of a page behind one that the host has read, while nobody wants the die.
     ReadAhead,
-    /// A host write.
+    /// A host write of a whole page.
     Write,
+    /// A host write of a page of which bytes are not the host's: [`super::BackEnd::fill_of`].
+    PartWrite,
     /// The read of a page of which the host writes a part.
     Merge,
     /// The read of a page that is written again for the sake of later reads.
@@ -51,6 +53,7 @@ impl Purpose {
             | Self::MapRead
             | Self::RewriteRead => Operation::Read,
             Self::Write
+            | Self::PartWrite
             | Self::MoveProgram
             | Self::MetadataProgram
             | Self::MapProgram
@@ -75,7 +78,24 @@ impl Purpose {
     }
     /// Whether it may wait for the scheduler: it belongs to a request.
     pub const fn is_scheduled(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Merge)
+        matches!(
+            self,
+            Self::Read | Self::Write | Self::PartWrite | Self::Merge
+        )
+    }
+    /// A host write of a page of which so many bytes are not the host's.
+    #[inline]
+    pub const fn of_write(fill: u32) -> Self {
+        if fill > 0 {
+            Self::PartWrite
+        } else {
+            Self::Write
+        }
+    }
+    /// Whether it is a host write.
+    #[inline]
+    pub const fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::PartWrite)
     }
     /// Whether a host waits for the data, so that the operation is worth suspending another for.
     pub(super) const fn is_urgent(self) -> bool {
@@ -126,8 +146,6 @@ pub(crate) struct Transaction {
     pub tag: u32,
     /// For a host write, and a page written again: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
-    /// For a host write: bytes of its page that are not the host's.
-    pub fill: u32,
     pub(super) wait: Wait,
     /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
@@ -193,7 +211,6 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     pub superseded: u32,
-    pub fill: u32,
 }
 
 impl Transaction {
@@ -211,7 +228,6 @@ impl Transaction {
         owner: 0,
         tag: 0,
         superseded: 0,
-        fill: 0,
         wait: Wait {
             time: Time::ZERO,
             gc: Time::ZERO,
@@ -236,7 +252,6 @@ impl Order {
             owner,
             tag,
             superseded: 0,
-            fill: 0,
         }
     }
 }

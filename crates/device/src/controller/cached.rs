@@ -71,7 +71,7 @@ impl<M: Mapping> Controller<M> {
         if matches!(operation, Operation::Program | Operation::Move) {
             grade.single_program = self.mapping.is_single_level(order.target);
             array.set_single_level(layout.block_of(order.target), grade.single_program);
-            if purpose == Purpose::Write {
+            if purpose.is_write() {
                 let count = if grade.single_program {
                     &mut counts.written
                 } else {

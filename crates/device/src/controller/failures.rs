@@ -169,7 +169,7 @@ impl<M: Mapping> Controller<M> {
             Purpose::MoveProgram | Purpose::Rewrite => {
                 self.ram.failing.kept.insert(order.target, Ppn(order.tag));
             }
-            Purpose::Write => {
+            Purpose::Write | Purpose::PartWrite => {
                 self.ram.failing.unwritten.insert(order.target);
             }
             _ => {}
@@ -229,7 +229,7 @@ impl<M: Mapping> Controller<M> {
             return;
         }
         self.flash.array.retire(now, block, cause);
-        if purpose == Purpose::Write {
+        if purpose.is_write() {
             self.flash.lost.insert(target);
         }
         let pages = match cause {

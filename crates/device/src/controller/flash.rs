@@ -213,22 +213,20 @@ impl<M: Mapping> Controller<M> {
         self.rewritten(cx, owner);
     }
 
-    /// A page of the host has been programmed, of which so many bytes are not the host's.
-    #[inline(always)]
-    fn host_page_programmed(&self, cx: &mut Context<impl DeviceProbe>, fill: u32) {
-        let fill = u64::from(fill);
+    /// A page has been programmed of which the host wrote a part.
+    #[inline(never)]
+    fn part_programmed(&self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
+        let fill = u64::from(self.ram.backend.fill_of(slot));
         cx.observe(Observation::Programmed {
             of: Programmed::Host,
             bytes: self.page_bytes - fill,
         });
-        if fill > 0 {
-            cx.observe(Observation::Programmed {
-                of: Programmed::Fill,
-                bytes: fill,
-            });
-        }
+        cx.observe(Observation::Programmed {
+            of: Programmed::Fill,
+            bytes: fill,
+        });
     }
-    /// Another page has been programmed.
+    /// A page has been programmed, all of it for one purpose.
     #[inline(always)]
     pub(super) fn page_programmed(&self, cx: &mut Context<impl DeviceProbe>, of: Programmed) {
         let bytes = self.page_bytes;
@@ -272,7 +270,7 @@ impl<M: Mapping> Controller<M> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
-        let (superseded, fill) = (transaction.superseded, transaction.fill);
+        let superseded = transaction.superseded;
         match purpose {
             Purpose::Read => {
                 if self.follows {
@@ -281,14 +279,18 @@ impl<M: Mapping> Controller<M> {
                 self.transaction_done(cx, owner, slot);
                 self.ram.backend.release(slot);
             }
-            Purpose::Write => {
+            Purpose::Write | Purpose::PartWrite => {
                 if self.follows {
                     self.end_followed_write(cx.now, slot);
                 }
                 if superseded != 0 {
                     self.is_superseded(cx, Block(superseded - 1));
                 }
-                self.host_page_programmed(cx, fill);
+                if purpose == Purpose::Write {
+                    self.page_programmed(cx, Programmed::Host);
+                } else {
+                    self.part_programmed(cx, slot);
+                }
                 self.transaction_done(cx, owner, slot);
                 self.ram.backend.release(slot);
             }

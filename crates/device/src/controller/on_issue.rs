@@ -44,7 +44,7 @@ impl<M: Mapping> Controller<M> {
         let request = stage.requests[write.owner as usize];
         let tag = self.ram.pending.add(write, later);
         let place = self.layout.page(self.layout.block(plane, 0), 0);
-        let order = Order::new(Purpose::Write, place, write.owner, tag);
+        let order = Order::new(Purpose::of_write(write.fill), place, write.owner, tag);
         let slot = self.ram.backend.admit(cx.now, &order);
         if write.parts != PageParts::NONE {
             self.ram.backend.add_earlier(slot, &write.parts);

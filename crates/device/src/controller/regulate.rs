@@ -151,14 +151,16 @@ impl<M: Mapping> Controller<M> {
                 }
                 self.mode_of_copy(from, order.target)
             }
-            Purpose::Write | Purpose::Rewrite => self.ram.backend.next_grade().mode,
+            Purpose::Write | Purpose::PartWrite | Purpose::Rewrite => {
+                self.ram.backend.next_grade().mode
+            }
             Purpose::MetadataProgram | Purpose::MapProgram => ProgramMode::Medium,
             _ => self.mode_of(order.place),
         };
         let counts = &mut self.flash.graded;
         match order.purpose {
             Purpose::Read => counts.reads[mode.index()] += 1,
-            Purpose::Write => counts.writes[mode.index()] += 1,
+            Purpose::Write | Purpose::PartWrite => counts.writes[mode.index()] += 1,
             Purpose::MoveProgram | Purpose::Move => counts.moves[mode.index()] += 1,
             _ => {}
         }
@@ -167,7 +169,7 @@ impl<M: Mapping> Controller<M> {
             self.flash.array.set_mode(order.target, mode);
         }
         let mut grade = Grade::of(mode);
-        if order.purpose == Purpose::Write {
+        if order.purpose.is_write() {
             grade.decode = self.ram.backend.next_grade().decode;
         }
         if matches!(operation, Operation::Read | Operation::Move) {
@@ -340,7 +342,7 @@ impl<M: Mapping> Controller<M> {
         }
         let decode = self.ram.backend.graded(slot).decode;
         self.finish_apart(cx, slot)?;
-        if matches!(purpose, Purpose::Read | Purpose::Write) {
+        if purpose == Purpose::Read || purpose.is_write() {
             self.page_was_decoded(owner, decode);
         }
         if self.ram.regulation.is_some() {

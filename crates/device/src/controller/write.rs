@@ -344,13 +344,15 @@ impl<M: Mapping> Controller<M> {
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
-        let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
-        (order.superseded, order.fill) = (superseded, write.fill);
+        let purpose = Purpose::of_write(write.fill);
+        let mut order = Order::new(purpose, place, write.owner, write.page.0);
+        order.superseded = superseded;
         self.mapping.placed(place, write.label);
         if self.is_graded {
             self.grade_write(place, write);
         }
         let slot = self.issue(cx, &order);
+        self.ram.backend.fill(slot, write.fill);
         if write.parts != PageParts::NONE {
             self.ram.backend.add_earlier(slot, &write.parts);
         }

@@ -163,6 +163,8 @@ macro_rules! members {
         #[allow(missing_docs)]
         // There is one a disk; a box would cost the path of every request more than its size does.
         #[allow(clippy::large_enum_variant)]
+        // A tag of its own takes fewer instructions to read than one that is hidden in a field.
+        #[repr(u8)]
         pub enum Connection { $($Variant($file::State)),+ }
 
         impl Connection {
@@ -180,6 +182,10 @@ macro_rules! members {
         impl Connect for Connection {
             #[inline]
             fn takes(&self, stream: u32) -> bool {
+                // Asked at every event, where the interface that takes no time has the largest share.
+                if let Self::Direct(state) = self {
+                    return state.takes(stream);
+                }
                 match self { $(Self::$Variant(state) => state.takes(stream)),+ }
             }
             #[inline]
