@@ -180,6 +180,17 @@ pub(crate) enum Room {
     None,
 }
 
+/// What a buffer has of an extent that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// All of it, in a segment that serves.
+    All,
+    /// Data that is not on the platters, and that cannot be served yet.
+    Unwritten,
+    /// Nothing that a read could use or would have to wait for.
+    Nothing,
+}
+
 /// The segments of a buffer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Segments {
@@ -204,15 +215,31 @@ impl Segments {
         self.uses += 1;
         self.all[segment].used = self.uses;
     }
-    /// The segment that holds all of it, of what is on the platters or, if that serves, of all.
-    pub fn find(&mut self, extent: Extent, dirty: bool) -> Option<usize> {
+    /// Whether a segment holds sectors of it: seldom, where requests go anywhere.
+    fn touches(&self, extent: Extent) -> bool {
+        self.all.iter().any(|segment| segment.overlaps(extent))
+    }
+    /// Looks for an extent that is read, in what is on the platters or, if that serves, in all.
+    pub fn look_up(&mut self, extent: Extent, dirty: bool) -> Held {
+        if !self.touches(extent) {
+            return Held::Nothing;
+        }
         let serves = |segment: &Segment| segment.holds(extent) && (dirty || !segment.dirty);
-        let found = self.all.iter().position(serves)?;
-        self.touch(found);
-        Some(found)
+        if let Some(found) = self.all.iter().position(serves) {
+            self.touch(found);
+            return Held::All;
+        }
+        if self.has_dirty(extent) {
+            Held::Unwritten
+        } else {
+            Held::Nothing
+        }
     }
     /// Where a segment ends that holds the first sectors of an extent and not the last, and nothing that is not on the platters.
     pub fn begins(&self, extent: Extent) -> Option<u64> {
+        if !self.touches(extent) {
+            return None;
+        }
         let holds = |segment: &&Segment| {
             !segment.dirty && (segment.start..segment.end).contains(&extent.lbn)
         };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
 use wordline_kernel::{BusyTime, Context, Probe, Since, Time};
 
-use crate::buffer::{Ahead, ReadAhead, Room, Segment, Segments, WriteHit};
+use crate::buffer::{Ahead, Held, ReadAhead, Room, Segment, Segments, WriteHit};
 use crate::error::DiskError;
 use crate::event::{Event, Observation, Purpose, Work};
 use crate::extent::{Extent, SECTOR_BYTES};
@@ -142,13 +142,15 @@ impl Disk {
             Op::Read => {
                 self.catch_up(cx.now);
                 let written = self.plan.buffer.read_written;
-                if self.segments.find(extent, written).is_some() {
-                    self.figures.reads_buffered += 1;
-                    self.serve_buffered(cx, ticket, true);
-                } else if self.segments.has_dirty(extent) {
-                    self.stalled.push_back(ticket);
-                } else {
-                    self.enqueue(Operation::Request(ticket), extent, false, cx.now);
+                match self.segments.look_up(extent, written) {
+                    Held::All => {
+                        self.figures.reads_buffered += 1;
+                        self.serve_buffered(cx, ticket, true);
+                    }
+                    Held::Unwritten => self.stalled.push_back(ticket),
+                    Held::Nothing => {
+                        self.enqueue(Operation::Request(ticket), extent, false, cx.now);
+                    }
                 }
             }
             Op::Write => self.begin_write(cx, ticket, &held.request, extent),

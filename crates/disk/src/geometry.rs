@@ -60,6 +60,8 @@ struct Band {
     sectors_per_track: u32,
     numbered: u32,
     sectors_per_cylinder: u64,
+    /// A turn of 2^64 by the sectors of a track, without the remainder, and the remainder.
+    turn_per_sector: [u64; 2],
     /// Between the first sectors of a track and the next of the cylinder.
     track_skew: Angle,
     /// Between the first sectors of the last track of a cylinder and the first of the next.
@@ -108,6 +110,13 @@ pub struct Geometry {
     numbering: Numbering,
 }
 
+/// A turn of 2^64 by so many sectors, without the remainder, and the remainder. Of a track of one sector, which is nowhere but at the start,
+/// neither counts.
+fn turn_per_sector(sectors_per_track: u32) -> [u64; 2] {
+    let (turn, sectors) = (1_u128 << 64, u128::from(sectors_per_track.max(1)));
+    [turn / sectors, turn % sectors].map(|part| part as u64)
+}
+
 fn angle(sectors: f64, sectors_per_track: u32) -> Angle {
     ((sectors / f64::from(sectors_per_track)).rem_euclid(1.0) * 2f64.powi(64)) as u64
 }
@@ -141,6 +150,7 @@ impl Geometry {
                 sectors_per_track: zone.sectors_per_track,
                 numbered,
                 sectors_per_cylinder,
+                turn_per_sector: turn_per_sector(zone.sectors_per_track),
                 track_skew: angle(zone.track_skew_sectors, zone.sectors_per_track),
                 cylinder_skew: angle(zone.cylinder_skew_sectors, zone.sectors_per_track),
             });
@@ -183,7 +193,10 @@ impl Geometry {
         let tracks = u64::from(cylinder) * u64::from(self.heads - 1) + u64::from(track);
         let skew = (band.track_skew.wrapping_mul(tracks))
             .wrapping_add(band.cylinder_skew.wrapping_mul(cylinder.into()));
-        let turned = ((u128::from(sector) << 64) / u128::from(band.sectors_per_track)) as u64;
+        // 2^64 sector / sectors_per_track to the integer, in 64 bits.
+        let [whole, remainder] = band.turn_per_sector;
+        let turned = u64::from(sector) * whole
+            + u64::from(sector) * remainder / u64::from(band.sectors_per_track);
         Place {
             cylinder: band.first_cylinder + cylinder,
             head: if backwards {
@@ -195,6 +208,29 @@ impl Geometry {
             left: u64::from(band.numbered - sector).min(band.end_lbn - lbn) as u32,
             sectors_per_track: band.sectors_per_track,
             angle: skew.wrapping_add(turned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The angle of a sector is 2^64 sector / sectors_per_track to the integer, which takes 128 bits.
+    #[test]
+    fn sectors_lie_where_a_turn_divided_in_128_bits_has_them() {
+        for sectors_per_track in [1, 2, 3, 62, 107, 921, 1_048_573, 1_048_576] {
+            let zone = Zone {
+                cylinders: 1,
+                sectors_per_track,
+                ..Zone::default()
+            };
+            let geometry = Geometry::new(&[zone], 1, Numbering::Cylinder);
+            let geometry = geometry.unwrap_or_else(|error| unreachable!("{error}"));
+            for sector in (0..sectors_per_track).step_by(1 + sectors_per_track as usize / 50) {
+                let turned = (u128::from(sector) << 64) / u128::from(sectors_per_track);
+                assert_eq!(u128::from(geometry.place(sector.into()).angle), turned);
+            }
         }
     }
 }

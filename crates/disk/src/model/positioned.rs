@@ -111,8 +111,14 @@ impl Timed {
         Time(sectors * self.revolution.0 / u64::from(place.sectors_per_track))
     }
     /// How many sectors of a track pass in a time.
+    #[inline]
     fn passed(&self, time: Time, place: &Place) -> u64 {
-        let turned = u128::from(time.0) * u128::from(place.sectors_per_track);
+        let sectors = u64::from(place.sectors_per_track);
+        // A revolution or less: of a track of a million sectors, 64 bits hold 18 s.
+        if let Some(turned) = time.0.checked_mul(sectors) {
+            return turned / self.revolution.0;
+        }
+        let turned = u128::from(time.0) * u128::from(sectors);
         (turned / u128::from(self.revolution.0)) as u64
     }
     /// Whether the head comes down among the wanted sectors of a track, of which those before are read in the next revolution.
