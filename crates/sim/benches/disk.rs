@@ -36,8 +36,8 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::fcfs(args = (job("fcfs")), config = ceiling(4_790))]
-#[bench::c_look(args = (job("c-look")), config = ceiling(5_640))]
+#[bench::fcfs(args = (job("fcfs")), config = ceiling(4_500))]
+#[bench::c_look(args = (job("c-look")), config = ceiling(5_325))]
 fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))
