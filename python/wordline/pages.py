@@ -118,5 +118,5 @@ def environment(folder: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["many"] = units.many
+    made.globals["many"] = units.many  # pyright: ignore[reportUnknownMemberType]: jinja2 gives it no type
     return made
