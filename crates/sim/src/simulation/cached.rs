@@ -47,7 +47,8 @@ impl Observer<Observation<OfDisks>> for OfCache {
 
 impl Probe<Observation<OfDisks>> for OfCache {
     const HEARS_PIECES: bool = false;
-    #[inline]
+    // As in the recorder: in line, nothing is left of the kinds that an observation is not.
+    #[inline(always)]
     fn observe(&mut self, now: Time, heard: Observation<OfDisks>) {
         use wordline_device::Observation as OfFlash;
         match heard {
@@ -60,18 +61,18 @@ impl Probe<Observation<OfDisks>> for OfCache {
             Observation::Flash(OfFlash::Admitted { .. } | OfFlash::PowerCut(_))
             | Observation::Backing(_)
             | Observation::Held(_) => {}
-            Observation::Flash(heard) => self.recorder.hear(now, heard),
+            Observation::Flash(heard) => self.recorder.observe(now, heard),
             Observation::Lists(lists) => self.recorder.lists(now, lists),
             Observation::Found(pages) => self.recorder.found(now, pages),
             Observation::Admitted { in_flight } => self.recorder.admitted(now, in_flight),
             Observation::Request {
-                request,
-                parts,
+                ref request,
+                ref parts,
                 hit,
             } => {
                 self.recorder.left(now);
-                self.recorder.request(now, &request, &parts, 0);
-                self.hits.request(&request, hit, now - request.arrival);
+                self.recorder.request(now, request, parts, 0);
+                self.hits.request(request, hit, now - request.arrival);
             }
             Observation::PowerCut(cut) => self.recorder.power_cut(now, &cut),
         }
