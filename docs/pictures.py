@@ -122,7 +122,7 @@ def shot(page: str, picture: Path, width: int, height: int) -> None:
 def printed(summary: Any, files: list[Path], place: Path) -> tuple[Path, int, int]:
     """A page with the summary as a terminal shows it, its width and height."""
     with redirect_stdout(io.StringIO()):
-        console = Console(record=True, width=140, force_terminal=True, file=io.StringIO())
+        console = Console(record=True, width=148, force_terminal=True, file=io.StringIO())
         plain, terminal.Console = terminal.Console, lambda **_: console  # type: ignore[assignment]
         try:
             console.print(f"$ {COMMAND}", highlight=False)
