@@ -5,6 +5,7 @@ use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use wordline_observe::{Finished, Heading, Kind, ParquetFile, RowTable, Table, Values};
 
 const COLUMNS: [(Heading, Kind); 3] = [
@@ -243,13 +244,22 @@ fn a_device_is_never_replaced() {
     assert!(!Path::new("/dev/full").is_file());
 }
 
+/// Has what is written for a file go to the device that is always full. A file in the making is locked, and there is one such device:
+/// one test at a time.
+#[cfg(target_os = "linux")]
+fn fill_up(file: &Path) -> MutexGuard<'static, ()> {
+    static FULL: Mutex<()> = Mutex::new(());
+    let turn = FULL.lock().unwrap_or_else(PoisonError::into_inner);
+    std::os::unix::fs::symlink("/dev/full", file.with_added_extension("part")).unwrap();
+    turn
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
-    // The temporary file of this name is a link to the device that is always full.
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("x.parquet.part")).unwrap();
+    let _turn = fill_up(&path);
     let message = series().write_parquet(&path).unwrap_err().to_string();
     assert!(
         message.starts_with(&format!("{}: cannot write: ", path.display())),
@@ -267,7 +277,7 @@ fn a_full_disk_is_reported_and_leaves_nothing() {
 fn a_disk_that_fills_up_during_the_simulation_is_reported_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("x.parquet.part")).unwrap();
+    let _turn = fill_up(&path);
     let mut table = RowTable::to_parquet(COLUMNS, &path).unwrap();
     let full = (0..3 << 20)
         .find_map(|row| table.push([row, 0, row]).err())
