@@ -309,7 +309,10 @@ fn parts_add_up_in_arrays_and_in_caches() {
             );
         }
         let flash = &summary.flash;
-        assert!(flash.write_amplification.unwrap() > 1.0, "{store}");
+        // A cache of clean pages drops what collections would move.
+        let moves = !store.contains("write-around");
+        assert_eq!(flash.write_amplification.unwrap() > 1.0, moves, "{store}");
+        assert_eq!(flash.gc_pages_moved > 0, moves, "{store}");
         if summary.members.is_empty() {
             assert_explained(&summary, PAGE, store);
             assert_eq!(
