@@ -566,7 +566,7 @@ fn many_requests_at_once_are_all_served_and_none_is_stale() {
                     for admission in [
                         json!("always"),
                         json!("second-access"),
-                        json!({"sequential-bypass": {"cutoff_bytes": 16384}}),
+                        json!({"sequential-bypass": {"cutoff_bytes": 16385}}),
                     ] {
                         let table = json!({
                             "replacement": policy,
