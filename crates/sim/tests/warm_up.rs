@@ -77,6 +77,27 @@ fn traces(folder: &Path) -> [PathBuf; 2] {
     [whole, first]
 }
 
+/// The runs that are compared.
+#[derive(Clone, Copy)]
+enum Run {
+    Whole,
+    First,
+    Measured,
+}
+
+/// What is looked at of the summary of each run.
+fn three_runs<T>(config: &str, traces: &[PathBuf; 2], look: impl Fn(&Summary, Run) -> T) -> [T; 3] {
+    let [whole, first] = traces;
+    [Run::Whole, Run::First, Run::Measured].map(|which| {
+        let results = match which {
+            Run::Whole => run(config, &[whole], &[]),
+            Run::First => run(config, &[first], &[]),
+            Run::Measured => run(config, &[whole], &[("observe.warm_up_s", PAUSE_S)]),
+        };
+        look(&results.summary, which)
+    })
+}
+
 fn run(config: &str, traces: &[&Path], overrides: &[(&str, &str)]) -> Results {
     let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
     let job = RunSpec {
@@ -182,22 +203,19 @@ fn is_rounded(path: &str) -> bool {
 #[test]
 fn counts_after_a_pause_are_those_of_the_whole_less_those_before() {
     let folder = tempfile::tempdir().unwrap();
-    let [whole, first] = traces(folder.path());
+    let traces = traces(folder.path());
     for (name, config) in stores() {
-        let [whole, first, measured] = [
-            run(&config, &[&whole], &[]),
-            run(&config, &[&first], &[]),
-            run(&config, &[&whole], &[("observe.warm_up_s", PAUSE_S)]),
-        ]
-        .map(|results| {
-            assert_eq!(results.summary.error, None, "{name}");
-            results.summary
+        let [whole, first, measured] = three_runs(&config, &traces, |summary, run| {
+            assert_eq!(summary.error, None, "{name}");
+            if let Run::Measured = run {
+                assert_eq!(summary.time.measured_from_s, 90.0);
+                assert_eq!(summary.input.warm_up_requests, 600);
+                assert_eq!(summary.latency.all.count, 900);
+            }
+            (summary.digest.clone(), numbers(summary))
         });
-        assert_eq!(measured.digest, whole.digest, "{name}");
-        assert_eq!(measured.time.measured_from_s, 90.0);
-        assert_eq!(measured.input.warm_up_requests, 600);
-        assert_eq!(measured.latency.all.count, 900);
-        let [whole, first, measured] = [whole, first, measured].map(|summary| numbers(&summary));
+        assert_eq!(measured.0, whole.0, "{name}");
+        let (whole, first, measured) = (whole.1, first.1, measured.1);
         let mut counts = 0;
         for (path, all) in &whole {
             let (Some(before), Some(after)) = (first.get(path), measured.get(path)) else {
@@ -233,21 +251,16 @@ fn counts_after_a_pause_are_those_of_the_whole_less_those_before() {
 #[test]
 fn shares_are_of_the_time_that_is_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let [whole, first] = traces(folder.path());
+    let traces = traces(folder.path());
     for (name, config) in stores() {
-        let spans = [
-            run(&config, &[&whole], &[]),
-            run(&config, &[&first], &[]),
-            run(&config, &[&whole], &[("observe.warm_up_s", PAUSE_S)]),
-        ]
-        .map(|results| {
+        let spans = three_runs(&config, &traces, |summary, _| {
             let Summary {
                 time,
                 utilisation,
                 throughput,
                 execution,
                 ..
-            } = results.summary;
+            } = summary;
             let span = time.simulated_s - time.measured_from_s;
             let served = time.last_completion_s - time.measured_from_s;
             [

@@ -169,7 +169,7 @@ impl Recorder {
         self.warm_up = self.completed().collect();
         self.record = empty.starting(now, lanes);
         self.busy_since = now;
-        self.rows = self.rows.take().map(|rows| rows.emptied());
+        self.rows = self.rows.take().map(Rows::emptied);
     }
     /// Bytes served so far, by stream.
     pub fn bytes(&self) -> Vec<u64> {
