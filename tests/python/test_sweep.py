@@ -450,7 +450,8 @@ class TestStops:
         at = lines[3].index(b'"latency.all.mean_us":') + len(b'"latency.all.mean_us":')
         lines[3] = lines[3][:at] + b"9" + lines[3][at:]
         journal.write_bytes(b"".join(lines))
-        with pytest.warns(match=r"points\.jsonl: not what was written: line 4; their points are run again"):
+        said = r"points\.jsonl: not what was written: line 4; their points are run again"
+        with pytest.warns(match=said):
             found = table(device, out="here")
         assert_frame_equal(found, whole)
         assert_frame_equal(wordline.Sweep.of("here").table(), whole)
