@@ -180,7 +180,7 @@ pub(crate) enum Room {
     None,
 }
 
-/// What a buffer has of an extent that is read.
+/// The data that a buffer has of an extent that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
     /// All of it, in a segment that serves.

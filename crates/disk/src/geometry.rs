@@ -110,8 +110,8 @@ pub struct Geometry {
     numbering: Numbering,
 }
 
-/// A turn of 2^64 by so many sectors, without the remainder, and the remainder. Of a track of one sector, which is nowhere but at the start,
-/// neither counts.
+/// Quotient and remainder of a turn, 2^64, by the sectors of a track. On a track of one sector, which is at the start of the turn,
+/// neither is used.
 fn turn_per_sector(sectors_per_track: u32) -> [u64; 2] {
     let (turn, sectors) = (1_u128 << 64, u128::from(sectors_per_track.max(1)));
     [turn / sectors, turn % sectors].map(|part| part as u64)

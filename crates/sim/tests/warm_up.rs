@@ -85,7 +85,7 @@ enum Run {
     Measured,
 }
 
-/// What is looked at of the summary of each run.
+/// Looks at the summary of each run.
 fn three_runs<T>(config: &str, traces: &[PathBuf; 2], look: impl Fn(&Summary, Run) -> T) -> [T; 3] {
     let [whole, first] = traces;
     [Run::Whole, Run::First, Run::Measured].map(|which| {

@@ -83,7 +83,7 @@ impl Purpose {
             Self::Read | Self::Write | Self::PartWrite | Self::Merge
         )
     }
-    /// A host write of a page of which so many bytes are not the host's.
+    /// The host write of a page with `fill` bytes that are not the host's.
     #[inline]
     pub const fn of_write(fill: u32) -> Self {
         if fill > 0 {

@@ -11,7 +11,7 @@ use crate::summary::ByOp;
 /// The longest response times, interval by interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCase {
-    /// Width of the intervals of simulated time, from the start of the clock on, for the maximum
+    /// Width of the intervals of simulated time, from the start of the clock or the end of the warm-up on, for the maximum
     /// response times: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the
     /// run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64
     /// cover it.
