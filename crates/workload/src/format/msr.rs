@@ -30,6 +30,7 @@ const HOSTS: usize = 4096;
 struct Msr {
     hosts: Vec<Box<[u8]>>,
     host: usize,
+    keeps_responses: bool,
 }
 
 pub(super) fn detect(probe: &Probe) -> bool {
@@ -82,6 +83,9 @@ impl Line for Msr {
     const TICK_PS: u64 = tick::FILETIME;
     type Fields<'a> = Commas<'a>;
 
+    fn with_responses(&mut self) {
+        self.keeps_responses = true;
+    }
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
         let ticks = match fields.stamp("time stamp") {
@@ -97,10 +101,15 @@ impl Line for Msr {
         let op = word(fields.text("operation")?).or_else(|reason| fields.fault(reason))?;
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
-        let response = response(fields.text("response time")?);
+        let mut took = Record::UNSTATED;
+        if self.keeps_responses {
+            took = response(fields.text("response time")?);
+        } else {
+            fields.skip("response time")?;
+        }
         fields.end()?;
         Ok(Some(Record {
-            response,
+            response: took,
             ..Record::plain(ticks, op, offset, bytes, volume)
         }))
     }
@@ -140,10 +149,11 @@ mod tests {
 
     #[test]
     fn a_line_of_hm_0() {
-        let record = parsed(
-            Msr::default(),
-            "128166385295514663,hm,0,Write,9056014336,2048,2833",
-        );
+        let line = "128166385295514663,hm,0,Write,9056014336,2048,2833";
+        let mut msr = Msr::default();
+        let plain = msr.parse(&mut Commas::new(line.as_bytes()));
+        msr.with_responses();
+        let record = parsed(msr, line);
         let expected = Record {
             ticks: 128_166_385_295_514_663,
             offset: 9_056_014_336,
@@ -154,6 +164,11 @@ mod tests {
             response: 2833,
         };
         assert_eq!(record, Ok(Some(expected)));
+        let unstated = Record {
+            response: Record::UNSTATED,
+            ..expected
+        };
+        assert_eq!(plain.ok(), Some(Some(unstated)));
     }
 
     #[test]

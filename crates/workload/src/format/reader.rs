@@ -15,6 +15,8 @@ pub(crate) trait Reader: Send {
     fn origin(&self) -> Origin {
         Origin::First
     }
+    /// Response times are wanted: a format whose requests cost more to read with them leaves them out otherwise.
+    fn keep_responses(&mut self) {}
     /// Appends the next records to `records`, which is empty: those that are at hand, and at least one unless
     /// the file ends. Beside a fault they are those before it.
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
@@ -82,6 +84,8 @@ pub(crate) trait Line: Send {
     fn timed(&self) -> bool {
         true
     }
+    /// As [`Reader::keep_responses`].
+    fn with_responses(&mut self) {}
     /// The ticks of a time stamp beyond 64 bits; none for the formats whose ticks reach further than their times.
     fn far(_field: &[u8]) -> Option<i128> {
         None
@@ -101,6 +105,9 @@ impl<L: Line> Reader for L {
     }
     fn origin(&self) -> Origin {
         L::ORIGIN
+    }
+    fn keep_responses(&mut self) {
+        self.with_responses();
     }
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
         let (untimed, keeps_far) = (input.untimed, input.keeps_far);

@@ -62,10 +62,12 @@ impl Line for Wordline {
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
-        let has_response = fields.are(WITH_RESPONSE.as_bytes());
-        if has_response || fields.are(HEADER.as_bytes()) {
-            self.has_response = has_response;
-            return Ok(None);
+        if fields.begin(HEADER.as_bytes()) {
+            let has_response = fields.are(WITH_RESPONSE.as_bytes());
+            if has_response || fields.are(HEADER.as_bytes()) {
+                self.has_response = has_response;
+                return Ok(None);
+            }
         }
         let ticks = fields.decimal("time", 3)?;
         let (op, fua) = match fields.text("operation")? {

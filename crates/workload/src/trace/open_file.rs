@@ -51,7 +51,7 @@ impl OpenFile {
             return Err(input.empty());
         }
         let mut warning = None;
-        let (format, reader) = match (options.format, &options.columns) {
+        let (format, mut reader) = match (options.format, &options.columns) {
             (None | Some(Format::Columns), Some(columns)) => {
                 let reader = columns.reader(&probe).map_err(|(reason, remedy)| {
                     WorkloadError::at(recording.path(), Place::Line(1), None, reason, remedy)
@@ -70,6 +70,9 @@ impl OpenFile {
                 (format, format.reader(&probe))
             }
         };
+        if options.think_times {
+            reader.keep_responses();
+        }
         let tick_ps = reader.tick_ps();
         input.untimed = options.time_order == TimeOrder::File || options.times_may_be_unknown;
         input.keeps_far = options.time_gaps != TimeGaps::Keep;
