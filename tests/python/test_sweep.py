@@ -13,6 +13,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from multiprocessing import util
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import wordline
+from wordline import interruption
 from wordline.claim import claimed
 from wordline.sweep import plan as plans
 from wordline.sweep.condition import Condition
+from wordline.sweep.local import Processes
 from wordline.sweep.write import as_toml
 from wordline.trace_input import BUNDLED
 
@@ -377,6 +380,32 @@ class TestStops:
             assert "another plan" in done.stderr
             done = wordline("sweep", device, "--seeds", "3", "--out", "there")
         assert done.returncode == 0, done.stderr
+
+    def test_a_stop_while_a_process_starts_waits_until_it_has_started(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        start = util.spawnv_passfds
+
+        def start_and_stop(*args: Any) -> int:
+            process = start(*args)
+            signal.raise_signal(signal.SIGTERM)
+            return process
+
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.getsignal(number) for number in numbers}
+        interruption.listen()
+        try:
+            processes = Processes(1)  # starts the resource tracker
+            monkeypatch.setattr(util, "spawnv_passfds", start_and_stop)
+            with pytest.raises(KeyboardInterrupt):
+                processes.submit(os.getpid)
+            processes.shutdown(cancel_futures=True)
+            while _children_of(os.getpid()):
+                time.sleep(0.02)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        assert capfd.readouterr().err == ""
 
     def test_a_sweep_whose_points_all_fail_is_a_sweep_that_can_be_run_again(
         self, device: str, wordline: Command

@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 from wordline import limits, spelling
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
+from wordline.interruption import undisturbed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,7 +55,8 @@ class Processes(Executor):
         with self._lock:
             lane = min(range(len(self._lanes)), key=self._waiting.__getitem__)
             self._waiting[lane] += 1
-            with _unheard(), _without_main():
+            # A process whose start is cut short would end in a traceback.
+            with undisturbed(), _unheard(), _without_main():
                 inner = self._submitted(lane, fn, args, kwargs)
         outer: Future[T] = Future()
         outer.set_running_or_notify_cancel()  # a process that has it cannot be asked to leave it
