@@ -9,7 +9,7 @@ TRACE := traces/postgresql-mixed.csv.gz
 DEVICE ?= demo
 SOURCES := $(shell find crates presets Cargo.toml Cargo.lock -type f 2>/dev/null)
 # As pip does with what it installs; where Python may not keep what it compiles, every start would.
-COMPILED = $(BIN)/python -m compileall -q python/wordline
+COMPILED = $(BIN)/python -m compileall -q python/wordline python/wordline_studies
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1

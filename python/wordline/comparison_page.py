@@ -38,7 +38,7 @@ def render(comparison: Comparison) -> str:
     first = main(differing)
     drawn = {"ratios": ratios(comparison, first)} if _has_ratio(first) else {}
     return pages.render(
-        "templates",
+        "wordline.templates",
         "comparison.html.jinja",
         drawn,
         comparison=comparison,

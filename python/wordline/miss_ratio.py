@@ -184,7 +184,7 @@ def _pages(sizes: Mapping[float, float]) -> Figure:
 
 def _page(summary: CacheSummary | MrcSummary, charts: Mapping[str, Figure], *, mixed: bool) -> str:
     return pages.render(
-        "templates",
+        "wordline.templates",
         "miss_ratio.html.jinja",
         charts,
         s=summary,

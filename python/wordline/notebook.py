@@ -127,5 +127,5 @@ def _html(tables: list[Rows], lines: Sequence[str], warnings: Sequence[str] = ()
         if len(table.rows) > MOST_ROWS:
             lines.append(f"{len(table.rows) - MOST_ROWS} more rows are in `summary`.")
             tables[place] = Rows(table.caption, table.headings, table.rows[:MOST_ROWS])
-    found = pages.environment("templates").get_template("notebook.html.jinja")
+    found = pages.environment("wordline.templates").get_template("notebook.html.jinja")
     return found.render(tables=tables, lines=lines, warnings=warnings)

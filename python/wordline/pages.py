@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from wordline import units
 
+TEMPLATES = "wordline.templates"
 LIBRARY = "plotly-cartesian.min.js.gz"
 """The charts' library, plotly.js without maps and 3D, as npm has it in plotly.js-cartesian-dist-min
 4.1.1, compressed by `gzip -9n`; licence MIT, beside it."""
@@ -27,18 +28,18 @@ HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 
 
-def render(folder: str, template: str, drawn: Mapping[str, Any], /, **known: Any) -> str:
-    """A page of a template, with the charts that it names, and with a list of its sections where
-    the template says so."""
-    style = Markup(part("templates", "report.css"))  # noqa: S704 - our own file
+def render(package: str, template: str, drawn: Mapping[str, Any], /, **known: Any) -> str:
+    """A page of a template in a package, with the charts that it names, and with a list of its
+    sections where the template says so."""
+    style = Markup(part(TEMPLATES, "report.css"))  # noqa: S704 - our own file
     page = (
-        environment(folder)
+        environment(package)
         .get_template(template)
         .render(
             **known,
             policy=_policy(),
             style=style,
-            without_scripts=Markup(part("templates", "noscript.html")),  # noqa: S704
+            without_scripts=Markup(part(TEMPLATES, "noscript.html")),  # noqa: S704
             scripts=_scripts(drawn),
         )
     )
@@ -49,6 +50,12 @@ def charts_of(page: str) -> dict[str, Any]:
     """The charts of a page, by the ids that its template gives them."""
     found = re.search(r'id="figures">([^<]*)</script>', page)
     return json.loads(gzip.decompress(base64.b64decode(found[1]))) if found else {}
+
+
+def code(text: str) -> Markup:
+    """Text with what stands in backquotes set as code."""
+    escaped = str(escape(text))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704
 
 
 def _contents(page: str) -> str:
@@ -69,14 +76,14 @@ def _scripts(charts: Mapping[str, Any]) -> Markup:
         for name, data in blocks.items()
     ]
     told = f"<!-- The library is {escape(_licence())} -->"
-    own = f"<script>{part('templates', 'report.js')}</script>"
+    own = f"<script>{part(TEMPLATES, 'report.js')}</script>"
     return Markup("\n".join([told, *packed, own]))  # noqa: S704 - encoded, and our own file
 
 
 @cache
 def _policy() -> str:
     """The security policy of a page: nothing is fetched, and these two scripts run, no other."""
-    scripts = (gzip.decompress(_packed_library()).decode(), part("templates", "report.js"))
+    scripts = (gzip.decompress(_packed_library()).decode(), part(TEMPLATES, "report.js"))
     hashes = " ".join(fingerprint(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
@@ -92,7 +99,7 @@ def fingerprint(script: str) -> str:
 
 @cache
 def _packed_library() -> bytes:
-    return files("wordline").joinpath("vendored", LIBRARY).read_bytes()
+    return files("wordline.vendored").joinpath(LIBRARY).read_bytes()
 
 
 @cache
@@ -103,16 +110,16 @@ def _licence() -> str:
 
 
 @cache
-def part(folder: str, name: str) -> str:
-    """The text of a file that comes with the package."""
-    return files("wordline").joinpath(folder, name).read_text(encoding="utf-8")
+def part(package: str, name: str) -> str:
+    """The text of a file that comes with a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def environment(folder: str) -> jinja2.Environment:
-    """The templates of a folder of the package. What a template does not know is an error."""
+def environment(package: str) -> jinja2.Environment:
+    """The templates of a package. What a template does not know is an error."""
     made = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: part(folder, name)),
+        loader=jinja2.FunctionLoader(lambda name: part(package, name)),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -27,7 +27,7 @@ def plan_page(summary: PlanSummary) -> str:
         charts[f"map-{place}"] = heat_map(size)
         charts[f"curves-{place}"] = curves(size)
     return pages.render(
-        "templates",
+        "wordline.templates",
         "plan_cache.html.jinja",
         charts,
         s=summary,

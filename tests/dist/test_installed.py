@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import wordline
+import wordline_studies
 
 ROOT = Path(__file__).parents[2]
 # The examples of the page on MQSim go on from files of MQSim: tests/python/test_mqsim.py has some.
@@ -54,7 +55,8 @@ def called(*command: str) -> str:
 
 
 def test_it_is_not_the_checkout() -> None:
-    assert ROOT not in Path(wordline.__file__).resolve().parents
+    for package in (wordline, wordline_studies):
+        assert ROOT not in Path(str(package.__file__)).resolve().parents
 
 
 def test_the_licences_came_along() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from wordline.study import STUDIES
 from wordline.trace_input import BUNDLED
+from wordline_studies import STUDIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from conftest import Command
 
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import WordlineError, _wordline, cli, output_folder
-from wordline.study import Figure, Study
+from wordline_studies.figure import Figure, Study
 
 # What has a command write all that it can.
 SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-requests", "20"]

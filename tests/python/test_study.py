@@ -10,15 +10,14 @@ import pytest
 from browser import needs_browser, require_fits
 from conftest import Command
 
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import WordlineError, cli
 from wordline.pages import charts_of
-from wordline.study import Claim, Figure, Published, Row, Setup, Study
-from wordline.study.cases import Case, run_all
-from wordline.study.figure import PREVIEW
-from wordline.study.results import run
-from wordline.study.terminal import Progress
 from wordline.sweep.engine import State
+from wordline_studies.cases import Case, run_all
+from wordline_studies.figure import PREVIEW, Claim, Figure, Published, Row, Setup, Study
+from wordline_studies.results import run
+from wordline_studies.terminal import Progress
 
 NAMES = {"index.html", "study.json"}
 

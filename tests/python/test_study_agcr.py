@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 import wordline
-import wordline.study as studies
-from wordline.study import Setup
-from wordline.study.agcr.runs import DEVICE, LI, RW, SCHEMES, TRADITIONAL
-from wordline.study.ecc import fitted
-from wordline.study.ecc.runs import DEVICE as OF_ECC
-from wordline.study.ecc.runs import DIFFERENTIATED
-from wordline.study.regulation.recordings import Request, folder, ranked, recordings
-from wordline.study.regulation.runs import passes
-from wordline.study.results import run
+import wordline_studies as studies
+from wordline_studies.agcr.runs import DEVICE, LI, RW, SCHEMES, TRADITIONAL
+from wordline_studies.ecc import fitted
+from wordline_studies.ecc.runs import DEVICE as OF_ECC
+from wordline_studies.ecc.runs import DIFFERENTIATED
+from wordline_studies.figure import Setup
+from wordline_studies.regulation.recordings import Request, folder, ranked, recordings
+from wordline_studies.regulation.runs import passes
+from wordline_studies.results import run
 
 SHARED = Path(__file__).parents[3] / "shared" / "traces"
 TRACES = tuple(sorted(SHARED.iterdir())) if SHARED.is_dir() else ()
@@ -152,8 +152,8 @@ def test_fitted_loads_are_those_of_the_table(name: str) -> None:
 
 def test_how_reads_gain_follows_the_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shorter the gaps within bursts, the more reads gain by faster writes."""
-    from wordline.study.ecc.runs import NORMAL, OURS
-    from wordline.study.ecc.runs import SCHEMES as OF_CHAPTER
+    from wordline_studies.ecc.runs import NORMAL, OURS
+    from wordline_studies.ecc.runs import SCHEMES as OF_CHAPTER
 
     gains = []
     for gap in (200_000, 2_000_000, 20_000_000):

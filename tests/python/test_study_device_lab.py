@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import config
-from wordline.study import Setup
-from wordline.study.device_lab import drives, idleness, reads, runs, trims, wear, writes
-from wordline.study.results import run
+from wordline_studies.device_lab import drives, idleness, reads, runs, trims, wear, writes
+from wordline_studies.figure import Setup
+from wordline_studies.results import run
 
 SETUP = Setup(quick=True)
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 import wordline
-import wordline.study as studies
-from wordline.study import Setup
-from wordline.study.gc.loads import (
+import wordline_studies as studies
+from wordline_studies.figure import Setup
+from wordline_studies.gc.loads import (
     BLOCK,
     HIGH,
     OF_64_GB,
@@ -29,17 +29,10 @@ from wordline.study.gc.loads import (
     simulated,
     writes_of,
 )
-from wordline.study.gc.runs import Load, case
-from wordline.study.gc.schemes import (
-    BOTH,
-    COMPACT_BELOW,
-    COMPARED,
-    SCHEMES,
-    SPARE,
-    THRESHOLD,
-)
-from wordline.study.generated import written
-from wordline.study.results import run
+from wordline_studies.gc.runs import Load, case
+from wordline_studies.gc.schemes import BOTH, COMPACT_BELOW, COMPARED, SCHEMES, SPARE, THRESHOLD
+from wordline_studies.generated import written
+from wordline_studies.results import run
 
 
 @pytest.mark.slow

@@ -3,8 +3,8 @@
 import gc
 from pathlib import Path
 
-from wordline.study import Setup
-from wordline.study.generated import Generated, Request
+from wordline_studies.figure import Setup
+from wordline_studies.generated import Generated, Request
 
 LOAD = [Request(0, True, 3, 2), Request(7, False, 5, 1, volume=1)]
 

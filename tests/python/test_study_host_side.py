@@ -5,10 +5,10 @@ import json
 import pytest
 
 import wordline
-import wordline.study as studies
-from wordline.study import Setup
-from wordline.study.host_side import runs
-from wordline.study.results import run
+import wordline_studies as studies
+from wordline_studies.figure import Setup
+from wordline_studies.host_side import runs
+from wordline_studies.results import run
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import wordline
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import cli
-from wordline.study import Setup
-from wordline.study.lcr.loads import (
+from wordline.summary import Summary
+from wordline_studies.figure import Setup
+from wordline_studies.lcr.loads import (
     BURST_MEAN,
     BURSTS,
     GAPS_US,
@@ -24,11 +25,10 @@ from wordline.study.lcr.loads import (
     requests,
     written,
 )
-from wordline.study.lcr.policies import ALL, CFLRU, LCR, LRU, chosen
-from wordline.study.lcr.runs import DEVICE, WORN, case, clean_percent, hit_percent, playback
-from wordline.study.measures import latency_us
-from wordline.study.results import run
-from wordline.summary import Summary
+from wordline_studies.lcr.policies import ALL, CFLRU, LCR, LRU, chosen
+from wordline_studies.lcr.runs import DEVICE, WORN, case, clean_percent, hit_percent, playback
+from wordline_studies.measures import latency_us
+from wordline_studies.results import run
 
 RECORDED = Path(__file__).parents[3] / "shared" / "traces" / "msr-rsrch_1.csv.gz"
 MANY = 40_000

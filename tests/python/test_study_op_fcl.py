@@ -10,13 +10,13 @@ import pytest
 from hybrid_store import Log
 from hybrid_store import Store as Written
 
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import WordlineError
 from wordline.config import Value
-from wordline.study import Setup
-from wordline.study.cases import required
-from wordline.study.op_fcl import claims, model
-from wordline.study.op_fcl.loads import (
+from wordline_studies.cases import required
+from wordline_studies.figure import Setup
+from wordline_studies.op_fcl import claims, model
+from wordline_studies.op_fcl.loads import (
     TABLE,
     distinct,
     extents_of,
@@ -26,7 +26,7 @@ from wordline.study.op_fcl.loads import (
     with_exponents,
     written,
 )
-from wordline.study.op_fcl.runs import (
+from wordline_studies.op_fcl.runs import (
     BLOCK_PAGES,
     DATA_PAGES,
     FP,
@@ -40,7 +40,7 @@ from wordline.study.op_fcl.runs import (
     case,
     divided,
 )
-from wordline.study.results import run
+from wordline_studies.results import run
 
 PART = 64
 PARTS = {name: 4 * PART if load.large else PART for name, load in TABLE.items()}

@@ -13,14 +13,15 @@ from typing import cast
 import pytest
 from conftest import environment
 
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import WordlineError
 from wordline.config import Value
-from wordline.study import Setup
-from wordline.study.cases import Case, by_load, run_all, summary_of
-from wordline.study.measures import iops, latency_us
-from wordline.study.palloc import loads, queues, sequential
-from wordline.study.palloc.loads import (
+from wordline.summary import Summary
+from wordline_studies.cases import Case, by_load, run_all, summary_of
+from wordline_studies.figure import Setup, Study
+from wordline_studies.measures import iops, latency_us
+from wordline_studies.palloc import loads, queues, sequential
+from wordline_studies.palloc.loads import (
     ADDRESS,
     BY_ADDRESS,
     IMMEDIATE,
@@ -30,11 +31,10 @@ from wordline.study.palloc.loads import (
     beside,
     closed,
 )
-from wordline.study.palloc.orders import FAMILIES, ORDERS
-from wordline.study.palloc.queues import RULES
-from wordline.study.palloc.runs import DEVICE
-from wordline.study.results import run
-from wordline.summary import Summary
+from wordline_studies.palloc.orders import FAMILIES, ORDERS
+from wordline_studies.palloc.queues import RULES
+from wordline_studies.palloc.runs import DEVICE
+from wordline_studies.results import run
 
 CLOSED = "workload.arrival.closed-loop.queue_depth"
 SMALL = {"workload.requests": 100, "nand.geometry.blocks_per_plane": 64}
@@ -138,7 +138,7 @@ def test_there_are_24_strategies_in_four_families() -> None:
 def test_the_numbers_are_the_same_again(told: dict) -> None:
     written = {figure["id"]: figure for figure in told["figures"]}
     setup = Setup(quick=True)
-    made = studies.Study("again", "", "", (sequential.figure,))
+    made = Study("again", "", "", (sequential.figure,))
     again = run(made, setup).to_json()
     for figure in again["figures"]:
         assert json.dumps(figure) == json.dumps(written[figure["id"]])

@@ -8,18 +8,19 @@ from statistics import fmean
 import pytest
 
 import wordline
-import wordline.study as studies
-from wordline.study import Setup, generated
-from wordline.study.cases import required
-from wordline.study.generated import Request
-from wordline.study.measures import gain, iops
-from wordline.study.paq.loads import PAGE, PAGES, TABLE, WEBS, Sizes, requests, written
-from wordline.study.paq.performance import BUS_MB_PER_S, idle_change
-from wordline.study.paq.runs import DEVICE, QUEUE, closed, host_queue_us
-from wordline.study.paq.schedulers import ALL, VAQ, VARIANTS
-from wordline.study.paq.sensitivity import CHANNELS, FEWER, LONGEST, MATES, REQUESTS
-from wordline.study.results import run
+import wordline_studies as studies
 from wordline.summary import Summary
+from wordline_studies import generated
+from wordline_studies.cases import required
+from wordline_studies.figure import Setup
+from wordline_studies.generated import Request
+from wordline_studies.measures import gain, iops
+from wordline_studies.paq.loads import PAGE, PAGES, TABLE, WEBS, Sizes, requests, written
+from wordline_studies.paq.performance import BUS_MB_PER_S, idle_change
+from wordline_studies.paq.runs import DEVICE, QUEUE, closed, host_queue_us
+from wordline_studies.paq.schedulers import ALL, VAQ, VARIANTS
+from wordline_studies.paq.sensitivity import CHANNELS, FEWER, LONGEST, MATES, REQUESTS
+from wordline_studies.results import run
 
 MANY = 20_000
 

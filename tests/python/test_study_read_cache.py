@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import wordline
-import wordline.study as studies
-from wordline.study import Setup
-from wordline.study.generated import written as traces
-from wordline.study.read_cache import claims, figures, reasons, tables
-from wordline.study.read_cache.loads import (
+import wordline_studies as studies
+from wordline_studies.figure import Setup
+from wordline_studies.generated import written as traces
+from wordline_studies.read_cache import claims, figures, reasons, tables
+from wordline_studies.read_cache.loads import (
     OTHERS,
     SHARES,
     SIZES,
@@ -22,9 +22,9 @@ from wordline.study.read_cache.loads import (
     requests,
     written,
 )
-from wordline.study.read_cache.runs import GB, OPS, Cell, Cells, Point, case
-from wordline.study.read_cache.schemes import ALL, ARC, LRU, MOVE, ZM, Scheme
-from wordline.study.results import run
+from wordline_studies.read_cache.runs import GB, OPS, Cell, Cells, Point, case
+from wordline_studies.read_cache.schemes import ALL, ARC, LRU, MOVE, ZM, Scheme
+from wordline_studies.results import run
 
 PART = 64
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 import wordline
-import wordline.study as studies
+import wordline_studies as studies
 from wordline import cli
-from wordline.study import Figure, Setup, Study
-from wordline.study.cases import READING, Case, latencies_us, tabled
-from wordline.study.paq import series
-from wordline.study.results import run
-from wordline.study.runs import Runs
 from wordline.sweep.engine import State
+from wordline_studies.cases import READING, Case, latencies_us, tabled
+from wordline_studies.figure import Figure, Setup, Study
+from wordline_studies.paq import series
+from wordline_studies.results import run
+from wordline_studies.runs import Runs
 
 ONE = Study("one", "Latencies one by one", "The study paq", (series.figure,))
 POINTS = 6

@@ -11,12 +11,12 @@ from random import Random
 
 import pytest
 
-import wordline.study as studies
+import wordline_studies as studies
 from wordline.config import Value
-from wordline.study import Setup
-from wordline.study.results import run
-from wordline.study.write_cache import claims
-from wordline.study.write_cache.loads import (
+from wordline_studies.figure import Setup
+from wordline_studies.results import run
+from wordline_studies.write_cache import claims
+from wordline_studies.write_cache.loads import (
     BLOCK_PAGES,
     FITS,
     QUICK,
@@ -28,8 +28,8 @@ from wordline.study.write_cache.loads import (
     pages,
     write,
 )
-from wordline.study.write_cache.model import choice, equation, latency_us
-from wordline.study.write_cache.runs import (
+from wordline_studies.write_cache.model import choice, equation, latency_us
+from wordline_studies.write_cache.runs import (
     Cell,
     Device,
     Fitted,
@@ -39,15 +39,7 @@ from wordline.study.write_cache.runs import (
     statics,
     victims,
 )
-from wordline.study.write_cache.schemes import (
-    CLEAR,
-    HALF,
-    KEEP,
-    OPS,
-    START,
-    TRACKERS,
-    Dynamic,
-)
+from wordline_studies.write_cache.schemes import CLEAR, HALF, KEEP, OPS, START, TRACKERS, Dynamic
 
 PART = 64
 FLASH = 128 * BLOCK_PAGES

@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import click
@@ -22,7 +23,6 @@ from wordline.cli.many_traces import ManyTraces
 from wordline.cli.results import fio_logs, report
 from wordline.cli.run import simulate
 from wordline.cli.states import prepare, resume
-from wordline.cli.studies import study
 from wordline.cli.sweeps import compare_command, search_command, sweep_command, sweep_report
 from wordline.cli.traces import trace
 
@@ -143,11 +143,20 @@ TASKS = {
 """The commands by what they are for, in the order of their lists."""
 COMMANDS = (
     bench, cache, calibrate, compare_command, config, devices, fio_logs, growth, lab, mrc,
-    plan_cache, policies, prepare, report, resume, run, search_command, study, sweep_command,
-    sweep_report, trace,
+    plan_cache, policies, prepare, report, resume, run, search_command, sweep_command, sweep_report,
+    trace,
 )  # fmt: skip
 SHORT = 50
 """Most characters of the line of a command, which a terminal of 80 columns has room for."""
 MARGIN = 16
-for one in COMMANDS:
+OF_OTHER_PACKAGES = {"study": "wordline_studies.command:study"}
+"""Commands that this package does not know: modules and their commands, looked up by name."""
+
+
+def _looked_up(place: str) -> click.Command:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+for one in (*COMMANDS, *map(_looked_up, OF_OTHER_PACKAGES.values())):
     cli.add_command(one)

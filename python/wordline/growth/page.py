@@ -18,7 +18,7 @@ def render(found: Sequence[Measured]) -> str:
     """The page as HTML."""
     drawn = {one.sweep.name: costs(one) for one in found}
     return pages.render(
-        "growth",
+        "wordline.growth",
         "growth.html.jinja",
         drawn,
         found=found,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from wordline._render.charts import Plot
 from wordline.lab.bench import Bench
 from wordline.lab.trial import Measured, Trial
-from wordline.study.figure import Plot
 
 Found = Mapping[str, Measured]
 """What came of the trials of an experiment, by their names."""

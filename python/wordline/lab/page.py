@@ -6,7 +6,6 @@ import wordline
 from wordline import pages, units
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding
-from wordline.study.page import code
 
 
 def render(
@@ -22,14 +21,14 @@ def render(
         for place, plot in enumerate(finding.plots)
     }
     return pages.render(
-        "lab",
+        "wordline.lab",
         "lab.html.jinja",
         drawn,
         bench=bench,
         experiments=experiments,
         findings=findings,
         failed=failed,
-        code=code,
+        code=pages.code,
         size=units.size,
         version=wordline.__version__,
     )

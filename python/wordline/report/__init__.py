@@ -73,7 +73,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
     shown = {chart.id: chart for chart in _charts(summary, tables)}
     drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
     return pages.render(
-        "templates",
+        "wordline.templates",
         "report.html.jinja",
         drawn,
         s=summary,

@@ -31,7 +31,7 @@ def render(search: Search) -> str:
     charts = _charts(search, done) if done else {}
     best = table.filter(table["best"]).sort(names, maintain_order=True)
     return pages.render(
-        "templates",
+        "wordline.templates",
         "search.html.jinja",
         charts,
         charts=charts,

@@ -68,7 +68,7 @@ def render(frame: polars.DataFrame, plan: Plan | None = None, written: date | No
         charts["pareto"] = choices(fronts, "Metrics:")
     rows = table(effects, shown)
     return pages.render(
-        "templates",
+        "wordline.templates",
         "sweep.html.jinja",
         charts,
         charts=charts,

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from wordline import units
+from wordline._render.charts import Plot
 from wordline.config import Value
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import AGED, FILLED, Phase, Trial
 from wordline.plotly import decades, figure, line
-from wordline.study.figure import Plot
 
 SIZES, QUICK_SIZES = (512, 1024, 2048, 4096, 8192), (4096,)
 STATES = {"pristine": FILLED, "aged": AGED}

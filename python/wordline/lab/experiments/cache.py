@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot, bars
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table, absent
 from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
-from wordline.study.charts import bars
-from wordline.study.figure import Plot
 
 STATES = {"before the cliff": FILLED, "after the cliff": SETTLED}
 ON = {"buffer": "#12a07b", "durable": "#d8731c"}

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot
 from wordline.lab import steady
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline.plotly import NEUTRAL, Figure, decades, figure, line
-from wordline.study.figure import Plot
 
 BYTES, SEQUENTIAL_BYTES = 4096, 131072
 ROUNDS = 25

@@ -5,12 +5,12 @@ from random import Random
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import SETTLED, Phase, Trial, line
 from wordline.plotly import figure
 from wordline.plotly import line as drawn
-from wordline.study.figure import Plot
 
 PAUSES_S, QUICK_PAUSES_S = (1, 10, 100), (30,)
 """Between the bursts, at least, and beyond what the first may take."""

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from random import Random
 
 from wordline import units
+from wordline._render.charts import Plot, lines
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import ERASED, Phase, Trial, line
-from wordline.study.charts import lines
-from wordline.study.figure import Plot
 
 WRITES, QUICK_WRITES = tuple(2048 << place for place in range(7)), (4096, 131072)
 READS = (4096, 8192, 16384, 32768)

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot, bars
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
-from wordline.study.charts import bars
-from wordline.study.figure import Plot
 
 DISK = "nearline-7200"
 FILE_SERVER = [

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 from wordline import units
+from wordline._render.charts import Plot, lines
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import ERASED, FILLED, Trial
-from wordline.study.charts import lines
-from wordline.study.figure import Plot
 
 SIZES, QUICK_SIZES = tuple(512 << place for place in range(8)), (512, 4096, 65536)
 KINDS = {"SR": "sequential reads", "RR": "random reads", "SW": "sequential writes",

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from wordline._render.charts import Plot, lines
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table, absent
 from wordline.lab.trial import FILLED, Trial
-from wordline.study.charts import lines
-from wordline.study.figure import Plot
 
 ROUNDS = 4
 LIMIT = 64

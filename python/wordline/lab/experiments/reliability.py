@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot, lines
 from wordline.lab.bench import Bench
 from wordline.lab.experiments.read_wear import HOT, LIMIT, errs, limit
 from wordline.lab.finding import Experiment, Finding, Found, Table, absent
 from wordline.lab.trial import FILLED, Phase, Trial
-from wordline.study.charts import lines
-from wordline.study.figure import Plot
 
 SIZES, QUICK_SIZES = (512, 4096, 32768, 262144), (4096, 65536)
 COLOURS = {"met one": "#c0392b", "met none": "#1f78b4"}

@@ -5,12 +5,12 @@ from statistics import fmean
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot
 from wordline.lab.bench import Bench
 from wordline.lab.experiments.idle import recovered
 from wordline.lab.finding import Experiment, Finding, Found, Table, absent
 from wordline.lab.trial import Phase, Trial
 from wordline.plotly import figure, line
-from wordline.study.figure import Plot
 
 BYTES = 131072
 DEPTH = 32

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from random import Random
 
 from wordline import units
+from wordline._render.charts import Plot, bars
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import ERASED, SETTLED, Phase, Trial, line
-from wordline.study.charts import bars
-from wordline.study.figure import Plot
 
 SIZES, QUICK_SIZES = (4096, 16384, 65536), (4096,)
 KINDS = {"erased": "#12a07b", "ascending TRIM": "#7cc0ea", "random TRIM": "#d8731c",

@@ -6,12 +6,12 @@ from random import Random
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import FILLED, Phase, Trial, line
 from wordline.plotly import at_values, figure
 from wordline.plotly import line as drawn
-from wordline.study.figure import Plot
 
 LONGEST = 64 * 65_535 * 512
 """Ranges of one block of a DATA SET MANAGEMENT command of ATA: 64, each of 65,535 sectors."""

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline import units
+from wordline._render.charts import Plot, lines
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import FILLED, Trial
-from wordline.study.charts import lines
-from wordline.study.figure import Plot
 
 BYTES = 512
 WORKERS, QUEUE = (1, 2, 4, 8), 128

@@ -1,0 +1,2 @@
+"""Pages, charts and the terminal: results, summaries and tables become HTML, text or what rich
+prints. No command is known here."""

@@ -1,0 +1,127 @@
+"""Charts with bars or lines by series, and what stands around a chart."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from wordline.plotly import LINEAR, Figure, figure, line
+
+Step = TypeVar("Step", float, str)
+# By place or series, and series or step.
+Values: TypeAlias = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A chart: what it shows, how to read it, and the figure as Plotly takes it."""
+
+    title: str
+    caption: str
+    figure: dict[str, Any]
+
+
+def bar(
+    name: str,
+    colour: str,
+    x: Iterable[str],
+    y: Iterable[float | None],
+    unit: str,
+    digits: str = ".4~g",
+) -> Figure:
+    """The bars of a series; `digits` as d3-format has them."""
+    return {
+        "type": "bar",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "marker": {"color": colour},
+        "hovertemplate": f"%{{x}}, {name}: %{{y:{digits}}} {unit}<extra></extra>",
+    }
+
+
+def bars(
+    values: Values,
+    colours: Mapping[str, str],
+    unit: str,
+    *,
+    stacked: bool = False,
+    log: bool = False,
+    height: int = 360,
+    digits: str = ".4~g",
+    angle: int | None = None,
+) -> Figure:
+    """A bar, or a part of one, for each series of each place; series that no place has are left
+    out. Names of places stand at an angle where there are many, or at this one. By place, series.
+    """
+    data = [
+        bar(name, colour, values, [one.get(name) for one in values.values()], unit, digits)
+        for name, colour in colours.items()
+        if any(name in one for one in values.values())
+    ]
+    turned = (-45 if len(values) > 6 else 0) if angle is None else angle
+    return figure(
+        data,
+        height=height,
+        barmode="stack" if stacked else "group",
+        hovermode="closest",
+        xaxis={"type": "category", "tickangle": turned},
+        yaxis=_scale(unit, log),
+    )
+
+
+def lines(
+    values: Mapping[str, Mapping[Step, float]],
+    colours: Mapping[str, str],
+    x_title: str,
+    unit: str,
+    *,
+    log: bool = False,
+    category: bool = False,
+    dashed: str = "",
+    height: int = 360,
+) -> Figure:
+    """A line for each series, `dashed` the one that lies on others. By series, step."""
+    data: list[Figure] = []
+    for name, one in values.items():
+        drawn = line(name, colours[name], [], list(one.values()))
+        drawn |= {"x": list(one), "mode": "lines+markers", "hovertemplate": f"%{{y:.4~g}} {unit}"}
+        drawn["line"] |= {"dash": "dash"} if name == dashed else {}
+        data.append(drawn)
+    return figure(
+        data,
+        height=height,
+        hovermode="x unified",
+        xaxis={"title": {"text": x_title}, "type": "category" if category else "linear"},
+        yaxis=_scale(unit, log),
+    )
+
+
+def sweep(
+    x: Sequence[float],
+    values: Mapping[str, Sequence[float]],
+    colours: Mapping[str, str],
+    x_title: str,
+    unit: str,
+    *,
+    log: bool = False,
+    height: int = 320,
+) -> Figure:
+    """A line for each series over an axis, logarithmic or not, that is labelled with the points
+    swept."""
+    points = [float(one) for one in x]
+    axis: Figure = {
+        "title": {"text": x_title},
+        "tickvals": list(x),
+        "ticktext": [f"{one:g}" for one in x],
+    }
+    return figure(
+        [line(name, colours[name], points, list(one)) for name, one in values.items()],
+        height=height,
+        xaxis=axis | ({"type": "log"} if log else {}),
+        yaxis=_scale(unit, log=False),
+    )
+
+
+def _scale(unit: str, log: bool) -> dict[str, Any]:
+    scale = {"type": "log", "dtick": 1, "exponentformat": "none"} if log else LINEAR
+    return {"title": {"text": f"{unit} (log)" if log else unit}, **scale}

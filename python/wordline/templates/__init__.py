@@ -1,0 +1,1 @@
+"""Templates of pages, their style and scripts."""

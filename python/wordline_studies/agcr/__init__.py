@@ -1,0 +1,18 @@
+"""Li et al.: read and write costs, and wear, by what pages are used for."""
+
+from wordline_studies.agcr import costs, extremes, loads, schemes, windows
+from wordline_studies.figure import Study
+
+STUDY = Study(
+    name="agcr",
+    title="Access characteristic guided read and write regulation",
+    source="Q. Li, L. Shi, C. Gao, Y. Di, C. J. Xue, Access Characteristic Guided Read and Write "
+    "Regulation on Flash based Storage Systems",
+    figures=(
+        costs.figure,
+        loads.figure,
+        extremes.figure,
+        schemes.figures,
+        windows.figures,
+    ),
+)

@@ -1,0 +1,83 @@
+"""Figures 6 and 12: what pages are used for, and how well that is found."""
+
+from itertools import pairwise
+from statistics import fmean
+
+from wordline._render.charts import bars
+from wordline_studies.agcr.runs import DEVICE, PUBLISHED
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.regulation.recordings import THRESHOLD, recordings, too_few
+from wordline_studies.regulation.runs import reading, writing
+
+WINDOWS = (1, 2, 3)
+MSR = ("hm_0", "web_3", "rsrch_1")
+"""Those of MSR Cambridge, of which most of the document's traces are."""
+COLOURS = {"reads": "#3b86c6", "writes": "#d8731c"}
+BY_WINDOW = dict(
+    zip((f"window {window}" for window in WINDOWS), ("#8b929c", "#7cc0ea", "#1f78b4"), strict=True)
+)
+WHOLE = (
+    "web_3 and rsrch_1 are the recordings of MSR Cambridge in full, the others are excerpts or "
+    "recordings of other systems; the document's other traces are not at hand, and none is shown "
+    "under their names. slideshow and movie stand for its media loads."
+)
+
+
+def figure(setup: Setup) -> Figure:
+    """Of the recordings that there are."""
+    found = recordings(setup, DEVICE.page)
+    reads = {name: found[name].of_their_kind(writes=False) for name in reading(found)}
+    writes = {name: found[name].of_their_kind(writes=True) for name in writing(found)}
+    right = {
+        name: {f"window {window}": one.accuracy(window) for window in WINDOWS}
+        for name, one in found.items()
+    }
+    steps = {name: [b - a for a, b in pairwise(one.values())] for name, one in right.items()}
+    told = too_few(setup, found)
+    mean_reads, mean_writes = (
+        fmean([one[name] for name in MSR if name in one] or [0.0]) for one in (reads, writes)
+    )
+    return Figure(
+        id="6",
+        title="Figures 6 and 12: what pages are used for",
+        section="4.1",
+        measured="Shares of page reads that go to pages which are only read, and of page writes "
+        f"to pages which are only written: {100 * THRESHOLD:g} % of their accesses. And how many "
+        "accesses find out what their page is used for, by looking at so many accesses.",
+        rows=[
+            Row("reads of read-only pages, mean of MSR Cambridge", mean_reads, "%",
+                PUBLISHED("6", "reads of read-only pages")),
+            Row("writes of write-only pages, mean of MSR Cambridge", mean_writes, "%",
+                PUBLISHED("6", "writes of write-only pages")),
+            *(Row(f"{name}: requests that read", one.read_percent, "%")
+              for name, one in found.items()),
+            *(Row(f"{name}: reads of read-only pages", value, "%")
+              for name, value in reads.items()),
+            *(Row(f"{name}: writes of write-only pages", value, "%")
+              for name, value in writes.items()),
+            *(Row(f"{name}, {window}: found", value, "%")
+              for name, one in right.items() for window, value in one.items()),
+        ],
+        plots=[
+            Plot("Accesses to pages of their kind", "",
+                 bars({name: {"reads": reads.get(name, 0.0), "writes": writes.get(name, 0.0)}
+                       for name in found}, COLOURS, "%")),
+            Plot("Accesses whose page is found for what it is", "By the accesses looked at.",
+                 bars(right, BY_WINDOW, "%")),
+        ] if found else [],
+        claims=[
+            Claim("A4: most reads are of read-only pages, more than 87 % (MSR Cambridge)",
+                  mean_reads > 87, f"{mean_reads:.1f} %", only_told=told),
+            Claim("A4: most writes are of write-only pages, more than 92 % (MSR Cambridge)",
+                  mean_writes > 92, f"{mean_writes:.1f} %", only_told=told),
+            Claim("A5: the wider the window, the more accesses are found for what they are",
+                  all(min(one) >= 0 for one in steps.values()),
+                  "; ".join(f"{name} {one[0]:+.1f} {one[1]:+.1f}" for name, one in steps.items())
+                  + " points", only_told=told),
+            Claim("A5: the first step brings more than the second",
+                  all(one[0] >= one[1] for one in steps.values()),
+                  "as above", only_told=told),
+        ],
+        explanation=[WHOLE],
+        data={"reads": reads, "writes": writes, "found": right},
+    )  # fmt: skip

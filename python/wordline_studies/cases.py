@@ -1,0 +1,152 @@
+"""The runs of a study: cases, simulated on all cores."""
+
+from collections.abc import Container, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from wordline import WordlineError
+from wordline.config import Source, Value
+from wordline.summary import Summary
+from wordline.sweep.plan import Point
+from wordline.sweep.tasks import Known, Task
+from wordline.sweep.work import Run
+from wordline_studies.figure import Setup
+from wordline_studies.runs import Runs
+
+Key = TypeVar("Key", bound=Hashable)
+READING: dict[str, Any] = {
+    "fit": "wrap", "align": "expand", "time_order": "clamp", "volumes": "shared",
+    "on_bad_line": "skip",
+}  # fmt: skip
+"""How recorded traces are read."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A simulation: a load on a device, a preset or one that was read. Of a trace, or of several
+    played one after the other, at most `requests`. The `seed` is that of all random choices, those
+    of preconditioning too. `by_disk` leaves each volume to its member of the array."""
+
+    device: str | Source
+    label: str
+    overrides: Mapping[str, Value]
+    trace: Path | Sequence[Path] | None = None
+    requests: int | None = None
+    seed: int = 1
+    by_disk: bool = False
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its trace is read."""
+        return {key: value for key, value in READING.items()
+                if key != "volumes" or not self.by_disk}  # fmt: skip
+
+
+def latencies_us(run: Run) -> list[float]:
+    """Response times of the requests in order of arrival, of a run with the table `requests`."""
+    table = run.table("requests").sort("index")
+    return [ps / 1e6 for ps in table["latency_ps"].to_list()]
+
+
+def tabled(
+    setup: Setup, cases: Mapping[Key, Case], table: Literal["requests", "series"]
+) -> dict[Key, Run]:
+    """What came of cases, with a table beside the summaries. Raises WordlineError if one cannot be
+    simulated."""
+    runs = run_all(list(cases.values()), setup.runs, (table,))
+    found = dict(zip(cases, runs, strict=True))
+    for key, run in found.items():
+        if run.summary is None:
+            raise WordlineError(run.fault)
+        setup.note(cases[key].label, run.config)
+    return found
+
+
+def summary_of(run: Run) -> Summary:
+    """The summary of a run that came to its end."""
+    return cast("Summary", run.summary)
+
+
+def required(setup: Setup, cases: Mapping[Key, Case]) -> dict[Key, Summary]:
+    """What came of cases. Raises WordlineError if one cannot be simulated."""
+    found, faults = completed(setup, cases)
+    for fault in faults.values():
+        raise WordlineError(fault)
+    return found
+
+
+def by_load(
+    setup: Setup, cases: Mapping[tuple[str, str], Case], recorded: Container[str] = ()
+) -> tuple[dict[str, dict[str, Summary]], list[str]]:
+    """What came of cases by load and what it was run on; of `recorded` loads that cannot be
+    simulated, a sentence. Raises WordlineError if another load cannot be."""
+    found, faults = completed(setup, cases)
+    reasons: dict[str, str] = {}
+    for (load, _), fault in faults.items():
+        if load not in recorded:
+            raise WordlineError(fault)
+        reasons.setdefault(load, fault)
+    runs: dict[str, dict[str, Summary]] = {}
+    for (load, on), summary in found.items():
+        if load not in reasons:
+            runs.setdefault(load, {})[on] = summary
+    return runs, left_out(reasons)
+
+
+def left_out(faults: Mapping[str, str]) -> list[str]:
+    """A sentence for each load that cannot be simulated. Reasons by load."""
+    return [f"{load} was left out: {fault}" for load, fault in faults.items()]
+
+
+def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summary], dict[Key, str]]:
+    """What came of cases, and for those that cannot be simulated the reason."""
+    found: dict[Key, Summary] = {}
+    faults: dict[Key, str] = {}
+    for (key, case), run in zip(
+        cases.items(), run_all(list(cases.values()), setup.runs), strict=True
+    ):
+        if run.summary is None:
+            faults[key] = run.fault
+            continue
+        setup.note(case.label, run.config)
+        found[key] = summary_of(run)
+    return found, faults
+
+
+def run_all(
+    cases: Sequence[Case], runs: Runs | None = None, tables: tuple[str, ...] = ()
+) -> list[Run]:
+    """Runs cases as a sweep does, for these tables beside their summaries; the answers stand in
+    their order. What `runs` knows is not run again."""
+    runs = runs or Runs()
+    known = Known(here=runs.here)
+    found: list[str] = []
+    tasks: dict[str, Task] = {}
+    faults: dict[str, Run] = {}
+    for index, case in enumerate(cases):
+        try:
+            task = known.task(_point(index, case), tables)
+        except WordlineError as fault:
+            found.append(str(index))
+            faults[str(index)] = Run(None, "", str(fault))
+            continue
+        found.append(task.key)
+        tasks.setdefault(task.key, task)
+    runs.run(list(tasks.values()))
+    return [faults.get(key) or runs.known[key] for key in found]
+
+
+def _point(index: int, case: Case) -> Point:
+    options: dict[str, Any] = case.reading
+    if case.requests is not None:
+        options["max_requests"] = case.requests
+    return Point(
+        index, case.device, _paths(case.trace), case.seed, dict(case.overrides), options, {}
+    )
+
+
+def _paths(trace: Path | Sequence[Path] | None) -> tuple[str, ...]:
+    if trace is None:
+        return ()
+    return (str(trace),) if isinstance(trace, Path) else tuple(str(path) for path in trace)

@@ -1,0 +1,25 @@
+"""Jung 2013, chapter 5: six drives in the laboratory."""
+
+from wordline_studies.device_lab import drives, idleness, reads, trims, wear, writes
+from wordline_studies.figure import Study
+
+STUDY = Study(
+    "device-lab",
+    "The device laboratory",
+    "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State "
+    "University, 2013, chapter 5",
+    (
+        drives.figure,
+        reads.worst_kind,
+        reads.aged_reads,
+        reads.layouts,
+        wear.cycles,
+        wear.managed_reads,
+        writes.mixes,
+        writes.cliffs,
+        writes.buffers,
+        trims.gains,
+        trims.costs,
+        idleness.pauses,
+    ),
+)

@@ -1,0 +1,12 @@
+"""Xia 2017, chapter 5: codes by what pages are used for."""
+
+from wordline_studies.ecc import costs, fitted, parameters, schemes
+from wordline_studies.figure import Study
+
+STUDY = Study(
+    name="ecc",
+    title="Workload-aware differentiated ECC",
+    source="Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD "
+    "thesis, Virginia Commonwealth University, 2017, chapter 5",
+    figures=(costs.figure, schemes.figures, fitted.figures, parameters.figures),
+)

@@ -1,0 +1,266 @@
+"""Loads fitted to table 7.1."""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from random import Random
+
+from wordline_studies.figure import Setup
+from wordline_studies.generated import Request
+
+PAGE = 4096
+BLOCK = 128
+# Planes of a disk of 64 GiB, and consecutive pages that go to one of them together.
+PLANES, STRIPE = 64, 8
+# Logical blocks of 512 KiB that a disk of each array has at least: its 97 % less rounding.
+OF_64_GB, OF_128_GB = 125_952, 251_904
+# Collections come of writes: of each disk, requests with so many are simulated, 600,000 of disk 5.
+WRITES = 140_600
+DAYS = 5
+# What is neither at once nor longer than a second is short: the shares of section 7.6 are 100 %.
+# The shortest that was measured at a disk (section 7.4.1).
+SHORT_US = (1.8, 1_000_000.0)
+LONG_FROM_S = 1.0
+# Section 7.6: 35.9 % of the requests come at once, 29.5 % after a short pause, 34.6 % after a long
+# one. Of those without a long pause, so many come at once; of the pauses, so many are long.
+AT_ONCE = 35.9 / (35.9 + 29.5)
+LONG_OF_PAUSES = 34.6 / (34.6 + 29.5)
+# A write-intensive section: section 7.6.2, figure 7.11, and section 7.6 (set-up).
+BUSY_BACK_TO_BACK, BUSY_WRITES = 0.9, 0.8
+# Of its pauses, so many are long; chosen after seeing results (section 7.6.1 says that even short
+# ones are very few).
+BUSY_LONG_OF_PAUSES = 0.05
+# Of a disk with high intensity every fourth stretch of requests is such a section (assumed).
+STRETCHES, EVERY = 32, 4
+# Logical blocks, striped so, that hold a quarter of the written pages each, most written first:
+# measured of the 10,554 writes among the first 100,000 requests of disk 5 that are to be had.
+QUARTERS = (770, 2_636, 3_053, 3_054)
+# Mean of the long pauses of the disk with most of them.
+LEAST_LONG_MEAN_S = 2.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A disk: requests that write and that read (table 6.1, msnfs1 to msnfs6), KiB of all and of
+    the writes, share of the requests with a long pause (table 7.1)."""
+
+    writes: int
+    reads: int
+    kib: int
+    written_kib: int
+    idle_percent: float
+
+    @property
+    def requests(self) -> int:
+        """Of both kinds."""
+        return self.writes + self.reads
+
+    @property
+    def write_share(self) -> float:
+        """Share of the requests that write."""
+        return self.writes / self.requests
+
+    @property
+    def write_pages(self) -> float:
+        """Mean size of a write."""
+        return self.written_kib * 1024 / self.writes / PAGE
+
+    @property
+    def read_pages(self) -> float:
+        """Mean size of a read; a page if there are none."""
+        if not self.reads:
+            return 1.0
+        return (self.kib - self.written_kib) * 1024 / self.reads / PAGE
+
+
+# Of disk 0 table 7.1 has 3,051,918 KB, 2 KB a write. With one digit more they are the 20.7 KB a
+# write, the 47.1 KB a read and the 93.9 % written of table 2.2.
+TABLE = {
+    0: Row(1_467_625, 41_772, 32_490_240, 30_519_180, 38.6),
+    1: Row(2_100_032, 121_697, 35_383_340, 17_722_159, 81.3),
+    2: Row(500, 0, 1_958, 1_958, 56.6),
+    3: Row(4_014, 338, 2_392_445, 2_387_767, 83.0),
+    4: Row(3_003_205, 9_624_191, 117_607_983, 24_835_283, 42.4),
+    5: Row(3_040_098, 9_941_612, 130_033_924, 31_777_436, 41.3),
+}
+LOW, HIGH = (0, 1, 2, 3), (4, 5)
+# Which disks are on a member, by its name.
+SIX_SSDS = {f"SSD{disk}": (disk,) for disk in TABLE}
+THREE_SSDS = {"SSD0": (0, 1), "SSD1": (2, 5), "SSD2": (3, 4)}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What requests are like. Shares of requests, mean pages of a write and of a read, seconds."""
+
+    writes: float
+    write_pages: float
+    read_pages: float
+    back_to_back: float
+    long: float
+    long_mean_s: float
+
+
+def writes_of(setup: Setup) -> int:
+    """Writes of a disk that are simulated, at most."""
+    return setup.requests(WRITES)
+
+
+def count(writes: int, disk: int) -> int:
+    """Requests of a disk, about so many of which write. If the row has fewer, all of it, or as
+    much less as `writes` are fewer than `WRITES`."""
+    row = TABLE[disk]
+    most = round(row.requests * min(1.0, writes / WRITES))
+    return min(most, round(writes / row.write_share))
+
+
+def duration_s(writes: int) -> float:
+    """How long the loads of all disks last, but for chance."""
+    most = max(count(writes, disk) * row.idle_percent / 100 for disk, row in TABLE.items())
+    return LEAST_LONG_MEAN_S * most
+
+
+def simulated(writes: int, disks: Sequence[int]) -> float:
+    """Share of the requests of each of the disks of a member that is simulated."""
+    return min(count(writes, disk) / TABLE[disk].requests for disk in disks)
+
+
+def busy(disk: int, long: float = BUSY_LONG_OF_PAUSES, long_mean_s: float = 2.0) -> Kind:
+    """What requests are like in a write-intensive section, of whose pauses so many are `long`."""
+    row = TABLE[disk]
+    return Kind(
+        BUSY_WRITES,
+        row.write_pages,
+        row.read_pages,
+        BUSY_BACK_TO_BACK,
+        (1 - BUSY_BACK_TO_BACK) * long,
+        long_mean_s,
+    )
+
+
+def kinds(disk: int, many: int, duration_s: float) -> tuple[Kind, Kind]:
+    """What so many requests of a disk are like that last so long, outside and inside
+    write-intensive sections."""
+    row = TABLE[disk]
+    long = row.idle_percent / 100
+    mean = duration_s / (many * long)
+    none = (1 - long) * AT_ONCE
+    if disk in LOW:
+        kind = Kind(row.write_share, row.write_pages, row.read_pages, none, long, mean)
+        return kind, kind
+    section = busy(disk, long_mean_s=mean)
+    inside, outside = 1 / EVERY, 1 - 1 / EVERY
+    calm = Kind(
+        (row.write_share - inside * section.writes) / outside,
+        row.write_pages,
+        row.read_pages,
+        (none - inside * section.back_to_back) / outside,
+        (long - inside * section.long) / outside,
+        mean,
+    )
+    return calm, section
+
+
+def page_of(block: int, place: int) -> int:
+    """The page of the host at a place of a logical block: rows of 8 pages go to the planes in
+    turn."""
+    row, column = divmod(place, STRIPE)
+    group, plane = divmod(block, PLANES)
+    return ((group * (BLOCK // STRIPE) + row) * PLANES + plane) * STRIPE + column
+
+
+def block_of(page: int) -> int:
+    """The logical block of a page of the host."""
+    row, plane = divmod(page // STRIPE, PLANES)
+    return row // (BLOCK // STRIPE) * PLANES + plane
+
+
+def quarters(blocks: int, sizes: Sequence[int] = QUARTERS, seed: int = 1) -> list[list[int]]:
+    """Blocks of a disk of `blocks` that take a share of the writes each."""
+    places = Random(seed).sample(range(blocks), sum(sizes))  # noqa: S311
+    parts: list[list[int]] = []
+    for size in sizes:
+        parts.append(places[:size])
+        places = places[size:]
+    return parts
+
+
+def requests(
+    kind: Callable[[int], Kind],
+    many: int,
+    seed: int,
+    blocks: int = OF_64_GB,
+    sizes: Sequence[int] = QUARTERS,
+    short_us: tuple[float, float] = SHORT_US,
+) -> Iterator[Request]:
+    """So many requests, the same every time; `kind` says what each of them is like."""
+    random = Random(seed)  # noqa: S311
+    parts = quarters(blocks, sizes, seed)
+    orders = log(short_us[1] / short_us[0])
+    now = 0.0
+    for index in range(many):
+        one = kind(index)
+        writes = random.random() < one.writes
+        mean = one.write_pages if writes else one.read_pages
+        pages = max(1, int(mean) + (random.random() < mean % 1))
+        part = parts[int(random.random() * len(parts))]
+        block = part[int(random.random() * len(part))]
+        row, column = random.random() * BLOCK // STRIPE, random.random()
+        within = STRIPE * row + column * max(1, STRIPE + 1 - pages) // 1
+        anywhere = int(random.random() * (blocks * BLOCK - pages))
+        there = page_of(block, int(within))
+        first = min(there, blocks * BLOCK - pages) if writes else anywhere
+        yield Request(round(now), writes, first, pages)
+        pause, length = random.random(), random.random()
+        if pause < one.long:
+            now += 1e9 * (LONG_FROM_S - (one.long_mean_s - LONG_FROM_S) * log(1 - length))
+        elif pause >= one.long + one.back_to_back:
+            now += 1e3 * short_us[0] * exp(orders * length)
+
+
+def of_disk(
+    writes: int,
+    disk: int,
+    blocks: int = OF_64_GB,
+    sizes: Sequence[int] = QUARTERS,
+    many: int | None = None,
+) -> Iterator[Request]:
+    """The load of a disk, with so many requests if it is said how many."""
+    many = many or count(writes, disk)
+    calm, section = kinds(disk, many, duration_s(writes))
+    stretch = max(1, many // STRETCHES)
+    return requests(
+        lambda index: section if index // stretch % EVERY == EVERY - 1 else calm,
+        many,
+        1 + disk,
+        blocks,
+        sizes,
+    )
+
+
+def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request]:
+    """The same load, but that no write comes to a logical block before all others that are written
+    have had one."""
+    places = [place for part in quarters(blocks) for place in part]
+    writes = 0
+    for one in load:
+        first = one.first
+        if one.writes:
+            place = page_of(places[writes % len(places)], 0)
+            first = min(place, blocks * BLOCK - one.pages)
+            writes += 1
+        yield Request(one.at, one.writes, first, one.pages)
+
+
+def of_member(writes: int, disks: Sequence[int]) -> Iterator[Request]:
+    """The loads of disks that lie one behind the other on a member, the same share of each."""
+    share = simulated(writes, disks)
+    loads = (of_disk(writes, disk, many=round(share * TABLE[disk].requests)) for disk in disks)
+    shifted = (_shifted(load, place) for place, load in enumerate(loads))
+    return heapq.merge(*shifted, key=lambda one: one.at)
+
+
+def _shifted(load: Iterable[Request], place: int) -> Iterator[Request]:
+    first = place * OF_64_GB * BLOCK
+    return (Request(one.at, one.writes, first + one.first, one.pages) for one in load)

@@ -1,0 +1,140 @@
+"""The translation layers and schedules, in the document's words and in the simulator's."""
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from typing import cast
+
+from wordline import _wordline
+from wordline.config import Source, Value, read
+from wordline_studies.gc.loads import STRIPE
+
+SIX, THREE = "jung2013-gc-6ssd", "jung2013-gc-3ssd"
+BLOCKS = 2048
+# Section 7.6: 14 GB more for each disk of 64 GB, 28 GB for each of 128 GB.
+EXTRA = 14 / 64
+SPARE = 0.03
+# GC threshold: below it a collection is needed (section 7.6).
+# A schedule that collects at the threshold, and takes none of the blocks between the two.
+THRESHOLD = 0.01
+WAITS = 19.5 / BLOCKS
+# The 3 % that section 7.6.5 gives the threshold of the underlying FTL, less what merges need.
+MOST_FREE = 0.027
+
+# The latencies of section 7.6 with the transfer of a page in them, as chapter 6 has them ("a read
+# operation takes 180 us (including NAND flash I/O bus activities)", 6.6.3): less 4,096 x 25 ns.
+TIMES: dict[str, Value] = {
+    "nand.timing.read_ns": 183_200 - 4_096 * 25,
+    "nand.timing.program_ns": 860_360 - 4_096 * 25,
+}
+
+
+@cache
+def alone(array: str) -> Source:
+    """An SSD of an array by itself: requests go by disks, so that members share nothing."""
+    device = tomllib.loads(cast("str", _wordline.preset_text(array)))
+    del device["array"]
+    return Source(read(device)[0], array)
+
+
+LOG, HYBRID, BUFFERED = "log-block", "hybrid", "buffered"
+
+
+# Of AGC: full update blocks first, then the logical block that was written least recently, "if the
+# target GC block is fully occupied or if an on-demand GC is to be invoked very soon" (section
+# 7.6.5), below 43 % of the 3 % of free blocks.
+COMPACT_BELOW = 0.43
+COMPACTS: dict[str, Value] = {
+    "compacts_least_recent": True,
+    "compact_below_ratio": COMPACT_BELOW,
+}
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A translation layer with its schedule.
+
+    One that `needs` collects when a write would leave its plane fewer free blocks than the
+    threshold: the write waits for the collection (section 7.2.2).
+    """
+
+    title: str
+    colour: str
+    settings: dict[str, Value] = field(default_factory=dict[str, Value])
+    needs: bool = False
+    extra: float = 0.0
+
+    def overrides(self, duration_s: float, simulated: float = 1.0) -> dict[str, Value]:
+        """Its settings, for a load that lasts so long and has such a share of a disk's requests. A
+        write buffer has the same share of its blocks."""
+        made = TIMES | self.settings
+        if self.needs:
+            # A schedule that waits for a pause longer than the load never makes use of one.
+            made = {
+                "ftl.gc.schedule.background": {
+                    "after_ms": 1000 * (duration_s + 1),
+                    "free_ratio": 0.0,
+                },
+                "ftl.gc.hard_free_ratio": THRESHOLD,
+            } | made
+        if self.extra:
+            made |= buffered(max(1, round(BLOCKS * self.extra * simulated)))
+        return made
+
+
+def striped(mapping: str, pages: int = STRIPE) -> dict[str, Value]:
+    """A mapping of logical blocks whose rows of so many pages go to the planes in turn."""
+    return {f"ftl.mapping.{mapping}.stripe": "page", f"ftl.mapping.{mapping}.stripe_pages": pages}
+
+
+def buffered(blocks: int) -> dict[str, Value]:
+    """P-FTL with a write buffer of so many further blocks a plane. The host sees as many bytes as
+    without it, and as many blocks are kept free."""
+    all_blocks = BLOCKS + blocks
+    share = BLOCKS / all_blocks
+    return {
+        "nand.geometry.blocks_per_plane": all_blocks,
+        "ftl.mapping.buffered.buffer_ratio": (blocks + 0.5) / all_blocks,
+        "ftl.over_provisioning_ratio": 1 - (1 - SPARE) * share,
+        "ftl.gc.start_free_ratio": THRESHOLD * share,
+        "ftl.gc.hard_free_ratio": THRESHOLD * share,
+    }
+
+
+def advanced(schedule: str, mapping: str = LOG, **more: Value) -> dict[str, Value]:
+    """A mapping under a schedule with AGC, some of whose settings are others."""
+    agc: dict[str, Value] = COMPACTS | more
+    told: Value = agc if schedule == "agc" else {"agc": agc}
+    return striped(mapping) | {f"ftl.gc.schedule.{schedule}": told}
+
+
+def scheduled(schedule: str, mapping: str = LOG) -> dict[str, Value]:
+    """A mapping under a schedule."""
+    return striped(mapping) | {"ftl.gc.schedule": schedule}
+
+
+# "As soon as the available free blocks run out, DGC starts performing on-demand GCs" (section
+# 7.6.1): it takes the last that merges do not need.
+LAST: dict[str, Value] = {"ftl.gc.hard_free_ratio": 0.0}
+L, H, P, AGC, DGC, BOTH = "l", "h", "p", "agc", "dgc", "agc-dgc"
+H_BOTH, NEW, MORE = "h-agc-dgc", "new", "l-more"
+SCHEMES = {
+    L: Scheme("L-FTL", "#d8731c", striped(LOG), needs=True),
+    H: Scheme("H-FTL", "#c2457f", striped(HYBRID), needs=True),
+    P: Scheme("P-FTL", "#e0a30a", striped(BUFFERED), needs=True, extra=EXTRA),
+    AGC: Scheme("AGC", "#7cc0ea", advanced("agc") | {"ftl.gc.hard_free_ratio": WAITS}),
+    DGC: Scheme("DGC", "#1f78b4", scheduled("dgc") | LAST),
+    BOTH: Scheme("AGC+DGC", "#12a07a", advanced("agc-dgc") | LAST),
+    H_BOTH: Scheme("AGC+DGC on H-FTL", "#444b54", advanced("agc-dgc", HYBRID) | LAST),
+    NEW: Scheme(
+        "L-FTL, pristine", "#8b929c", scheduled("on-demand") | {"precondition.fill_ratio": 0.0}
+    ),
+    MORE: Scheme(
+        "L-FTL at 3 %",
+        "#a04e10",
+        striped(LOG) | {"ftl.gc.start_free_ratio": MOST_FREE, "ftl.gc.hard_free_ratio": MOST_FREE},
+        needs=True,
+    ),
+}
+# Those that the document compares.
+COMPARED = (L, H, P, BOTH)

@@ -1,0 +1,12 @@
+"""Jung 2013, chapter 4: flash software on the host, and firmware behind a bridge."""
+
+from wordline_studies.figure import Study
+from wordline_studies.host_side import cliff, resources, workers
+
+STUDY = Study(
+    "host-side",
+    "The host side of flash",
+    "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State "
+    "University, 2013, chapter 4",
+    (workers.latency, workers.queues, cliff.cliff, resources.memory, resources.processors),
+)

@@ -1,0 +1,98 @@
+"""Loads under policies."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.cases import Case
+from wordline_studies.figure import Numbers, Setup
+from wordline_studies.lcr.loads import LOADS, Playback
+from wordline_studies.lcr.policies import ALL, TITLES, WINDOW, Values, chosen
+from wordline_studies.measures import Measure
+
+PUBLISHED = Numbers("wordline_studies.lcr")
+DEVICE = "lcr"
+# The size of the buffer where the document does not give it: in the middle of its sweep.
+MIB = 4
+# Unless all is asked for, an eighth: of the disk, in blocks a plane, of the address spaces and of
+# the requests.
+PART, WHOLE_BLOCKS = 8, 512
+WHOLE: dict[str, Value] = {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS}
+# "Filled with data such that GC may be triggered during the execution of the traces" (II-A),
+# and not overwritten: web_0, ts_0 and wdev_2 induce "only a very small portion of GC operations".
+FILLED: dict[str, Value] = {"precondition.overwrite_ratio": 0.0}
+# Overwritten at random until the planes collect: as many pages as there are free blocks above the
+# threshold.
+WORN: dict[str, Value] = {"precondition.overwrite_ratio": 0.12}
+# By load, policy.
+Runs: TypeAlias = Mapping[tuple[str, str], Summary]
+
+
+def part(setup: Setup) -> int:
+    """By how much disk, address spaces and requests are smaller than the document's."""
+    return 1 if setup.full else PART
+
+
+def wanted(setup: Setup, load: str, most: int) -> int:
+    """The requests of a load, as much less of them as of the disk; so many at most, unless all are
+    asked for, and half of them if it has to be quick."""
+    whole = LOADS[load].requests // part(setup)
+    if setup.full:
+        return whole
+    return min(whole, most) // (2 if setup.quick else 1)
+
+
+def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:
+    """So many requests on the pages that the disk has."""
+    return Playback(requests, faster, bursts, part(setup))
+
+
+def case(
+    setup: Setup,
+    load: str,
+    trace: Path,
+    policy: str,
+    *,
+    mib: int = MIB,
+    window: float = WINDOW,
+    requests: int | None = None,
+    seed: int = 1,
+    more: Mapping[str, Value] | None = None,
+) -> Case:
+    """A load under a policy; `more` settings replace those of the device."""
+    settings: dict[str, Value] = {"buffer.capacity_kib": 1024 * mib, **chosen(policy, window)}
+    settings |= {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS // part(setup), **FILLED}
+    settings |= more or {}
+    told = [f"{key} = {value}" for key, value in (more or {}).items()]
+    told += [f"seed {seed}"] if seed != 1 else []
+    label = ", ".join([load, TITLES[policy], f"{mib} MiB", f"window {window:g}", *told])
+    return Case(DEVICE, label, settings, trace, requests, seed)
+
+
+def by_policy(runs: Runs, load: str, measure: Measure) -> Values:
+    """A measure of a load. By policy."""
+    return {policy: measure(runs[load, policy]) for policy in ALL if (load, policy) in runs}
+
+
+def deviation_us(summary: Summary) -> float:
+    """Standard deviation of the response times."""
+    return summary["latency"]["all"]["std_us"] or 0.0
+
+
+def hit_percent(summary: Summary) -> float:
+    """Share of the pages that requests found in the buffer."""
+    buffer = summary["buffer"]
+    return 100 * ((buffer and buffer["hit_ratio"]) or 0.0)
+
+
+def clean_percent(summary: Summary) -> float:
+    """Clean pages among those that left the buffer."""
+    buffer = summary["buffer"]
+    return 100 * ((buffer and buffer["clean_eviction_ratio"]) or 0.0)
+
+
+def collections(summary: Summary) -> int:
+    """Collections that took place."""
+    return sum(one["runs"] for one in summary["collections"])

@@ -1,0 +1,118 @@
+"""Figures 9 and 10: wdev_2 over the size of the buffer."""
+
+from itertools import pairwise
+from statistics import fmean
+
+from wordline._render.charts import lines
+from wordline_studies.cases import required
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.lcr.loads import TABLE, Playback, written
+from wordline_studies.lcr.policies import ALL, COLOURS, LCR, TITLES, less
+from wordline_studies.lcr.runs import PUBLISHED, WHOLE, case, hit_percent
+from wordline_studies.measures import latency_us
+
+LOAD = "wdev_2"
+MIBS = (1, 2, 4, 8, 16)
+# Above this size the document's response times and hit ratios are stable. MiB.
+ENOUGH = 4
+# Stable: a change of so much, against that up to there, at most.
+STABLE = 0.2
+EQUAL = 1.0
+
+
+def figures(setup: Setup) -> list[Figure]:
+    """Both, of the same runs: all requests of the table, or half if it has to be quick."""
+    paths = written(
+        setup, {LOAD: (LOAD, Playback(TABLE[LOAD].requests // (2 if setup.quick else 1)))}
+    )
+    runs = required(
+        setup,
+        {
+            (mib, policy): case(setup, LOAD, paths[LOAD], policy, mib=mib, more=WHOLE)
+            for mib in MIBS
+            for policy in ALL
+        },
+    )
+    means = {mib: {policy: latency_us(runs[mib, policy]) for policy in ALL} for mib in MIBS}
+    hits = {mib: {policy: hit_percent(runs[mib, policy]) for policy in ALL} for mib in MIBS}
+    share = "Half of the" if setup.quick else "All"
+    return [_means(means, share), _hits(hits)]
+
+
+def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
+    by_policy = {
+        TITLES[policy]: {f"{mib} MiB": values[mib][policy] for mib in MIBS} for policy in ALL
+    }
+    drawn = lines(by_policy, COLOURS, "buffer", unit, category=True, height=340)
+    return Plot("wdev_2 over the size of the buffer", "", drawn)
+
+
+def _rows(values: dict[int, dict[str, float]], unit: str) -> list[Row]:
+    return [
+        Row(f"{mib} MiB, {TITLES[policy]}", one[policy], unit)
+        for mib, one in values.items()
+        for policy in ALL
+    ]
+
+
+def _means(means: dict[int, dict[str, float]], share: str) -> Figure:
+    gains = {policy: fmean(less(means[mib], LCR, policy) for mib in MIBS) for policy in ALL[:-1]}
+    stable = [means[mib][LCR] for mib in MIBS if mib >= ENOUGH]
+    small = [means[mib][LCR] for mib in MIBS if mib <= ENOUGH]
+    above = (max(stable) - min(stable)) / (max(small) - min(small))
+    return Figure(
+        id="9",
+        title="Figure 9: response time over the size of the buffer",
+        section="IV-C",
+        measured=f"{share} requests of wdev_2 on the whole disk, with buffers of 1 to 16 MiB.",
+        rows=[
+            *(
+                Row(f"LCR less than {TITLES[policy]}, mean of the sizes", value, "%",
+                    PUBLISHED("9", TITLES[policy]))
+                for policy, value in gains.items()
+            ),
+            *_rows(means, "µs"),
+        ],
+        plots=[_lines(means, "µs")],
+        claims=[
+            Claim(f"LCR answers soonest at every size (within {EQUAL:g} %)",
+                  all(one[LCR] <= min(one.values()) * (1 + EQUAL / 100) for one in means.values()),
+                  ", ".join(f"{mib} MiB {less(one, LCR):.1f} %" for mib, one in means.items())
+                  + " less than LRU"),
+            Claim(f"the larger the buffer, the sooner, up to {ENOUGH} MiB",
+                  all(later < earlier for earlier, later in pairwise(small)),
+                  ", ".join(f"{one:.0f}" for one in small) + " µs"),
+            Claim("above, the response time is stable (changes by no more than a fifth of what it "
+                  "did)", above <= STABLE, ", ".join(f"{one:.0f}" for one in stable) + " µs"),
+        ],
+        data={"mean_us": means},
+    )  # fmt: skip
+
+
+def _hits(hits: dict[int, dict[str, float]]) -> Figure:
+    apart = max(max(one.values()) - min(one.values()) for one in hits.values())
+    stable = [hits[mib][LCR] for mib in MIBS if mib >= ENOUGH]
+    small = [hits[mib][LCR] for mib in MIBS if mib <= ENOUGH]
+    above = (max(stable) - min(stable)) / (max(small) - min(small))
+    return Figure(
+        id="10",
+        title="Figure 10: hit ratio over the size of the buffer",
+        section="IV-C",
+        measured="The same runs.",
+        rows=_rows(hits, "%"),
+        plots=[_lines(hits, "%")],
+        claims=[
+            Claim("The hit ratios of the policies are within a point of each other", apart <= 1,
+                  f"{apart:.2f} points"),
+            Claim(f"the larger the buffer, the more hits, up to {ENOUGH} MiB",
+                  all(later > earlier for earlier, later in pairwise(small)),
+                  ", ".join(f"{one:.1f}" for one in small) + " %"),
+            Claim("above, the hit ratio is stable (changes by no more than a fifth of what it did)",
+                  above <= STABLE, ", ".join(f"{one:.1f}" for one in stable) + " %"),
+        ],
+        explanation=[
+            "That it is stable above 4 MiB was put into the load: half of its writes go to a "
+            "mebibyte."
+        ],
+        data={"hit_percent": hits},
+    )  # fmt: skip

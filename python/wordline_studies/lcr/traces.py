@@ -1,0 +1,142 @@
+"""Recorded traces under the policies."""
+
+from collections.abc import Collection, Mapping
+from statistics import fmean
+
+from wordline._render.charts import bars
+from wordline.summary import Summary
+from wordline_studies.cases import completed, left_out
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.lcr.policies import (
+    ALL,
+    CFLRU,
+    COLOURS,
+    GCAR,
+    LCR,
+    LRU,
+    TITLES,
+    Values,
+    less,
+    titled,
+)
+from wordline_studies.lcr.responses import ALMOST
+from wordline_studies.lcr.runs import MIB, case, clean_percent, deviation_us, hit_percent
+from wordline_studies.measures import Measure, latency_us
+from wordline_studies.traces import missing, recorded
+
+REQUESTS = 20_000
+# Disks worn in different ways: few collections fall into short traces, and which ones is chance.
+SEEDS = (1, 2, 3)
+# Enough dirty pages among those replaced to choose from, and few writes. Per cent.
+DIRTY, FEW = 10.0, 20.0
+# Response times within so many per cent are equal: runs of three disks differ as much.
+EQUAL = 2.0
+# Names of recordings.
+KNOWN = {
+    one: (one,)
+    for one in (
+        "web_3", "rsrch_1", "hm_0", "financial1", "websearch", "msnfs", "tpcc", "hplajw",
+        "cloudphysics-io", "mayun2", "desktop-sys1", "hil-desktop", "postmark", "fillrandom",
+        "telegram_exec", "installing", "systor17", "tencent",
+    )
+}  # fmt: skip
+
+
+def figure(setup: Setup) -> Figure:
+    """The recorded traces that there are."""
+    paths = recorded(setup, KNOWN)
+    many = setup.requests(REQUESTS)
+    seeds = SEEDS[:1] if setup.quick else SEEDS
+    runs, faults = completed(
+        setup,
+        {
+            (name, policy, seed): case(setup, name, path, policy, requests=many, seed=seed)
+            for name, path in paths.items()
+            for policy in ALL
+            for seed in seeds
+        },
+    )
+    skipped = {name: fault for (name, _, _), fault in faults.items()}
+    names = [name for name in paths if name not in skipped]
+
+    def over(measure: Measure) -> dict[str, Values]:
+        return {
+            name: {
+                policy: fmean(measure(runs[name, policy, seed]) for seed in seeds) for policy in ALL
+            }
+            for name in names
+        }
+
+    means, deviations = over(latency_us), over(deviation_us)
+    hits, clean = over(hit_percent), over(clean_percent)
+    writes = {name: 100 - _reads(runs[name, LRU, seeds[0]]) for name in names}
+    return Figure(
+        id="recorded",
+        title="Recorded traces",
+        section="IV-B",
+        measured=f"The first {many:,} requests of recordings, at their own times, on the device of "
+        f"figure 5 with its buffer of {MIB} MiB; mean of {len(seeds)} disks worn at random in "
+        "different ways. Addresses beyond its end are folded onto it.",
+        rows=[
+            *(Row(f"{name}: writes", writes[name], "%") for name in names),
+            *(Row(f"{name}, {TITLES[policy]}: mean", one[policy], "µs")
+              for name, one in means.items() for policy in ALL),
+            *(Row(f"{name}: LCR less than {TITLES[than]}", less(one, LCR, than), "%")
+              for name, one in means.items() for than in (LRU, GCAR)),
+            *(Row(f"{name}, LCR: standard deviation less than LRU's", less(one, LCR), "%")
+              for name, one in deviations.items()),
+            *(Row(f"{name}, {TITLES[policy]}: hit ratio", hits[name][policy], "%")
+              for name in names for policy in (LRU, LCR)),
+            *(Row(f"{name}, LCR: clean", clean[name][LCR], "%") for name in names),
+        ],
+        plots=[
+            Plot("Mean response time", "Against LRU.", bars(_brief(means), COLOURS, "of LRU's")),
+        ] if names else [],
+        claims=[
+            _claim("LCR answers no later than LRU", means, means, LRU),
+            _claim(f"where {DIRTY:g} % of the pages replaced are dirty, LCR answers no later than "
+                   "GCaR-CFLRU", means,
+                   [name for name in names if clean[name][LCR] <= 100 - DIRTY], GCAR),
+            _claim(f"where at most {FEW:g} % of the requests write, LCR answers no sooner than "
+                   "CFLRU", means, [name for name in names if writes[name] <= FEW], CFLRU,
+                   within=ALMOST, turned=True),
+        ],
+        explanation=[
+            "These are excerpts; none of them is a trace of the document's under its name. Short "
+            "ones hardly fill the buffer, and then all policies are alike. The shorter, the more "
+            "CFLRU gains by putting writes off (see Reasons).",
+            *left_out(skipped),
+            *missing(KNOWN, paths),
+        ],
+        data={"mean_us": means, "hit_percent": hits, "writes_percent": writes,
+              "clean_percent": clean, "deviation_us": deviations},
+    )  # fmt: skip
+
+
+def _claim(
+    text: str,
+    means: Mapping[str, Values],
+    names: Collection[str],
+    than: str,
+    *,
+    within: float = EQUAL,
+    turned: bool = False,
+) -> Claim:
+    """Of LCR against another policy on some recordings; `turned` if it must not gain."""
+    gains = {name: less(means[name], LCR, than) for name in names}
+    holds = all(gain <= within if turned else gain >= -within for gain in gains.values())
+    told = ", ".join(f"{name.split(' (')[0]} {gain:.1f}" for name, gain in gains.items())
+    return Claim(f"{text} (within {within:g} %)", holds, f"{told or 'none of those given'} % less")
+
+
+def _reads(summary: Summary) -> float:
+    told = summary["input"]
+    return 100 * told["reads"] / max(1, told["requests"])
+
+
+def _brief(values: Mapping[str, Values]) -> dict[str, Values]:
+    """Against LRU, by the name of the workload without that of the file, and title."""
+    return {
+        name.split(" (")[0]: titled({policy: value / one[LRU] for policy, value in one.items()})
+        for name, one in values.items()
+    }

@@ -1,0 +1,21 @@
+"""OP-FCL: a flash cache before a disk that keeps space for collections."""
+
+from wordline_studies.figure import Study
+from wordline_studies.op_fcl import beyond, figures, readings, reasons, sensitivity
+
+STUDY = Study(
+    name="op-fcl",
+    title="Caching less for better performance: reads, writes and over-provisioning",
+    source="Y. Oh, J. Choi, D. Lee, S. H. Noh, Caching less for better performance: Balancing "
+    "cache size and update cost of flash memory cache in hybrid storage systems, FAST 2012",
+    figures=(
+        figures.model_figures,
+        figures.figures,
+        sensitivity.sensitivity,
+        reasons.reasons,
+        readings.readings,
+        readings.recordings,
+        beyond.beyond,
+    ),
+    shortened=True,
+)

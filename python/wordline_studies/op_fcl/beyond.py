@@ -1,0 +1,137 @@
+"""Beyond the document: hits counted in a sample of the pages; destages over several packages."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.cases import Case, required
+from wordline_studies.figure import Claim, Figure, Row, Setup
+from wordline_studies.op_fcl.loads import TABLE, named, written
+from wordline_studies.op_fcl.runs import (
+    BLOCK_PAGES,
+    BLOCKS,
+    GROUP_PAGES,
+    INITIAL_PERCENT,
+    OP,
+    Cell,
+    Store,
+    case,
+    part,
+    title,
+)
+
+SAMPLES = (4096, 16_384, 65_536, 262_144)
+"""Pages of a stack at most, of the document's flash: scaled as it."""
+FEW, MORE = SAMPLES[-2:]
+ALL = 1 << 20
+"""More than the loads have."""
+ROUGH = "msn"
+"""The load that a sample serves worst."""
+NOISE = (
+    "borders follow the noise of the sample, and a list that gives pages up for it misses them; "
+    "four times as many pages are within, and a sample of all pages is as ghost lists (below)"
+)
+ENTRY_BYTES, STACKS = 20, 2
+"""Of a ghost list (1 % of 4 GB for two lists)."""
+SAMPLED_BYTES = 48
+"""Of a sampled page: a hash twice, its number twice, its place on the stack."""
+LARGE = ("exchange", "msn")
+PACKAGES = 4
+
+
+def beyond(setup: Setup) -> list[Figure]:
+    """Both; not with `--quick`."""
+    if setup.quick:
+        return []
+    paths = written(setup, named(TABLE), part(setup))
+    counted, claims = _counted(setup, paths)
+    apart = _apart(setup, paths)
+    figure = Figure(
+        id="beyond",
+        title="Beyond the document",
+        section="7",
+        measured="OP-FCL as in figures 6 and 10, but for what counts its hits (SHARDS of a fixed "
+        "size, known from period to period, as the locality-driven allocator has it) and for the "
+        "packages that the large flash is in. Sampled pages are of the whole flash, scaled as it.",
+        rows=[*counted, *apart],
+        claims=claims,
+        explanation=[
+            "A period is too short for as few pages as the allocator's window needs: 2^16 requests "
+            "hold some hundred for 2,048 sampled pages of 4 GB. The memory of a sample does not "
+            "grow with the flash; its counts by distance take up to 460 KiB a stack beside it at "
+            "4 GB.",
+            "With one package the pages of a group are read one after the other before they are "
+            "destaged, and programs and collections of a request are one after the other, too.",
+        ],
+    )
+    return [figure]
+
+
+def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[Claim]]:
+    cases: dict[tuple[str, int], Case] = {}
+    for name in TABLE:
+        store = Store.of(TABLE[name], part(setup))
+        cases[name, 0] = case(name, paths[name], store, OP, INITIAL_PERCENT)
+        for pages in (*SAMPLES, ALL) if name == ROUGH else SAMPLES:
+            own = pages if pages == ALL else pages // TABLE[name].part(part(setup))
+            sampled: dict[str, Value] = {
+                "cache.partition.op-fcl.hits": "shards",
+                "cache.partition.op-fcl.sample_pages": own,
+            }
+            cases[name, pages] = case(name, paths[name], store, OP, INITIAL_PERCENT, sampled)
+    found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
+    flash = BLOCKS * BLOCK_PAGES
+
+    def above(name: str, pages: int) -> float:
+        return 100 * (found[name, pages].mean_ms / found[name, 0].mean_ms - 1)
+
+    more = {(name, pages): above(name, pages) for name in TABLE for pages in SAMPLES}
+    rows = [
+        Row(f"memory of ghost lists of {flash:,} pages", STACKS * ENTRY_BYTES * flash / 1024,
+            "KiB"),
+        *(Row(f"memory of {pages:,} sampled pages", STACKS * SAMPLED_BYTES * pages / 1024, "KiB")
+          for pages in SAMPLES),
+        *(Row(f"{title(name)}, {pages:,} sampled pages: above ghost lists", value, "%")
+          for (name, pages), value in more.items()),
+    ]  # fmt: skip
+    most = {pages: max(more[name, pages] for name in TABLE) for pages in SAMPLES}
+    told = ", ".join(f"{pages}: {value:+.1f} %" for pages, value in most.items())
+    return rows, [
+        Claim(f"{FEW:,} sampled pages do as well as ghost lists (within 5 % on all five)",
+              most[FEW] <= 5, told, because=NOISE),
+        Claim(f"Why: {MORE:,} sampled pages do (within 5 % on all five)", most[MORE] <= 5, told),
+        Claim(f"Why: with a sample of all pages {title(ROUGH)} is as with ghost lists",
+              found[ROUGH, ALL] == found[ROUGH, 0], f"{above(ROUGH, ALL):+.3f} %"),
+    ]  # fmt: skip
+
+
+def _apart(setup: Setup, paths: Mapping[str, Path]) -> list[Row]:
+    cases: dict[tuple[str, int, int], Case] = {}
+    for name in LARGE:
+        store = Store.of(TABLE[name], part(setup))
+        for packages in (1, PACKAGES):
+            for group in (1, GROUP_PAGES):
+                shape: dict[str, Value] = {
+                    "ssd.channels": packages,
+                    "nand.geometry.blocks_per_plane": store.blocks * PACKAGES // packages,
+                    "cache.destage.group_pages": group,
+                }
+                cases[name, packages, group] = case(
+                    name, paths[name], store, OP, INITIAL_PERCENT, shape
+                )
+    found = required(setup, cases)
+    return [
+        Row(f"{title(name)}, {packages} packages, groups of {group}: {what}", value, unit)
+        for (name, packages, group), summary in found.items()
+        for what, value, unit in _destages(summary)
+    ]
+
+
+def _destages(summary: Summary) -> list[tuple[str, float, str]]:
+    cache = summary["cache"]
+    assert cache is not None
+    return [
+        ("response time", (summary["latency"]["all"]["mean_us"] or 0.0) / 1000, "ms"),
+        ("a destage that is waited for", (cache["destage_mean_us"] or 0.0) / 1000, "ms"),
+    ]

@@ -1,0 +1,280 @@
+"""Figures 3, 4 and 6 to 14."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from wordline._render.charts import lines
+from wordline_studies.cases import tabled
+from wordline_studies.figure import Figure, Plot, Row, Setup
+from wordline_studies.op_fcl import claims, model
+from wordline_studies.op_fcl.claims import Course
+from wordline_studies.op_fcl.loads import FITTED, TABLE, named, written
+from wordline_studies.op_fcl.runs import (
+    ALONE,
+    COLOURS,
+    FIXED,
+    FP,
+    INITIAL_PERCENT,
+    OP,
+    PUBLISHED,
+    RW,
+    Cell,
+    Curve,
+    Store,
+    best,
+    case,
+    curves,
+    least_ms,
+    part,
+    percents,
+    scaled,
+    title,
+)
+
+STEPS = 100
+READING = (
+    "Response time of a closed loop: one request at a time, each waits for what it causes and for "
+    "what the one before left to do. What a write evicts is destaged before it; a fill is charged "
+    "to its read. Lists that are resized give up a page a request, and more while the disk is "
+    "idle; nobody waits for these, so that work (below) is what flash and disks do for a request, "
+    "waited for or not.",
+    "Chosen after seeing results: groups of 32 pages (the source says several; one by one is in "
+    "Readings), the exponents, fills after the reply on Search Engine, and that requests come one "
+    "by one. Each moves an optimum by a step of 10 %.",
+    "The disk is the average one of table 2. Blocks hold 63 pages of data; the last holds the map, "
+    "and is programmed when the others are. Shares and the cost model's N_P are of all 64.",
+)
+
+
+def model_figures(setup: Setup) -> list[Figure]:
+    """Figures 3 and 4, of the cost model alone."""
+    del setup
+    least_3 = model.optimum(model.FIGURE_3, STEPS, only_reads=True)
+    least_4 = model.optimum(model.FIGURE_4, STEPS)
+    measured = (
+        "Equations 3 to 6 with table 2 and steps of 0.01; the hit ratios are exact sums of Zipf "
+        "laws of which a value is one per cent of the flash, cut at the range."
+    )
+    reads = {utilisation: cost for cost, utilisation, _ in
+             model.costs(model.FIGURE_3, STEPS, only_reads=True)}  # fmt: skip
+    by_ratio = {
+        f"r = {ratio / 4:g}": {step / 20: model.FIGURE_4.cost_us(
+            step / 20, ratio / 4, model.page_write_us(step / 20)) for step in range(1, 20)}
+        for ratio in range(5)
+    }  # fmt: skip
+    colours = dict(zip(by_ratio, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"),
+                       strict=True))  # fmt: skip
+    return [
+        Figure(
+            id="3", title="Cost of reads over the utilisation", section="figure 3",
+            measured=measured,
+            rows=[
+                Row("u of the least cost", 100 * least_3[1], "%", PUBLISHED("3", "u")),
+                Row("cost at 92 % above the least",
+                    model.excess_percent(model.FIGURE_3, 0.92, 1.0, least_3[0]), "%"),
+            ],
+            plots=[Plot("Cost of a read", "By u.", lines({"C_HR": reads}, {"C_HR": "#3b86c6"},
+                                                         "u", "µs"))],
+            claims=claims.figure_3(),
+            explanation=["The curve is smooth; the document's is sampled, and samples of 1,000 "
+                         "draws spread over 0.87 to 0.97."],
+        ),
+        Figure(
+            id="4", title="Cost of reads and writes", section="figure 4, 4.2", measured=measured,
+            rows=[
+                Row("u of the least cost", 100 * least_4[1], "%", PUBLISHED("4", "u")),
+                Row("r of the least cost", 100 * least_4[2], "%", PUBLISHED("4", "r")),
+                Row("cost at 64 and 25 % above the least",
+                    model.excess_percent(model.FIGURE_4, 0.64, 0.25, least_4[0]), "%"),
+            ],
+            plots=[Plot("Cost of a page", "By u and r.", lines(by_ratio, colours, "u", "µs"))],
+            claims=claims.figure_4(),
+            explanation=["The printed digits are those of sampled curves; the cost is flat there."],
+        ),
+    ]  # fmt: skip
+
+
+def figures(setup: Setup) -> list[Figure]:
+    """Figures 6 to 14, of the same runs."""
+    loads = named(TABLE)
+    paths = written(setup, loads, part(setup))
+    charged = curves(setup, paths, loads, percents(setup))
+    alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
+    found = {name: _course(setup, name, paths[name]) for name in TABLE}
+    measured = (
+        "Loads fitted to table 1; flash, loads and periods are parts of the document's "
+        f"({scaled(part(setup))}), with 16 segments (Exchange, MSN: 64)."
+    )
+    return [
+        _times(measured, charged, alone),
+        _trade_off(measured, charged),
+        _erases(measured, charged),
+        _courses(measured, found),
+    ]
+
+
+def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
+    shown = {**charged, "search": alone}
+    return Figure(
+        id="6-10",
+        title="Response time over the cached share",
+        section="figures 6, 10",
+        measured=measured,
+        rows=[
+            *(Row(f"{title(name)}, {scheme}: best share", float(best(curve[scheme])), "%",
+                  PUBLISHED("6", f"{name}, {scheme}"))
+              for name, curve in shown.items() for scheme in FIXED),
+            *(Row(f"{title(name)}, {scheme}: least", least_ms(curve[scheme]), "ms")
+              for name, curve in shown.items() for scheme in (*FIXED, OP)),
+            *(Row(f"{title(name)}: OP-FCL above RW-FCL's best", claims.above_percent(curve), "%")
+              for name, curve in charged.items()),
+            *(row for name, curve in charged.items() for row in work_rows(title(name), curve)),
+            Row("Search Engine, fills after the reply: OP-FCL above RW-FCL's best",
+                claims.above_percent(alone), "%"),
+        ],
+        plots=[_plot(name, "ms", curve, lambda cell: cell.mean_ms)
+               for name, curve in shown.items()],
+        claims=claims.times(charged, alone),
+        explanation=[
+            FITTED,
+            *READING,
+            "Search Engine is drawn with fills after the reply, requests far apart. OP-FCL's model "
+            "charges the fill there too, and so keeps less than would be best.",
+        ],
+        data={"mean_ms": _data(charged, lambda cell: cell.mean_ms),
+              "work_ms": _data(charged, lambda cell: cell.work_ms),
+              "mean_ms_after_reply": _data({"search": alone}, lambda cell: cell.mean_ms)},
+    )  # fmt: skip
+
+
+def work_rows(name: str, curve: Curve) -> list[Row]:
+    """Work of a request: of which share it is least, and OP-FCL's above RW-FCL's least."""
+    least = {scheme: min(cell.work_ms for cell in curve[scheme].values()) for scheme in curve}
+    at = {scheme: min(cells, key=lambda percent: cells[percent].work_ms)
+          for scheme, cells in curve.items()}  # fmt: skip
+    return [
+        *(Row(f"{name}, {scheme}: share of least work", float(at[scheme]), "%")
+          for scheme in FIXED),
+        Row(f"{name}: work of RW-FCL above FP-FCL's", 100 * (least[RW] / least[FP] - 1), "%"),
+        Row(f"{name}: work of OP-FCL above RW-FCL's", 100 * (least[OP] / least[RW] - 1), "%"),
+    ]  # fmt: skip
+
+
+def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
+    return Figure(
+        id="7-8-11-12",
+        title="Collections against hits",
+        section="figures 7, 8, 11, 12",
+        measured=measured,
+        rows=[
+            row
+            for name, curve in charged.items()
+            for scheme in (*FIXED, OP)
+            for row in (
+                Row(f"{title(name)}, {scheme}: collections at the largest",
+                    list(curve[scheme].values())[-1].gc_s, "s"),
+                Row(f"{title(name)}, {scheme}: hits at the largest",
+                    list(curve[scheme].values())[-1].hit, "%"),
+            )
+        ],
+        plots=[
+            *(_plot(name, "s of collections", curve, lambda cell: cell.gc_s)
+              for name, curve in charged.items()),
+            *(_plot(name, "% hits", curve, lambda cell: cell.hit)
+              for name, curve in charged.items()),
+        ],
+        claims=claims.trade_off(charged),
+        explanation=["A write to a page of the list of reads counts as a hit here and as a miss in "
+                     "the document: at most some points, with two lists only."],
+        data={"gc_s": _data(charged, lambda cell: cell.gc_s),
+              "hit_percent": _data(charged, lambda cell: cell.hit)},
+    )  # fmt: skip
+
+
+def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
+    return Figure(
+        id="14",
+        title="Erases",
+        section="figure 14, 6.3",
+        measured=measured,
+        rows=[
+            Row(f"{title(name)}: erases of FP-FCL at {percent} % over OP-FCL's",
+                claims.longer(curve, percent), "times", PUBLISHED("14", "longer"))
+            for name, curve in charged.items()
+            for percent in (80, 90, 95)
+        ],
+        plots=[_plot(name, "erases a block", curve, lambda cell: cell.erases)
+               for name, curve in charged.items()],
+        claims=claims.erases(charged),
+        explanation=["Lifetimes on Search Engine, Exchange and MSN are reported only."],
+        data={"erases": _data(charged, lambda cell: cell.erases)},
+    )  # fmt: skip
+
+
+def _course(setup: Setup, name: str, path: Path) -> Course:
+    load = TABLE[name]
+    store = Store.of(load, part(setup))
+    one = case(name, path, store, OP, INITIAL_PERCENT)
+    found = tabled(setup, {name: one}, "series")[name]
+    table = found.table("series")
+    served = (table["reads"] + table["writes"]).cum_sum().to_list()
+    gb = load.part(part(setup)) / 262_144
+    assert found.summary is not None
+    cache = found.summary["cache"]
+    assert cache is not None
+    return Course(
+        served,
+        [(pages or 0.0) * gb for pages in table["cache_read_list"].to_list()],
+        [(pages or 0.0) * gb for pages in table["cache_write_list"].to_list()],
+        cache["flash_pages"] * gb,
+    )
+
+
+def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
+    return Figure(
+        id="9-13",
+        title="Sizes that OP-FCL gives",
+        section="figures 9, 13",
+        measured=f"{measured} Pages held, not limits.",
+        rows=[
+            row
+            for name, course in found.items()
+            for row in (
+                Row(f"{title(name)}: cached after a third", sum(course.settled()), "GB",
+                    PUBLISHED("9", name) if name in ("financial", "home") else None),
+                Row(f"{title(name)}: of it reads", course.settled()[0], "GB"),
+            )
+        ],
+        plots=[_course_plot(name, course) for name, course in found.items()],
+        claims=claims.courses(found),
+    )  # fmt: skip
+
+
+def _course_plot(name: str, course: Course) -> Plot:
+    whole = [read + write for read, write in zip(course.reads_gb, course.writes_gb, strict=True)]
+    shown = {
+        "read and write": dict(zip(map(float, course.requests), whole, strict=True)),
+        "read": dict(zip(map(float, course.requests), course.reads_gb, strict=True)),
+    }
+    colours = {"read and write": "#3b86c6", "read": "#d9701a"}
+    caption = f"Of {course.flash_gb:.0f} GB of flash, over the requests served."
+    return Plot(title(name), caption, lines(shown, colours, "requests", "GB"))
+
+
+def _plot(name: str, unit: str, curve: Curve, value: Callable[[Cell], float]) -> Plot:
+    drawn = {
+        scheme: {float(percent): value(cell) for percent, cell in curve[scheme].items()}
+        for scheme in (FP, RW)
+    }
+    same = value(next(iter(curve[OP].values())))
+    drawn[OP] = {float(percent): same for percent in curve[FP]}
+    told = lines(drawn, COLOURS, "cached, % of the flash", unit, dashed=OP)
+    return Plot(f"{title(name)}: {unit}", "OP-FCL has one value.", told)
+
+
+def _data(found: Mapping[str, Curve], value: Callable[[Cell], float]) -> dict[str, object]:
+    return {
+        name: {scheme: {str(percent): value(cell) for percent, cell in cells.items()}
+               for scheme, cells in curve.items()}
+        for name, curve in found.items()
+    }  # fmt: skip

@@ -1,0 +1,249 @@
+"""Why claims do not hold: each reason tested, with the number that it explains."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+
+from wordline.config import Value
+from wordline.sweep.work import Run
+from wordline_studies.cases import Case, required, tabled
+from wordline_studies.figure import Claim, Figure, Row, Setup
+from wordline_studies.op_fcl import claims
+from wordline_studies.op_fcl.loads import TABLE, named, written
+from wordline_studies.op_fcl.runs import (
+    FIXED,
+    FP,
+    INITIAL_PERCENT,
+    OP,
+    RW,
+    Cell,
+    Curve,
+    Store,
+    best,
+    case,
+    curves,
+    part,
+)
+
+ONE_BY_ONE: dict[str, Value] = {"cache.destage.group_pages": 1}
+SHARES = (60, 70, 80, 90)
+SWUNG = (90, 95)
+WORN = 90
+RISING = (70, 95)
+SHORT, LONG = 12, 20
+"""Exponents of two of periods."""
+
+Found = tuple[list[Row], list[Claim]]
+
+
+def reasons(setup: Setup) -> list[Figure]:
+    """All of them; not with `--quick`."""
+    if setup.quick:
+        return []
+    paths = written(setup, named(TABLE), part(setup))
+    parts = [
+        _grouped(setup, paths),
+        _swings(setup, paths),
+        _filled(setup, paths),
+        _one_period(setup, paths),
+        _few(setup, paths),
+    ]
+    return [
+        Figure(
+            id="reasons",
+            title="Reasons",
+            section="6",
+            measured="As figures 6 to 15, but for one choice each.",
+            rows=[row for rows, _ in parts for row in rows],
+            claims=[claim for _, found in parts for claim in found],
+        )
+    ]
+
+
+def _cells(setup: Setup, cases: Mapping[str, Case], disks: int = 1) -> dict[str, Cell]:
+    return {name: Cell.of(summary, disks) for name, summary in required(setup, cases).items()}
+
+
+def _grouped(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O9: destages one by one."""
+    curve = curves(setup, paths, named(["exchange"]), SHARES, ONE_BY_ONE)["exchange"]
+    rows = [Row(f"O9: Exchange, pages destaged one by one, {scheme}: best share",
+                float(best(curve[scheme])), "%") for scheme in FIXED]  # fmt: skip
+    return rows, [
+        Claim("O9, why: with pages destaged one by one Exchange is best with FP-FCL at 70 % and "
+              "RW-FCL at 80 % (within 10 points)", claims.near(curve, "exchange"), told(curve))
+    ]  # fmt: skip
+
+
+def told(curve: Curve) -> str:
+    """Its response times."""
+    return "; ".join(
+        f"{scheme} " + ", ".join(f"{percent}: {cell.mean_ms:.3f}"
+                                 for percent, cell in curve[scheme].items())
+        for scheme in FIXED
+    )  # fmt: skip
+
+
+def _held(run: Run) -> float:
+    """Share of the cache's capacity that pages take over the second half of the requests, of a
+    run with its series."""
+    table = run.table("series")
+    requests: list[int] = (table["reads"] + table["writes"]).to_list()
+    pages: list[int] = (table["cache_read_list"] + table["cache_write_list"]).to_list()
+    assert run.summary is not None
+    cache = run.summary["cache"]
+    assert cache is not None
+    half = sum(requests) / 2
+    late = [(count, here) for done, count, here in zip(accumulate(requests), requests, pages,
+                                                       strict=True)
+            if done > half and count]  # fmt: skip
+    held = sum(count * here for count, here in late) / sum(count for count, _ in late)
+    return held / cache["capacity_pages"]
+
+
+def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O10: a border that stays where RW-FCL leaves it, periods of eight times the length, and
+    FP-FCL of as much flash as RW-FCL's lists hold."""
+    load, path = TABLE["msn"], paths["msn"]
+    store = Store.of(load, part(setup))
+    rw = _cells(setup, {str(percent): case("msn", path, store, RW, percent) for percent in SWUNG})
+    swung = {percent: case("msn", path, store, RW, percent) for percent in SWUNG}
+    held = {percent: _held(run) for percent, run in tabled(setup, swung, "series").items()}
+    fixed: dict[str, Case] = {}
+    for percent in SWUNG:
+        border: dict[str, Value] = {
+            "cache.partition": {"split": {"read_ratio": round(rw[str(percent)].reads, 2)}}
+        }
+        fixed[f"FP {percent}"] = case("msn", path, store, FP, percent)
+        fixed[f"border {percent}"] = case("msn", path, store, FP, percent, border)
+        fixed[f"long {percent}"] = case(
+            "msn", path, replace(store, period=8 * store.period), RW, percent
+        )
+        fixed[f"filled {percent}"] = case("msn", path, store, FP, round(percent * held[percent]))
+    found = _cells(setup, fixed)
+
+    swinging = {percent: rw[str(percent)].mean_ms for percent in SWUNG}
+
+    def mean(what: str, percent: int) -> float:
+        return found[f"{what} {percent}"].mean_ms
+
+    def above(what: str, percent: int) -> float:
+        return 100 * (mean(what, percent) / mean("FP", percent) - 1)
+
+    rows = [
+        row
+        for percent in SWUNG
+        for row in (
+            Row(f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
+                100 * (swinging[percent] / mean("FP", percent) - 1), "%"),
+            Row("O10: with periods eight times as long", above("long", percent), "%"),
+            Row("O10: with a border that stays", above("border", percent), "%"),
+            Row(f"O10: MSN, {percent} %: how full RW-FCL's lists are over the second half",
+                100 * held[percent], "%"),
+            Row("O10: FP-FCL of as much flash as they hold", above("filled", percent), "%"),
+            Row("O10: share of destages that no page waits for", rw[str(percent)].resized, "%"),
+        )
+    ]  # fmt: skip
+    return rows, [
+        *(Claim(f"O10, why: with {words} MSN takes as long as FP-FCL (within 4 %)",
+                all(abs(above(what, percent)) <= 4 for percent in SWUNG),
+                ", ".join(f"{above(what, percent):+.1f} %" for percent in SWUNG))
+          for what, words in (("border", "a border that stays"),
+                              ("long", "periods eight times as long"))),
+        Claim("O10, why: FP-FCL of as much flash as RW-FCL's lists hold is nearer to RW-FCL than "
+              "to FP-FCL of the whole share",
+              all(abs(mean("filled", percent) - swinging[percent])
+                  < abs(mean("filled", percent) - mean("FP", percent)) for percent in SWUNG),
+              ", ".join(f"{mean('filled', percent):.2f} of {swinging[percent]:.2f} and "
+                        f"{mean('FP', percent):.2f} ms" for percent in SWUNG)),
+    ]  # fmt: skip
+
+
+def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O15 and O17: the second time that Financial is played."""
+    store = Store.of(TABLE["financial"], part(setup))
+    cases: dict[str, Case] = {}
+    for scheme, percent in ((FP, WORN), (OP, INITIAL_PERCENT), (RW, RISING[0]), (RW, RISING[1])):
+        once = case("financial", paths["financial"], store, scheme, percent)
+        cases[f"{scheme} {percent} once"] = once
+        cases[f"{scheme} {percent} twice"] = replace(
+            once, trace=[paths["financial"]] * 2, label=f"{once.label}, twice"
+        )
+    found = _cells(setup, cases)
+
+    def again(scheme: str, percent: int) -> float:
+        what = f"{scheme} {percent}"
+        return found[f"{what} twice"].erases - found[f"{what} once"].erases
+
+    first = found[f"{FP} {WORN} once"].erases / found[f"{OP} {INITIAL_PERCENT} once"].erases
+    second, other = again(FP, WORN), again(OP, INITIAL_PERCENT)
+    low, high = (found[f"{RW} {percent} once"].erases for percent in RISING)
+    rise = again(RW, RISING[1]) / again(RW, RISING[0])
+    rows = [
+        Row(f"O17: Financial, erases of FP-FCL at {WORN} % over OP-FCL's", first, "times"),
+        Row("O17: the same of a second time", second / other, "times"),
+        Row(f"O15: Financial, erases of RW-FCL at {RISING[1]} % over those at {RISING[0]} %",
+            high / low, "times"),
+        Row("O15: the same of a second time", rise, "times"),
+    ]  # fmt: skip
+    return rows, [
+        Claim(f"O17, why: played a second time Financial wears the flash more than twice as much "
+              f"at {WORN} % of FP-FCL", second / other > 2, f"{second / other:.2f}"),
+        Claim(f"O15, why: played a second time Financial erases twice as much at {RISING[1]} % of "
+              f"RW-FCL as at {RISING[0]} %, and more", rise >= 2, f"{rise:.2f}"),
+    ]  # fmt: skip
+
+
+def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O19: all of the cache for reads until the first period ends."""
+    load = TABLE["search"]
+    store = Store.of(load, part(setup))
+    long = replace(store, period=max(1, (1 << LONG) // load.part(part(setup))))
+    reads: dict[str, Value] = {"cache.partition.op-fcl.read_ratio": 1.0}
+    found = _cells(setup, {
+        "base": case("search", paths["search"], store, OP, INITIAL_PERCENT),
+        "half": case("search", paths["search"], long, OP, INITIAL_PERCENT),
+        "reads": case("search", paths["search"], long, OP, INITIAL_PERCENT, reads),
+    })  # fmt: skip
+    half, all_reads = (100 * (found[name].mean_ms / found["base"].mean_ms - 1)
+                       for name in ("half", "reads"))  # fmt: skip
+    periods = load.reads.requests(1) / (1 << LONG)
+    rows = [
+        Row("O19: Search Engine, periods of 2^20 in the run", periods, ""),
+        Row("O19: Search Engine, 2^20 above 2^16", half, "%"),
+        Row("O19: the same, which begins for reads", all_reads, "%"),
+    ]
+    return rows, [
+        Claim("O19, why: begun with all of it for reads, Search Engine takes as long at 2^20 "
+              "(within 12 %)", abs(all_reads) <= 12, f"{all_reads:+.1f} %"),
+    ]  # fmt: skip
+
+
+def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O19: the shortest period at a quarter of the scale."""
+    load = TABLE["msn"]
+    smaller = {"msn": 4 * load.part(part(setup))}
+    small = written(setup, named(["msn"]), smaller)
+    cases: dict[str, Case] = {}
+    for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"],
+                                                                  smaller)):  # fmt: skip
+        store = Store.of(load, scale)
+        short = max(1, (1 << SHORT) // load.part(scale))
+        cases[f"{name} base"] = case("msn", path, store, OP, INITIAL_PERCENT)
+        cases[f"{name} short"] = case(
+            "msn", path, replace(store, period=short), OP, INITIAL_PERCENT
+        )
+    found = _cells(setup, cases)
+    here, less = (100 * (found[f"{name} short"].mean_ms / found[f"{name} base"].mean_ms - 1)
+                  for name in ("here", "less"))  # fmt: skip
+    rows = [
+        Row("O19: requests of MSN in a period of 2^12, scaled",
+            float((1 << SHORT) // load.part(part(setup))), ""),
+        Row("O19: MSN, 2^12 above 2^16", here, "%"),
+        Row("O19: the same at a quarter of the scale", less, "%"),
+    ]  # fmt: skip
+    return rows, [
+        Claim("O19, why: at a quarter of the scale 2^12 costs MSN half as much again or more",
+              less >= 1.5 * here, f"{less:+.1f} and {here:+.1f} %"),
+    ]  # fmt: skip

@@ -1,0 +1,196 @@
+"""Loads on flash of which a share is cached, fixed or divided by the cost model."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.cases import Case, required
+from wordline_studies.figure import Numbers, Setup
+from wordline_studies.op_fcl import model
+from wordline_studies.op_fcl.loads import TABLE, Load, Parts
+
+PUBLISHED = Numbers("wordline_studies.op_fcl")
+FP, RW, OP = "FP-FCL", "RW-FCL", "OP-FCL"
+FIXED = (FP, RW)
+COLOURS = {FP: "#8b929c", RW: "#3b86c6", OP: "#d9701a"}
+PERCENTS = (30, 40, 50, 60, 70, 80, 90, 95)
+QUICK_PERCENTS = (50, 60, 70, 80, 90, 95)
+INITIAL_PERCENT = 95
+BLOCKS = 16_384
+PERIOD = 1 << 16
+PART: Parts = {"financial": 8, "home": 32, "search": 8, "exchange": 128, "msn": 64}
+"""As small as the claims allow, each load by itself: chosen after seeing results."""
+FULL_PART: Parts = {"financial": 4, "home": 4, "search": 4, "exchange": 16, "msn": 16}
+QUICK_PART: Parts = {"financial": 64, "home": 128, "search": 64, "exchange": 256, "msn": 256}
+GROUP_PAGES = 32
+"""Destaged together (section 5: several, by the elevator); the number is not given."""
+BLOCK_PAGES, DATA_PAGES = 64, 63
+"""The last page of a block holds the map (section 5; the presets have it so)."""
+CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
+"""A request waits for its fill, and for what the one before left to do."""
+ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
+"""Fills and collections after the reply; requests come so far apart that none waits for them."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of a run. Milliseconds, seconds, per cent; erases a block."""
+
+    mean_ms: float
+    gc_s: float
+    hit: float
+    erases: float
+    capacity: int
+    resize_s: float = 0.0
+    work_ms: float = 0.0
+    resized: float = 0.0
+    reads: float = 0.0
+
+    @staticmethod
+    def of(summary: Summary, disks: int = 1) -> "Cell":
+        """What a summary has of it. Hits are those of reads and writes together; work is what flash
+        and disks do for a request, waited for or not; `reads` is the read list's share of the pages
+        held, 0 to 1; resized is the share of destages that no page waited for, per cent."""
+        cache, flash = summary["cache"], summary["flash"]
+        assert cache is not None
+        destaged = cache["destaged_on_demand"] + cache["destaged_to_resize"]
+        reads = cache["pages_read"]
+        writes = cache["write_hits"] + cache["write_misses"] + cache["writes_bypassed"]
+        hits = reads * (cache["hit_ratio"] or 0.0) + cache["write_hits"]
+        return Cell(
+            mean_ms=(summary["latency"]["all"]["mean_us"] or 0.0) / 1000,
+            gc_s=flash["gc_time_s"],
+            hit=100 * hits / max(1, reads + writes),
+            erases=flash["erases_per_block_mean"],
+            capacity=cache["capacity_pages"],
+            resize_s=cache["resize_destage_s"],
+            work_ms=1000 * work_s(summary, disks) / max(1, summary["input"]["requests"]),
+            reads=cache["read_list_pages"] / max(1, cache["resident_pages"]),
+            resized=100 * cache["destaged_to_resize"] / max(1, destaged),
+        )
+
+
+def work_s(summary: Summary, disks: int) -> float:
+    """Seconds that dies, buses and disks are at work, one after the other."""
+    cache, flash = summary["cache"], summary["flash"]
+    assert cache is not None
+    reads = flash["page_reads"] - flash["gc_pages_moved"]
+    programs = flash["page_programs"] - flash["gc_pages_moved"]
+    of_disks = (cache["disk_utilisation"] or 0.0) * summary["time"]["busy_s"] * disks
+    of_flash = (reads * model.READ_US + programs * model.PROGRAM_US) / 1e6
+    return of_disks + of_flash + flash["gc_die_time_s"]
+
+
+Curve = dict[str, dict[int, Cell]]
+"""By scheme and per cent cached; OP-FCL under `INITIAL_PERCENT`."""
+
+
+def part(setup: Setup) -> Parts:
+    """By how much the stores and their loads are smaller."""
+    return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
+
+
+def scaled(parts: Parts) -> str:
+    """The parts, in words."""
+    return ", ".join(f"{title(name)} 1/{part}" for name, part in parts.items())
+
+
+def percents(setup: Setup) -> tuple[int, ...]:
+    """Shares of the flash that are cached."""
+    return QUICK_PERCENTS if setup.quick else PERCENTS
+
+
+def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
+    """The keys of a scheme."""
+    if scheme == FP:
+        return {"cache.partition": "unified"}
+    name = {RW: "rw-fcl", OP: "op-fcl"}[scheme]
+    return {f"cache.partition.{name}.period_requests": period,
+            f"cache.partition.{name}.segments": segments}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Store:
+    """The flash and the disks of a load, scaled."""
+
+    device: str
+    blocks: int
+    period: int
+    segments: int
+    large: bool
+
+    @staticmethod
+    def of(load: Load, parts: Parts) -> "Store":
+        """That of a load of table 1."""
+        own = load.part(parts)
+        return Store("opfcl-large" if load.large else "opfcl-small", BLOCKS // own, PERIOD // own,
+                     64 if load.large else 16, load.large)  # fmt: skip
+
+
+def case(
+    name: str,
+    trace: Path,
+    store: Store,
+    scheme: str,
+    percent: int,
+    more: Mapping[str, Value] | None = None,
+) -> Case:
+    """A load on a store, one request at a time."""
+    settings: dict[str, Value] = {
+        "nand.geometry.blocks_per_plane": store.blocks,
+        "cache.destage.group_pages": GROUP_PAGES,
+        **CHARGED,
+        **divided(scheme, store.period, store.segments),
+        **(more or {}),
+    }
+    settings["ftl.over_provisioning_ratio"] = 1 - percent / 100
+    told = [f"{key} = {value}" for key, value in (more or {}).items()]
+    label = ", ".join([name, scheme, f"{store.blocks} blocks", f"{percent} %", *told])
+    return Case(store.device, label, settings, trace, by_disk=store.large)
+
+
+def points(wanted: Iterable[int]) -> list[tuple[str, int]]:
+    """Both fixed schemes at every share, and OP-FCL."""
+    fixed = [(scheme, percent) for scheme in FIXED for percent in wanted]
+    return [*fixed, (OP, INITIAL_PERCENT)]
+
+
+def curves(
+    setup: Setup,
+    paths: Mapping[str, Path],
+    loads: Mapping[str, Load],
+    wanted: Iterable[int],
+    more: Mapping[str, Value] | None = None,
+    scale: Parts | None = None,
+) -> dict[str, Curve]:
+    """Every load under every scheme at every share, at a scale or as the setup says."""
+    shares, scale = tuple(wanted), scale or part(setup)
+    cases = {
+        (name, scheme, percent): case(
+            name, paths[name], Store.of(load, scale), scheme, percent, more
+        )
+        for name, load in loads.items()
+        for scheme, percent in points(shares)
+    }
+    found: dict[str, Curve] = {}
+    for (name, scheme, percent), summary in required(setup, cases).items():
+        disks = 3 if loads[name].large else 1
+        found.setdefault(name, {}).setdefault(scheme, {})[percent] = Cell.of(summary, disks)
+    return found
+
+
+def best(curve: Mapping[int, Cell]) -> int:
+    """The share of the least service time."""
+    return min(curve, key=lambda percent: curve[percent].mean_ms)
+
+
+def least_ms(curve: Mapping[int, Cell]) -> float:
+    """The least service time."""
+    return curve[best(curve)].mean_ms
+
+
+def title(name: str) -> str:
+    """Of a load."""
+    return TABLE[name].title

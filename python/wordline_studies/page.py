@@ -1,0 +1,75 @@
+"""The page of a study: one file that needs nothing but a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import wordline
+from wordline import pages, units
+from wordline_studies.figure import POINTS, Published, Row
+
+if TYPE_CHECKING:
+    from wordline_studies.results import Results
+
+# A difference in per cent beyond which it is told as a ratio.
+MANY = 1000
+
+
+def render(results: Results) -> str:
+    """The page as HTML."""
+    drawn = {
+        f"{figure.id}-{place}": plot.figure
+        for figure in results.figures
+        for place, plot in enumerate(figure.plots)
+    }
+    claims = [claim for figure in results.figures for claim in figure.claims]
+    return pages.render(
+        "wordline_studies",
+        "study.html.jinja",
+        drawn,
+        study=results.study,
+        figures=results.figures,
+        configs=sorted(results.setup.configs.items()),
+        quick=results.setup.quick,
+        claims=claims,
+        counts=results.counts,
+        failed=results.failed,
+        missing=results.missing,
+        version=wordline.__version__,
+        published=published,
+        ours=ours,
+        difference=difference,
+        code=pages.code,
+    )
+
+
+def published(row: Row) -> str:
+    """The published number of a row as text."""
+    return _published(row.published) if row.published else units.ABSENT
+
+
+def ours(row: Row) -> str:
+    """Our number of a row as text."""
+    return units.ABSENT if row.ours is None else f"{_plain(row.ours)} {row.unit}".rstrip()
+
+
+def difference(row: Row) -> str:
+    """The difference of a row as text."""
+    if row.difference is None:
+        return units.ABSENT
+    if row.difference == 0:
+        return "within" if isinstance(row.published and row.published.value, tuple) else "equal"
+    if row.unit not in POINTS and row.difference > MANY:
+        return f"{1 + row.difference / 100:,.0f} times"
+    return f"{row.difference:+.1f} {row.difference_unit}"
+
+
+def _published(number: Published) -> str:
+    value = number.value
+    ends = value if isinstance(value, tuple) else (value,)
+    return f"{' to '.join(f'{end:,.10g}' for end in ends)} {number.unit}".rstrip()
+
+
+def _plain(value: float) -> str:
+    """Three significant figures, but whole numbers whole."""
+    return f"{value:,.0f}" if value == round(value) else units.figures(value)

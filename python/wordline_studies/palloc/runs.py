@@ -1,0 +1,49 @@
+"""Simulating many loads on many strategies, on all cores."""
+
+from collections.abc import Callable, Container, Iterable
+
+from wordline.summary import Summary
+from wordline_studies.cases import Case, by_load
+from wordline_studies.figure import Setup
+from wordline_studies.palloc.orders import ORDERS
+
+DEVICE = "jung2013-palloc"
+DEPTH = 32
+
+# By strategy.
+Runs = dict[str, Summary]
+
+
+def by_order(
+    setup: Setup,
+    loads: Iterable[str],
+    case: Callable[[str, str], Case],
+    recorded: Container[str] = (),
+) -> tuple[dict[str, Runs], list[str]]:
+    """Every load on every strategy, as `wordline_studies.cases.by_load` has it; `case` makes the
+    case of a load and a strategy."""
+    return by_load(
+        setup, {(load, order): case(load, order) for load in loads for order in ORDERS}, recorded
+    )
+
+
+def wait_us(summary: Summary) -> float:
+    """Mean time in the device of waiting for others: in its queue, for a die, for a bus."""
+    parts = summary["breakdown"]["all"]
+    return parts["queue_us"] + parts["die_wait_us"] + parts["bus_wait_us"]
+
+
+def commands(summary: Summary) -> float:
+    """Commands of the flash: flash transactions, in the document's words."""
+    return float(summary["commands"]["total"])
+
+
+def parallel_percent(summary: Summary) -> float:
+    """Share of commands that share planes or interleave dies."""
+    told = summary["commands"]
+    return 100 * (1 - told["plain"] / told["total"]) if told["total"] else 0.0
+
+
+def channel_percent(summary: Summary) -> float:
+    """Mean share of the time in which a channel was in use."""
+    return 100 * summary["utilisation"]["channel_mean"]

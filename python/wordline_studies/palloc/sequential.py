@@ -1,0 +1,86 @@
+"""Section 3.5.5: requests that span all planes, one after another."""
+
+from wordline.config import Value
+from wordline_studies.cases import Case
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.measures import gain, iops, over_loads
+from wordline_studies.palloc.charts import spread
+from wordline_studies.palloc.loads import BY_ADDRESS, IMMEDIATE, NCQ, PAGE, Variant, smaller
+from wordline_studies.palloc.orders import ORDERS, normalised
+from wordline_studies.palloc.runs import DEPTH, DEVICE, by_order
+
+REQUESTS = 1000
+# A page for each of 8 channels x 8 ways x 2 dies x 2 planes: a stripe.
+BYTES = 256 * PAGE
+# A quarter held back, so that the host's pages are a whole number of stripes.
+WHOLE: dict[str, Value] = {"ftl.over_provisioning_ratio": 0.25}
+LOADS: dict[str, dict[str, Value]] = {"reads": {}, "writes": {}, "writes, whole stripes": WHOLE}
+QUEUES = (NCQ, IMMEDIATE)
+# What cannot be seen in a chart.
+NONE = 5
+
+
+def figure(setup: Setup) -> Figure:
+    """Reads and writes of a page of every plane."""
+    names = {f"{op}, {queue}": (op, queue) for queue in QUEUES for op in LOADS}
+    found, _ = by_order(setup, list(names), lambda name, order: _case(setup, *names[name], order))
+    absolute = over_loads(found, iops)
+    apart = {name: gain(min(one.values()), max(one.values())) for name, one in absolute.items()}
+    return Figure(
+        id="sequential",
+        title="Fully sequential load",
+        section="3.5.5",
+        measured=f"Sequential requests of {BYTES // 1024} KiB, which have a page in every plane, "
+        f"{DEPTH} at a time; pages are placed by address. On the document's queue (package) and "
+        "without a queue that blocks (immediate); writes also on a device of which the host's "
+        "pages are a whole number of such stripes.",
+        rows=[
+            Row(f"{name}: fastest strategy over slowest", value, "%")
+            for name, value in apart.items()
+        ],
+        plots=[
+            Plot(
+                f"Throughput, {queue}",
+                "IOPS over those of CWDP.",
+                spread({op: normalised(absolute[f"{op}, {queue}"]) for op in LOADS}, "IOPS / CWDP"),
+            )
+            for queue in QUEUES
+        ],
+        claims=[
+            Claim(
+                f"{op.capitalize()}: no difference between strategies (below {NONE} %)",
+                apart[f"{op}, {NCQ}"] < NONE,
+                f"{apart[f'{op}, {NCQ}']:.2f} %",
+            )
+            for op in LOADS
+        ],
+        explanation=[
+            "All strategies need the same commands for a request that has a page in every plane. "
+            "The preset's pages are not a whole number of stripes, so that some planes hold a page "
+            "more than others: writes that get their pages when they are issued are one command a "
+            "die all the same. Without the queue they get them when they come, and two planes of a "
+            "die that are a page apart are programmed one after the other.",
+        ],
+        data={
+            "iops": {
+                name: {order: one[order] for order in ORDERS} for name, one in absolute.items()
+            }
+        },
+    )
+
+
+def _case(setup: Setup, op: str, queue: str, order: str) -> Case:
+    overrides: dict[str, Value] = (
+        smaller(setup)
+        | Variant(queue=queue, layout=BY_ADDRESS).overrides(order)
+        | LOADS[op]
+        | {
+            "workload.requests": setup.requests(REQUESTS),
+            "workload.read_ratio": 1.0 if op == "reads" else 0.0,
+            "workload.request_bytes": BYTES,
+            "workload.align_bytes": BYTES,
+            "workload.pattern": "sequential",
+            "workload.arrival.closed-loop.queue_depth": DEPTH,
+        }
+    )
+    return Case(DEVICE, f"sequential {op}, {queue}, static {order}", overrides)

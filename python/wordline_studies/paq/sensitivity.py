@@ -1,0 +1,253 @@
+"""Figures 6.14 and 6.15: length of the queue, number of channels."""
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.cases import required
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.measures import gain, iops
+from wordline_studies.paq.charts import PUBLISHED, over_queues
+from wordline_studies.paq.loads import TABLE, written
+from wordline_studies.paq.performance import ABOUT, EQUAL, HARDLY
+from wordline_studies.paq.runs import QUEUE, closed, host_queue_us
+from wordline_studies.paq.schedulers import BOTH, PAQ, TITLES, VAQ, VARIANTS, short
+
+QUEUES = (8, 16, 32, 64, 128, 256)
+# Where it has to be quick.
+FEWER = (8, 32, 256)
+CHANNELS = (4, 8, 16)
+SHORTEST, LONGEST = QUEUES[0], QUEUES[-1]
+REQUESTS, QUICK_REQUESTS = 5000, 800
+# A load that is no more than 500 writes of a page, in order, to as many dies.
+FEW = "msnfs3"
+# Pages that a read anywhere fits, of those that a device of 8 channels has: on its die, the other
+# plane, the same offset in its block.
+MATES = 128 * 2 * 128
+# Why claims do not hold.
+SHORT = (
+    "eight requests, fewer than any queue that is published, leave most packages alone; from the "
+    f"published {QUEUE} to {LONGEST} the loads but {FEW}, whose writes are in nobody's way, gain a "
+    "few per cent at most"
+)
+DRAIN = (
+    f"{FEW} is 500 writes of a page, which VAQ spreads over all dies; PAQ0 packs each with the one "
+    "128 behind it, which shares its die, and the few that there are leave other dies idle. sql3, "
+    "at 1.1 %, is next to what counts as below; no other load is"
+)
+MATE = (
+    f"a page read anywhere fits one in {MATES:,} of those that wait (128 dies, the other plane, "
+    "128 offsets): order limits VAQ, not the time of the cells"
+)
+LITTLE = (
+    "with as many waiting as the queue holds the wait is their number over the requests served a "
+    "second (Little's law), and PAQ0 serves as many as VAQ (within 1 %) or more at every point"
+)
+# A significant gain, fixed before the first run: at least 10 %.
+SIGNIFICANT = 10
+# Load, channels, scheduler, length of the queue.
+Key = tuple[str, int, str, int]
+# By channels, scheduler, length of the queue: the mean of the loads.
+Means = dict[int, dict[str, dict[int, float]]]
+
+
+def figures(setup: Setup) -> list[Figure]:
+    """Throughput and waiting over queue and channels."""
+    loads = tuple(TABLE)
+    queues = FEWER if setup.quick else QUEUES
+    count = QUICK_REQUESTS if setup.quick else REQUESTS
+    with written(loads, count) as paths:
+        found = required(
+            setup,
+            {
+                (load, channels, scheduler, queue): closed(
+                    load,
+                    paths[load],
+                    scheduler,
+                    outstanding=2 * queue,
+                    more=_settings(channels, queue),
+                )
+                for load in loads
+                for channels in CHANNELS
+                for scheduler in VARIANTS
+                for queue in queues
+            },
+        )
+    return [_throughput(found, loads, queues), _waiting(found, loads, queues)]
+
+
+def _settings(channels: int, queue: int) -> dict[str, Value]:
+    return {"ssd.channels": channels, "host.queue_depth": queue}
+
+
+def _means(loads: Sequence[str], queues: Sequence[int], value: Callable[[Key], float]) -> Means:
+    return {
+        channels: {
+            scheduler: {
+                queue: fmean(value((load, channels, scheduler, queue)) for load in loads)
+                for queue in queues
+            }
+            for scheduler in VARIANTS
+        }
+        for channels in CHANNELS
+    }
+
+
+def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[int]) -> Figure:
+    means = _means(loads, queues, lambda key: iops(found[key]) / iops(found[key[0], 8, VAQ, QUEUE]))
+    longer = {
+        (channels, scheduler): gain(one[SHORTEST], one[LONGEST])
+        for channels, by_name in means.items()
+        for scheduler, one in by_name.items()
+    }
+    packing = {
+        channels: gain(by_name[VAQ][LONGEST], by_name["paq0"][LONGEST])
+        for channels, by_name in means.items()
+    }
+    below = {
+        load: gain(iops(found[load, 8, VAQ, LONGEST]), iops(found[load, 8, "paq0", LONGEST]))
+        for load in loads
+    }
+    others = {load: value for load, value in below.items() if load != FEW}
+    from_32 = {
+        channels: fmean(
+            gain(iops(found[load, channels, VAQ, QUEUE]), iops(found[load, channels, VAQ, LONGEST]))
+            for load in loads
+            if load != FEW
+        )
+        for channels in CHANNELS
+    }
+    most = max(packing.values())
+    steps = [
+        gain(means[few][scheduler][queue], means[many][scheduler][queue])
+        for few, many in ((4, 8), (8, 16))
+        for scheduler in VARIANTS
+        for queue in queues
+    ]
+    virtual = [longer[channels, VAQ] for channels in CHANNELS]
+    physical = {
+        scheduler: [longer[channels, scheduler] for channels in CHANNELS] for scheduler in PAQ
+    }
+    return Figure(
+        id="6.14",
+        title="Figure 6.14: throughput over queue and channels",
+        section="6.6.5",
+        measured="Requests a second over those of VAQ with 8 channels and a queue of 32, mean of "
+        f"the {len(loads)} loads. The host has twice as many requests outstanding as the queue "
+        "holds, so that it is always full and as many wait for a slot.",
+        rows=[
+            Row(f"PAQ0 over VAQ, queue of {LONGEST}, most of the three", most, "%",
+                PUBLISHED("6.14", "PAQ0 over VAQ")),
+            *(
+                Row(f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
+                    value, "%")
+                for (channels, scheduler), value in longer.items()
+            ),
+            *(
+                Row(f"{channels} channels, VAQ without {FEW}: queue of {LONGEST} over {QUEUE}",
+                    value, "%")
+                for channels, value in from_32.items()
+            ),
+            Row(f"PAQ0 over VAQ, queue of {LONGEST}, least of the loads but {FEW}",
+                min(others.values()), "%"),
+            *(
+                Row(f"{channels} channels: PAQ2 over VAQ, queue of {queue}",
+                    gain(by_name[VAQ][queue], by_name[BOTH][queue]), "%")
+                for channels, by_name in means.items()
+                for queue in queues
+            ),
+        ],
+        plots=[
+            Plot(f"{channels} channels", "Mean of the loads.",
+                 over_queues(by_name, queues, "IOPS / VAQ's"))
+            for channels, by_name in means.items()
+        ],
+        claims=[
+            Claim("Every scheduler serves more with more channels, whatever the queue",
+                  min(steps) > 0, f"twice the channels: {min(steps):+.1f} to {max(steps):+.1f} %"),
+            Claim(f"VAQ gains almost nothing from a longer queue (below {HARDLY} %)",
+                  max(virtual) < HARDLY, ", ".join(f"{value:+.1f} %" for value in virtual),
+                  because=SHORT),
+            *(
+                Claim(f"{TITLES[scheduler]} gains significantly from a longer queue "
+                      f"(at least {SIGNIFICANT} %)",
+                      min(values) >= SIGNIFICANT, ", ".join(f"{value:+.1f} %" for value in values))
+                for scheduler, values in physical.items()
+            ),
+            Claim("With long queues PAQ0 is below VAQ on no load any more (8 channels)",
+                  min(below.values()) >= -EQUAL,
+                  f"least {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %",
+                  because=DRAIN),
+            Claim("Plane packing raises throughput to about 1.53 times that of VAQ",
+                  abs(most - 53) <= ABOUT,
+                  ", ".join(f"{channels} channels {value:+.1f} %"
+                            for channels, value in packing.items()),
+                  because=MATE),
+        ],
+        data={"iops_over_vaq": means, "vaq_from_32_percent": from_32,
+              "paq0_percent": below},
+    )  # fmt: skip
+
+
+def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[int]) -> Figure:
+    means = _means(loads, queues, lambda key: host_queue_us(found[key]) / 1000)
+    growth = {
+        channels: {
+            scheduler: gain(one[SHORTEST], one[LONGEST]) for scheduler, one in by_name.items()
+        }
+        for channels, by_name in means.items()
+    }
+    against = {
+        scheduler: {
+            (channels, queue): gain(by_name[VAQ][queue], by_name[scheduler][queue])
+            for channels, by_name in means.items()
+            for queue in queues
+        }
+        for scheduler in PAQ
+    }
+    worse = [place for place, value in against["paq0"].items() if value > EQUAL]
+    return Figure(
+        id="6.15",
+        title="Figure 6.15: waiting for a slot",
+        section="6.6.5",
+        measured="Mean time that requests waited for a slot of the queue, mean of the loads, in "
+        "the runs of figure 6.14. How many wait is not stated; here they are as many as the queue "
+        "holds.",
+        rows=[
+            *(
+                Row(f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
+                    value, "%")
+                for channels, by_name in growth.items()
+                for scheduler, value in by_name.items()
+            ),
+            *(
+                Row(f"{channels} channels: PAQ2 against VAQ, queue of {queue}", value, "%")
+                for (channels, queue), value in against[BOTH].items()
+            ),
+        ],
+        plots=[
+            Plot(f"{channels} channels", "Mean of the loads.", over_queues(by_name, queues, "ms"))
+            for channels, by_name in means.items()
+        ],
+        claims=[
+            Claim("Under PAQ0 the wait grows with the queue",
+                  all(by_name["paq0"] > 0 for by_name in growth.values()),
+                  ", ".join(f"{by_name['paq0']:+.0f} %" for by_name in growth.values())),
+            Claim("and is longer than under VAQ at some points",
+                  bool(worse),
+                  ", ".join(f"{channels} channels and a queue of {queue}"
+                            for channels, queue in worse) or "at none", because=LITTLE),
+            Claim("Under PAQ2 it is shorter than under VAQ everywhere",
+                  max(against[BOTH].values()) < 0,
+                  f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %"),
+        ],
+        explanation=[
+            "The wait is the number of those that wait over the requests served a second (Little's "
+            "law), so that with twice the queue it doubles unless more are served, and that of two "
+            "schedulers compares as figure 6.14 does. Published of PAQ0 are both a wait that grows "
+            "slightly and a throughput that rises; then more must wait with a longer queue, but "
+            "not in proportion to it.",
+        ],
+        data={"wait_ms": means},
+    )  # fmt: skip

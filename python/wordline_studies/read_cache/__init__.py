@@ -1,0 +1,13 @@
+"""Xia: flash-aware read caches and zero-migration garbage collection."""
+
+from wordline_studies.figure import Study
+from wordline_studies.read_cache import figures, readings, tables
+
+STUDY = Study(
+    name="read-cache",
+    title="Flash as a read cache: suspected queues and zero-migration",
+    source="Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD "
+    "thesis, Virginia Commonwealth University, 2017, chapters 2 and 3",
+    figures=(tables.examples, figures.figures, readings.readings, readings.recordings),
+    shortened=True,
+)

@@ -1,0 +1,346 @@
+"""What the document says of its figures, asserted of ours."""
+
+from itertools import pairwise
+from statistics import fmean
+
+from wordline_studies.figure import Claim, not_quick
+from wordline_studies.read_cache.loads import TABLE, WEB
+from wordline_studies.read_cache.runs import (
+    GB,
+    OPS,
+    Cells,
+    Point,
+    deviation_us,
+    fewer,
+    gain,
+    geometric_hit,
+    known,
+    less_percent,
+    mean_us,
+)
+from wordline_studies.read_cache.schemes import ARC, CZM, LRU, MOVE, PLAIN, ZM, Scheme, pairs
+
+FLRU, FARC = Scheme(LRU, aware=True), Scheme(ARC, aware=True)
+BASE = {FLRU: Scheme(LRU), FARC: Scheme(ARC)}
+POINTS = tuple(Point(load, gb, op) for load in TABLE for gb in GB for op in OPS)
+
+# Why a claim does not hold here. The figure Reasons tests each, and has the numbers.
+SLOPE = (
+    "a gain is what the load's own curve rises over the pages that can be suspected: 8 points at "
+    "15 % and 21 at 35 % need 27 and 23 points a gigabyte of ARC's curve, and that of the fitted "
+    "load with the steepest has 19 and 21, of which a revival, which does not move ARC's target, "
+    "loses some (see Reasons)"
+)
+BELOW = (
+    "suspected queues bring each policy near its own curve at all pages but the threshold, and at "
+    "3 GB LRU's lies more than 2 points below ARC's; at 5 GB they meet (see Reasons)"
+)
+ARC_GAIN = (
+    "a point of hits is worth as much with FARC as with FLRU, and FARC gains half of the 8 points "
+    "that would give 14 % (see Reasons)"
+)
+CEILING = (
+    "collections take less than 25 % of ARC's response time here, on average over the loads, and "
+    "zero-migration cannot spare more than all of it; the hits that it loses cost the rest (see "
+    "Reasons)"
+)
+FEW_VALID = (
+    "zero-migration spares the valid share of a victim's pages, and of LRU's victims at 25 % that "
+    "is less than suspected queues spare: evictions are nearly in the order of programs (see "
+    "Reasons)"
+)
+HOTTER = (
+    "what zero-migration drops is hotter than the tail of the queue: on a load whose pages are "
+    "equally hot it loses nothing (see Reasons), and on w106 it gains (see Recordings)"
+)
+MOVES = (
+    "what the moves of the hot half cost falls with the size of the cache, since there are fewer "
+    "collections, and what the hits save that it keeps does not: at 5 and 6 GB they save more than "
+    "the moves cost (see Reasons)"
+)
+MISSES = (
+    "at 4 to 6 GB misses grow faster with over-provisioning than collections get cheaper; on "
+    "WebSearch2 at 6 GB LRU's misses nearly double from 15 to 35 % (see Reasons)"
+)
+
+
+def _number(values: list[float], digits: int = 1) -> str:
+    return " / ".join(f"{value:.{digits}f}" for value in values)
+
+
+def _near(found: list[float], published: list[float], ratio: float) -> bool:
+    return all(
+        abs(ours - theirs) <= ratio * theirs for ours, theirs in zip(found, published, strict=True)
+    )
+
+
+def _rises(values: list[float]) -> bool:
+    return all(low < high for low, high in pairwise(values))
+
+
+def best_gain(cells: Cells, scheme: Scheme, op: int) -> float:
+    """The best gain in hit ratio at 3 GB. Points."""
+    return max(gain(cells, Point(load, 3, op), BASE[scheme], scheme) for load in TABLE)
+
+
+def hits(cells: Cells) -> list[Claim]:
+    """Figures 4 and 5, sections 2.5.1 and 2.5.2."""
+    flru = [best_gain(cells, FLRU, op) for op in OPS]
+    farc = [best_gain(cells, FARC, op) for op in OPS]
+    means = [
+        geometric_hit(cells, 3, op, FLRU) - geometric_hit(cells, 3, op, BASE[FLRU]) for op in OPS
+    ]
+    aware = {
+        scheme: {
+            (gb, op): geometric_hit(cells, gb, op, scheme) - geometric_hit(cells, gb, op, base)
+            for gb in GB
+            for op in OPS
+        }
+        for scheme, base in BASE.items()
+    }
+    grown = {
+        scheme: [
+            geometric_hit(cells, 6, op, scheme) - geometric_hit(cells, 3, op, scheme) for op in OPS
+        ]
+        for scheme in PLAIN
+    }
+    more = sum(aware[FLRU][cell] > aware[FARC][cell] for cell in aware[FLRU])
+    large = [gain(cells, Point(load, 6, 15), BASE[FLRU], FLRU) for load in TABLE]
+    above = [cells[Point(load, 3, 15), PLAIN[1]].hit - cells[Point(load, 3, 15), PLAIN[0]].hit
+             for load in WEB]  # fmt: skip
+    between = {
+        gb: [cells[Point(load, gb, op), FLRU].hit - cells[Point(load, gb, op), FARC].hit
+             for load in WEB for op in OPS]
+        for gb in (3, 5)
+    }  # fmt: skip
+    falls = [
+        max(
+            geometric_hit(cells, gb, 35, scheme) - geometric_hit(cells, gb, 15, scheme) for gb in GB
+        )
+        for scheme in (FLRU, FARC)
+    ]
+    lost = [
+        geometric_hit(cells, 3, 35, scheme) - geometric_hit(cells, 3, 15, scheme)
+        for scheme in (FLRU, FARC)
+    ]
+    return [
+        Claim("H1: FLRU gains up to 10 / 19 / 28 points at 3 GB (within 25 %), more with more "
+              "over-provisioning", _near(flru, [10, 19, 28], 0.25) and _rises(flru),
+              f"{_number(flru)}"),
+        Claim("H2: FARC gains up to 8 / 12 / 21 points at 3 GB (within 25 %)",
+              _near(farc, [8, 12, 21], 0.25), _number(farc), SLOPE),
+        Claim("H2: FARC's gain grows with over-provisioning", _rises(farc), _number(farc)),
+        Claim("H3: the geometric mean of FLRU's hit ratios at 3 GB is 7.3 / 13.9 / 20.3 points "
+              "above LRU's (within 25 %)", _near(means, [7.3, 13.9, 20.3], 0.25), _number(means),
+              quick=False),
+        Claim("H4: LRU gains more than ARC from suspected queues in every cell", more == 12,
+              f"in {more} of 12"),
+        Claim("H4: LRU gains more than ARC from 3 to 6 GB",
+              all(lru > arc for lru, arc in zip(*grown.values(), strict=True)),
+              " against ".join(_number(one) for one in grown.values())),
+        Claim("H5: little gain at 6 GB and 15 % (less than 5 points)", max(large) < 5,
+              _number(large)),
+        Claim("H6: ARC hits well above LRU on WebSearch at 3 GB and 15 % (3 to 13 points; "
+              "published 8.5 on WebSearch2)", all(3 <= one <= 13 for one in above), _number(above)),
+        Claim("H7: FLRU hits as much as FARC or more on WebSearch at 5 GB (within 2 points)",
+              min(between[5]) >= -2, _number(between[5])),
+        Claim("H7: and at 3 GB", min(between[3]) >= -2, _number(between[3]),
+              BELOW),
+        Claim("H8: FLRU and FARC hit slightly less with more over-provisioning (0 to 2 points at "
+              "3 GB)", all(-2 <= one <= 0.1 for one in lost), _number(lost)
+              + f"; most at any size {_number(falls)}"),
+    ]  # fmt: skip
+
+
+def erases(cells: Cells) -> list[Claim]:
+    """Figure 6, section 2.5.2."""
+    flru, farc = (
+        known(fewer(cells, Point(load, gb, 15), base, scheme) for load in TABLE for gb in GB)
+        for scheme, base in BASE.items()
+    )
+    at35 = known(
+        fewer(cells, point, base, scheme)
+        for point in POINTS
+        if point.op == 35
+        for scheme, base in BASE.items()
+    )
+    falling = {
+        scheme: [
+            cells[Point(load, gb, high), scheme].erases
+            <= cells[Point(load, gb, low), scheme].erases
+            for load in TABLE
+            for gb in GB
+            for low, high in ((15, 25), (25, 35))
+        ]
+        for scheme in (*PLAIN, FLRU, FARC)
+    }
+    at3 = all(
+        cells[Point(load, 3, high), scheme].erases <= cells[Point(load, 3, low), scheme].erases
+        for load in TABLE
+        for low, high in ((15, 25), (25, 35))
+        for scheme in PLAIN
+    )
+    plain = [sum(falling[scheme]) for scheme in PLAIN]
+    aware = [sum(falling[scheme]) for scheme in (FLRU, FARC)]
+    at15 = [Point(load, 3, 15) for load in WEB]
+    ratios = [cells[point, PLAIN[1]].erases / cells[point, PLAIN[0]].erases for point in at15]
+    gains = [
+        (fmean(known(fewer(cells, Point(load, 3, op), base, scheme) for load in TABLE)),
+         fmean(gain(cells, Point(load, 3, op), base, scheme) for load in TABLE))
+        for op in OPS
+        for scheme, base in BASE.items()
+    ]  # fmt: skip
+    return [
+        Claim("E1: at 15 % FLRU erases at least 10 % and FARC 17 % less, over all sizes",
+              fmean(flru) >= 10 and fmean(farc) >= 17, _number([fmean(flru), fmean(farc)])),
+        Claim("E2: up to nearly 72 % less at 35 % (the best cell 65 % or more)", max(at35) >= 65,
+              f"{max(at35):.1f} %"),
+        Claim("E3: erases fall by more than hits rise", all(one > two for one, two in gains),
+              ", ".join(f"{one:.0f} % for {two:.1f} points" for one, two in gains)),
+        Claim("E4: the more over-provisioning, the fewer erases, of FLRU and FARC in every cell",
+              aware == [40, 40], f"in {aware[0]} and {aware[1]} of 40"),
+        Claim("E4: and of LRU and ARC at 3 GB", at3, "in every cell" if at3 else "not in all"),
+        Claim("E4: and of LRU and ARC in every cell", plain == [40, 40],
+              f"in {plain[0]} and {plain[1]} of 40", MISSES),
+        Claim("E5: ARC erases more than LRU on WebSearch at 3 GB and 15 %, though it hits more "
+              "(1.05 times or more; published over 1.33 on WebSearch2)", min(ratios) >= 1.05,
+              _number(ratios, 2), quick=False),
+    ]  # fmt: skip
+
+
+def _mean_fewer(cells: Cells, op: int, base: Scheme, scheme: Scheme) -> float:
+    return fmean(
+        known(fewer(cells, Point(load, gb, op), base, scheme) for load in TABLE for gb in GB)
+    )
+
+
+def migration(cells: Cells) -> list[Claim]:
+    """Figure 8 and table 4, section 3.4."""
+    alone = known(
+        fewer(cells, point, base, other)
+        for point in POINTS
+        for base, other in pairs(aware=False, reclaim=ZM)
+    )
+    both = known(
+        fewer(cells, point, base, other)
+        for point in POINTS
+        for base, other in pairs(aware=True, reclaim=ZM)
+    )
+    zm = {base: [_mean_fewer(cells, op, base, other) for op in OPS]
+          for base, other in pairs(aware=False, reclaim=ZM)}  # fmt: skip
+    fa = {base: [_mean_fewer(cells, op, base, other) for op in OPS]
+          for base, other in pairs(aware=True, reclaim=MOVE)}  # fmt: skip
+    losses = {
+        (gb, op, base, aware): geometric_hit(cells, gb, op, Scheme(base, aware, ZM))
+        - geometric_hit(cells, gb, op, Scheme(base, aware))
+        for gb in GB
+        for op in OPS
+        for base in (LRU, ARC)
+        for aware in (False, True)
+    }
+    small = sum(loss >= -2 for loss in losses.values())
+    arcs = [loss for (_, _, base, _), loss in losses.items() if base == ARC]
+    kept = [
+        geometric_hit(cells, gb, op, Scheme(base, aware, CZM))
+        - geometric_hit(cells, gb, op, Scheme(base, aware, ZM))
+        for gb in GB
+        for op in OPS
+        for base in (LRU, ARC)
+        for aware in (False, True)
+    ]
+    slower = [
+        -less_percent(mean_us(cells, 3, 15, Scheme(base, aware, ZM)),
+                      mean_us(cells, 3, 15, Scheme(base, aware, CZM)))
+        for base in (LRU, ARC)
+        for aware in (False, True)
+    ]  # fmt: skip
+    worn = [
+        100 * (sum(cells[Point(load, 3, 15), Scheme(base, aware, CZM)].erases for load in TABLE)
+               / max(1, sum(cells[Point(load, 3, 15), Scheme(base, aware, ZM)].erases
+                            for load in TABLE)) - 1)
+        for base in (LRU, ARC)
+        for aware in (False, True)
+    ]  # fmt: skip
+    everywhere = [
+        -less_percent(mean_us(cells, gb, op, Scheme(base, aware, ZM)),
+                      mean_us(cells, gb, op, Scheme(base, aware, CZM)))
+        for gb in GB for op in OPS for base in (LRU, ARC) for aware in (False, True)
+    ]  # fmt: skip
+    worse = sum(one > 0 for one in everywhere)
+    at25 = [zm[base][1] > fa[base][1] for base in PLAIN]
+    return [
+        Claim("Z1: zero-migration alone erases up to 72 % less (the best cell 60 to 80 %)",
+              60 <= max(alone) <= 80, f"{max(alone):.1f} %"),
+        Claim("Z2: with suspected queues nearly 90 % less (80 % or more)", max(both) >= 80,
+              f"{max(both):.1f} %"),
+        Claim("Z3: with more over-provisioning zero-migration spares less, and suspected queues "
+              "more", all(_rises(zm[base][::-1]) and _rises(fa[base]) for base in PLAIN),
+              "; ".join(f"{_number(zm[base], 0)} and {_number(fa[base], 0)} %" for base in PLAIN)),
+        Claim("Z4: zero-migration spares more than suspected queues at 15 %, and less at 35 %",
+              all(zm[base][0] > fa[base][0] and zm[base][2] < fa[base][2] for base in PLAIN),
+              "as above"),
+        Claim("Z4: and more at 25 % with ARC", at25[1], "as above"),
+        Claim("Z4: and more at 25 % with LRU", at25[0], "as above",
+              FEW_VALID),
+        Claim("Z5: ARC gains more from zero-migration than LRU",
+              all(one < two for one, two in zip(*zm.values(), strict=True)), "as above"),
+        Claim("T4: zero-migration loses no more than 4 points of hits", min(losses.values()) >= -4,
+              f"at worst {min(losses.values()):.1f}"),
+        Claim("T4: mostly less than 2 (in three quarters of the cells; published 40 of 48)",
+              small >= 36, f"in {small} of 48"),
+        Claim("T4: gains above 2 points with ARC", max(arcs) > 2,
+              f"at best {max(arcs):+.1f}", HOTTER),
+        *not_quick([Claim("C1: conditional zero-migration hits within 1 % of zero-migration (1.5 "
+                          "points)", all(-1.5 <= one <= 1.5 for one in kept),
+                          f"{min(kept):+.1f} to {max(kept):+.1f}")]),
+        Claim("C2: conditional zero-migration answers later and erases more at 3 GB and 15 %",
+              all(one > 0 for one in slower) and all(one > 0 for one in worn),
+              f"{_number(slower)} % later, {_number(worn, 0)} % more", quick=False),
+        Claim("C2: and answers later in every cell", worse == 48, f"in {worse} of 48", MOVES),
+    ]  # fmt: skip
+
+
+def responses(cells: Cells) -> list[Claim]:
+    """Figures 9 and 10."""
+
+    def less(gb: int, op: int, base: Scheme, other: Scheme) -> float:
+        return less_percent(mean_us(cells, gb, op, base), mean_us(cells, gb, op, other))
+
+    zm = [less(3, 15, base, other) for base, other in pairs(aware=False, reclaim=ZM)]
+    fa = [less(3, 15, base, other) for base, other in pairs(aware=True, reclaim=MOVE)]
+    spare = [less(gb, 35, base, other) for gb in (5, 6)
+             for base, other in pairs(aware=True, reclaim=MOVE)]  # fmt: skip
+    there = [-less(gb, 35, base, other) for gb in (5, 6)
+             for base, other in pairs(aware=False, reclaim=ZM)]  # fmt: skip
+    both = [less(gb, op, base, other) for gb in GB for op in OPS
+            for base, other in pairs(aware=True, reclaim=ZM)]  # fmt: skip
+    steadier = [
+        deviation_us(cells, gb, op, other) < deviation_us(cells, gb, op, base)
+        for gb in GB
+        for op in OPS
+        for reclaim, aware in ((MOVE, True), (ZM, False), (ZM, True))
+        for base, other in pairs(aware=aware, reclaim=reclaim)
+    ]
+    return [
+        Claim("R1: at 3 GB and 15 % FLRU answers 11 % sooner (within 5 points)",
+              abs(fa[0] - 11) <= 5, f"{fa[0]:.1f} %"),
+        Claim("R1: and FARC 14 %", abs(fa[1] - 14) <= 5, f"{fa[1]:.1f} %",
+              ARC_GAIN),
+        Claim("R2: there zero-migration answers 14 % sooner with LRU (within 5 points)",
+              abs(zm[0] - 14) <= 5, f"{zm[0]:.1f} %"),
+        Claim("R2: and 30 % with ARC", abs(zm[1] - 30) <= 5, f"{zm[1]:.1f} %",
+              CEILING),
+        Claim("R3: at 35 % and 5 or 6 GB FLRU and FARC answer about 40 % sooner (within 8 points)",
+              all(abs(one - 40) <= 8 for one in spare), _number(spare)),
+        Claim("R4: there zero-migration answers up to 2 % later (-1 to 3)",
+              all(-1 <= one <= 3 for one in there), _number(there)),
+        Claim("R5: both together answer 20 to 40 % sooner everywhere (within 5 points)",
+              all(15 <= one <= 45 for one in both), f"{min(both):.1f} to {max(both):.1f} %"),
+        Claim("S1: both lower the standard deviation (in 65 of 72 cells or more)",
+              sum(steadier) >= 65, f"in {sum(steadier)} of 72"),
+    ]  # fmt: skip
+
+
+def every(cells: Cells) -> list[Claim]:
+    """All of them, in the order of the figures."""
+    return [*hits(cells), *erases(cells), *migration(cells), *responses(cells)]

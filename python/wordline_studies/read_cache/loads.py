@@ -1,0 +1,129 @@
+"""The loads: those of table 3, fitted to it and written as traces, and recordings."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+
+from wordline_studies.figure import Setup
+from wordline_studies.generated import Request
+
+SIZES = (2, 4, 6, 8)
+SHARES = (0.601, 0.122, 0.078, 0.198)
+"""Sizes of requests in pages and their shares, measured of the first 24,783 requests of WebSearch1,
+all aligned to 8 KiB. The excerpt has hardly a repeat, and shows no hit itself."""
+UPSTREAM = 460_000
+"""Pages of an LRU cache before the load, whose hits it does not see: the traces were filtered by
+caches upstream, and the excerpt has no repeat at a short distance."""
+
+HOT = 50
+"""Extents chosen so often that the cache upstream never drops them: they come once, and what is
+chosen of them later changes nothing. In the time that the cache takes to turn over, the last of
+them is expected more than 50 times."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A row of table 3: pages read; and what it does not give: extents chosen by Zipf's law, of
+    `SIZES` behind the cache upstream or, of a trace of Microsoft's, of 8 pages or 2."""
+
+    pages: int
+    extents: int
+    exponent: float
+    web: bool
+    eights: float = 0.0
+
+
+TABLE = {
+    "websearch1": Load(3_995_316, 390_000, 1.5, web=True),
+    "websearch2": Load(17_253_074, 456_000, 1.5, web=True),
+    "websearch3": Load(16_407_702, 456_000, 1.5, web=True),
+    "devdivrelease": Load(7_418_675, 0, 0.30, web=False, eights=0.435),
+    "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
+}
+FULL_PART, QUICK_PART = 4, 256
+FEWEST_PAGES = 350_000
+"""What a load is scaled by is the greatest whole number that leaves it so many: fewer make too few
+erases."""
+UNIFORM = "uniform"
+OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
+"""Loads of no table: one whose pages are all requested equally often."""
+MICROSOFT_PAGES = 2_500_000
+"""Address space of the traces of Microsoft's: 20,000,000 sectors."""
+WEB = ("websearch1", "websearch2", "websearch3")
+FITTED = (
+    "The loads are fitted to table 3, which gives the number of requests and the address space, "
+    "and not the locality. WebSearch: extents of 2, 4, 6 and 8 pages in the shares of its first "
+    "24,783 requests, chosen by Zipf's law with an exponent of 1.5 and seen through an LRU cache "
+    "of 460,000 pages, whose hits are not in the load. The number of extents is fitted to the "
+    "footprint, the cache to the hit ratios of LRU and ARC on WebSearch2 at 3 GB and 15 %, the "
+    "only ones that the text gives. DevDivRelease and MSNFS: extents of 8 pages or 2 over 2.5 "
+    "million pages, chosen with exponents of 0.30 and 0.64, which repeat as often as their first "
+    "requests, folded to 20,000,000 sectors, do; the text gives no hit ratio for them."
+)
+
+
+def requests(name: str, part: int) -> Iterator[Request]:
+    """The reads of a load on a `part`th of its pages, the same every time."""
+    load = (TABLE | OTHERS)[name]
+    random = Random(f"{name}/{part}")  # noqa: S311
+    extents = _extents(load, random, part)
+    random.shuffle(extents)
+    weights = [(rank + 1) ** -load.exponent for rank in range(len(extents))]
+    left = load.pages // part
+    room, hot = UPSTREAM // part, HOT if load.web else 0
+    for first, pages in extents[:hot]:
+        room -= pages
+        left -= pages
+        yield Request(0, False, first, pages)
+    upstream: OrderedDict[int, None] = OrderedDict()
+    others, ranks = range(hot, len(extents)), list(accumulate(weights[hot:]))
+    while True:
+        for chosen in random.choices(others, cum_weights=ranks, k=10_000):
+            first, pages = extents[chosen]
+            if load.web:
+                if chosen in upstream:
+                    upstream.move_to_end(chosen)
+                    continue
+                upstream[chosen] = None
+                room -= pages
+                while room < 0:
+                    room += extents[upstream.popitem(last=False)[0]][1]
+            left -= pages
+            yield Request(0, False, first, pages)
+            if left <= 0:
+                return
+
+
+def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:
+    """First pages and lengths, one behind the other."""
+    extents: list[tuple[int, int]] = []
+    place = 0
+    if load.web:
+        for pages in random.choices(SIZES, SHARES, k=load.extents // part):
+            extents.append((place, pages))
+            place += pages
+        return extents
+    while place < MICROSOFT_PAGES // part:
+        pages = 8 if random.random() < load.eights else 2
+        extents.append((place, pages))
+        place += pages
+    return extents
+
+
+def part(setup: Setup, name: str) -> int:
+    """A load and its flash are this part of the document's."""
+    if setup.quick or setup.full:
+        return QUICK_PART if setup.quick else FULL_PART
+    return (TABLE | OTHERS)[name].pages // FEWEST_PAGES
+
+
+def written(setup: Setup, names: Iterable[str] = tuple(TABLE)) -> dict[str, Path]:
+    """Traces of loads. By load."""
+    return {
+        name: setup.generated.trace((name, many), partial(requests, name, many))
+        for name, many in ((name, part(setup, name)) for name in names)
+    }

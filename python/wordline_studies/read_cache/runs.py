@@ -1,0 +1,151 @@
+"""Loads on flash of a capacity and an over-provisioning, under the schemes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from statistics import fmean
+
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.cases import Case, required
+from wordline_studies.figure import Numbers, Setup
+from wordline_studies.read_cache.loads import TABLE, part
+from wordline_studies.read_cache.schemes import ALL, Scheme
+
+PUBLISHED = Numbers("wordline_studies.read_cache")
+DEVICE = "xia2017-read-cache"
+GB = (3, 4, 5, 6)
+OPS = (15, 25, 35)
+FULL_PAGES_PER_GB = 262_144
+BLOCK_PAGES = 64
+THRESHOLD = 0.05
+
+
+@dataclass(frozen=True)
+class Point:
+    """A cell of the figures: a load, gigabytes of flash, per cent of over-provisioning."""
+
+    load: str
+    gb: int
+    op: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of a scheme. Microseconds."""
+
+    hit: float
+    erases: int
+    mean_us: float
+    deviation_us: float
+    revived: int
+    moved: int
+    amplification: float
+    requests: int = 1
+    read_pages: int = 0
+    fills: int = 0
+    missed: int = 0
+    """Requests of which a page was missing."""
+
+    @staticmethod
+    def of(summary: Summary) -> "Cell":
+        """What a summary has of it."""
+        cache, flash = summary["cache"], summary["flash"]
+        assert cache is not None
+        return Cell(
+            hit=100 * (cache["hit_ratio"] or 0.0),
+            erases=flash["erases"],
+            mean_us=summary["latency"]["read"]["mean_us"] or 0.0,
+            deviation_us=cache["read_deviation_us"] or 0.0,
+            revived=cache["suspected_hits"],
+            moved=flash["gc_pages_moved"],
+            amplification=flash["page_write_amplification"] or 0.0,
+            requests=summary["input"]["requests"],
+            read_pages=cache["pages_read"],
+            fills=cache["fills"],
+            missed=summary["disks"][0]["reads"],
+        )
+
+
+Cells = Mapping[tuple[Point, Scheme], Cell]
+
+
+def case(
+    load: str,
+    trace: Path,
+    pages: int,
+    op: int,
+    scheme: Scheme,
+    more: Mapping[str, Value] | None = None,
+) -> Case:
+    """A load on flash of so many pages, one request at a time."""
+    blocks = pages // BLOCK_PAGES
+    settings: dict[str, Value] = {
+        "nand.geometry.blocks_per_plane": blocks,
+        "ftl.over_provisioning_ratio": op / 100,
+        "ftl.gc.start_free_pages": int(THRESHOLD * blocks * BLOCK_PAGES),
+        "disk.capacity_bytes": 1 << 50,
+        "replay.mode.closed-loop.queue_depth": 1,
+        **scheme.overrides,
+        **(more or {}),
+    }
+    told = [f"{key} = {value}" for key, value in (more or {}).items()]
+    label = ", ".join([load, str(scheme), f"{blocks} blocks", f"{op} %", *told])
+    return Case(DEVICE, label, settings, trace)
+
+
+def grid(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[Point, Scheme], Cell]:
+    """Every scheme on every cell of the fitted loads."""
+    cases = {
+        (Point(load, gb, op), scheme): case(
+            load, paths[load], gb * FULL_PAGES_PER_GB // part(setup, load), op, scheme
+        )
+        for load in TABLE
+        for gb in GB
+        for op in OPS
+        for scheme in ALL
+    }
+    return {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
+
+
+def gain(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float:
+    """By how many points the hit ratio of the second is above that of the first."""
+    return cells[point, other].hit - cells[point, base].hit
+
+
+def geometric_hit(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
+    """Geometric mean over the loads of the hit ratios. Per cent."""
+    return geometric(cells[Point(load, gb, op), scheme].hit for load in TABLE)
+
+
+def geometric(values: Iterable[float]) -> float:
+    """The geometric mean of values above 0."""
+    known = [value for value in values if value > 0]
+    return exp(fmean(log(value) for value in known)) if known else 0.0
+
+
+def fewer(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float | None:
+    """By how many per cent the second erases less; None where the first erases nothing."""
+    before = cells[point, base].erases
+    return 100 * (1 - cells[point, other].erases / before) if before else None
+
+
+def known(values: Iterable[float | None]) -> list[float]:
+    """Those that there are."""
+    return [value for value in values if value is not None]
+
+
+def mean_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
+    """Geometric mean over the loads of the mean response times."""
+    return geometric(cells[Point(load, gb, op), scheme].mean_us for load in TABLE)
+
+
+def deviation_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
+    """Geometric mean over the loads of their standard deviations."""
+    return geometric(cells[Point(load, gb, op), scheme].deviation_us for load in TABLE)
+
+
+def less_percent(first: float, second: float) -> float:
+    """By how many per cent the second is below the first."""
+    return 100 * (1 - second / first) if first else 0.0

@@ -1,0 +1,193 @@
+"""Tables 2 and 3, and the examples of figures 2 and 7."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+import wordline
+from wordline import config
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.figure import Claim, Figure, Row, Setup
+from wordline_studies.read_cache.loads import FITTED, TABLE, WEB, part
+from wordline_studies.read_cache.runs import DEVICE, PUBLISHED, THRESHOLD, Cells, Point
+from wordline_studies.read_cache.schemes import LRU, PLAIN, ZM, Scheme
+
+PAGE_KIB = 4
+PAGES_PER_GIB = 262_144
+
+
+def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
+    """What was simulated, and the loads beside those of the document."""
+    device = tomllib.loads(config.show(DEVICE, {}))
+    geometry, timing = device["nand"]["geometry"], device["nand"]["timing"]
+    page = geometry["page_bytes"] / 1024
+    ours = {
+        "page": page,
+        "block": page * geometry["pages_per_block"],
+        "threshold of collections": 100 * THRESHOLD,
+        "read of a page": timing["read_ns"] / 1e3,
+        "program of a page": timing["program_ns"] / 1e3,
+        "erase of a block": timing["erase_ns"] / 1e6,
+        "access of the disk": device["disk"]["model"]["constant"]["access_ms"],
+    }
+    rows = [
+        Row(what, value, PUBLISHED("table 2", what).unit, PUBLISHED("table 2", what))
+        for what, value in ours.items()
+    ]
+    parts = ", ".join(f"{name} 1/{part(setup, name)}" for name in TABLE)
+    for load in TABLE:
+        cell, times = cells[Point(load, 3, 15), PLAIN[0]], part(setup, load)
+        found = {
+            "requests": float(cell.requests * times),
+            "mean request": PAGE_KIB * cell.read_pages / cell.requests,
+            "address space": None,
+        }
+        rows += [
+            Row(f"{load}: {what}", value, PUBLISHED("table 3", f"{load}: {what}").unit,
+                PUBLISHED("table 3", f"{load}: {what}"))
+            for what, value in found.items()
+        ]  # fmt: skip
+        told = PUBLISHED("footprint", load) if load in WEB else None
+        size = footprints[load] * times / PAGES_PER_GIB
+        rows.append(Row(f"{load}: footprint", size, "GB", told))
+    return Figure(
+        id="tables-2-3",
+        title="Set-up and loads",
+        section="2.4",
+        measured=f"The device `{DEVICE}`, and the loads: requests and pages times what "
+        f"they are scaled by ({parts}).",
+        rows=rows,
+        explanation=[
+            FITTED,
+            "The address space of WebSearch1 to 3 is that of one of three units, and says nothing "
+            "of the pages that are read; their footprints are those of the same recordings in the "
+            "paper on ARC (N. Megiddo and D. Modha, FAST 2003). Of DevDivRelease and MSNFS it is "
+            "exactly 20,000,000 sectors, to which the recordings were folded.",
+        ],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """Flash of four blocks of 4 pages whose queue fills three of them, as the pictures have it, and
+    single pages read one at a time: first those that lead to the state in the picture, then those
+    of the example. A collection begins when a write finds no room, or when the open block is full
+    and fewer than `threshold` blocks are free."""
+
+    check: str
+    threshold: int
+    before: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+
+
+PLACED = (30, 31, 32, 0, 33, 34, 1, 35, 36, 37, 38, 39)
+"""By physical page: LPN 0 lies at PPN 3 and LPN 1 at PPN 6."""
+FIGURE_2 = Example(
+    check="each-page",
+    threshold=0,
+    before=(*PLACED, *(page for page in PLACED[1:] if page > 1), PLACED[0]),
+    steps=((15, 23, 12, 0, 1),),
+)
+"""LPN 0 and LPN 1 are the oldest. Nothing is collected in the picture; a collection that moves
+pages would have no room on such a device, so that it moves none."""
+FIGURE_7 = Example(
+    check="full-block",
+    threshold=1,
+    before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31,
+            20, 24, 21, 22, 23, 25, 26, 27, 15, 0),
+    steps=((40, 41, 42, 43), (15, 0)),
+)  # fmt: skip
+"""The third block holds LPN 15 and LPN 0 and the two oldest pages; the next oldest are one each in
+the other two. Four misses fill the fourth block."""
+
+
+def examples(_setup: Setup) -> Figure:
+    """Figures 2 and 7, which have no numbers, played and counted."""
+    aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
+    _, two = _played(FIGURE_2, aware)
+    _, without = _played(FIGURE_2, zero)
+    _, erased, again = _played(FIGURE_7, zero)
+    return Figure(
+        id="2-7",
+        title="Worked examples",
+        section="figures 2, 7",
+        measured="Single pages on flash of four blocks of four pages, a queue of 12. Figure 2: LPN "
+        "0 and 1 are the oldest; reads of 15, 23, 12, 0, 1. Figure 7: the block of LPN 15 and 0 "
+        "has the most invalid pages, two, when the fourth block is full; then both are read again.",
+        rows=[
+            Row(f"figure {number}: {what}", float(value), "")
+            for number, found in (("2", two), ("7", erased)) for what, value in found.items()
+        ],
+        claims=[
+            Claim("Figure 2: FLRU misses three pages, revives two and programs three; five are "
+                  "evicted and nothing is erased; three are suspected in the end",
+                  two == {"misses": 3, "revived": 2, "programs": 3, "evicted": 5, "erases": 0,
+                          "moved": 0, "dropped": 0, "suspected": 3},
+                  _told(two)),
+            Claim("Figure 2: LRU misses all five", without["misses"] == 5, _told(without)),
+            Claim("Figure 7: zero-migration erases one block, moves nothing and drops two pages",
+                  (erased["erases"], erased["moved"], erased["dropped"]) == (1, 0, 2),
+                  _told(erased)),
+            Claim("Figure 7: the next two misses enter without an eviction",
+                  (again["misses"], again["evicted"]) == (2, 0), _told(again)),
+        ],
+    )  # fmt: skip
+
+
+Counts: TypeAlias = dict[str, int]
+
+
+def _told(counts: Counts) -> str:
+    return ", ".join(f"{value} {what}" for what, value in counts.items() if value)
+
+
+def _played(example: Example, scheme: Scheme) -> list[Counts]:
+    """What happened before the example and in each of its steps; pages suspected at the end."""
+    pages, sums = example.before, list[Counts]()
+    for step in ((), *example.steps):
+        pages = (*pages, *step)
+        sums.append(_counted(_summary(example, pages, scheme)))
+    first = sums[:1]
+    return first + [
+        {what: value - (0 if what == "suspected" else before[what]) for what, value in now.items()}
+        for before, now in pairwise(sums)
+    ]
+
+
+def _counted(summary: Summary) -> Counts:
+    cache, flash = summary["cache"], summary["flash"]
+    assert cache is not None
+    return {
+        "misses": cache["misses"],
+        "revived": cache["suspected_hits"],
+        "programs": cache["fills"],
+        "evicted": cache["evicted"],
+        "erases": flash["erases"],
+        "moved": flash["gc_pages_moved"],
+        "dropped": cache["dropped"],
+        "suspected": cache["suspected_pages"],
+    }
+
+
+def _summary(example: Example, pages: tuple[int, ...], scheme: Scheme) -> Summary:
+    settings: dict[str, Value] = {
+        "nand.geometry.blocks_per_plane": 4,
+        "nand.geometry.pages_per_block": 4,
+        "ftl.over_provisioning_ratio": 0.25,
+        "ftl.gc.check": example.check,
+        "ftl.gc.start_free_pages": 0,
+        "ftl.gc.start_free_blocks": example.threshold,
+        "ftl.gc.hard_free_blocks": 0,
+        "replay.mode.closed-loop.queue_depth": 1,
+        **scheme.overrides,
+    }
+    lines = [f"0,read,{page * 4096},4096,0" for page in pages]
+    with TemporaryDirectory(prefix="wordline-study-") as folder:
+        trace = Path(folder) / "example.csv"
+        trace.write_text("\n".join(["time_ns,op,offset_bytes,size_bytes,volume", *lines, ""]))
+        return wordline.run(DEVICE, trace, overrides=settings, requests=False).summary

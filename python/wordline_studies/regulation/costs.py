@@ -1,0 +1,66 @@
+"""What reads and writes cost by themselves."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from wordline.config import Value
+from wordline_studies.cases import Case, required
+from wordline_studies.figure import Claim, Figure, Published, Row, Setup
+from wordline_studies.regulation.runs import REGULATION, Device, Op
+
+Cost: TypeAlias = tuple[str, Op]
+"""A mode in which pages are programmed, and `read` or `write`."""
+
+
+def costs(
+    setup: Setup,
+    device: Device,
+    wanted: Mapping[str, tuple[Cost, Mapping[str, Value], Published]],
+    *,
+    id: str,
+    title: str,
+    section: str,
+    explanation: Sequence[str],
+) -> Figure:
+    """A table of costs: pages read or written one at a time, all programmed in a mode, with more
+    settings of the device; beside the published ones."""
+    one_at_a_time: dict[str, Value] = {
+        "workload.requests": 200,
+        "workload.request_bytes": device.page,
+        "workload.align_bytes": device.page,
+        "workload.working_set_ratio": 0.01,
+        "workload.arrival.closed-loop.queue_depth": 1,
+        "precondition.fill_ratio": 0.02,
+    }
+    found = required(
+        setup,
+        {
+            what: Case(
+                device.name,
+                f"{what}, one at a time",
+                one_at_a_time
+                | {f"{REGULATION}.fixed.mode": mode, "workload.read_ratio": float(op == "read")}
+                | dict(more),
+            )
+            for what, ((mode, op), more, _) in wanted.items()
+        },
+    )
+    us: dict[str, float] = {
+        what: found[what]["latency"][op]["mean_us"] or 0.0
+        for what, ((_, op), _, _) in wanted.items()
+    }
+    rows = [Row(what, us[what], "µs", published) for what, (_, _, published) in wanted.items()]
+    return Figure(
+        id=id,
+        title=title,
+        section=section,
+        measured=f"Pages read and written one at a time on the preset `{device.name}`, programmed "
+        "in each mode.",
+        rows=rows,
+        claims=[
+            Claim("Reads and writes cost what the table says",
+                  all(abs(row.difference or 0.0) < 0.01 for row in rows), "every row is equal"),
+        ],
+        explanation=explanation,
+        data=us,
+    )  # fmt: skip

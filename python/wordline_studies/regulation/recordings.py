@@ -1,0 +1,195 @@
+"""The loads: recordings, played twice, and what their pages are used for."""
+
+import csv
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import wordline
+from wordline_studies.figure import Setup
+
+KNOWN = {
+    "hm_0": ("hm_0",),
+    "web_3": ("web_3",),
+    "rsrch_1": ("rsrch_1",),
+    "Financial1": ("financial1-first",),
+    "hplajw": ("hplajw",),
+    "mayun2": ("mayun2",),
+    "slideshow": ("slideshow_exec",),
+    "movie": ("nexus5-movie",),
+}
+"""Recordings, and the words that mark their files."""
+THRESHOLD = 0.95
+"""A page is only read if so many of its accesses are reads: "almost all" (section 4.1.1)."""
+BETWEEN_NS = 1_000_000_000
+"""From the last request of the first pass to the first of the second."""
+FEW_READS = 1.0
+"""Recordings with fewer reads than this are not in means of reads. Per cent."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request for pages of a recording, which are numbered from 0 in the order of their
+    addresses. Nanoseconds, pages."""
+
+    at: int
+    writes: bool
+    first: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The requests of a recording in pages that it touches."""
+
+    requests: tuple[Request, ...]
+    pages: int
+    page_bytes: int
+
+    @property
+    def read_percent(self) -> float:
+        """Share of the requests that read."""
+        return 100 * sum(not one.writes for one in self.requests) / len(self.requests)
+
+    @property
+    def both_percent(self) -> float:
+        """Share of the pages that are read and written (overlap)."""
+        both = sum(reads > 0 and writes > 0 for reads, writes in self._uses.values())
+        return 100 * both / self.pages
+
+    @cached_property
+    def _uses(self) -> dict[int, tuple[int, int]]:
+        """Reads and writes of each page."""
+        reads, writes = Counter[int](), Counter[int]()
+        for one in self.requests:
+            (writes if one.writes else reads).update(range(one.first, one.first + one.pages))
+        return {page: (reads[page], writes[page]) for page in range(self.pages)}
+
+    def used(self, page: int) -> str:
+        """What a page is used for, by all of its accesses: `read`, `write` or `both`."""
+        reads, writes = self._uses[page]
+        if reads >= THRESHOLD * (reads + writes):
+            return "read"
+        return "write" if writes >= THRESHOLD * (reads + writes) else "both"
+
+    def of_their_kind(self, writes: bool) -> float:
+        """Share of the page reads that read-only pages serve, or of the page writes that
+        write-only pages do. Per cent."""
+        kind = "write" if writes else "read"
+        counts = {page: count[writes] for page, count in self._uses.items()}
+        own = sum(count for page, count in counts.items() if count and self.used(page) == kind)
+        return 100 * own / max(1, sum(counts.values()))
+
+    def accuracy(self, window: int) -> float:
+        """Share of the page accesses whose page is taken for what it is, by the access and so many
+        less one before it. Per cent."""
+        history: dict[int, deque[bool]] = {}
+        right = seen = 0
+        for one in self.requests:
+            for page in range(one.first, one.first + one.pages):
+                told = history.setdefault(page, deque(maxlen=window))
+                told.append(one.writes)
+                found = "both" if len(set(told)) > 1 else ("write" if one.writes else "read")
+                right += found == self.used(page)
+                seen += 1
+        return 100 * right / seen
+
+    def played(self, passes: int, faster: float) -> Iterator[Request]:
+        """Its requests so many times, so many times as fast."""
+        span = self.requests[-1].at + BETWEEN_NS
+        for number in range(passes):
+            for one in self.requests:
+                at = round((one.at + number * span) / faster)
+                yield Request(at, one.writes, one.first, one.pages)
+
+
+class Folder:
+    """Traces of recordings, each written once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: dict[tuple[str, int, float], Path] = {}
+
+    def trace(self, name: str, recording: Recording, passes: int, faster: float = 1.0) -> Path:
+        """A trace of a recording; see `Recording.played`."""
+        key = (name, passes, faster)
+        if key not in self._paths:
+            path = self._paths[key] = self._folder / f"{len(self._paths)}.csv"
+            with path.open("w", encoding="utf-8") as file:
+                file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
+                file.writelines(
+                    _line(one, recording.page_bytes) for one in recording.played(passes, faster)
+                )
+        return self._paths[key]
+
+
+def _line(one: Request, page_bytes: int) -> str:
+    op = "write" if one.writes else "read"
+    return f"{one.at},{op},{one.first * page_bytes},{one.pages * page_bytes},0\n"
+
+
+@contextmanager
+def folder() -> Generator[Folder]:
+    """An empty one, which is removed in the end."""
+    with TemporaryDirectory(prefix="wordline-study-") as name:
+        yield Folder(Path(name))
+
+
+def too_few(setup: Setup, found: Mapping[str, Recording]) -> str:
+    """Why claims are told and not asserted; empty if all recordings are there as a whole."""
+    if setup.quick or len(found) < len(KNOWN):
+        return "too few recordings, or only their beginnings"
+    return ""
+
+
+def recordings(
+    setup: Setup, page_bytes: int, names: Iterable[str] = tuple(KNOWN)
+) -> dict[str, Recording]:
+    """Those that there are, in pages of so many bytes; the setup notes what is not there. With
+    `--quick` the first tenth."""
+    found: dict[str, Recording] = {}
+    for name in names:
+        words = KNOWN[name]
+        named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
+        if not named:
+            setup.miss(name)
+            continue
+        largest = max(named, key=lambda path: (path.stat().st_size, path.name))
+        found[name] = _read(largest, page_bytes, 10 if setup.quick else 1)
+    return found
+
+
+def _read(path: Path, page_bytes: int, part: int) -> Recording:
+    with TemporaryDirectory(prefix="wordline-study-") as name:
+        rows = Path(name) / "trace.csv"
+        wordline.trace_convert(path, rows, to="wordline", on_bad_line="skip", time_order="clamp")
+        with rows.open(encoding="utf-8") as file:
+            told = [
+                _placed(row, page_bytes)
+                for row in csv.DictReader(file)
+                if row["op"] in ("read", "write")
+            ]
+    return ranked(told[: max(1, len(told) // part)], page_bytes)
+
+
+def _placed(row: Mapping[str, str], page_bytes: int) -> Request:
+    first, size = int(row["offset_bytes"]), int(row["size_bytes"])
+    start, end = first // page_bytes, -(-(first + max(1, size)) // page_bytes)
+    base = int(row.get("volume") or 0) << 44
+    return Request(int(row["time_ns"]), row["op"] == "write", base + start, end - start)
+
+
+def ranked(requests: list[Request], page_bytes: int) -> Recording:
+    """The same with pages numbered from 0 in the order of their addresses."""
+    pages = sorted({page for one in requests for page in range(one.first, one.first + one.pages)})
+    rank = {page: number for number, page in enumerate(pages)}
+    begin = requests[0].at
+    return Recording(
+        tuple(Request(one.at - begin, one.writes, rank[one.first], one.pages) for one in requests),
+        len(pages),
+        page_bytes,
+    )

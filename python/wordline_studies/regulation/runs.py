@@ -1,0 +1,189 @@
+"""Recordings under schemes: the first pass, and the second, whose pages have a history."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Literal, TypeAlias, cast
+
+from wordline.config import Value
+from wordline.summary import Summary
+from wordline_studies.cases import Case, required
+from wordline_studies.figure import Setup
+from wordline_studies.regulation.recordings import FEW_READS, Folder, Recording
+
+REGULATION = "ftl.regulation"
+PASSES = (1, 2)
+Op: TypeAlias = Literal["read", "write"]
+ByMode: TypeAlias = Literal["host_reads", "host_writes"]
+BY_MODE: tuple[ByMode, ...] = ("host_reads", "host_writes")
+Key: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Device:
+    """A preset, its pages in bytes, and how many its host has."""
+
+    name: str
+    page: int
+    user_pages: float
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a pass of a recording took. Means in microseconds, zero of what there is none of; wear
+    in medium programs; re-writes for each page read or written by the host, per cent; pages of the
+    host's reads and writes by mode."""
+
+    reads: int
+    writes: int
+    read_us: float
+    write_us: float
+    wear: float
+    rewrites: float
+    erases: int
+    by_mode: Mapping[str, Mapping[str, int]]
+
+    @property
+    def all_us(self) -> float:
+        """Of reads and writes."""
+        done = self.reads + self.writes
+        return (self.reads * self.read_us + self.writes * self.write_us) / max(1, done)
+
+
+def case(
+    device: Device, label: str, trace: Path, recording: Recording, settings: Mapping[str, Value]
+) -> Case:
+    """A recording on the device, whose pages are there before the run, and no others."""
+    told = [f"{key} = {value}" for key, value in settings.items()]
+    fill: dict[str, Value] = {
+        "precondition.fill_ratio": min(1.0, (recording.pages + 1) / device.user_pages)
+    }
+    return Case(device.name, ", ".join([label, *told]), fill | dict(settings), trace)
+
+
+def passes(
+    setup: Setup,
+    device: Device,
+    folder: Folder,
+    found: Mapping[str, Recording],
+    schemes: Mapping[str, Mapping[str, Value]],
+    *,
+    faster: float = 1.0,
+) -> dict[Key, list[Told]]:
+    """The first and the second pass of each recording under each scheme."""
+    cases = {
+        (name, scheme, number): case(
+            device,
+            f"{name}, {scheme}, {number} x"
+            + (f", {faster:g} times as fast" if faster != 1 else ""),
+            folder.trace(name, recording, number, faster),
+            recording,
+            settings,
+        )
+        for name, recording in found.items()
+        for scheme, settings in schemes.items()
+        for number in PASSES
+    }
+    runs = required(setup, cases)
+    return {
+        (name, scheme): [
+            told(runs[name, scheme, 1]),
+            told(runs[name, scheme, 2], runs[name, scheme, 1]),
+        ]
+        for name in found
+        for scheme in schemes
+    }
+
+
+def told(whole: Summary, first: Summary | None = None) -> Told:
+    """Of a run, less those of one that is its beginning."""
+
+    def less(of: float, before: float) -> float:
+        return of - before
+
+    counts = {op: _count(whole, op) - (_count(first, op) if first else 0) for op in OPS}
+    sums = {op: less(_sum(whole, op), _sum(first, op) if first else 0.0) for op in OPS}
+    means = {op: sums[op] / counts[op] if counts[op] else 0.0 for op in OPS}
+    wear = less(_wear(whole), _wear(first) if first else 0.0)
+    rewrites = less(_rewrites(whole), _rewrites(first) if first else 0.0)
+    pages = less(_pages(whole), _pages(first) if first else 0.0)
+    return Told(
+        counts["read"],
+        counts["write"],
+        means["read"],
+        means["write"],
+        wear,
+        100 * rewrites / max(1.0, pages),
+        whole["flash"]["erases"] - (first["flash"]["erases"] if first else 0),
+        {op: _by_mode(whole, first, op) for op in BY_MODE},
+    )
+
+
+OPS: tuple[Op, ...] = ("read", "write")
+
+
+def _count(summary: Summary, op: Op) -> int:
+    return summary["latency"][op]["count"]
+
+
+def _sum(summary: Summary, op: Op) -> float:
+    return _count(summary, op) * (summary["latency"][op]["mean_us"] or 0.0)
+
+
+def _wear(summary: Summary) -> float:
+    regulation = summary["regulation"]
+    return regulation["wear"] if regulation else 0.0
+
+
+def _rewrites(summary: Summary) -> float:
+    regulation = summary["regulation"]
+    return float(regulation["rewrites"]) if regulation else 0.0
+
+
+def _pages(summary: Summary) -> float:
+    regulation = summary["regulation"]
+    if not regulation:
+        return 0.0
+    return float(sum(sum(_modes(regulation[op]).values()) for op in BY_MODE))
+
+
+def _modes(told: object) -> dict[str, int]:
+    """Pages by mode, as a summary has them."""
+    return cast("dict[str, int]", told)
+
+
+def _by_mode(whole: Summary, first: Summary | None, op: ByMode) -> dict[str, int]:
+    regulation = whole["regulation"]
+    before = first["regulation"] if first else None
+    if not regulation:
+        return {}
+    earlier = _modes(before[op]) if before else {}
+    return {mode: count - earlier.get(mode, 0) for mode, count in _modes(regulation[op]).items()}
+
+
+def change(ours: float, base: float) -> float:
+    """Per cent; 0 of nothing."""
+    return 100 * (ours / base - 1) if base else 0.0
+
+
+def reading(found: Mapping[str, Recording]) -> list[str]:
+    """Recordings that read enough to count in means of reads."""
+    return [name for name, one in found.items() if one.read_percent >= FEW_READS]
+
+
+def writing(found: Mapping[str, Recording]) -> list[str]:
+    """Recordings that write enough to count in means of writes."""
+    return [name for name, one in found.items() if one.read_percent <= 100 - FEW_READS]
+
+
+def mean_change(
+    runs: Mapping[Key, list[Told]], names: list[str], scheme: str, base: str, turn: int, of: str
+) -> float:
+    """Of a measure against another scheme, mean of the recordings. Per cent."""
+    if not names:
+        return 0.0
+    return fmean(
+        change(getattr(runs[name, scheme][turn], of), getattr(runs[name, base][turn], of))
+        for name in names
+    )

@@ -1,0 +1,143 @@
+"""Running a study, and what is left of it: a page, a JSON file."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import wordline
+from wordline import output_folder, units
+from wordline.rounding import rounded
+from wordline_studies.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict, as_asserted
+
+
+@dataclass(frozen=True)
+class Results:
+    """A study that has been run."""
+
+    study: Study
+    setup: Setup
+    figures: Sequence[Figure]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many claims came out how."""
+        found = Counter(claim.verdict for figure in self.figures for claim in figure.claims)
+        return {verdict: found[verdict] for verdict in VERDICTS}
+
+    @property
+    def failed(self) -> list[tuple[Figure, Claim]]:
+        """Claims that are not as asserted."""
+        return [
+            (figure, claim)
+            for figure in self.figures
+            for claim in figure.claims
+            if not claim.passed
+        ]
+
+    @property
+    def missing(self) -> str:
+        """Which recorded traces are missing, as a sentence; empty if none is."""
+        names = list(self.setup.missing)
+        if not names:
+            return ""
+        told = units.many(len(names), "recorded trace")
+        are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        return (
+            f"{told} {are} missing, and figures are without {them}: {', '.join(names)}; "
+            "`--traces DIR` names a folder of traces."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers. What depends on the machine is under `speed`, and nowhere else."""
+        return {
+            "study": self.study.name,
+            "title": self.study.title,
+            "source": self.study.source,
+            "version": wordline.__version__,
+            "quick": self.setup.quick,
+            "full": self.setup.full,
+            "claims_failed": len(self.failed),
+            "traces_missing": list(self.setup.missing),
+            "figures": [_figure(figure) for figure in self.figures if not figure.timed],
+            "configs": dict(sorted(self.setup.configs.items())),
+            "speed": [_figure(figure) for figure in self.figures if figure.timed],
+        }
+
+    def write(self, path: Path) -> list[Path]:
+        """Writes index.html and study.json into a folder that appears whole or not at all.
+
+        Raises WordlineError.
+        """
+        from wordline_studies.page import render
+
+        told = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        page = render(self)
+        files = output_folder.write(
+            path,
+            {
+                "index.html": lambda part: output_folder.write_text(part, page),
+                "study.json": lambda part: output_folder.write_text(part, told),
+            },
+            "study",
+        )
+        return [Path(file) for file in files]
+
+
+def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = None) -> Results:
+    """Makes every figure; `told` hears of each when it is done. Raises WordlineError."""
+    figures: list[Figure] = []
+    try:
+        for make in study.figures:
+            made = make(setup)
+            for one in [made] if isinstance(made, Figure) else made:
+                figure = as_asserted(one, setup.quick)
+                figures.append(figure)
+                if told:
+                    told(figure)
+    finally:
+        setup.generated.clear()
+    return Results(study, setup, figures)
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {
+        "id": figure.id,
+        "title": figure.title,
+        "section": figure.section,
+        "measured": figure.measured,
+        "rows": [_row(row) for row in figure.rows],
+        "claims": [_claim(claim) for claim in figure.claims],
+        "explanation": list(figure.explanation),
+        "data": rounded(figure.data),
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    published = row.published
+    return rounded(
+        {
+            "what": row.what,
+            "published": published.value if published else None,
+            "ours": row.ours,
+            "unit": row.unit,
+            "difference": row.difference,
+            "difference_unit": row.difference_unit,
+            "section": published.section if published else None,
+        }
+    )
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "text": claim.text,
+        "holds": claim.holds,
+        "expected": claim.expected,
+        "passed": claim.passed,
+        "verdict": claim.verdict,
+        "detail": claim.detail,
+        "because": claim.because or None,
+        "only_told": claim.only_told or None,
+    }

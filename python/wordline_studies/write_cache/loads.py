@@ -1,0 +1,296 @@
+"""The loads: those of table 6, fitted to it and written as traces, recordings, and what fills a
+cache before them. All are writes of single pages."""
+
+import csv
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from math import log
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import wordline
+from wordline_studies.figure import Setup
+from wordline_studies.write_cache.schemes import RATIOS, START
+
+GB_PAGES = 262_144
+BLOCK_PAGES = 64
+PART, FULL_PART, QUICK_PART = 16, 8, 64
+"""By how much 4 GB of flash and its loads are smaller; 16 GB and theirs by four times as much."""
+EXPONENTS = (0.6, 0.9, 1.1)
+OUTSIDE = 1 << 32
+"""First page of what fills a cache, beyond those of all loads."""
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples fall evenly between whole numbers."""
+MOST = 32
+"""Objects are at most so many times those of the working set."""
+HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
+RUN_RATIO = 1.02
+"""Of the last to the first rank of those that a sum over ranks takes as equal."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of table 6: gigabytes of distinct pages, of writes and of flash, kilobytes of a
+    request; and the window of section 4.4 in capacities of the flash."""
+
+    working_set_gb: float
+    request_kb: float
+    volume_gb: float
+    flash_gb: int
+    window: float
+
+
+TABLE = {
+    "Financial1": Row(3.6, 7.2, 28.8, 4, 2.0),
+    "Homes": Row(5.0, 3.9, 66.8, 4, 2.0),
+    "Exchange": Row(23.29, 12.4, 131.69, 16, 2.5),
+    "MSNFS": Row(23.03, 11.12, 74.01, 16, 2.5),
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A row, and Zipf's exponent of its objects, which the table does not give."""
+
+    name: str
+    exponent: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, a = {self.exponent:g}"
+
+    @property
+    def row(self) -> Row:
+        """Of the table."""
+        return TABLE[self.name]
+
+    def part(self, part: int) -> int:
+        """By how much the load is smaller where loads of 4 GB are by `part`."""
+        return part * self.row.flash_gb // 4
+
+    @property
+    def mean_pages(self) -> float:
+        """Of a request. At least one page."""
+        return max(1.0, self.row.request_kb / 4)
+
+    def writes(self, part: int) -> int:
+        """Pages that are written."""
+        return round(self.row.volume_gb * GB_PAGES / self.part(part))
+
+    def working_set(self, part: int) -> int:
+        """Distinct pages among them."""
+        return round(self.row.working_set_gb * GB_PAGES / self.part(part))
+
+
+FITS = tuple(Fit(name, exponent) for name in TABLE for exponent in EXPONENTS)
+QUICK = tuple(fit for fit in FITS if fit.exponent == 0.9 or fit == Fit("MSNFS", 0.6))
+"""Those that are run if it has to be quick."""
+FITTED = (
+    "The loads are fitted to table 6, which gives distinct pages, volume and mean request of the "
+    "writes, and not the locality: objects of geometric size with the mean of the requests, chosen "
+    "by Zipf's law among so many that the expected distinct pages are the working set. The "
+    "exponent a is free: 0.6, 0.9 and 1.1 are run, and every number says which."
+)
+WARM = (
+    "Caches are full at the start, as formula 4.4 takes them to be: they are filled with dirty "
+    "pages that the load does not touch, until the flash has been programmed once, and the same "
+    "run without the load is taken off. Both are exact, with one request at a time. Before a "
+    "dynamic cache these writes are one window that goes round the pages of a cache of 35 %, which "
+    "makes it choose 35 %; the first window of the load begins empty."
+)
+
+
+def capacity(part: int) -> int:
+    """Pages of the flash: 4 GB, or 16 GB in loads four times smaller."""
+    return 4 * GB_PAGES // part
+
+
+def cached(op: int, pages: int) -> int:
+    """C_user at an over-provisioning."""
+    return (100 - op) * pages // 100
+
+
+def objects(fit: Fit, part: int) -> int:
+    """How many there are: K, such that the expected distinct pages are the working set."""
+    writes, wanted = fit.writes(part), fit.working_set(part)
+    low = int(wanted / fit.mean_pages)
+    high = MOST * low
+    while low < high:
+        middle = (low + high) // 2
+        if distinct(middle, fit, writes) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def distinct(count: int, fit: Fit, writes: float) -> float:
+    """Expected distinct pages of so many writes to so many objects. Ranks within 2 % of each other
+    are taken as equal, with the mean size."""
+    runs = list(_ranks(count, fit.mean_pages))
+    total = sum(width * middle**-fit.exponent for middle, width, _ in runs)
+    mean = sum(width * size * middle**-fit.exponent for middle, width, size in runs) / total
+    draws = writes / mean
+    return sum(
+        width * size * (1 - (1 - middle**-fit.exponent / total) ** draws)
+        for middle, width, size in runs
+    )
+
+
+def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
+    """Middles and lengths of runs of ranks, and sizes of their objects."""
+    first = 1
+    while first <= count:
+        last = min(count, int(first * RUN_RATIO))
+        yield (
+            (first + last) / 2,
+            last - first + 1,
+            _size(first - 1, mean) if first == last else mean,
+        )
+        first = last + 1
+
+
+def pages(fit: Fit, part: int) -> Iterator[int]:
+    """The pages that are written, the same every time."""
+    random = Random(f"{fit}/{part}")  # noqa: S311
+    count, mean = objects(fit, part), fit.mean_pages
+    sizes = [_size(rank, mean) for rank in range(count)]
+    firsts = [0, *accumulate(sizes)]
+    weights = list(accumulate((rank + 1) ** -fit.exponent for rank in range(count)))
+    return islice(_chosen(random, weights, firsts), fit.writes(part))
+
+
+def _chosen(random: Random, weights: list[float], firsts: list[int]) -> Iterator[int]:
+    ranks = range(len(weights))
+    while True:
+        for one in random.choices(ranks, cum_weights=weights, k=10_000):
+            yield from range(firsts[one], firsts[one + 1])
+
+
+def _size(rank: int, mean: float) -> int:
+    """Of an object: geometric, evenly over every run of ranks, lest the size of the first few be
+    what most of the load is."""
+    if mean <= 1:
+        return 1
+    left = 1 - (0.5 + rank * GOLDEN) % 1
+    return 1 + int(log(left) / log(1 - 1 / mean))
+
+
+def unrelated(count: int, among: int) -> Iterator[int]:
+    """So many pages that no load writes, round and round among the first."""
+    return (OUTSIDE + index % among for index in range(count))
+
+
+def uniform(count: int, among: int) -> Iterator[int]:
+    """So many writes of pages that are equally hot."""
+    random = Random("uniform")  # noqa: S311
+    return (random.randrange(among) for _ in range(count))
+
+
+@dataclass(frozen=True)
+class Fills:
+    """What fills caches on a flash of so many pages. `static` are distinct pages, as many as the
+    flash has; by window in capacities, what stands before a dynamic cache."""
+
+    static: Path
+    dynamic: Mapping[float, Path]
+
+
+class Folder:
+    """Traces for as long as they are needed, each written once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: dict[str, Path] = {}
+
+    def trace(self, name: str, written: Iterable[int]) -> Path:
+        """A trace of writes of pages; what is there under the name is not written again."""
+        if name not in self._paths:
+            self._paths[name] = self._folder / f"{len(self._paths)}.csv"
+            write(self._paths[name], written)
+        return self._paths[name]
+
+    def extents(self, name: str, count: int, pages: int) -> Path:
+        """A trace of writes of so many pages each, one behind the other."""
+        if name not in self._paths:
+            self._paths[name] = self._folder / f"{len(self._paths)}.csv"
+            rows = (f"0,write,{one * pages << 12},{pages << 12},0\n" for one in range(count))
+            self._paths[name].write_text(HEADER + "".join(rows), encoding="utf-8")
+        return self._paths[name]
+
+    def load(self, fit: Fit, part: int) -> Path:
+        """A fitted load."""
+        return self.trace(f"{fit}/{part}", pages(fit, part))
+
+    def fills(self, flash: int, windows: Iterable[float] = RATIOS) -> Fills:
+        """What fills caches on a flash of so many pages."""
+        start = cached(START, flash)
+        return Fills(
+            self.trace(f"static/{flash}", unrelated(flash, flash)),
+            {
+                one: self.trace(f"{one}/{flash}", unrelated(round(one * flash), start))
+                for one in windows
+            },
+        )
+
+
+@contextmanager
+def folder() -> Generator[Folder]:
+    """An empty one, which is removed in the end."""
+    with TemporaryDirectory(prefix="wordline-study-") as name:
+        yield Folder(Path(name))
+
+
+def write(path: Path, written: Iterable[int]) -> None:
+    """A trace of writes of single pages of 4 KiB."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write(HEADER)
+        file.writelines(f"0,write,{page << 12},4096,0\n" for page in written)
+
+
+KNOWN = {
+    "desktop mayun2": ("mayun2",),
+    "hplajw": ("hplajw",),
+    "cloudphysics-io": ("cloudphysics-io",),
+}
+"""Recordings with enough writes, and the words that mark their files."""
+SHARES = {"desktop mayun2": (0.8, 0.1), "hplajw": (0.8,)}
+"""Capacities of the flash in pages that the recording writes."""
+
+
+def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
+    """Recordings of these names; the setup notes what is not there."""
+    found: dict[str, Path] = {}
+    for name in names:
+        words = KNOWN[name]
+        named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
+        if named:
+            found[name] = max(named, key=lambda path: (path.stat().st_size, path.name))
+        else:
+            setup.miss(name)
+    return found
+
+
+def recordings(setup: Setup, names: Iterable[str]) -> dict[str, list[int]]:
+    """The pages that recordings write, one after the other."""
+    return {name: _written(path) for name, path in files(setup, names).items()}
+
+
+def _written(path: Path) -> list[int]:
+    """The pages of 4 KiB that a recording's writes touch, in their order."""
+    with TemporaryDirectory(prefix="wordline-study-") as name:
+        rows = Path(name) / "trace.csv"
+        wordline.trace_convert(path, rows, to="wordline", on_bad_line="skip", time_order="clamp")
+        with rows.open(encoding="utf-8") as file:
+            writes = [
+                (int(row["offset_bytes"]), int(row["size_bytes"]), int(row.get("volume") or 0))
+                for row in csv.DictReader(file)
+                if row["op"].lower() in ("write", "w")
+            ]
+    return [
+        (volume << 40) + page
+        for first, size, volume in writes
+        for page in range(first >> 12, (first + size + 4095) >> 12)
+    ]

@@ -1,0 +1,105 @@
+"""What the text leaves open of the start and of the count: full or empty caches, and whether the
+destages of a shrinking are part of the response time."""
+
+from collections.abc import Mapping
+
+from wordline._render.charts import bars
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.loads import Fit, Folder
+from wordline_studies.write_cache.runs import (
+    Fitted,
+    Statics,
+    best,
+    cold,
+    cold_dynamic,
+    device,
+    optima,
+    over,
+    part,
+    victims,
+)
+from wordline_studies.write_cache.schemes import CLEAR, START, TRACKERS, Dynamic
+
+COLOURS = {
+    "clear": "#d9701a", "clear, charged": "#edb58c",
+    "keep": "#3b86c6", "keep, charged": "#a4c6e4",
+    "half": "#12a07b", "half, charged": "#90d2bf",
+}  # fmt: skip
+
+
+def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
+    """Both, on every tracker."""
+    (financial,) = found.of("Financial1", 0.9)
+    fits = [financial] if setup.quick else [fit for fit in found.fits if fit.exponent == 0.9]
+    on = device(setup, traces)
+    paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}
+    empty = cold(setup, paths)
+    moving = {fit: Dynamic(fit.row.window, CLEAR) for fit in fits}
+    cells = cold_dynamic(
+        setup, paths, {str(fit): victims(found.static[fit]) for fit in fits},
+        {str(fit): [one] for fit, one in moving.items()},
+    )  # fmt: skip
+    by_load = {
+        str(fit): {
+            name: value
+            for tracker in TRACKERS
+            for name, value in (
+                (tracker, found.over(fit, Dynamic(fit.row.window, tracker))),
+                (f"{tracker}, charged",
+                 found.over(fit, Dynamic(fit.row.window, tracker), charged=True)),
+            )
+        }
+        for fit in found.fits
+    }  # fmt: skip
+    return Figure(
+        id="4.3",
+        title="The start, and what is charged",
+        section="4.3, 4.4",
+        measured="Caches that are empty at the start, static and dynamic (as printed). Charged: "
+        "the time of the destages that a shrinking causes counts as response time.",
+        rows=[
+            row
+            for fit in fits
+            for row in (
+                Row(f"{fit}: best static, empty at the start", float(best(empty[str(fit)])), "%"),
+                Row(f"{fit}: full at the start", float(found.best(fit)), "%"),
+                Row(f"{fit}: dynamic above the best static, all empty at the start",
+                    over(cells[str(fit)][moving[fit]], empty[str(fit)]), "%"),
+                Row(f"{fit}: dynamic that is empty, above the best static that is full",
+                    100 * (cells[str(fit)][moving[fit]].mean_us
+                           / found.static[fit][found.best(fit)].mean_us - 1), "%"),
+            )
+        ],
+        plots=[
+            Plot("Dynamic caches above the best static", "By load and tracker; full at the start.",
+                 bars(by_load, COLOURS, "%", height=420)),
+        ],
+        claims=_claims(found, fits, empty),
+        explanation=[
+            "An empty cache evicts nothing until it is full: each page of it saves 5 ms once. "
+            "A dynamic cache that begins empty is not to be compared with static ones that begin "
+            "full.",
+            optima(found),
+        ],
+        data=by_load,
+    )  # fmt: skip
+
+
+def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> list[Claim]:
+    pairs = {str(fit): (best(empty[str(fit)]), found.best(fit)) for fit in fits}
+    saved = {str(fit): _saved(found, fit, empty[str(fit)]) for fit in fits}
+    return [
+        Claim("a cache that is empty at the start is best at the same size or a larger one",
+              all(start <= full for start, full in pairs.values()),
+              "; ".join(f"{load}: {start} and {full} %" for load, (start, full) in pairs.items())),
+        Claim("each page that an empty cache takes in before it is full saves one destage (35 %; "
+              "destages fewer than those of a full one, by pages held; 1 %)",
+              max(abs(value - 1) for value in saved.values()) <= 0.01, told(saved, 3)),
+    ]  # fmt: skip
+
+
+def _saved(found: Fitted, fit: Fit, empty: Statics) -> float:
+    """Destages that an empty cache of 35 % does without, by pages that it holds."""
+    full, start = found.static[fit][START], empty[START]
+    return (full.demanded - start.demanded) / start.held

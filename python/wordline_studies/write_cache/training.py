@@ -1,0 +1,303 @@
+"""From where it is known how full victims are: static runs, small flashes, the cache itself in
+line, an equation; and 1 % steps between what is known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from wordline._render.charts import lines
+from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
+from wordline_studies.write_cache.claims import told
+from wordline_studies.write_cache.loads import Fit, Folder
+from wordline_studies.write_cache.model import equation
+from wordline_studies.write_cache.runs import (
+    Fitted,
+    Loads,
+    cold_dynamic,
+    device,
+    dynamics,
+    optima,
+    part,
+    partial,
+    victims,
+)
+from wordline_studies.write_cache.schemes import ANALYTIC, CLEAR, MINIATURE, OPS, PERCENT, Dynamic
+
+FILLS = 2
+"""Fills of the flash that an over-provisioning is trained for: one brings the flash into its
+state."""
+NEAR, SMALL_NEAR, SMALL = 5.0, 8.0, 20.0
+"""Points between a small flash's victims and true ones, and the same where true ones hold fewer
+valid pages than the third."""
+EMPTY = 0.01
+YOUNG_FILLS = 4
+"""A small flash has seen so many at the end of the window in which it has seen two."""
+YOUNG = (
+    "the more skewed the writes are, the more fills it takes until cold pages lie in all blocks; "
+    "small flashes look at the second to the fourth, and are right about those"
+)
+HASHES = (1, 2, 3, 4, 5)
+HOTTEST = (
+    "victims are empty where the oldest page of the cache is younger than the log is long; a small "
+    "flash whose sample has the hottest pages sees more writes between others, and one without "
+    "them fewer, so that pages look older or younger than they are"
+)
+COLOURS = {"measured": "#3b86c6", "small flash": "#d9701a", "equation": "#8b929c"}
+
+
+@dataclass(frozen=True)
+class InLine:
+    """A load whose cache is configured with one over-provisioning after the other, for two fills
+    each, as long as the load lasts."""
+
+    trained: float
+    above: float
+    one_fill: float
+    two_fills: float
+    whole: float
+
+
+def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
+    """U by all of them, and what is chosen by it."""
+    (homes,) = found.of("Homes", 0.9)
+    fits = [*found.of("Financial1", 0.9), homes] if setup.quick else found.fits
+    on = device(setup, traces)
+    paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}
+    shares = {str(fit): victims(found.static[fit]) for fit in fits}
+    small, percent = (
+        {fit: Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE) for fit in fits},
+        {fit: Dynamic(fit.row.window, CLEAR, candidates=PERCENT) for fit in fits},
+    )
+    usual = {fit: Dynamic(fit.row.window) for fit in fits}
+    stepped = dynamics(setup, paths, shares, {str(fit): [percent[fit]] for fit in fits})
+    empty = cold_dynamic(
+        setup, paths, shares, {str(fit): [small[fit], usual[fit]] for fit in fits}
+    )  # fmt: skip
+    by_small = {
+        fit: 100 * (empty[str(fit)][small[fit]].mean_us / empty[str(fit)][usual[fit]].mean_us - 1)
+        for fit in fits
+    }
+    by_percent = {
+        fit: 100 * (stepped[str(fit)][percent[fit]].mean_us
+                    / found.dynamic[fit][usual[fit]].mean_us - 1)
+        for fit in fits
+    }  # fmt: skip
+    tables = {fit: empty[str(fit)][small[fit]].trained for fit in fits}
+    settled = {fit: _settled(setup, paths, found, fit) for fit in fits}
+    off = {fit: _off(table, settled[fit]) for fit, table in tables.items()}
+    young = {fit: _off(tables[fit], _young(setup, paths, fit)) for fit in fits if fit.exponent > 1}
+    hashed = [] if setup.quick else _hashed(setup, paths, homes)
+    timed = [
+        fit for fit in fits if fit.exponent == 0.9 and (not setup.quick or fit.name == "Financial1")
+    ]
+    in_line = {fit: _in_line(setup, paths, found, fit) for fit in timed}
+    return Figure(
+        id="4.4 training",
+        title="How full victims are",
+        section="4.3, 4.4",
+        measured="U of the eight static runs, as given to the caches of the other figures; of "
+        "flashes of an eighth of the blocks inside the policy, which see an eighth of the pages, "
+        "chosen by their hash, and look at them during their second fill; of the static equation. "
+        "In line: from the start of the load on, two fills of the flash at 15 %, two at 25 %, and "
+        "so on.",
+        rows=[
+            *(row for fit in fits for row in _rows(found, fit, off[fit])),
+            *(Row(f"{fit}: response time with small flashes, against the measured table", value,
+                  "%") for fit, value in by_small.items()),
+            *(Row(f"{fit}: response time with steps of 1 %, against the eight", value, "%")
+              for fit, value in by_percent.items()),
+            *(row for fit, one in in_line.items() for row in _in_line_rows(fit, one)),
+        ],
+        plots=[
+            Plot(f"{fit}", "Share of valid pages in victims, by over-provisioning.",
+                 lines({"measured": {str(op): 100 * u for op, u in settled[fit].items()},
+                        "small flash": dict(zip(map(str, OPS), (100 * u for u in tables[fit]),
+                                                strict=True)),
+                        "equation": {str(op): 100 * equation(op) for op in OPS}},
+                       COLOURS, "over-provisioning, %", "%", category=True, height=260))
+            for fit in fits if fit.exponent == 0.9
+        ],
+        claims=[
+            *_claims(settled, off, young, by_small),
+            *(_hashed_claims(homes, settled[homes], hashed) if hashed else []),
+            *_in_line_claims(in_line),
+        ],
+        explanation=[
+            "The text says that a static equation can not work (X18, report only). The one here is "
+            "u = (u' - 1) / ln u', with u the cached share of the 95 % that is not kept free: too "
+            "high where victims of a write cache are empty, which changes few choices.",
+            "What fills a cache before the load would train the small flashes, too: caches that "
+            "have them are empty at the start, and so are those they are compared with.",
+            "In line, all training is charged to the host: each piece of the load runs on a cache "
+            "that has had its size from the start, which is less than a change of size costs.",
+            "Steps of 1 % lie on straight lines between trained points; that is ours, the text "
+            "has the eight.",
+            optima(found),
+        ],
+        data={str(fit): {"whole load": shares[str(fit)], "small flash": list(tables[fit]),
+                         "measured": list(settled[fit].values())} for fit in fits},
+    )  # fmt: skip
+
+
+def _settled(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> dict[int, float]:
+    """U of the static runs after the first fill of the load."""
+    on, trace = paths[str(fit)]
+    first = partial(setup, str(fit), on, trace, [(op, on.pages) for op in OPS])
+    return {op: found.static[fit][op].after(first[op, on.pages]).victims for op in OPS}
+
+
+def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
+    """The same between the first fill of the load and the fourth."""
+    on, trace = paths[str(fit)]
+    ends = (on.pages, YOUNG_FILLS * on.pages)
+    cells = partial(setup, str(fit), on, trace, [(op, end) for op in OPS for end in ends])
+    return {op: cells[op, ends[1]].after(cells[op, ends[0]]).victims for op in OPS}
+
+
+def _off(table: Sequence[float], measured: Mapping[int, float]) -> dict[int, float]:
+    """Points."""
+    return {
+        op: 100 * (one - true)
+        for (op, true), one in zip(measured.items(), table, strict=True)
+    }  # fmt: skip
+
+
+def edge(measured: Mapping[int, float]) -> set[int]:
+    """The two over-provisionings between which victims become empty."""
+    return {
+        op for low, high in pairwise(OPS) if measured[low] > EMPTY >= measured[high]
+        for op in (low, high)
+    }  # fmt: skip
+
+
+def _hashed(setup: Setup, paths: Loads, fit: Fit) -> list[Sequence[float]]:
+    """Tables of small flashes that see other samples."""
+    scheme = Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE)
+    one, unused = {str(fit): paths[str(fit)]}, {str(fit): [0.0] * len(OPS)}
+    return [
+        cold_dynamic(setup, one, unused, {str(fit): [scheme]}, seed)[str(fit)][scheme].trained
+        for seed in HASHES
+    ]
+
+
+def _hashed_claims(
+    fit: Fit, measured: Mapping[int, float], tables: Sequence[Sequence[float]]
+) -> list[Claim]:
+    spread = {
+        op: 100 * (max(column) - min(column))
+        for op, column in zip(OPS, zip(*tables, strict=True), strict=True)
+    }
+    edges = edge(measured)
+    others = [value for op, value in spread.items() if op not in edges]
+    return [
+        Claim(f"that depends on the hash: where victims become empty ({fit}, {len(HASHES)} hashes) "
+              "small flashes differ by more than 5 points, elsewhere by less",
+              max(spread[op] for op in edges) > NEAR > max(others),
+              told({f"{op} %": value for op, value in spread.items()})),
+    ]  # fmt: skip
+
+
+def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
+    table = found.dynamic[fit][Dynamic(fit.row.window)]
+    by_equation = found.dynamic[fit][Dynamic(fit.row.window, CLEAR, ANALYTIC)]
+    return [
+        Row(f"{fit}: small flashes, farthest from measured", max(map(abs, off.values())), "points"),
+        Row(f"{fit}: equation, farthest from measured (report only)",
+            max(abs(100 * (equation(op) - found.static[fit][op].victims)) for op in OPS),
+            "points"),
+        Row(f"{fit}: response time with the equation, against the measured table (report only)",
+            100 * (by_equation.mean_us / table.mean_us - 1), "%"),
+    ]  # fmt: skip
+
+
+def _claims(
+    measured: Mapping[Fit, Mapping[int, float]],
+    off: Mapping[Fit, Mapping[int, float]],
+    young: Mapping[Fit, Mapping[int, float]],
+    above: Mapping[Fit, float],
+) -> list[Claim]:
+    even = {fit: by_op for fit, by_op in off.items() if fit.exponent < 1}
+    inside, at_edge = (_far(measured, even, at_edge=one) for one in (False, True))
+    slower = {str(fit): abs(above[fit]) for fit in even}
+    claims = [
+        Claim("victims of small flashes are within 5 points of measured ones, within 8 where fewer "
+              "than 20 % of the pages are valid, but where they become empty (a = 0.6, 0.9)",
+              not inside, "; ".join(inside) or "all", quick=False),
+        Claim("and there", not at_edge, "; ".join(at_edge) or "all", HOTTEST),
+        Claim("what is chosen by small flashes answers as soon as what is chosen by measured "
+              "victims (5 %, caches that are empty at the start; a = 0.6, 0.9)",
+              max(slower.values()) <= 5, told(slower)),
+    ]  # fmt: skip
+    if not young:
+        return claims
+    skewed, then = (
+        _far(measured, by_fit, at_edge=False)
+        for by_fit in ({fit: off[fit] for fit in young}, young)
+    )
+    slower = {str(fit): abs(above[fit]) for fit in young}
+    return [
+        *claims,
+        Claim("victims of small flashes at a = 1.1", not skewed, "; ".join(skewed) or "all", YOUNG),
+        Claim("victims of small flashes at a = 1.1 against those of the second to the fourth fill",
+              not then, "; ".join(then) or "all"),
+        Claim("and what is chosen by them at a = 1.1", max(slower.values()) <= 5, told(slower),
+              YOUNG),
+    ]  # fmt: skip
+
+
+def _far(
+    measured: Mapping[Fit, Mapping[int, float]],
+    off: Mapping[Fit, Mapping[int, float]],
+    *,
+    at_edge: bool,
+) -> list[str]:
+    """What is farther off than it may be, where victims become empty or elsewhere."""
+    return [
+        f"{fit}, {op} %: {value:+.1f}"
+        for fit, by_op in off.items()
+        for op, value in by_op.items()
+        if (op in edge(measured[fit])) == at_edge
+        and abs(value) > (SMALL_NEAR if 100 * measured[fit][op] < SMALL else NEAR)
+    ]
+
+
+def _in_line(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> InLine:
+    on, trace = paths[str(fit)]
+    writes, fills = fit.writes(part(setup)), FILLS * on.pages
+    phases = [(op, place * fills, min((place + 1) * fills, writes))
+              for place, op in enumerate(OPS) if place * fills < writes]  # fmt: skip
+    wanted = [(op, at) for op, first, last in phases for at in (first, last) if at]
+    cells = partial(setup, str(fit), on, trace, [*wanted, (OPS[0], on.pages)])
+    spent = sum(
+        cells[op, last].response_us - (cells[op, first].response_us if first else 0.0)
+        for op, first, last in phases
+    )
+    mean_us = spent / phases[-1][2]
+    return InLine(
+        trained=min(len(OPS), writes / fills),
+        above=100 * (mean_us / found.static[fit][found.best(fit)].mean_us - 1),
+        one_fill=100 * cells[OPS[0], on.pages].victims,
+        two_fills=100 * cells[OPS[0], fills].victims,
+        whole=100 * found.static[fit][OPS[0]].victims,
+    )
+
+
+def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
+    return [
+        Row(f"{fit}: over-provisionings trained in line before the load is over", one.trained, ""),
+        Row(f"{fit}: a page write while training in line, above the best static", one.above, "%"),
+        Row(f"{fit}: victims at 15 % in one fill of the flash", one.one_fill, "%"),
+        Row(f"{fit}: in two", one.two_fills, "%"),
+        Row(f"{fit}: in the whole load", one.whole, "%"),
+    ]
+
+
+def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
+    left = {str(fit): one.trained for fit, one in found.items() if fit.name != "Homes"}
+    return [
+        Claim("training in line, two fills for each of eight over-provisionings, is not over when "
+              "Financial1, Exchange and MSNFS are", max(left.values()) < len(OPS), told(left)),
+        Claim("one fill shows victims emptier than they are by 10 points or more (15 %)",
+              min(one.whole - one.one_fill for one in found.values()) >= 10,
+              told({str(fit): one.whole - one.one_fill for fit, one in found.items()})),
+    ]  # fmt: skip
