@@ -27,7 +27,8 @@ pub mod streams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::{Buffer, Host, Ssd};
-use wordline_device::{Composition, Interface};
+use wordline_host_link::Interface;
+use wordline_io_scheduler::Composition;
 use wordline_kernel::slot::Member;
 use wordline_nand::{
     Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, SlcMode, Suspend, Timing,
@@ -350,7 +351,7 @@ pub fn policies() -> Vec<Member> {
         Scheduler::members(),
         Composition::members(),
         Interface::members(),
-        wordline_device::Scheduler::members(),
+        wordline_io_scheduler::Scheduler::members(),
         wordline_reliability::Ecc::members(),
         wordline_cache::Replacement::members(),
         wordline_buffer::ReadAhead::members(),

@@ -1,8 +1,8 @@
 //! What a configuration means, checked.
 
 use std::num::NonZeroU32;
-use wordline_device::host::Class;
 use wordline_ftl::allocate::Dimensions;
+use wordline_host_link::Class;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry};
 use wordline_store::AddressMap;
@@ -164,8 +164,8 @@ pub struct Stream {
 
 impl Stream {
     /// What the interface has to know of it.
-    pub fn at_the_interface(&self) -> wordline_device::host::Stream {
-        wordline_device::host::Stream { class: self.class }
+    pub fn at_the_interface(&self) -> wordline_host_link::Stream {
+        wordline_host_link::Stream { class: self.class }
     }
 }
 

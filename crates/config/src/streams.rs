@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_device::host::Class;
+use wordline_host_link::Class;
 use wordline_workload::generate;
 
 use super::Replay;

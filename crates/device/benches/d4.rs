@@ -7,9 +7,11 @@ use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_device::{Composition, Event, Interface, Plan, Precondition, Scheduler, Ssd};
+use wordline_device::{Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
+use wordline_host_link::Interface;
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 

@@ -21,24 +21,24 @@ use std::collections::VecDeque;
 
 use ahead::Ahead;
 
-use crate::slot::NONE;
-use crate::slot::Slot;
 pub use die::Usage;
 use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::{ArrayDone, DieReady};
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
+use transaction::NONE;
 pub(crate) use transaction::{Grade, Order, Outcome, Purpose, Transaction};
 use waiting::Waiting;
 use wordline_block::Ticket;
+use wordline_io_scheduler::Slot;
 use wordline_kernel::{BusyTime, Stream, Time};
 use wordline_nand::{Channels, Die, Layout, Operation, PlaneRule, Ppn};
 use wordline_reliability::{Code, ModeCosts};
 
-use crate::compose::{Compose, Composition};
 use crate::observation::PageParts;
 use crate::plan::Plan;
-use crate::schedule::Load;
+use wordline_io_scheduler::compose::{Compose, Composition};
+use wordline_io_scheduler::schedule::Load;
 
 /// Planes that one command takes at most.
 const MOST_PLANES: usize = 64;

@@ -7,9 +7,9 @@ use wordline_buffer::{Flush, ReadAhead};
 use wordline_cache::Replacement;
 use wordline_reliability::Ecc;
 
-use crate::compose::Composition;
-use crate::host::Interface;
-use crate::schedule::Scheduler;
+use wordline_host_link::Interface;
+use wordline_io_scheduler::Composition;
+use wordline_io_scheduler::Scheduler;
 
 /// How packages are wired (`[ssd]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -51,12 +51,12 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::schedule::IssueQueue;
 use crate::shadow::Shadow;
-use crate::slot::Slot;
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
+use wordline_io_scheduler::Slot;
+use wordline_io_scheduler::schedule::IssueQueue;
 use wordline_reliability::{Failing, Reader};
 
 /// The controller of a disk and the flash behind it, over a mapping family.

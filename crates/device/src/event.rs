@@ -6,7 +6,7 @@ use wordline_kernel::Digest;
 
 use wordline_buffer as buffer;
 
-use crate::host;
+use wordline_host_link as host;
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
 /// run mixes.

@@ -5,30 +5,23 @@
 
 pub mod backend;
 mod buffered;
-pub mod compose;
 pub mod config;
 mod controller;
 pub mod error;
 pub mod event;
-pub mod host;
 pub mod observation;
 pub mod plan;
 pub mod precondition;
 mod programmed;
-pub mod schedule;
 pub mod shadow;
-mod slot;
 pub mod ssd;
 
 pub use backend::Usage;
-pub use compose::Composition;
 pub use controller::{DieLoad, ErrorCounts, FailureCounts, GradeCounts, Prepared, SlcCounts};
 pub use error::DeviceError;
 pub use event::Event;
-pub use host::Interface;
 pub use observation::{Observation, PageParts};
 pub use plan::Plan;
 pub use precondition::Precondition;
 pub use programmed::Programmed;
-pub use schedule::Scheduler;
 pub use ssd::{Activity, Graded, Ssd};

@@ -5,9 +5,9 @@ use wordline_buffer::read_ahead::Physical;
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Part};
 
-use crate::compose::{Compose, Composition};
-use crate::host::{Interface, Stream};
-use crate::schedule::Scheduler;
+use wordline_host_link::{Interface, Stream};
+use wordline_io_scheduler::Scheduler;
+use wordline_io_scheduler::compose::{Compose, Composition};
 
 /// Everything a device is made of, checked; nothing optional.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -26,11 +26,11 @@ use crate::controller::{
 };
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
-use crate::host::{Command, Connect, Connection};
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
+use wordline_host_link::{Command, Connect, Connection};
 
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,13 +6,14 @@ mod shared;
 
 use shared::{Load, Tally, at, play};
 use wordline_block::{BlockDevice, Completion, Met, Op, Request};
-use wordline_device::compose::Compose;
-use wordline_device::schedule::Scheduler;
-use wordline_device::{Composition, DeviceError, Event, Plan, Precondition, Ssd};
+use wordline_device::{DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map, Mapping};
+use wordline_io_scheduler::Composition;
+use wordline_io_scheduler::compose::Compose;
+use wordline_io_scheduler::schedule::Scheduler;
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{BadBlocks, Cause, Layout, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};

@@ -9,14 +9,13 @@ use wordline_block::{BlockDevice, Op};
 use wordline_buffer as buffer;
 use wordline_cache::Replacement;
 use wordline_cache::replacement::lcr::Lcr;
-use wordline_device::{
-    Composition, DeviceError, DieLoad, Event, Plan, Precondition, Scheduler, Ssd,
-};
+use wordline_device::{DeviceError, DieLoad, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::Die;
 

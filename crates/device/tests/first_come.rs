@@ -6,10 +6,11 @@ mod shared;
 
 use shared::{at, plan, play};
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_device::schedule::Scheduler;
-use wordline_device::{Composition, Event, Observation, Plan, Precondition, Ssd, compose};
+use wordline_device::{Event, Observation, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, PageMap};
+use wordline_io_scheduler::schedule::Scheduler;
+use wordline_io_scheduler::{Composition, compose};
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::arbitrate::Arbitration;
 use wordline_nand::{Cell, Die, Geometry, Operation, Part, Suspend, Timing};

@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 
 use shared::{Load, closed_loop, drive, plan};
 use wordline_block::{BlockDevice, Busy, Op, Request};
-use wordline_device::{Composition, Observation, Plan, Precondition, Ssd};
+use wordline_device::{Observation, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
+use wordline_io_scheduler::Composition;
 use wordline_kernel::{BusyTime, Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,

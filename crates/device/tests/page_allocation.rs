@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 
 use shared::{Played, at, plan, play};
 use wordline_block::Op;
-use wordline_device::schedule::Scheduler;
-use wordline_device::schedule::ncq::Ncq;
-use wordline_device::{Composition, Plan, Precondition, Ssd};
+use wordline_device::{Plan, Precondition, Ssd};
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, Lpn, Mapping, PageMap};
+use wordline_io_scheduler::Composition;
+use wordline_io_scheduler::schedule::Scheduler;
+use wordline_io_scheduler::schedule::ncq::Ncq;
 use wordline_kernel::{Stream, Time};
 use wordline_nand::Ppn;
 

@@ -6,7 +6,7 @@ mod shared;
 
 use shared::{Load, Tally, plan, reader};
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_device::{Composition, DeviceError, Event, Plan, Precondition, Ssd};
+use wordline_device::{DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
@@ -14,6 +14,7 @@ use wordline_ftl::refresh::target::in_place::InPlace;
 use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_ftl::slc_cache::SlcCache;
 use wordline_ftl::{Config, Map};
+use wordline_io_scheduler::Composition;
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::{Ecc, Errors};

@@ -6,9 +6,10 @@ mod shared;
 
 use shared::{Load, at, closed_loop, constant, filled, play, reader};
 use wordline_block::{BlockDevice, Met, Op};
-use wordline_device::{Composition, Event, Plan, Ssd};
+use wordline_device::{Event, Plan, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map, Mapping};
+use wordline_io_scheduler::Composition;
 use wordline_kernel::{Context, EventQueue, Time};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};

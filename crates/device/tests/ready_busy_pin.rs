@@ -5,9 +5,10 @@ mod shared;
 
 use shared::{Load, at, closed_loop, plan, play};
 use wordline_block::Op;
-use wordline_device::{Composition, Plan, Scheduler, Ssd};
+use wordline_device::{Plan, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, PageMap};
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::Time;
 use wordline_nand::{Cell, Chains, Geometry, PerLevel, Suspend, Timing};
 

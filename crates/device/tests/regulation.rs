@@ -7,12 +7,13 @@ use std::collections::HashMap;
 
 use shared::{Load, at, closed_loop, filled, play};
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_device::{Event, Plan, Scheduler, Ssd};
+use wordline_device::{Event, Plan, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::bloom::Separator;
 use wordline_ftl::regulate::{Regulation, differentiated_ecc, fixed, li, r_l, r_w, r_w_l};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
+use wordline_io_scheduler::Scheduler;
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::ProgramMode;

@@ -9,10 +9,11 @@ mod shared;
 
 use shared::{Load, closed_loop, plan};
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_device::schedule::{Scheduler, paq2, read_first, sprinkler};
-use wordline_device::{Composition, Observation, Plan, Ssd};
+use wordline_device::{Observation, Plan, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
+use wordline_io_scheduler::Composition;
+use wordline_io_scheduler::schedule::{Scheduler, paq2, read_first, sprinkler};
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{PlaneRule, Suspend};
 

@@ -5,12 +5,13 @@ mod shared;
 
 use shared::{Load, Tally, at, closed_loop, constant, play, reader};
 use wordline_block::{Op, Request};
-use wordline_device::{Composition, Plan, Precondition, SlcCounts, Ssd};
+use wordline_device::{Plan, Precondition, SlcCounts, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::slc_cache::{SlcCache, dynamic, hybrid, r#static};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
+use wordline_io_scheduler::Composition;
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};

@@ -10,13 +10,15 @@ use shared::{Load, Tally, plan};
 use wordline_block::{BlockDevice, Completion, Event as _, Op, Request};
 use wordline_buffer as buffer;
 use wordline_cache::Replacement;
-use wordline_device::{Composition, Event, Interface, Plan, Precondition, Scheduler, Ssd};
+use wordline_device::{Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Map};
+use wordline_host_link::Interface;
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Stream, Time};
 use wordline_nand::{Arbitration, Suspend};
 

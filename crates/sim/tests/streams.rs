@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use wordline_config::plan::Replay;
-use wordline_device::Interface;
+use wordline_host_link::Interface;
 use wordline_kernel::Time;
 use wordline_sim::simulation::Input;
 use wordline_sim::summary::StreamSummary;

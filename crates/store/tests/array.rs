@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use wordline_block::{BlockDevice, Event, Member, Op, Parts, Request};
-use wordline_device::host::{nvme::Nvme, sata::Sata};
-use wordline_device::{Composition, Interface, Plan, Precondition, Scheduler, Ssd};
+use wordline_device::{Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Map, Mapping};
+use wordline_host_link::Interface;
+use wordline_host_link::{nvme::Nvme, sata::Sata};
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_store::{AddressMap, Array, Observation};

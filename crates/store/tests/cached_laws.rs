@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use wordline_block::{BlockDevice, Event as _, Op, Request};
-use wordline_device::{Composition, Interface, Scheduler};
 use wordline_disk::Disk;
 use wordline_ftl::allocate::Dimensions;
+use wordline_host_link::Interface;
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;

@@ -4,10 +4,11 @@
 use serde_json::json;
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::Ssd;
-use wordline_device::{Composition, Interface, Scheduler};
 use wordline_disk::Disk;
 use wordline_ftl::Map;
 use wordline_ftl::allocate::Dimensions;
+use wordline_host_link::Interface;
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;

@@ -1,9 +1,9 @@
 //! The `[cache]` and `[disk]` tables.
 
 use wordline_device::config::{Buffer, Host, Ssd as Wiring};
-use wordline_device::host::Interface;
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
+use wordline_host_link::Interface;
 use wordline_store::cached;
 
 use super::ssd::ftl_fault;

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 use wordline_buffer::read_ahead::Physical;
-use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd as Wiring};
-use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
 use wordline_ftl::slc_cache::Caches;
+use wordline_io_scheduler::compose::Compose;
+use wordline_io_scheduler::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_kernel::Time;
 use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
 use wordline_nand::{Geometry, Layout, Operation, PageTypes, Part};

@@ -10,10 +10,11 @@ use wordline_nand::{Array, Die, Full, Operation, Ppn};
 
 use super::BackEnd;
 use super::listener::ChannelListener;
+use super::transaction::NONE;
 use super::transaction::{Grade, Order, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
 
 /// What the registers of a die hold, or will with the end of its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

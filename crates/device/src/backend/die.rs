@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 use wordline_nand::Operation;
 
+use super::transaction::NONE;
 use crate::observation::PageParts;
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
 
 /// Time that a shared thing was held for garbage collection.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

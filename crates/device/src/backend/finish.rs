@@ -6,9 +6,10 @@ use wordline_nand::{Array, Die, Features, Operation};
 use super::BackEnd;
 use super::die::DieState;
 use super::listener::ChannelListener;
+use super::transaction::NONE;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
 
 /// An array operation that has taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

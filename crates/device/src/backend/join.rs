@@ -4,9 +4,10 @@ use wordline_nand::{Array, Die, Operation, Ppn};
 
 use super::BackEnd;
 use super::transaction::Grade;
+use super::transaction::NONE;
 use super::transaction::Transaction;
-use crate::compose::{Compose, Waiting};
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
+use wordline_io_scheduler::compose::{Compose, Waiting};
 
 /// Transactions of a queue that are looked at for one command.
 const MOST_IN_LINE: usize = 64;
@@ -121,7 +122,7 @@ mod tests {
     use wordline_kernel::Stream;
 
     use super::*;
-    use crate::compose::Composition;
+    use wordline_io_scheduler::Composition;
 
     #[test]
     fn what_is_looked_at_is_enough_for_every_composition() {

@@ -10,11 +10,12 @@ use wordline_nand::{
 use super::ahead::Sensing;
 use super::die::DieCommand;
 use super::listener::ChannelListener;
+use super::transaction::NONE;
 use super::transaction::{Grade, Order, Outcome, Purpose, Wait};
 use super::{BackEnd, MOST_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, PageParts};
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
 
 impl BackEnd {
     /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.

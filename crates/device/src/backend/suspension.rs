@@ -8,10 +8,11 @@ use super::BackEnd;
 use super::die::DieCommand;
 use super::finish::leave;
 use super::listener::ChannelListener;
+use super::transaction::NONE;
 use super::transaction::Transaction;
 use crate::event::Context;
 use crate::observation::DeviceProbe;
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
 
 impl BackEnd {
     /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait

@@ -5,9 +5,10 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
+use super::transaction::NONE;
 use super::transaction::{Grade, Order, Transaction, Wait};
 use crate::observation::{DeviceProbe, Observation, PageParts};
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
 
 /// Whether transactions leave their queues from elsewhere than the front. Where they do not, none knows the one before
 /// it.

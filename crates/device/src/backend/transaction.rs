@@ -5,7 +5,10 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 use wordline_reliability::ProgramMode;
 
-use crate::slot::{NONE, Slot};
+use wordline_io_scheduler::Slot;
+
+/// The index of no transaction.
+pub(crate) const NONE: Slot = Slot::MAX;
 
 /// Who waits for a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

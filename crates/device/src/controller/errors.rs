@@ -12,7 +12,7 @@ use super::Controller;
 use crate::backend::{Grade, Order, Purpose};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 /// What reads of the device have found, for whatever purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, PageParts};
 use crate::plan::Plan;
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 /// What has come of programs and erases that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

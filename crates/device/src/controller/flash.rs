@@ -12,7 +12,7 @@ use crate::error::{DeviceError, Result};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use crate::programmed::Programmed;
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 impl<M: Mapping> Controller<M> {
     /// A hold of a bus is over, or a die is ready.

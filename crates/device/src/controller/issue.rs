@@ -10,8 +10,10 @@ use crate::backend::{Order, Outcome, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
-use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting};
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
+use wordline_io_scheduler::schedule::{
+    Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting,
+};
 
 /// The scheduler and its queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]

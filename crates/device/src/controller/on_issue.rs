@@ -13,8 +13,8 @@ use super::pending::PageWrite;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
-use crate::schedule::{Schedule, Waiting};
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
+use wordline_io_scheduler::schedule::{Schedule, Waiting};
 
 /// A write whose program is issued: its place in the table of pending ones, and its page.
 #[derive(Clone, Copy)]

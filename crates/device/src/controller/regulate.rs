@@ -21,7 +21,7 @@ use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
 use crate::programmed::Programmed;
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 /// What was done of each mode, in the order of [`ProgramMode::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

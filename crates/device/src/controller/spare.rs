@@ -5,7 +5,7 @@ use wordline_ftl::recovery::{Journal, Label, Tag};
 use wordline_ftl::{Lpn, SummaryPage};
 use wordline_nand::Ppn;
 
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 /// What a page on its way will say.
 #[derive(Clone, Debug, Serialize, Deserialize)]

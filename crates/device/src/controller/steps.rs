@@ -12,7 +12,7 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use crate::programmed::Programmed;
 use crate::shadow::METADATA;
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 /// Nothing waits for the program of a summary.
 pub(super) const NO_JOB: u32 = u32::MAX;

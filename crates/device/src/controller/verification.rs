@@ -9,7 +9,7 @@ use wordline_nand::{Die, Operation, Ppn};
 
 use crate::error::{DeviceError, Result};
 use crate::shadow::{Shadow, Version};
-use crate::slot::Slot;
+use wordline_io_scheduler::Slot;
 
 /// Of what is no write.
 pub(super) const NO_VERSION: Version = Version::bare(0);

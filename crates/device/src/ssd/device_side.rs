@@ -10,8 +10,8 @@ use crate::buffered::Buffered;
 use crate::controller::{Controller, Done};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Kind};
-use crate::host::{self, Act, Connect, Connection};
 use crate::observation::{DeviceProbe, Observation};
+use wordline_host_link::{self as host, Act, Connect, Connection};
 
 /// The device side of the interface.
 pub(super) struct DeviceSide<'a, 'c, M, P> {

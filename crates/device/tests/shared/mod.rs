@@ -3,11 +3,11 @@
 
 use wordline_block::{BlockDevice, Completion, Event as _, Met, Op, Parts, Request};
 use wordline_buffer as buffer;
-use wordline_device::{
-    Composition, DeviceError, Event, Interface, Observation, Plan, Precondition, Scheduler, Ssd,
-};
+use wordline_device::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, GcKind, Map, Mapping};
+use wordline_host_link::Interface;
+use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Chains, Geometry, Layout, Operation, Part, PerLevel, Timing};
 use wordline_reliability::errors::table::Table;

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::host::Class;
+use wordline_host_link::Class;
 use wordline_kernel::Time;
 use wordline_workload::InputFile;
 

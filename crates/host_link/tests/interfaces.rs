@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use wordline_block::Ticket;
-use wordline_device::host::link::Link;
-use wordline_device::host::nvme::{Arbitration, Nvme};
-use wordline_device::host::sata::Sata;
-use wordline_device::host::{
+use wordline_host_link::link::Link;
+use wordline_host_link::nvme::{Arbitration, Nvme};
+use wordline_host_link::sata::Sata;
+use wordline_host_link::{
     Act, Class, Command, Connect, Connection, Event, Interface, Stream, Transfer, direct,
 };
 use wordline_kernel::{EventQueue, Stream as Random, Time};

@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, Plane, PlaneRule, Ppn};
 
-use crate::slot::Slot;
+use crate::Slot;
 use wordline_block::Ticket;
 
 /// The number of an entry.
@@ -18,8 +18,8 @@ const NONE: EntryId = EntryId::MAX;
 /// A flash operation that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// In the back end.
-    pub(crate) slot: Slot,
+    /// Index in the device's transaction table.
+    pub slot: Slot,
     /// Requests are numbered in the order in which they began in the device.
     pub request: u64,
     /// The request.
@@ -215,11 +215,13 @@ impl IssueQueue {
         self.from(first, |entry| entry.die)
     }
     /// The first read or program for a die that is ready.
+    #[inline]
     pub fn first_ready(&self, die: Die, operation: Operation) -> Option<EntryId> {
         let mut ids = self.of_die(die, operation);
         ids.find(|id| self.is_ready(*id))
     }
     /// What is less for those that stand before others in the queue.
+    #[inline]
     pub fn rank(&self, id: EntryId) -> (u64, u64) {
         let entry = &self.entries[id as usize];
         (entry.waiting.request, entry.number)
@@ -248,6 +250,7 @@ impl IssueQueue {
 
     /// Whether two that wait can be one command of several planes: the same operation on different
     /// planes of one die, as the plane rule of the part has it.
+    #[inline]
     pub fn fits(&self, one: EntryId, other: EntryId) -> bool {
         let same = self.class(one) == self.class(other);
         let (one, other) = (self.get(one), self.get(other));
@@ -303,7 +306,7 @@ impl IssueQueue {
     /// an erase everything for the block, before a read or a program the programs up to that page,
     /// before a program of the host only those of requests after its own. Programs of a block come
     /// in the order of its pages.
-    pub(crate) fn in_the_way(
+    pub fn in_the_way(
         &self,
         operation: Operation,
         place: Ppn,
@@ -333,7 +336,7 @@ impl IssueQueue {
     }
 
     /// Takes a place behind all of the same request and of those before it.
-    pub(crate) fn push(&mut self, waiting: Waiting) -> EntryId {
+    pub fn push(&mut self, waiting: Waiting) -> EntryId {
         let entry = Entry {
             waiting,
             number: self.came,
@@ -373,7 +376,7 @@ impl IssueQueue {
     }
 
     /// Leaves the queue.
-    pub(crate) fn remove(&mut self, id: EntryId) -> Waiting {
+    pub fn remove(&mut self, id: EntryId) -> Waiting {
         let waiting = *self.get(id);
         let package = self.package(waiting.die);
         unlink(&mut self.entries, &mut self.whole, id, |entry| {

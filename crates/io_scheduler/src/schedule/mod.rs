@@ -36,7 +36,7 @@ use wordline_block::Ticket;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     /// Reads and programs of the host that are committed and not done.
-    pub(crate) counts: [u32; 2],
+    pub counts: [u32; 2],
     /// Whether the array has started to work for the command that the die is at.
     pub array_begun: bool,
 }
@@ -51,7 +51,7 @@ impl Load {
     }
     /// The count of an operation of the host.
     #[inline]
-    pub(crate) fn of(&mut self, operation: Operation) -> &mut u32 {
+    pub fn of(&mut self, operation: Operation) -> &mut u32 {
         &mut self.counts[usize::from(operation != Operation::Read)]
     }
 }
