@@ -88,7 +88,7 @@ pub struct Member {
     pub ftl: Option<wordline_ftl::Config>,
     /// That it is flash in front of its disk or its array, as in `[cache]`; its other tables then describe the flash of the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<wordline_store::cached::Config>,
+    pub cache: Option<wordline_flash_cache::Config>,
     /// The hard disk that it is, or that stands behind its cache, as in `[disk]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_disk::Config>,

@@ -78,7 +78,7 @@ pub struct Config {
     pub ftl: wordline_ftl::Config,
     /// Flash in front of a disk or of an array: what the tables above describe is the flash of the cache, which starts empty.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<wordline_store::cached::Config>,
+    pub cache: Option<wordline_flash_cache::Config>,
     /// A hard disk: the store itself, or what lies behind `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_disk::Config>,
@@ -367,7 +367,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::slc_cache::SlcCache::members(),
         wordline_ftl::trim::Answer::members(),
         wordline_ftl::trim::Frees::members(),
-        wordline_store::cached::admission::Admission::members(),
+        wordline_flash_cache::admission::Admission::members(),
         wordline_partition::Partition::members(),
         wordline_disk::Model::members(),
         wordline_disk::queue::Policy::members(),

@@ -74,7 +74,7 @@ pub struct Cached {
     /// The flash of the cache.
     pub ssd: Ssd,
     /// The cache.
-    pub cache: wordline_store::cached::Plan,
+    pub cache: wordline_flash_cache::Plan,
     /// What lies behind it: a disk, or an array.
     pub backing: Store,
 }

@@ -1,7 +1,7 @@
 //! What a probe hears of a device.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Met, Parts, PowerCut, Request};
+use wordline_block::{ArrayObservation, Member, MemberObservation, Met, Parts, PowerCut, Request};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
@@ -231,5 +231,13 @@ impl wordline_block::Collecting for Observation {
             } => *pages,
             _ => 0,
         }
+    }
+}
+
+impl MemberObservation for Observation {
+    type Device = Self;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
+        ArrayObservation::Device(Member { member, of: self })
     }
 }

@@ -1,7 +1,9 @@
 //! What a disk schedules, and what a probe hears of it.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Member, Nested, Parts, PowerCut, Request, Ticket};
+use wordline_block::{
+    ArrayObservation, Member, MemberObservation, Nested, Parts, PowerCut, Request, Ticket,
+};
 use wordline_kernel::{Digest, Time};
 
 use crate::extent::{Extent, SECTOR_BYTES};
@@ -116,5 +118,12 @@ pub enum Observation {
 impl wordline_block::Collecting for Observation {
     fn collection_steps(&self) -> u32 {
         0
+    }
+}
+
+impl MemberObservation for Observation {
+    type Device = Self;
+    fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
+        ArrayObservation::Device(Member { member, of: self })
     }
 }

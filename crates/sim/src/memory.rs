@@ -8,7 +8,7 @@ use wordline_ftl::Map;
 use wordline_host::Host;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_memory::{Estimate, GEOMETRY};
-use wordline_store::cached::Cached;
+use wordline_flash_cache::Cached;
 
 use crate::record::Recorder;
 

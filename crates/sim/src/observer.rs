@@ -9,7 +9,9 @@ use wordline_config::Plan;
 use wordline_config::plan::Device;
 use wordline_device::Observation;
 use wordline_kernel::{Probe, Time};
-use wordline_store::{Observation as Heard, OfDevice, cached};
+use wordline_block::ArrayObservation as Heard;
+use wordline_flash_cache as flash_cache;
+use wordline_store::OfDevice;
 
 use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
@@ -250,8 +252,8 @@ impl Several {
             Of::Begun(_) | Of::Over | Of::Buffered { .. } => {}
         }
     }
-    fn hear_cache(&mut self, now: Time, place: usize, heard: cached::Observation<Infallible>) {
-        use cached::Observation as Of;
+    fn hear_cache(&mut self, now: Time, place: usize, heard: flash_cache::Observation<Infallible>) {
+        use flash_cache::Observation as Of;
         let is_first = self.is_cached && place == 0 && !self.is_hosted;
         let member = &mut self.members[place];
         match heard {

@@ -7,7 +7,7 @@ use wordline_block::BlockDevice;
 use wordline_device::precondition::Preconditioned;
 use wordline_ftl::instant::FlashOps;
 use wordline_kernel::{Time, since};
-use wordline_store::cached;
+use wordline_flash_cache as flash_cache;
 
 use crate::chip_load::ChipLoads;
 use crate::devices::Device;
@@ -128,9 +128,9 @@ impl Outcome {
 #[derive(Clone, Debug)]
 pub struct CacheOutcome {
     /// What was found of the pages asked for.
-    pub figures: cached::Figures,
+    pub figures: flash_cache::Figures,
     /// What became of the pages held.
-    pub counts: cached::residents::Counts,
+    pub counts: flash_cache::residents::Counts,
     /// Pages at the end.
     pub pages: CachePages,
     /// Reads by what served them.
@@ -154,11 +154,11 @@ pub struct CachePages {
     /// Held in the list of what was read, if it has one.
     pub read_list: u64,
     /// The sizes that were chosen last.
-    pub chosen: cached::Chosen,
+    pub chosen: flash_cache::Chosen,
 }
 
 impl CacheOutcome {
-    pub(crate) fn of<B: BlockDevice>(store: &cached::Cached<B>, hits: Hits) -> Self {
+    pub(crate) fn of<B: BlockDevice>(store: &flash_cache::Cached<B>, hits: Hits) -> Self {
         let residents = store.residents();
         Self {
             figures: store.figures(),

@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Busy, Completion, Nested, Op, Parts, PowerCut, Request, Ticket};
+use wordline_block::{ArrayObservation, BlockDevice, Busy, Completion, MemberObservation, Nested, Op, Parts, PowerCut, Request, Ticket};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use crate::address_map::{AddressMap, Extent};
 use crate::error::ArrayError;
-use crate::observation::{Heard, Observation};
 
 /// Parts that wait outside the members at most; with as many the array takes no request. A bound on
 /// memory, far beyond any queue that says something.
@@ -164,7 +163,7 @@ struct Outside<'a, P> {
     probe: &'a mut P,
 }
 
-impl<T: Heard, P: Probe<Observation<T::Device>>> Probe<T> for Outside<'_, P> {
+impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for Outside<'_, P> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
     #[inline(always)]
     fn hears_pieces(&self) -> bool {
@@ -265,11 +264,11 @@ impl<D: BlockDevice> Array<D> {
 
 impl<D> Array<D>
 where
-    D: BlockDevice<Event: Nested, Observation: Heard>,
+    D: BlockDevice<Event: Nested, Observation: MemberObservation>,
 {
     /// Does something with a member at this instant.
     #[inline]
-    fn inside<T, P: Probe<ArrayObservation<D>>>(
+    fn inside<T, P: Probe<Observed<D>>>(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, P>,
         member: u32,
@@ -289,7 +288,7 @@ where
     /// Hands over what a member takes of the parts that wait for it.
     fn feed(
         &mut self,
-        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
         member: u32,
     ) -> Result<(), ArrayError<D::Error>> {
         while let Some(part) = self.members[member as usize].next() {
@@ -313,7 +312,7 @@ where
     /// Passes on what a member has scheduled, and joins the parts that it has completed.
     fn settle(
         &mut self,
-        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
         member: u32,
     ) {
         self.pass_on(member, cx.queue);
@@ -335,7 +334,7 @@ where
                 parts,
                 failed,
             });
-            let whole = Observation::Request {
+            let whole = ArrayObservation::Request {
                 request,
                 parts,
                 member,
@@ -349,7 +348,7 @@ where
 /// What an array of `D` schedules.
 type ArrayEvent<D> = <<D as BlockDevice>::Event as Nested>::Outside;
 /// What is heard of an array of `D`.
-type ArrayObservation<D> = Observation<<<D as BlockDevice>::Observation as Heard>::Device>;
+type Observed<D> = ArrayObservation<<<D as BlockDevice>::Observation as MemberObservation>::Device>;
 
 fn part_of(request: &Request, extent: &Extent) -> Request {
     Request {
@@ -361,10 +360,10 @@ fn part_of(request: &Request, extent: &Extent) -> Request {
 
 impl<D> BlockDevice for Array<D>
 where
-    D: BlockDevice<Event: Nested, Observation: Heard>,
+    D: BlockDevice<Event: Nested, Observation: MemberObservation>,
 {
     type Event = ArrayEvent<D>;
-    type Observation = ArrayObservation<D>;
+    type Observation = Observed<D>;
     type Error = ArrayError<D::Error>;
 
     fn user_bytes(&self) -> u64 {
@@ -385,7 +384,7 @@ where
     /// Every member hears of its own parts.
     fn look_ahead(
         &mut self,
-        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
         upcoming: &[Request],
     ) {
         let mut parts = vec![Vec::new(); self.members.len()];
@@ -409,7 +408,7 @@ where
     }
     fn submit(
         &mut self,
-        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
         request: Request,
     ) -> Result<Ticket, Self::Error> {
         self.split(&request)?;
@@ -426,7 +425,7 @@ where
     #[inline]
     fn handle(
         &mut self,
-        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
         event: ArrayEvent<D>,
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
@@ -453,7 +452,7 @@ where
     fn cut_power(
         &mut self,
         now: Time,
-        probe: &mut impl Probe<ArrayObservation<D>>,
+        probe: &mut impl Probe<Observed<D>>,
     ) -> Result<PowerCut, Self::Error> {
         let mut all = PowerCut::default();
         let mut lost = self.tickets.begun();
@@ -487,7 +486,7 @@ where
     #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(
         &mut self,
-        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
     ) -> Result<(), Self::Error> {
         for member in 0..self.members.len() as u32 {
             #[expect(

@@ -4,8 +4,8 @@ use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};
 use wordline_device::DeviceError;
 use wordline_disk::DiskError;
+use wordline_flash_cache::CachedError;
 
-use crate::cached::CachedError;
 
 /// A run that cannot go on, in an array of devices that fail with `E`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

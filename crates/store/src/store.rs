@@ -5,17 +5,16 @@ use std::convert::Infallible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    BlockDevice, Busy, Collecting, Completion, Member, Nested, PowerCut, Request, Ticket,
+    ArrayObservation, BlockDevice, Busy, Collecting, Completion, Member, Nested, PowerCut, Request, Ticket,
 };
 use wordline_device::Ssd;
+use wordline_flash_cache::{self as flash_cache, Cached};
 use wordline_disk::Disk;
 use wordline_ftl::Map;
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
 use crate::array::Array;
-use crate::cached::{self, Cached};
 use crate::error::StoreError;
-use crate::observation::Observation;
 
 /// A store whose shape is known only when it is built. Where all devices of a store are of one kind, [`Array`] and [`Cached`] by
 /// themselves are faster.
@@ -53,13 +52,13 @@ pub enum OfDevice {
     /// In a disk.
     Disk(wordline_disk::Observation),
     /// In a cache. What is heard of the store behind it is said by the devices there.
-    Cache(cached::Observation<Infallible>),
+    Cache(flash_cache::Observation<Infallible>),
 }
 
 impl Collecting for OfDevice {
     fn collection_steps(&self) -> u32 {
         match self {
-            Self::Ssd(heard) | Self::Cache(cached::Observation::Flash(heard)) => {
+            Self::Ssd(heard) | Self::Cache(flash_cache::Observation::Flash(heard)) => {
                 heard.collection_steps()
             }
             Self::Disk(heard) => heard.collection_steps(),
@@ -100,13 +99,11 @@ const FLASH: u32 = 0;
 const BACKING: u32 = 1;
 const TIERS: u32 = 2;
 
-impl<T> Observation<T> {
-    /// The same of the store behind a cache.
-    #[inline]
-    #[must_use]
-    pub fn behind_cache(self) -> Self {
-        self.behind(BACKING, TIERS)
-    }
+/// The observation, made behind a cache, as one of a store that has this cache in front.
+#[inline]
+#[must_use]
+pub fn behind_cache<T>(observation: ArrayObservation<T>) -> ArrayObservation<T> {
+    observation.behind(BACKING, TIERS)
 }
 
 /// What is not an array: what it schedules, tells of and fails with, as a store says it.
@@ -116,7 +113,7 @@ pub trait Part: BlockDevice<Event: Copy + Default> {
     /// Back again; `None` if the event is none of its own.
     fn inside(event: Event) -> Option<Self::Event>;
     /// What is heard of it.
-    fn heard(observation: Self::Observation) -> Observation<OfDevice>;
+    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice>;
     /// How it fails.
     fn fault(error: Self::Error) -> StoreError;
 }
@@ -135,8 +132,8 @@ impl Part for Ssd<Map> {
             DeviceEvent::Disk(_) => None,
         }
     }
-    fn heard(observation: Self::Observation) -> Observation<OfDevice> {
-        Observation::Device(only(OfDevice::Ssd(observation)))
+    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
+        ArrayObservation::Device(only(OfDevice::Ssd(observation)))
     }
     fn fault(error: Self::Error) -> StoreError {
         StoreError::Ssd(error)
@@ -153,8 +150,8 @@ impl Part for Disk {
             DeviceEvent::Flash(_) => None,
         }
     }
-    fn heard(observation: Self::Observation) -> Observation<OfDevice> {
-        Observation::Device(only(OfDevice::Disk(observation)))
+    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
+        ArrayObservation::Device(only(OfDevice::Disk(observation)))
     }
     fn fault(error: Self::Error) -> StoreError {
         StoreError::Disk(error)
@@ -164,22 +161,22 @@ impl Part for Disk {
 impl Part for Cached<Store> {
     fn outside(event: Self::Event) -> Event {
         match event {
-            cached::Event::Flash(event) => only(DeviceEvent::Flash(event)).outside(FLASH, TIERS),
-            cached::Event::Backing(event) => event.outside(BACKING, TIERS),
+            flash_cache::Event::Flash(event) => only(DeviceEvent::Flash(event)).outside(FLASH, TIERS),
+            flash_cache::Event::Backing(event) => event.outside(BACKING, TIERS),
         }
     }
     fn inside(event: Event) -> Option<Self::Event> {
         let (tier, event) = Event::inside(event, TIERS);
         match (tier, event.of) {
-            (FLASH, DeviceEvent::Flash(event)) => Some(cached::Event::Flash(event)),
+            (FLASH, DeviceEvent::Flash(event)) => Some(flash_cache::Event::Flash(event)),
             (FLASH, DeviceEvent::Disk(_)) => None,
-            _ => Some(cached::Event::Backing(event)),
+            _ => Some(flash_cache::Event::Backing(event)),
         }
     }
-    fn heard(observation: Self::Observation) -> Observation<OfDevice> {
+    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
         match observation.apart() {
-            Ok(own) => Observation::Device(only(OfDevice::Cache(own))),
-            Err(heard) => heard.behind_cache(),
+            Ok(own) => ArrayObservation::Device(only(OfDevice::Cache(own))),
+            Err(heard) => behind_cache(heard),
         }
     }
     fn fault(error: Self::Error) -> StoreError {
@@ -227,7 +224,7 @@ impl<D: Part> Device<D> {
     /// Does something with the device at this instant, and passes on what it schedules.
     fn act<T>(
         &mut self,
-        cx: &mut Context<'_, Event, impl Probe<Observation<OfDevice>>>,
+        cx: &mut Context<'_, Event, impl Probe<ArrayObservation<OfDevice>>>,
         act: impl FnOnce(
             &mut D,
             &mut Context<'_, D::Event, AnyProbe<'_, D::Observation>>,
@@ -245,7 +242,7 @@ impl<D: Part> Device<D> {
     }
     fn handle(
         &mut self,
-        cx: &mut Context<'_, Event, impl Probe<Observation<OfDevice>>>,
+        cx: &mut Context<'_, Event, impl Probe<ArrayObservation<OfDevice>>>,
         event: Event,
     ) -> Result<(), StoreError> {
         let Some(event) = D::inside(event) else {
@@ -256,7 +253,7 @@ impl<D: Part> Device<D> {
     fn cut_power(
         &mut self,
         now: Time,
-        probe: &mut impl Probe<Observation<OfDevice>>,
+        probe: &mut impl Probe<ArrayObservation<OfDevice>>,
     ) -> Result<PowerCut, StoreError> {
         let pieces = probe.hears_pieces();
         let mut hear = |now, heard| probe.observe(now, D::heard(heard));
@@ -319,7 +316,7 @@ macro_rules! either {
 
 impl BlockDevice for Store {
     type Event = Event;
-    type Observation = Observation<OfDevice>;
+    type Observation = ArrayObservation<OfDevice>;
     type Error = StoreError;
 
     fn user_bytes(&self) -> u64 {

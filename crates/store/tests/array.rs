@@ -12,7 +12,8 @@ use wordline_host_link::{nvme::Nvme, sata::Sata};
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
-use wordline_store::{AddressMap, Array, Observation};
+use wordline_block::ArrayObservation as Observation;
+use wordline_store::{AddressMap, Array};
 
 /// A disk of some 100 pages a die, with `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {

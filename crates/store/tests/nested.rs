@@ -12,7 +12,7 @@ use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
-use wordline_store::cached::{Cached, Config, Plan};
+use wordline_flash_cache::{Cached, Config, Plan};
 use wordline_store::{AddressMap, Array, Leaf, Store};
 
 const PAGE: u64 = 4096;

@@ -4,7 +4,7 @@ use wordline_device::config::{Buffer, Host, Ssd as Wiring};
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_host_link::Interface;
-use wordline_store::cached;
+use wordline_flash_cache as flash_cache;
 
 use super::ssd::ftl_fault;
 use crate::costs::of_tiers;
@@ -14,7 +14,7 @@ use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 /// Flash in front of another store. The flash starts empty and is reached through the cache alone.
 pub(super) fn cached(
     config: &Config,
-    table: &cached::Config,
+    table: &flash_cache::Config,
     seed: u64,
 ) -> Result<Cached, ConfigError> {
     let backing = backing(config, seed)?;
@@ -56,7 +56,7 @@ pub(super) fn cached(
         )
         .with(&["cache.destage.high_ratio"]));
     }
-    if !cached::Plan::takes(&table.replacement) {
+    if !flash_cache::Plan::takes(&table.replacement) {
         return Err(ConfigError::rule(
             "cache.replacement",
             table.replacement.name(),
@@ -73,7 +73,7 @@ pub(super) fn cached(
         )
         .with(&["cache.mode"]));
     }
-    let flash = cached::Plan::flash(table, ssd.device);
+    let flash = flash_cache::Plan::flash(table, ssd.device);
     ssd.device = flash.map_err(|error| ftl_fault(config, error))?;
     ssd.precondition = Precondition {
         fill_pages: 0,
@@ -82,9 +82,9 @@ pub(super) fn cached(
         settle: Settle::No,
     };
     Ok(Cached {
-        cache: cached::Plan {
+        cache: flash_cache::Plan {
             is_backing_volatile: backing.is_volatile(),
-            ..cached::Plan::new(table, &ssd.device, of_tiers(&ssd.device, &backing))
+            ..flash_cache::Plan::new(table, &ssd.device, of_tiers(&ssd.device, &backing))
         },
         ssd,
         backing,

@@ -8,7 +8,7 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::Operation;
 use wordline_observe::{Merge, Tally};
-use wordline_store::cached;
+use wordline_flash_cache as flash_cache;
 
 /// What is counted of the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,7 +200,7 @@ impl Merge for BufferCounts {
 
 /// Pages of reads by what a cache found of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CacheCounts(pub cached::Pages);
+pub struct CacheCounts(pub flash_cache::Pages);
 
 impl Merge for CacheCounts {
     fn merge(&mut self, other: &Self) {
@@ -213,7 +213,7 @@ impl Merge for CacheCounts {
 
 /// What the lists of a cache held when the last request of an interval began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CacheLists(pub Option<cached::Lists>);
+pub struct CacheLists(pub Option<flash_cache::Lists>);
 
 impl Merge for CacheLists {
     fn merge(&mut self, later: &Self) {

@@ -14,7 +14,7 @@ use wordline_ftl::GcKind;
 use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
-use wordline_store::cached;
+use wordline_flash_cache as flash_cache;
 
 /// Most intervals of an automatic width whose longest response times are told.
 pub(super) const WORST_INTERVALS: usize = 64;
@@ -136,12 +136,12 @@ impl Recorder {
         ]
     }
     /// A cache has looked for the pages of a read.
-    pub(crate) fn found(&mut self, now: Time, pages: cached::Pages) {
+    pub(crate) fn found(&mut self, now: Time, pages: flash_cache::Pages) {
         let found = CacheCounts(pages);
         self.record.series.at(now).cache.merge(&found);
     }
     /// A request of a cache whose space moves has begun.
-    pub(crate) fn lists(&mut self, now: Time, lists: cached::Lists) {
+    pub(crate) fn lists(&mut self, now: Time, lists: flash_cache::Lists) {
         let lists = CacheLists(Some(lists));
         self.record.series.at(now).lists.merge(&lists);
     }

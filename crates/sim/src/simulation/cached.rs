@@ -7,7 +7,7 @@ use wordline_disk::Disk;
 use wordline_ftl::Mapping;
 use wordline_kernel::{Probe, Time};
 use wordline_store::Array;
-use wordline_store::cached::{Cached, Observation};
+use wordline_flash_cache::{Cached, Observation};
 
 use super::Options;
 use super::disks::disks_of;
@@ -23,7 +23,7 @@ use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
 
 /// What is heard of what lies behind the cache.
-type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
+type OfDisks = wordline_block::ArrayObservation<wordline_disk::Observation>;
 
 /// Records a cached store: its requests, and what its flash does for them.
 #[derive(Serialize, Deserialize)]

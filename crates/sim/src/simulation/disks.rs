@@ -7,7 +7,8 @@ use wordline_config::plan::Store;
 use wordline_device::precondition::Preconditioned;
 use wordline_disk::Disk;
 use wordline_kernel::{Probe, Time};
-use wordline_store::{AddressMap, Array, Observation};
+use wordline_block::ArrayObservation as Observation;
+use wordline_store::{AddressMap, Array};
 
 use super::Options;
 use super::event_loop::{Ended, LoopState, simulate_drawn};

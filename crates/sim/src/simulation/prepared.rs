@@ -20,7 +20,7 @@ use wordline_disk::Disk;
 use wordline_ftl::{Map, Mapping};
 use wordline_host::Host as HostSide;
 use wordline_kernel::Probe;
-use wordline_store::cached::Cached;
+use wordline_flash_cache::Cached;
 use wordline_store::{Array, Leaf, Store};
 
 pub(super) fn resident_bytes() -> u64 {

@@ -6,7 +6,7 @@ use crate::record::{Cell, Record};
 use crate::summary::{ratio, write_amplification};
 use std::iter::repeat_n;
 use wordline_observe::{Busy, Heading, ObserveError, Table, Values};
-use wordline_store::cached;
+use wordline_flash_cache as flash_cache;
 
 /// A row for each member of an array and interval of simulated time. Intervals of members can differ
 /// in width.
@@ -179,7 +179,7 @@ fn buffer_columns(cells: &Cells<'_>) -> Vec<Column> {
 
 fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
     type Count = fn(&Cell) -> u64;
-    type Pages = fn(&cached::Lists) -> u32;
+    type Pages = fn(&flash_cache::Lists) -> u32;
     let columns: [(&'static str, &'static str, Count); 4] = [
         (
             "cache_resident_hits",

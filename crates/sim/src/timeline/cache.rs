@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use wordline_config::plan;
 use wordline_kernel::Time;
 use wordline_observe::{CounterId, TimelineFile, TrackId};
-use wordline_store::cached::config::Mode;
-use wordline_store::cached::{Holding, Observation};
+use wordline_flash_cache::config::Mode;
+use wordline_flash_cache::{Holding, Observation};
 
 use super::ssd::SsdTracks;
 

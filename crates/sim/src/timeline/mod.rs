@@ -12,7 +12,8 @@ use wordline_config::Plan;
 use wordline_config::plan::{BEHIND, Device, Leaf};
 use wordline_kernel::{Probe, Time};
 use wordline_observe::{CounterId, ObserveError, TimelineFile, Window};
-use wordline_store::{OfDevice, cached};
+use wordline_flash_cache as flash_cache;
+use wordline_store::{OfDevice, behind_cache};
 use wordline_workload::grouped;
 
 use self::cache::CacheTracks;
@@ -175,7 +176,7 @@ impl Timeline {
 }
 
 /// Of an array of devices of one kind.
-type OfArray<T> = wordline_store::Observation<T>;
+type OfArray<T> = wordline_block::ArrayObservation<T>;
 /// Of a host in front of a store.
 type OfHost = wordline_host::Observation<OfArray<OfDevice>>;
 
@@ -201,15 +202,15 @@ impl Probe<OfArray<wordline_disk::Observation>> for Timeline {
     }
 }
 
-impl Probe<cached::Observation<OfArray<wordline_disk::Observation>>> for Timeline {
+impl Probe<flash_cache::Observation<OfArray<wordline_disk::Observation>>> for Timeline {
     fn observe(
         &mut self,
         now: Time,
-        heard: cached::Observation<OfArray<wordline_disk::Observation>>,
+        heard: flash_cache::Observation<OfArray<wordline_disk::Observation>>,
     ) {
         match heard.apart() {
             Ok(own) => self.device(0, now, OfDevice::Cache(own)),
-            Err(heard) => self.observe(now, heard.behind_cache()),
+            Err(heard) => self.observe(now, behind_cache(heard)),
         }
     }
 }

@@ -1,10 +1,13 @@
-//! What a probe hears of an array.
+//! Observations of an array and of its members, at any depth.
 
-use wordline_block::{Collecting, Member, Parts, Request};
+use crate::device::Collecting;
+use crate::member::Member;
+use crate::part::Parts;
+use crate::request::Request;
 
 /// Something that happened in an array of devices that `T` is heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observation<T> {
+pub enum ArrayObservation<T> {
     /// Something happened in a device that is no array itself. The requests that it tells of are parts of the
     /// array's, at the addresses of the device.
     Device(Member<T>),
@@ -22,30 +25,15 @@ pub enum Observation<T> {
     },
 }
 
-/// What is heard of a device, as something of a member of an array, at any depth.
-pub trait Heard: Copy {
+/// An observation of a device that can be a member of an array, at any depth.
+pub trait MemberObservation: Copy {
     /// The device that it all begins with.
     type Device: Copy;
     /// As member `member` of `members` outside.
-    fn outside(self, member: u32, members: u32) -> Observation<Self::Device>;
+    fn outside(self, member: u32, members: u32) -> ArrayObservation<Self::Device>;
 }
 
-impl Heard for wordline_device::Observation {
-    type Device = Self;
-    #[inline]
-    fn outside(self, member: u32, _members: u32) -> Observation<Self> {
-        Observation::Device(Member { member, of: self })
-    }
-}
-
-impl Heard for wordline_disk::Observation {
-    type Device = Self;
-    fn outside(self, member: u32, _members: u32) -> Observation<Self> {
-        Observation::Device(Member { member, of: self })
-    }
-}
-
-impl<T: Copy> Heard for Observation<T> {
+impl<T: Copy> MemberObservation for ArrayObservation<T> {
     type Device = T;
     #[inline]
     fn outside(self, member: u32, members: u32) -> Self {
@@ -53,7 +41,7 @@ impl<T: Copy> Heard for Observation<T> {
     }
 }
 
-impl<T> Observation<T> {
+impl<T> ArrayObservation<T> {
     /// The same of a member of something else.
     #[inline]
     #[must_use]
@@ -78,7 +66,7 @@ impl<T> Observation<T> {
     }
 }
 
-impl<T: Collecting> Collecting for Observation<T> {
+impl<T: Collecting> Collecting for ArrayObservation<T> {
     fn collection_steps(&self) -> u32 {
         match self {
             Self::Device(heard) => heard.of.collection_steps(),

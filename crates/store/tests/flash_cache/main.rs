@@ -17,7 +17,7 @@ use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
-use wordline_store::cached::{Cached, Config, Event, Figures, Observation, Plan};
+use wordline_flash_cache::{Cached, Config, Event, Figures, Observation, Plan};
 
 const PAGE: u64 = 4096;
 

@@ -12,7 +12,7 @@ use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
-use wordline_store::cached::{Cached, Config, Event, Observation, Plan};
+use wordline_flash_cache::{Cached, Config, Event, Observation, Plan};
 
 const PAGE: u64 = 4096;
 const PAGES_PER_BLOCK: u32 = 8;

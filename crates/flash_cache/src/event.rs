@@ -4,11 +4,10 @@ use std::convert::Infallible;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_block::{BeyondEnd, Failure, Member, Nested, Parts, PowerCut, Request};
+use wordline_block::{ArrayObservation, BeyondEnd, Failure, Member, MemberObservation, Nested, Parts, PowerCut, Request};
 use wordline_device::DeviceError;
 use wordline_kernel::Digest;
 
-use crate::observation::Heard;
 
 /// An event of one of the two tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,11 +49,11 @@ impl<B: wordline_block::Event> Nested for Event<B> {
     }
 }
 
-impl<B: Copy> Heard for Observation<B> {
+impl<B: Copy> MemberObservation for Observation<B> {
     type Device = Self;
     #[inline]
-    fn outside(self, member: u32, _members: u32) -> crate::Observation<Self> {
-        crate::Observation::Device(Member { member, of: self })
+    fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
+        ArrayObservation::Device(Member { member, of: self })
     }
 }
 

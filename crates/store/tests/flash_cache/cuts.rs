@@ -7,7 +7,7 @@ use wordline_ftl::GcKind;
 use wordline_partition::{Costs, Partition};
 use wordline_store::{AddressMap, Array};
 
-type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
+type OfDisks = wordline_block::ArrayObservation<wordline_disk::Observation>;
 pub type Store = Cached<Array<Disk>>;
 
 /// Hears of the pages of metadata that are begun, and of nothing else.
