@@ -1,4 +1,4 @@
-//! Caches: replacement policies, ghost lists, runs over traces, miss-ratio curves.
+//! Caches: replacement policies, ghost lists, runs over traces.
 //!
 //! Knows no storage word besides read, write and dirty. A cache knows its keys by small dense
 //! numbers ([`Entry`]); whoever owns the entries gives the numbers, answers what a policy may ask
@@ -13,7 +13,6 @@
 //! ```
 
 mod compact;
-pub mod curve;
 pub mod entry;
 pub mod ghost;
 pub mod halves;

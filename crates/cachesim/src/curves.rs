@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::Serialize;
-use wordline_cache::curve::{
+use wordline_miss_ratio::{
     Accuracy, Aet, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
 use wordline_cache::{Entry, Requests};

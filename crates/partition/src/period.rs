@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_cache::curve::ShardsSize;
+use wordline_miss_ratio::ShardsSize;
 use wordline_cache::{Ghosts, Index};
 use wordline_kernel::memory::Table;
 

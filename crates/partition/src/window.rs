@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_cache::Index;
-use wordline_cache::curve::{AetRate, Curve, Rate, ShardsRate, ShardsSize};
+use wordline_miss_ratio::{AetRate, Curve, Rate, ShardsRate, ShardsSize};
 use wordline_kernel::memory::Table;
 
 /// How the curve of a window is found.

@@ -7,7 +7,7 @@ mod zipf;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use wordline_cache::curve::Rate;
+use wordline_miss_ratio::Rate;
 use wordline_kernel::Stream;
 use wordline_partition::latency::{Model, cached_pages, over_provisioning};
 use wordline_partition::policy::locality_driven::{

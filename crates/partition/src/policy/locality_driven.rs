@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_cache::curve::{Curve, Rate};
+use wordline_miss_ratio::{Curve, Rate};
 use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 

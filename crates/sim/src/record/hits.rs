@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Request};
-use wordline_cache::curve::{Curve, Rate, ShardsSize};
+use wordline_miss_ratio::{Curve, Rate, ShardsSize};
 use wordline_config::Plan;
 use wordline_kernel::Time;
 use wordline_observe::Histogram;

@@ -7,7 +7,7 @@ use crate::outcome::{CacheOutcome, LeafOutcome, Outcome};
 use crate::record::{Hits, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_cache::curve::{Axis, Curve};
+use wordline_miss_ratio::{Axis, Curve};
 use wordline_config::plan::{Cached, Device};
 use wordline_disk::Figures;
 use wordline_kernel::Time;

@@ -2,16 +2,16 @@
 //! estimates against the exact one and against what theory says of them.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
-#[path = "shared/zipf.rs"]
+#[path = "../../cache/tests/shared/zipf.rs"]
 mod zipf;
 
 use std::num::NonZeroU32;
 
-use wordline_cache::curve::{
-    Aet, AetRate, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
-};
 use wordline_cache::{Entry, Replace, Replacement, Replacing, Requests};
 use wordline_kernel::Stream;
+use wordline_miss_ratio::{
+    Aet, AetRate, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
+};
 
 /// Draws of keys below `keys`, small ones more often than large ones the higher the power.
 fn draws(name: &str, count: usize, keys: u64, power: i32) -> Vec<u64> {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Stream;
 use wordline_kernel::random::splitmix;
 
-use crate::entry::Entry;
-use crate::keyed;
+use wordline_cache::Entry;
+use wordline_cache::keyed;
 
 /// The share of the keys that is looked at: above 0, at most 1.
 #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::Entry;
+use wordline_cache::Entry;
 
 /// Slots of the smallest stack.
 const SMALLEST: usize = 1 << 12;

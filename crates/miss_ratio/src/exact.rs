@@ -2,8 +2,8 @@
 
 use super::stack::Stack;
 use super::{Corner, Curve};
-use crate::entry::Entry;
-use crate::trace::Requests;
+use wordline_cache::Entry;
+use wordline_cache::Requests;
 
 /// The miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage
 /// hierarchies", IBM Systems Journal 1970): a request hits in an LRU cache exactly if fewer other

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use super::{Aet, AetRate, Curve, Rate, ShardsRate, ShardsSize};
-use crate::trace::Requests;
+use wordline_cache::Requests;
 
 /// A way to estimate a curve.
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::buckets::{Bucket, Buckets};
 use super::sample::{Numbers, Rate, Sample};
 use super::{Corner, Curve};
-use crate::entry::Entry;
-use crate::trace::Requests;
+use wordline_cache::Entry;
+use wordline_cache::Requests;
 
 /// AET over every request: constant time a request, 8 bytes by key.
 #[derive(Clone, Debug, Default)]

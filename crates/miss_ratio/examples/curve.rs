@@ -6,7 +6,7 @@
 //! written to the directory of temporary files first.
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/shared/zipf.rs"]
+#[path = "../../cache/tests/shared/zipf.rs"]
 mod zipf;
 
 use std::fs::File;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use cpu_time::ProcessTime;
 use wordline_cache::Requests;
-use wordline_cache::curve::{
+use wordline_cache::trace::Width;
+use wordline_miss_ratio::{
     Aet, AetRate, Axis, Curve, Exact, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
-use wordline_cache::trace::Width;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

@@ -22,7 +22,7 @@ use super::exact::{count, steps};
 use super::sample::{Numbers, Rate, Sample};
 use super::stack::Stack;
 use super::{Corner, Curve};
-use crate::entry::Entry;
+use wordline_cache::Entry;
 
 /// SHARDS at a fixed rate. Memory grows with the share of the keys that is looked at. At rate 1 it
 /// is the exact curve.
