@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::Serialize;
+use wordline_cache::{Entry, Requests};
 use wordline_miss_ratio::{
     Accuracy, Aet, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
-use wordline_cache::{Entry, Requests};
 use wordline_workload::grouped;
 
 use super::source::{Input, Numbering, Paging, Sink, pour};

@@ -4,10 +4,12 @@ use std::convert::Infallible;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_block::{ArrayObservation, BeyondEnd, Failure, Member, MemberObservation, Nested, Parts, PowerCut, Request};
+use wordline_block::{
+    ArrayObservation, BeyondEnd, Failure, Member, MemberObservation, Nested, Parts, PowerCut,
+    Request,
+};
 use wordline_device::DeviceError;
 use wordline_kernel::Digest;
-
 
 /// An event of one of the two tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

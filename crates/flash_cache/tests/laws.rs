@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 use wordline_block::{BlockDevice, Event as _, Op, Request};
 use wordline_disk::Disk;
+use wordline_flash_cache::{Cached, Config, Event, Observation, Plan};
 use wordline_ftl::allocate::Dimensions;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
-use wordline_flash_cache::{Cached, Config, Event, Observation, Plan};
 
 const PAGE: u64 = 4096;
 const PAGES_PER_BLOCK: u32 = 8;

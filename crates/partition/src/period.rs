@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_miss_ratio::ShardsSize;
 use wordline_cache::{Ghosts, Index};
 use wordline_kernel::memory::Table;
+use wordline_miss_ratio::ShardsSize;
 
 use crate::cost::Load;
 use crate::space::{Kind, Space};

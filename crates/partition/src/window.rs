@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_cache::Index;
-use wordline_miss_ratio::{AetRate, Curve, Rate, ShardsRate, ShardsSize};
 use wordline_kernel::memory::Table;
+use wordline_miss_ratio::{AetRate, Curve, Rate, ShardsRate, ShardsSize};
 
 /// How the curve of a window is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

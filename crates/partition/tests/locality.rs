@@ -7,8 +7,8 @@ mod zipf;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use wordline_miss_ratio::Rate;
 use wordline_kernel::Stream;
+use wordline_miss_ratio::Rate;
 use wordline_partition::latency::{Model, cached_pages, over_provisioning};
 use wordline_partition::policy::locality_driven::{
     LocalityDriven, TRAINED, Trained, Utilisation, miss_ratios, shift,

@@ -4,13 +4,13 @@ use wordline_config::Plan;
 use wordline_config::plan::{self, Device, Settle};
 use wordline_device::Ssd;
 use wordline_disk::Disk;
+use wordline_flash_cache::Cached;
 use wordline_ftl::Map;
 use wordline_host::Host;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_memory::{Estimate, GEOMETRY};
-use wordline_flash_cache::Cached;
 
-use crate::record::Recorder;
+use wordline_recorder::Recorder;
 
 /// What a run does that costs memory beside what its device takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

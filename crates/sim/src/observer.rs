@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::ops::Range;
 
+use wordline_block::ArrayObservation as Heard;
 use wordline_block::{Member as Of, Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::Device;
 use wordline_device::Observation;
-use wordline_kernel::{Probe, Time};
-use wordline_block::ArrayObservation as Heard;
 use wordline_flash_cache as flash_cache;
+use wordline_kernel::{Probe, Time};
 use wordline_store::OfDevice;
 
-use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
+use wordline_recorder::{Hits, Lanes, Recorder};
 
 /// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
 pub(crate) trait Observer<O>: Probe<O> {

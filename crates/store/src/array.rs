@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{ArrayObservation, BlockDevice, Busy, Completion, MemberObservation, Nested, Op, Parts, PowerCut, Request, Ticket};
+use wordline_block::{
+    ArrayObservation, BlockDevice, Busy, Completion, MemberObservation, Nested, Op, Parts,
+    PowerCut, Request, Ticket,
+};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use crate::address_map::{AddressMap, Extent};

@@ -6,7 +6,6 @@ use wordline_device::DeviceError;
 use wordline_disk::DiskError;
 use wordline_flash_cache::CachedError;
 
-
 /// A run that cannot go on, in an array of devices that fail with `E`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ArrayError<E> {

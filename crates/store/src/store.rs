@@ -5,11 +5,12 @@ use std::convert::Infallible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, BlockDevice, Busy, Collecting, Completion, Member, Nested, PowerCut, Request, Ticket,
+    ArrayObservation, BlockDevice, Busy, Collecting, Completion, Member, Nested, PowerCut, Request,
+    Ticket,
 };
 use wordline_device::Ssd;
-use wordline_flash_cache::{self as flash_cache, Cached};
 use wordline_disk::Disk;
+use wordline_flash_cache::{self as flash_cache, Cached};
 use wordline_ftl::Map;
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
@@ -161,7 +162,9 @@ impl Part for Disk {
 impl Part for Cached<Store> {
     fn outside(event: Self::Event) -> Event {
         match event {
-            flash_cache::Event::Flash(event) => only(DeviceEvent::Flash(event)).outside(FLASH, TIERS),
+            flash_cache::Event::Flash(event) => {
+                only(DeviceEvent::Flash(event)).outside(FLASH, TIERS)
+            }
             flash_cache::Event::Backing(event) => event.outside(BACKING, TIERS),
         }
     }

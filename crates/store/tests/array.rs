@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use wordline_block::ArrayObservation as Observation;
 use wordline_block::{BlockDevice, Event, Member, Op, Parts, Request};
 use wordline_device::{Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
@@ -12,7 +13,6 @@ use wordline_host_link::{nvme::Nvme, sata::Sata};
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
-use wordline_block::ArrayObservation as Observation;
 use wordline_store::{AddressMap, Array};
 
 /// A disk of some 100 pages a die, with `channels` x 2 dies.

@@ -5,6 +5,7 @@ use serde_json::json;
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::Ssd;
 use wordline_disk::Disk;
+use wordline_flash_cache::{Cached, Config, Plan};
 use wordline_ftl::Map;
 use wordline_ftl::allocate::Dimensions;
 use wordline_host_link::Interface;
@@ -12,7 +13,6 @@ use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
-use wordline_flash_cache::{Cached, Config, Plan};
 use wordline_store::{AddressMap, Array, Leaf, Store};
 
 const PAGE: u64 = 4096;

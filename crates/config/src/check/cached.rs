@@ -1,10 +1,10 @@
 //! The `[cache]` and `[disk]` tables.
 
 use wordline_device::config::{Buffer, Host, Ssd as Wiring};
+use wordline_flash_cache as flash_cache;
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_host_link::Interface;
-use wordline_flash_cache as flash_cache;
 
 use super::ssd::ftl_fault;
 use crate::costs::of_tiers;

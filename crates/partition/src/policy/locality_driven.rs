@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_miss_ratio::{Curve, Rate};
 use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
+use wordline_miss_ratio::{Curve, Rate};
 
 use super::Divide;
 use crate::latency::{Model, cached_pages};

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use wordline_config::Plan;
 use wordline_device::precondition::Preconditioned;
 use wordline_disk::Disk;
+use wordline_flash_cache::{Cached, Observation};
 use wordline_ftl::Mapping;
 use wordline_kernel::{Probe, Time};
 use wordline_store::Array;
-use wordline_flash_cache::{Cached, Observation};
 
 use super::Options;
 use super::disks::disks_of;
@@ -16,11 +16,11 @@ use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::prepared::{Left, resident_bytes};
 use super::watch::Watcher;
-use crate::devices::Device;
 use crate::observer::Observer;
-use crate::outcome::CacheOutcome;
-use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
+use wordline_recorder::{Hits, Lanes, Recorder};
+use wordline_results::Device;
+use wordline_results::outcome::CacheOutcome;
 
 /// What is heard of what lies behind the cache.
 type OfDisks = wordline_block::ArrayObservation<wordline_disk::Observation>;

@@ -1,9 +1,9 @@
 //! The time in which all streams issue requests.
 
-use crate::outcome::ContentionWindow;
-use crate::record::Recorder;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
+use wordline_recorder::Recorder;
+use wordline_results::outcome::ContentionWindow;
 
 /// When all of several streams issue requests: from when and until when, with the bytes served until then.
 #[derive(Debug, Default, Serialize, Deserialize)]

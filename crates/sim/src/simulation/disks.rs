@@ -1,13 +1,13 @@
 //! A run on hard disks.
 
 use serde::{Deserialize, Serialize};
+use wordline_block::ArrayObservation as Observation;
 use wordline_block::Member;
 use wordline_config::Plan;
 use wordline_config::plan::Store;
 use wordline_device::precondition::Preconditioned;
 use wordline_disk::Disk;
 use wordline_kernel::{Probe, Time};
-use wordline_block::ArrayObservation as Observation;
 use wordline_store::{AddressMap, Array};
 
 use super::Options;
@@ -17,8 +17,8 @@ use super::power_cuts::PowerCuts;
 use super::prepared::{Left, resident_bytes};
 use super::watch::Watcher;
 use crate::observer::Observer;
-use crate::record::Recorder;
 use crate::timeline::Timeline;
+use wordline_recorder::Recorder;
 
 /// The disks of a store, which is one or an array of them, as an array.
 pub(super) fn disks_of(store: &Store) -> Array<Disk> {

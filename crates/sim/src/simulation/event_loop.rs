@@ -3,9 +3,7 @@
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
-use crate::chip_load::ChipLoads;
 use crate::observer::{Drawn, Observer};
-use crate::record::Lanes;
 use crate::timeline::Timeline;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,6 +12,8 @@ use wordline_block::{BlockDevice, Busy, Event, Failure};
 use wordline_config::Plan;
 use wordline_config::plan::WarmUp;
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
+use wordline_recorder::Lanes;
+use wordline_recorder::chip_load::ChipLoads;
 use wordline_workload::WorkloadError;
 
 /// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of

@@ -4,12 +4,12 @@ use super::contention::Contention;
 use super::intake::{Input, Intake, Position};
 use super::watch::{Phase, Progress};
 use crate::error::SimulationError;
-use crate::record::Recorder;
 use serde::Serialize;
 use wordline_block::{BlockDevice, Completion, Request, Ticket};
 use wordline_config::Plan;
 use wordline_config::plan::WarmUp;
 use wordline_kernel::{Context, Probe, Time};
+use wordline_recorder::Recorder;
 use wordline_workload::WorkloadError;
 
 /// When the first request could be issued, [`Time::MAX`] if there is none; and of those that the device

@@ -2,13 +2,13 @@
 
 use super::trend::Trend;
 use crate::error::SimulationError;
-use crate::outcome::{InputCounts, Issued};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::path::Path;
 use wordline_block::{Completion, Op, Request};
 use wordline_config::plan::Replay;
 use wordline_kernel::{Since, Time};
+use wordline_results::outcome::{InputCounts, Issued};
 use wordline_workload::{Source, WorkloadError};
 
 /// The requests of a stream, and when they are issued.

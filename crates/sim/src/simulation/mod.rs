@@ -25,11 +25,8 @@ use self::watch::{BETWEEN_REPORTS, Watcher};
 pub use self::watch::{Phase, Progress, Watch};
 use crate::error::SimulationError;
 
-use crate::devices::{self};
+use crate::devices;
 use crate::memory::{self, estimate};
-use crate::outcome::{self, Issued, Outcome, Speed};
-use crate::record::Recorder;
-use crate::results::Results;
 use crate::state;
 use crate::timeline::{Timeline, TimelineOptions};
 use cpu_time::ProcessTime;
@@ -46,6 +43,9 @@ use wordline_device::precondition::Preconditioned;
 use wordline_ftl::Map;
 use wordline_kernel::Time;
 use wordline_memory::Limits;
+use wordline_recorder::Recorder;
+use wordline_results::outcome::{self, Issued, Outcome, Speed};
+use wordline_results::results::Results;
 
 /// What to do beside simulating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,8 @@ use super::event_loop::{Ended, LoopState, Stop, simulate_drawn};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
-use crate::devices::{self, Device};
+use crate::devices;
 use crate::observer::{Observer, Recorded, Several};
-use crate::outcome::CacheOutcome;
-use crate::record::Recorder;
 use crate::timeline::Timeline;
 use serde::Serialize;
 use wordline_block::BlockDevice;
@@ -17,10 +15,13 @@ use wordline_config::plan::{self};
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{DeviceError, Ssd};
 use wordline_disk::Disk;
+use wordline_flash_cache::Cached;
 use wordline_ftl::{Map, Mapping};
 use wordline_host::Host as HostSide;
 use wordline_kernel::Probe;
-use wordline_flash_cache::Cached;
+use wordline_recorder::Recorder;
+use wordline_results::Device;
+use wordline_results::outcome::CacheOutcome;
 use wordline_store::{Array, Leaf, Store};
 
 pub(super) fn resident_bytes() -> u64 {

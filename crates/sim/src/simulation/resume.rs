@@ -21,8 +21,8 @@ use super::watch::Watcher;
 use super::{Clocks, Options, Run, cached, disks, identity, require_memory};
 use crate::error::SimulationError;
 use crate::observer::{Observer, Several};
-use crate::record::Recorder;
 use crate::state::{self, StateError, kind};
+use wordline_recorder::Recorder;
 
 /// A run that is to go on: its inputs, what was asked for, and who hears of it.
 struct Resumed<'a, 'b, 'w> {

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 
 use wordline_config::plan;
-use wordline_kernel::Time;
-use wordline_observe::{CounterId, TimelineFile, TrackId};
 use wordline_flash_cache::config::Mode;
 use wordline_flash_cache::{Holding, Observation};
+use wordline_kernel::Time;
+use wordline_observe::{CounterId, TimelineFile, TrackId};
 
 use super::ssd::SsdTracks;
 

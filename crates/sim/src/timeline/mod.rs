@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use wordline_block::Member;
 use wordline_config::Plan;
 use wordline_config::plan::{BEHIND, Device, Leaf};
+use wordline_flash_cache as flash_cache;
 use wordline_kernel::{Probe, Time};
 use wordline_observe::{CounterId, ObserveError, TimelineFile, Window};
-use wordline_flash_cache as flash_cache;
 use wordline_store::{OfDevice, behind_cache};
 use wordline_workload::grouped;
 

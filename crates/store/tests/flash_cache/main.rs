@@ -10,6 +10,7 @@ use plain::{Collect, Counts, Plain, Policy};
 use serde_json::{Value, json};
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_disk::Disk;
+use wordline_flash_cache::{Cached, Config, Event, Figures, Observation, Plan};
 use wordline_ftl::Mapping;
 use wordline_ftl::allocate::Dimensions;
 use wordline_host_link::Interface;
@@ -17,7 +18,6 @@ use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
-use wordline_flash_cache::{Cached, Config, Event, Figures, Observation, Plan};
 
 const PAGE: u64 = 4096;
 

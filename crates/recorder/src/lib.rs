@@ -1,0 +1,188 @@
+//! Recorder of a run: turns the observations of devices into counts, histograms and time series.
+
+pub mod chip_load;
+mod counts;
+mod hits;
+mod met;
+mod parts;
+mod recorder;
+mod rows;
+mod served;
+
+pub use self::counts::{BufferCounts, Cell, Collections, FlashCounts, Longest, Power};
+pub use self::hits::{ByTier, Hits};
+pub use self::met::ReadsMet;
+pub use self::parts::PartSums;
+pub use self::recorder::{Lanes, Recorder};
+pub use self::served::Served;
+
+use serde::{Deserialize, Serialize};
+use wordline_block::Met;
+use wordline_ftl::GcKind;
+use wordline_ftl::gc::schedule::Trigger;
+use wordline_kernel::Time;
+use wordline_nand::Operation;
+use wordline_observe::{Busy, Intervals, Merge};
+
+/// What a run has recorded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// What was served, by stream.
+    pub streams: Vec<Served>,
+    /// What was served to all streams; complete once the record is closed.
+    pub total: Served,
+    /// The series.
+    pub series: Intervals<Cell>,
+    /// The longest response times, in intervals of their own.
+    pub worst: Intervals<Longest>,
+    /// Bus time of each channel.
+    pub channels: Busy,
+    /// Occupied time of each die.
+    pub dies: Busy,
+    /// Commands of one plane and of several, then those of each while another die of the package
+    /// was occupied.
+    pub commands: [u64; 4],
+    /// Collections, by kind and trigger; in the order in which they came first.
+    pub collections: Vec<Collections>,
+    /// Power cuts.
+    pub power: Power,
+    /// Reads of devices in which they may meet something.
+    pub reads_met: Option<Box<ReadsMet>>,
+}
+
+impl Record {
+    /// The same, empty, from `start` on; what buses and dies have done before is read off `lanes`.
+    fn starting(&self, start: Time, lanes: Lanes<'_>) -> Self {
+        Self {
+            series: self.series.starting(start),
+            worst: self.worst.starting(start),
+            channels: self.channels.starting(start, lanes.buses),
+            dies: self.dies.starting(start, lanes.dies),
+            ..self.clone()
+        }
+    }
+    /// Sums up the streams, ends all series at `end` and gives them the same intervals.
+    fn close(&mut self, end: Time) {
+        let Self { streams, total, .. } = self;
+        for served in streams {
+            total.merge(served);
+        }
+        let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
+        let width = grids
+            .map(|grid| grid.width())
+            .into_iter()
+            .max()
+            .unwrap_or_default();
+        self.series.widen(width);
+        self.channels.widen(width);
+        self.dies.widen(width);
+        self.series.close(end);
+        self.worst.close(end);
+        self.channels.close(end);
+        self.dies.close(end);
+    }
+    /// A die has left a command for which it was occupied from `from` until now.
+    #[inline]
+    fn worked(
+        &mut self,
+        now: Time,
+        from: Time,
+        operation: Operation,
+        pages: u32,
+        interleaved: bool,
+        gc: bool,
+    ) {
+        if gc {
+            let from = from.max(self.series.grid().start());
+            let add = |cell: &mut Cell, part| cell.flash.gc_die_time += part;
+            self.series.span(from, now, add);
+        }
+        if pages > 0 {
+            self.commands[usize::from(pages > 1) + 2 * usize::from(interleaved)] += 1;
+        }
+        self.series.at(now).flash.done[operation as usize] += u64::from(pages);
+    }
+    /// Time in which requests were in the device.
+    pub fn busy(&self) -> Time {
+        self.series.iter().map(|interval| interval.value.busy).sum()
+    }
+    #[cold]
+    fn collected(&mut self, kind: GcKind, trigger: Trigger, moved: u32, erased: u32, time: Time) {
+        let collections = &mut self.collections;
+        let known = collections
+            .iter()
+            .position(|known| (known.kind, known.trigger) == (kind, trigger));
+        let place = known.unwrap_or_else(|| {
+            collections.push(Collections {
+                kind,
+                trigger,
+                runs: 0,
+                moved: 0,
+                erased: 0,
+                time: Time::ZERO,
+                longest: Time::ZERO,
+            });
+            collections.len() - 1
+        });
+        let sum = &mut collections[place];
+        sum.runs += 1;
+        sum.moved += u64::from(moved);
+        sum.erased += u64::from(erased);
+        sum.time += time;
+        sum.longest = sum.longest.max(time);
+    }
+    #[cold]
+    fn met(&mut self, met: Met, response: Time) {
+        self.reads_met.get_or_insert_default().add(met, response);
+    }
+    /// The counters of the DRAM buffer of the whole run.
+    pub fn buffer(&self) -> BufferCounts {
+        let mut total = BufferCounts::default();
+        self.series
+            .iter()
+            .for_each(|interval| total.merge(&interval.value.buffer));
+        total
+    }
+    /// The flash counters of the whole run.
+    pub fn flash(&self) -> FlashCounts {
+        let mut total = FlashCounts::default();
+        self.series
+            .iter()
+            .for_each(|interval| total.merge(&interval.value.flash));
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_block::{Part, Parts};
+
+    /// Its place among the parts.
+    fn place(key: &str) -> usize {
+        let mut all = Part::ALL.iter();
+        all.position(|part| part.key == key).expect("a part")
+    }
+
+    #[test]
+    fn sums_go_beyond_64_bits_without_losing_a_picosecond() {
+        let long = Time::from_ps(u64::MAX / 2);
+        let parts = Parts {
+            host_queue: Time::from_ps(1),
+            link: long,
+            ..Parts::default()
+        };
+        let mut sums = PartSums::default();
+        for _ in 0..5 {
+            sums.add(&parts, parts.total());
+        }
+        let expected = u128::from(long.ps()) * 5;
+        let (of_queue, of_link) = (place("host_queue"), place("link"));
+        let of_five = sums.sums();
+        assert_eq!((of_five[of_queue], of_five[of_link]), (5, expected));
+        let ten = sums.plus(&sums);
+        assert_eq!(ten.count, 10);
+        let of_ten = ten.sums();
+        assert_eq!((of_ten[of_queue], of_ten[of_link]), (10, 2 * expected));
+    }
+}

@@ -1,0 +1,400 @@
+//! Hears a device and writes the record.
+
+use super::Record;
+use super::counts::{CacheCounts, CacheLists, Cell, Power};
+use super::rows::{Rows, Unnumbered, rows};
+use super::served::Served;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use wordline_block::{Op, Parts, PowerCut, Request};
+use wordline_config::Plan;
+use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
+use wordline_device::Observation;
+use wordline_flash_cache as flash_cache;
+use wordline_ftl::GcKind;
+use wordline_kernel::memory;
+use wordline_kernel::{BusyTime, Probe, Time};
+use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
+
+/// Most intervals of an automatic width whose longest response times are told.
+pub(super) const WORST_INTERVALS: usize = 64;
+
+/// Most intervals of a chosen width; a longer run doubles the width.
+pub(super) const MOST_WORST_INTERVALS: usize = 1024;
+
+pub(super) fn worst_grid(observe: &Observe) -> Grid {
+    match observe.worst_case_interval {
+        Some(width) => Grid::growing(width, MOST_WORST_INTERVALS),
+        None => Grid::growing(Time::from_us(1), WORST_INTERVALS),
+    }
+}
+
+/// How long the buses and the dies of a device have been busy, or those of several devices in their
+/// order.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a> {
+    /// By channel: time its bus has been busy.
+    pub buses: &'a [BusyTime],
+    /// By die, or by disk: time it has been busy.
+    pub dies: &'a [BusyTime],
+}
+
+/// Records a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Recorder {
+    pub(super) record: Record,
+    /// The empty record of what is measured, until it is.
+    unmeasured: Option<Box<Record>>,
+    /// Requests completed before anything was measured, by stream.
+    warm_up: Vec<u64>,
+    /// Requests in the device, and since when there are any.
+    pub(super) in_flight: u32,
+    pub(super) busy_since: Time,
+    pub(super) rows: Option<Rows>,
+    /// Rows of requests that are complete, and whose numbers are not known yet. Empty between two events.
+    #[serde(skip)]
+    unnumbered: VecDeque<Unnumbered>,
+    /// Rows that could not be kept; a run that has such is not written as a state.
+    #[serde(skip)]
+    pub(super) rows_error: Option<ObserveError>,
+}
+
+impl Recorder {
+    /// An empty record of a run of `plan`; with `requests`, a row for each request is kept (about 80
+    /// bytes of memory).
+    pub fn new(plan: &Plan, requests: bool) -> Self {
+        let ssds: Vec<_> = plan.ssds().collect();
+        let rows = requests.then(|| Rows::new(plan.array().is_some()));
+        // A cache before disks tells the busy times of its flash alone.
+        let disks = match plan.shape() {
+            Shape::CachedDisks => 0,
+            _ => plan.disks().len(),
+        };
+        Self::of(plan, &ssds, disks, plan.streams.len().max(1), rows)
+    }
+    /// An empty record of one of the devices of a run, which does not tell streams apart.
+    pub fn of_device(plan: &Plan, device: Device<'_>) -> Self {
+        match device.ssd() {
+            Some(ssd) => Self::of(plan, &[ssd], 0, 1, None),
+            None => Self::of(plan, &[], 1, 1, None),
+        }
+    }
+    /// A record of SSDs, and of disks, whose mechanisms count as dies.
+    pub(super) fn of(
+        plan: &Plan,
+        ssds: &[&Ssd],
+        disks: usize,
+        streams: usize,
+        rows: Option<Rows>,
+    ) -> Self {
+        let grid = match plan.series {
+            Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
+            Series::Fixed { interval } => Grid::fixed(interval),
+        };
+        let channels = ssds.iter().map(|ssd| ssd.dimensions.channels);
+        let channels = channels.sum::<u32>() as usize;
+        let dies = ssds.iter().map(|ssd| ssd.device.part.layout.dies);
+        let dies = dies.sum::<u32>() as usize + disks;
+        let grid = grid.for_lanes(dies.max(channels));
+        let served = Served::new(plan.observe.marginal_response);
+        let record = Record {
+            streams: vec![served.clone(); streams],
+            total: served,
+            series: Intervals::new(grid),
+            worst: Intervals::new(worst_grid(&plan.observe)),
+            channels: Busy::new(grid, channels),
+            dies: Busy::new(grid, dies),
+            commands: [0; 4],
+            collections: Vec::new(),
+            power: Power::default(),
+            reads_met: None,
+        };
+        Self {
+            unmeasured: plan.observe.warm_up.map(|_| Box::new(record.clone())),
+            warm_up: vec![0; streams],
+            record,
+            in_flight: 0,
+            busy_since: Time::ZERO,
+            rows,
+            unnumbered: VecDeque::new(),
+            rows_error: None,
+        }
+    }
+    /// What a record of a run takes of memory, with so many rows of requests if they are kept.
+    pub fn memory(plan: &Plan, rows: Option<u64>) -> [memory::Table; 4] {
+        let intervals = match plan.series {
+            Series::Automatic { intervals } => u64::from(intervals),
+            Series::Fixed { .. } => 0, // as many as the run is long
+        };
+        let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(|ssd| u64::from(of(ssd))).sum();
+        let dies: u64 = sum(|ssd| ssd.device.part.layout.dies);
+        let channels: u64 = sum(|ssd| ssd.dimensions.channels);
+        let streams = plan.streams.len().max(1) as u64 + 1;
+        [
+            memory::Table::grown::<[u64; 10]>("rows of requests", rows.unwrap_or(0)),
+            memory::Table::grown::<u64>("busy times", intervals * (dies + channels)),
+            memory::Table::grown::<Cell>("time series", intervals),
+            memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
+        ]
+    }
+    /// A cache has looked for the pages of a read.
+    #[inline]
+    pub fn found(&mut self, now: Time, pages: flash_cache::Pages) {
+        let found = CacheCounts(pages);
+        self.record.series.at(now).cache.merge(&found);
+    }
+    /// A request of a cache whose space moves has begun.
+    #[inline]
+    pub fn lists(&mut self, now: Time, lists: flash_cache::Lists) {
+        let lists = CacheLists(Some(lists));
+        self.record.series.at(now).lists.merge(&lists);
+    }
+    /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
+    /// asked for.
+    pub fn finish(mut self, end: Time) -> (Record, Result<Option<Table>, ObserveError>) {
+        if self.in_flight > 0 {
+            self.rest(end);
+        }
+        self.record.close(end);
+        (self.record, rows(self.rows, self.rows_error))
+    }
+    /// Requests completed so far, by stream; those before measuring began, too.
+    pub fn completed(&self) -> impl Iterator<Item = u64> + '_ {
+        let measured = self.record.streams.iter().zip(&self.warm_up);
+        measured.map(|(served, before)| {
+            before + served.count() + served.trims.count() + served.flushes.count()
+        })
+    }
+    /// The warm-up is over: the record begins at `now`, up to when buses and dies have done what `lanes` say.
+    pub fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        let Some(empty) = self.unmeasured.take() else {
+            return;
+        };
+        self.warm_up = self.completed().collect();
+        self.record = empty.starting(now, lanes);
+        self.busy_since = now;
+        self.rows = self.rows.take().map(Rows::emptied);
+    }
+    /// Bytes served so far, by stream.
+    pub fn bytes(&self) -> Vec<u64> {
+        let streams = self.record.streams.iter();
+        streams.map(|served| served.bytes.iter().sum()).collect()
+    }
+
+    /// When an interval of the busy times ends next.
+    #[inline]
+    pub fn next_look(&self) -> Time {
+        let Record { channels, dies, .. } = &self.record;
+        channels.until().min(dies.until())
+    }
+    /// Nothing has happened since the last event, and nothing will before `until`: reads off the busy
+    /// times of the intervals that are over by then.
+    pub fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.record.channels.pass(until, lanes.buses);
+        self.record.dies.pass(until, lanes.dies);
+    }
+    /// What buses and dies are at is broken off and does not count: the power fails, or the run ends.
+    pub fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.record.channels.break_off(now, lanes.buses);
+        self.record.dies.break_off(now, lanes.dies);
+    }
+
+    /// The same as [`Probe::observe`], for those who pass on what they hear.
+    #[inline]
+    pub fn hear(&mut self, now: Time, observation: Observation) {
+        self.observe(now, observation);
+    }
+
+    /// A request begins, with which there are `in_flight`.
+    #[inline]
+    pub fn admitted(&mut self, now: Time, in_flight: u32) {
+        if in_flight == 1 {
+            self.busy_since = now;
+        }
+        self.in_flight = in_flight;
+    }
+
+    /// One of those in flight has ended.
+    #[inline]
+    pub fn left(&mut self, now: Time) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
+            self.rest(now);
+        }
+    }
+
+    /// Nothing is in flight any more.
+    pub fn power_cut(&mut self, now: Time, cut: &PowerCut) {
+        if self.in_flight > 0 {
+            self.rest(now);
+            self.in_flight = 0;
+        }
+        self.record.power.add(now, cut);
+    }
+
+    /// The device has been busy until now.
+    pub(super) fn rest(&mut self, now: Time) {
+        let add = |cell: &mut Cell, part| cell.busy += part;
+        self.record.series.span(self.busy_since, now, add);
+    }
+
+    /// An SSD has completed a request; the bytes of a write count as written to it.
+    #[inline(always)]
+    pub fn written(&mut self, now: Time, request: &Request, failed: bool) {
+        if request.op == Op::Write && !failed {
+            self.record.series.at(now).flash.host_written_bytes += request.bytes;
+        }
+    }
+
+    /// A request is done, of an array in `member` last.
+    #[inline(always)]
+    pub fn request(&mut self, now: Time, request: &Request, parts: &Parts, member: u32) {
+        let Request {
+            stream,
+            op,
+            bytes,
+            arrival,
+            ..
+        } = *request;
+        let index = op as usize;
+        let latency = now - arrival;
+        let record = &mut self.record;
+        let served = &mut record.streams[stream as usize];
+        served.last_completion = now;
+        if index >= 2 {
+            served.add_without_data(op, latency);
+        } else {
+            served.add(index, bytes, latency, parts);
+            let cell = record.series.at(now);
+            cell.latency[index].record(latency);
+            cell.bytes[index] += bytes;
+            let longest = &mut record.worst.at(now).0[index];
+            *longest = (*longest).max(Some(latency));
+        }
+        if self.rows.is_some() {
+            // Copies, so that what is only added to sums needs no memory.
+            let (request, parts) = (*request, *parts);
+            self.keep_row(&request, latency, &parts, member);
+        }
+    }
+
+    /// Keeps the row of a request until its number is known.
+    #[cold]
+    #[inline(never)]
+    fn keep_row(&mut self, request: &Request, latency: Time, parts: &Parts, member: u32) {
+        let row = Unnumbered::new(request, latency, parts, member);
+        self.unnumbered.push_back(row);
+    }
+    /// Adds the first row whose number was not known. Without a number, because the store failed while it took the request, the
+    /// row is dropped.
+    pub fn number_row(&mut self, number: Option<u64>) {
+        let (Some(rows), Some(row), Some(number)) =
+            (&mut self.rows, self.unnumbered.pop_front(), number)
+        else {
+            return;
+        };
+        if let Err(error) = rows.push(row, number) {
+            self.rows_error = Some(error);
+            self.rows = None;
+        }
+    }
+    /// Whether a row is kept for each request.
+    #[inline]
+    pub fn keeps_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+}
+
+impl Probe<Observation> for Recorder {
+    const HEARS_PIECES: bool = false;
+    // Where an observation is made its kind is known: in line, nothing is left of the others.
+    #[inline(always)]
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            // By reference: its parts are too long to be copied once more.
+            Observation::Request {
+                ref request,
+                ref parts,
+                failed,
+            } => {
+                self.left(now);
+                self.request(now, request, parts, 0);
+                self.written(now, request, failed);
+            }
+            Observation::Die {
+                from,
+                operation,
+                pages,
+                interleaved,
+                gc,
+                ..
+            } => {
+                self.record
+                    .worked(now, from, operation, pages, interleaved, gc);
+            }
+            Observation::Buffer(heard) => self.record.series.at(now).buffer.hear(heard),
+            Observation::PagesWritten { pages } => {
+                self.record.series.at(now).flash.host_page_writes += u64::from(pages);
+            }
+            Observation::Programmed { of, bytes } => {
+                self.record.series.at(now).flash.programmed[of as usize] += bytes;
+            }
+            Observation::ReadAhead { used } => {
+                let flash = &mut self.record.series.at(now).flash;
+                if used {
+                    flash.read_ahead_used += 1;
+                } else {
+                    flash.read_ahead += 1;
+                }
+            }
+            Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
+            Observation::UnwrittenRead => {
+                self.record.series.at(now).flash.unwritten_pages_read += 1;
+            }
+            Observation::TrimBegun { pages } => {
+                self.record.series.at(now).flash.pages_trim_asked += pages;
+            }
+            Observation::PageTrimmed => self.record.series.at(now).flash.pages_trimmed += 1,
+            Observation::MetadataPage { program } => {
+                let flash = &mut self.record.series.at(now).flash;
+                let pages = if program {
+                    &mut flash.own_page_programs
+                } else {
+                    &mut flash.own_page_reads
+                };
+                *pages += 1;
+            }
+            Observation::BlockRetired { replaced } => {
+                let flash = &mut self.record.series.at(now).flash;
+                flash.blocks_retired += 1;
+                flash.spares_taken += u64::from(replaced);
+            }
+            Observation::Retried { retries } => {
+                self.record.series.at(now).flash.read_retries += u64::from(retries);
+            }
+            Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
+            Observation::Collected {
+                kind,
+                trigger,
+                moved,
+                erased,
+                from,
+                ..
+            } => {
+                let flash = &mut self.record.series.at(now).flash;
+                flash.gc_runs += 1;
+                flash.gc_pages_moved += u64::from(moved);
+                flash.gc_time += now - from;
+                flash.refreshes += u64::from(kind == GcKind::Refresh);
+                self.record
+                    .collected(kind, trigger, moved, erased, now - from);
+            }
+            Observation::Read { met, response } => self.record.met(met, response),
+            Observation::Admitted { in_flight } => self.admitted(now, in_flight),
+            Observation::PowerCut(cut) => self.power_cut(now, &cut),
+            Observation::Bus { .. }
+            | Observation::Array { .. }
+            | Observation::FreeBlocks { .. } => {}
+        }
+    }
+}

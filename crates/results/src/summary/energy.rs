@@ -1,0 +1,100 @@
+//! What the flash took.
+
+use crate::outcome::SsdOutcome;
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_device::Usage;
+use wordline_kernel::Time;
+use wordline_nand::Energy;
+use wordline_recorder::FlashCounts;
+
+/// What the flash took, from the first arrival to the last event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Energy")]
+pub struct EnergySummary {
+    /// Energy of array reads, from the first arrival to the last event: supply voltage x read current x array time, for every plane that works.
+    pub read_mj: f64,
+    /// Energy of array programs.
+    pub program_mj: f64,
+    /// Energy of erases.
+    pub erase_mj: f64,
+    /// Energy of the interface of the dies while the bus is in use for them.
+    pub bus_mj: f64,
+    /// Energy that dies take while they are not occupied.
+    pub standby_mj: f64,
+    /// The sum of the five. Host link, controller and DRAM are not modelled.
+    pub total_mj: f64,
+}
+
+impl EnergySummary {
+    /// What a die took that was used so during `span`.
+    pub(crate) fn of_die(energy: &Energy, usage: &Usage, work: Time, span: Time) -> Self {
+        let mj = |nj: f64| nj / 1e6;
+        let [read, program, erase, bus] = energy.stages_nj(usage.array, usage.bus).map(mj);
+        let mut sum = Self {
+            read_mj: read,
+            program_mj: program,
+            erase_mj: erase,
+            bus_mj: bus,
+            standby_mj: mj(energy.standby_nj(span.since(work))),
+            total_mj: 0.0,
+        };
+        sum.total_mj = sum.read_mj + sum.program_mj + sum.erase_mj + sum.bus_mj + sum.standby_mj;
+        sum
+    }
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        Self {
+            read_mj: self.read_mj + other.read_mj,
+            program_mj: self.program_mj + other.program_mj,
+            erase_mj: self.erase_mj + other.erase_mj,
+            bus_mj: self.bus_mj + other.bus_mj,
+            standby_mj: self.standby_mj + other.standby_mj,
+            total_mj: self.total_mj + other.total_mj,
+        }
+    }
+}
+
+/// What an operation of the arrays took on average. mJ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeanEnergy {
+    read: f64,
+    program: f64,
+    erase: f64,
+}
+
+impl MeanEnergy {
+    /// Of all that `flash` counts, which took `energy`.
+    pub(crate) fn new(energy: &EnergySummary, flash: &FlashCounts) -> Self {
+        let each = |mj: f64, count: u64| mj / count.max(1) as f64;
+        Self {
+            read: each(energy.read_mj, flash.page_reads()),
+            program: each(energy.program_mj, flash.page_programs()),
+            erase: each(energy.erase_mj, flash.erases()),
+        }
+    }
+    /// Of pages that were read and programmed elsewhere.
+    pub(crate) fn of_moves(&self, pages: u64) -> f64 {
+        (self.read + self.program) * pages as f64
+    }
+    pub(crate) fn of_programs(&self, pages: u64) -> f64 {
+        self.program * pages as f64
+    }
+    pub(crate) fn of_erases(&self, blocks: u64) -> f64 {
+        self.erase * blocks as f64
+    }
+}
+
+/// The energy of every die of a device during `span`.
+pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySummary> {
+    let occupied = ssd.record.dies.totals();
+    let dies = ssd.device.usage.iter().zip(occupied);
+    dies.map(|(usage, work)| EnergySummary::of_die(&ssd.plan.energy, usage, work, span))
+        .collect()
+}
+
+/// The energy of all dies of a device during `span`.
+pub(crate) fn sum_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> EnergySummary {
+    let dies = energy_of_dies(ssd, span);
+    dies.iter()
+        .fold(EnergySummary::default(), |sum, die| sum.plus(die))
+}

@@ -1,0 +1,24 @@
+//! Figures from counts and times.
+
+use crate::device::Device;
+use wordline_device::Usage;
+use wordline_kernel::Time;
+
+pub(super) fn us(time: Time) -> f64 {
+    time.as_us()
+}
+
+/// A part of a whole, or programs per page that the host wrote; none of nothing.
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The mean of counts; zero without any.
+pub(crate) fn mean(values: impl Iterator<Item = u32> + Clone) -> f64 {
+    let count = values.clone().count().max(1) as f64;
+    values.map(u64::from).sum::<u64>() as f64 / count
+}
+
+pub(super) fn usage(devices: &[Device]) -> impl Iterator<Item = &Usage> + Clone {
+    devices.iter().flat_map(|device| &device.usage)
+}

@@ -1,0 +1,85 @@
+//! What the device was asked to do.
+
+use crate::outcome::{Issued, Outcome};
+use crate::summary::StreamInput;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::ops::{Deref, DerefMut};
+use wordline_config::plan::Replay;
+use wordline_recorder::FlashCounts;
+
+/// What the device was asked to do, by all streams together.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "Input")]
+pub struct InputSummary {
+    #[serde(flatten)]
+    #[allow(missing_docs)]
+    pub of: StreamInput,
+    /// Pages read that were never written: served without a flash request, in zero time.
+    pub unwritten_pages_read: u64,
+}
+
+impl Deref for InputSummary {
+    type Target = StreamInput;
+    fn deref(&self) -> &StreamInput {
+        &self.of
+    }
+}
+
+impl DerefMut for InputSummary {
+    fn deref_mut(&mut self) -> &mut StreamInput {
+        &mut self.of
+    }
+}
+
+pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
+    let (counts, served) = (outcome.counts(), &outcome.record.total);
+    let mut replays = outcome
+        .streams
+        .iter()
+        .map(|issued| replay_name(&issued.replay));
+    let replay = replays.next().unwrap_or_default();
+    let alike = replays.all(|other| other == replay);
+    let slots = outcome.plan.slots();
+    let depths = outcome
+        .streams
+        .iter()
+        .map(|issued| queue_depth(slots, &issued.replay));
+    let single = match outcome.streams.as_slice() {
+        [single] => Some(single),
+        _ => None,
+    };
+    let generated = outcome.plan.load(0).is_some();
+    let of = StreamInput {
+        replay: if alike { replay } else { "mixed" },
+        time_scale: single.and_then(Issued::time_scale),
+        recorded_s: single.filter(|_| !generated).and_then(Issued::recorded_s),
+        warm_up_requests: outcome.streams.iter().map(|issued| issued.unmeasured).sum(),
+        queue_depth: match replay {
+            "closed-loop" | "think-time" if alike => depths.sum(),
+            _ => slots,
+        },
+        ..StreamInput::new(&counts, served)
+    };
+    InputSummary {
+        of,
+        unwritten_pages_read: flash.unwritten_pages_read,
+    }
+}
+
+pub(crate) fn replay_name(replay: &Replay) -> &'static str {
+    match replay {
+        Replay::OpenLoop { .. } => "open-loop",
+        Replay::ClosedLoop { .. } => "closed-loop",
+        Replay::ThinkTime { .. } => "think-time",
+    }
+}
+
+/// Requests that can be under way: those of a closed loop, or as many as the device has `slots`, if there is a bound.
+pub(crate) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
+    match replay {
+        Replay::OpenLoop { .. } => slots,
+        Replay::ClosedLoop { queue_depth } => Some(*queue_depth),
+        Replay::ThinkTime { .. } => Some(1),
+    }
+}

@@ -1,0 +1,103 @@
+//! What was done of each cost.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_device::GradeCounts;
+
+use super::figures::ratio;
+use crate::device::Device;
+
+/// Pages by the mode in which they were, or had been, programmed (`nand.programming`).
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ByMode")]
+pub struct ByMode {
+    /// Of medium cost.
+    pub medium: u64,
+    /// Of low cost.
+    pub low: u64,
+    /// Of high cost.
+    pub high: u64,
+    /// Of medium cost with reduced wear.
+    pub reduced: u64,
+}
+
+impl ByMode {
+    fn new([medium, low, high, reduced]: [u64; 4]) -> Self {
+        Self {
+            medium,
+            low,
+            high,
+            reduced,
+        }
+    }
+}
+
+/// What was done of each cost, where pages are not all programmed alike (`nand.programming`, `ftl.regulation`).
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Regulation")]
+pub struct RegulationSummary {
+    /// Pages read for the host, by how they had been programmed.
+    pub host_reads: ByMode,
+    /// Pages programmed for the host.
+    pub host_writes: ByMode,
+    /// Pages that collections moved.
+    pub moves: ByMode,
+    /// Pages written again for the sake of their reads.
+    pub rewrites: u64,
+    /// Pages that were to be, and when their turn came were so already, were gone, or found no room.
+    pub rewrites_skipped: u64,
+    /// Pages written again for each page read or programmed for the host.
+    pub rewrite_ratio: Option<f64>,
+    /// Wear of all programs of the run, in those of a medium one.
+    pub wear: f64,
+    /// Wear of a program, in those of a medium one.
+    pub wear_per_program: Option<f64>,
+    /// Wear of the block that has worn most during the run, in medium programs.
+    pub wear_per_block_max: f64,
+    /// What the scheme keeps beside the map, of all pages of the host: tags and histories. Bits.
+    pub storage_bits: u64,
+}
+
+impl RegulationSummary {
+    /// None if no device programs pages in several modes.
+    pub(super) fn new(devices: &[Device]) -> Option<Self> {
+        let graded = || {
+            devices
+                .iter()
+                .filter_map(|device| Some((device, device.graded.as_ref()?)))
+        };
+        graded().next()?;
+        let sum = |of: fn(&GradeCounts) -> [u64; 4]| {
+            graded().fold([0; 4], |sum: [u64; 4], (_, device)| {
+                let more = of(&device.counts);
+                std::array::from_fn(|mode| sum[mode] + more[mode])
+            })
+        };
+        let count = |of: fn(&GradeCounts) -> u64| -> u64 {
+            graded().map(|(_, device)| of(&device.counts)).sum()
+        };
+        let (reads, writes) = (sum(|counts| counts.reads), sum(|counts| counts.writes));
+        let rewrites = count(|counts| counts.rewrites);
+        let wear = || graded().flat_map(|(_, device)| device.wear.iter().copied());
+        let programs: u64 = graded().map(|(_, device)| device.programs).sum();
+        let of_host: u64 = reads.iter().chain(&writes).sum();
+        Some(Self {
+            host_reads: ByMode::new(reads),
+            host_writes: ByMode::new(writes),
+            moves: ByMode::new(sum(|counts| counts.moves)),
+            rewrites,
+            rewrites_skipped: count(|counts| counts.rewrites_skipped),
+            rewrite_ratio: ratio(rewrites, of_host),
+            wear: wear().sum::<u64>() as f64 / 1e3,
+            wear_per_program: ratio(wear().sum(), programs * 1000),
+            wear_per_block_max: wear().max().unwrap_or(0) as f64 / 1e3,
+            storage_bits: graded()
+                .map(|(device, graded)| {
+                    let storage = graded.counts.storage;
+                    u64::from(storage.bits_per_page) * u64::from(device.user_pages)
+                        + 8 * u64::from(storage.bytes)
+                })
+                .sum(),
+        })
+    }
+}

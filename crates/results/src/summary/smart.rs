@@ -1,0 +1,168 @@
+//! What a device would say of its health to the host: the log page SMART / Health Information of NVMe (Base Specification 1.4, section
+//! 5.14.1.2), for what there is of it in the model.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_nand::Block;
+
+use crate::device::Device;
+use crate::outcome::{Outcome, SsdOutcome};
+
+/// Available spare below which a device warns, percent. NVMe leaves it to the vendor.
+const SPARE_THRESHOLD: u8 = 10;
+/// Bytes of a data unit: 1,000 times 512.
+const DATA_UNIT_BYTES: u64 = 512_000;
+
+/// The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are those of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Smart")]
+pub struct SmartSummary {
+    /// Name of the device, as in `members`; of a single one, that of the configuration.
+    pub name: String,
+    /// Critical warning, in bits. Bit 0 (1): the available spare is below its threshold. Bit 3 (8): the media is read-only. The others are
+    /// never set.
+    pub critical_warning: u8,
+    /// Spare blocks left, of those behind the blocks that were bad from the factory, rounded down. Percent; null without any.
+    pub available_spare: Option<u8>,
+    /// Available spare below which the device warns. Percent.
+    pub available_spare_threshold: u8,
+    /// Mean erases of the blocks in use, with the cycles before the run, of `nand.endurance_cycles`, rounded down. Percent: it can be beyond 100,
+    /// and 255 stands for all beyond 254.
+    pub percentage_used: u8,
+    /// Data that the host read, rounded up. 1,000 units of 512 bytes.
+    pub data_units_read: u64,
+    /// Data that the host wrote, of writes without an error, rounded up. 1,000 units of 512 bytes.
+    pub data_units_written: u64,
+    /// Bytes that the flash programmed: Physical Media Units Written of the log page SMART / Health Information Extended (C0h) of OCP's
+    /// Datacenter NVMe SSD Specification, which has it in bytes. By 512,000 times `smart[].data_units_written` it is the write
+    /// amplification, but for the rounding.
+    pub physical_media_written_bytes: u64,
+    /// Reads completed.
+    pub host_read_commands: u64,
+    /// Writes completed.
+    pub host_write_commands: u64,
+    /// Time in which the device held requests, rounded down. Minutes.
+    pub controller_busy_time_min: u64,
+    /// Power cuts: none is told of before.
+    pub unsafe_shutdowns: u64,
+    /// Pages that the host asked for, or wrote in part, and that could not be corrected.
+    pub media_errors: u64,
+}
+
+impl SmartSummary {
+    /// The SSDs of a run that are no caches.
+    pub(super) fn all(outcome: &Outcome) -> Vec<Self> {
+        if outcome.members.is_empty() {
+            let is_ssd = outcome.caches.is_empty();
+            let ssds = outcome.ssds().filter(|_| is_ssd);
+            return ssds
+                .map(|ssd| Self::new(&outcome.plan.name, &ssd))
+                .collect();
+        }
+        let leaves = outcome.leaves().into_iter();
+        let ssds = leaves.filter_map(|leaf| {
+            let (plan, device) = leaf.leaf.of.ssd().zip(leaf.device)?;
+            let ssd = SsdOutcome {
+                plan,
+                record: leaf.record,
+                device,
+            };
+            leaf.cache
+                .is_none()
+                .then(|| Self::new(&leaf.leaf.name, &ssd))
+        });
+        ssds.collect()
+    }
+
+    fn new(name: &str, ssd: &SsdOutcome<'_>) -> Self {
+        let (device, served) = (ssd.device, &ssd.record.total);
+        let bad = device.bad_blocks.as_ref();
+        let available_spare = bad.and_then(|bad| percent(bad.spare, bad.spare + bad.taken));
+        let is_read_only = bad.is_some_and(|bad| bad.failures.read_only.is_some());
+        let flash = ssd.record.flash();
+        let units = |bytes: u64| bytes.div_ceil(DATA_UNIT_BYTES);
+        let commands = [0, 1].map(|op| served.latency[op].count());
+        Self {
+            name: name.into(),
+            critical_warning: warnings(available_spare, is_read_only),
+            available_spare,
+            available_spare_threshold: SPARE_THRESHOLD,
+            percentage_used: used(cycles(ssd), ssd.plan.device.part.endurance_cycles),
+            data_units_read: units(served.bytes[0]),
+            data_units_written: units(flash.host_written_bytes),
+            physical_media_written_bytes: flash.programmed_bytes(),
+            host_read_commands: commands[0],
+            host_write_commands: commands[1],
+            controller_busy_time_min: ssd.record.busy().as_secs() as u64 / 60,
+            unsafe_shutdowns: ssd.record.power.cuts,
+            media_errors: media_errors(device),
+        }
+    }
+}
+
+/// Whole percent of all; none of nothing.
+fn percent(part: u32, all: u32) -> Option<u8> {
+    (u64::from(part) * 100)
+        .checked_div(all.into())
+        .map(|percent| percent as u8)
+}
+
+fn warnings(available_spare: Option<u8>, is_read_only: bool) -> u8 {
+    let is_low = available_spare.is_some_and(|spare| spare < SPARE_THRESHOLD);
+    u8::from(is_low) | u8::from(is_read_only) << 3
+}
+
+/// Cycles that a block in use has borne on average.
+fn cycles(ssd: &SsdOutcome<'_>) -> f64 {
+    let part = &ssd.plan.device.part;
+    let spare = ssd.plan.device.ftl.config.spare_blocks;
+    let in_use = part.layout.blocks_per_plane - spare;
+    let mut borne = (0_u32..).map(Block).zip(&ssd.device.erases);
+    let (blocks, erases) = borne
+        .by_ref()
+        .filter(|(block, _)| part.layout.block_in_plane(*block) < in_use)
+        .fold((0_u64, 0_u64), |(blocks, sum), (_, erases)| {
+            (blocks + 1, sum + u64::from(*erases))
+        });
+    let before = part.failing.as_ref().map(|failing| failing.cycles);
+    let before = before.or_else(|| part.reader.as_ref().map(|reader| reader.cycles));
+    before.unwrap_or_default() + erases as f64 / blocks.max(1) as f64
+}
+
+fn used(cycles: f64, endurance_cycles: u32) -> u8 {
+    let percent = 100.0 * cycles / f64::from(endurance_cycles.max(1));
+    if percent >= 255.0 { 255 } else { percent as u8 }
+}
+
+fn media_errors(device: &Device) -> u64 {
+    device.read_errors.map_or(0, |counts| counts.host_failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values at the edges of their definitions: below the threshold, not at it; 254 is the last that stands for itself.
+    #[test]
+    fn values_are_those_of_the_log_page() {
+        assert_eq!(percent(1, 10), Some(10));
+        assert_eq!(percent(1, 11), Some(9));
+        assert_eq!(percent(0, 0), None);
+        assert_eq!(warnings(None, false), 0);
+        assert_eq!(warnings(Some(10), false), 0);
+        assert_eq!(warnings(Some(9), false), 1);
+        assert_eq!(warnings(Some(100), true), 8);
+        assert_eq!(warnings(Some(0), true), 9);
+        for (cycles, percent) in [
+            (0.0, 0),
+            (29.9, 0),
+            (30.0, 1),
+            (3_000.0, 100),
+            (7_649.0, 254),
+            (7_650.0, 255),
+            (1e9, 255),
+        ] {
+            assert_eq!(used(cycles, 3_000), percent, "{cycles}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Several streams beside each other: what each got, and what the others cost it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_host_link::Class;
+use wordline_kernel::Time;
+use wordline_workload::InputFile;
+
+use crate::outcome::{ContentionWindow, InputCounts, Issued, Outcome};
+use crate::summary::ExcessOf;
+use crate::summary::{
+    Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput, queue_depth, replay_name,
+};
+use wordline_config::plan;
+use wordline_recorder::Served;
+
+/// A stream of a run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Stream")]
+pub struct StreamSummary {
+    /// Its name.
+    pub name: String,
+    /// How urgent its commands are, where the interface tells streams apart.
+    pub class: Class,
+    /// What each stream of `[[streams]]` or --stream asked for, with the meanings of `input`. The list is empty where a run has one stream without a name.
+    pub input: StreamInput,
+    /// Its response times, with the meanings of `latency`.
+    pub latency: LatencyByOp,
+    /// The parts of their means, with the meanings of `breakdown`.
+    pub breakdown: ByOp<Breakdown>,
+    /// Its requests beyond the marginal response time, with the meanings of `excess`.
+    pub excess: ByOp<ExcessOf>,
+    /// With the meanings of `throughput`, from its own first arrival, or the end of the warm-up, to its own last completion.
+    pub throughput: Throughput,
+    /// Its share of the bytes read and written in the whole run; once all is served, this is what was asked for.
+    pub bytes_share: Option<f64>,
+    /// Its share of the bytes read and written while all streams issued requests (`fairness.contest_from_s` to `contest_until_s`).
+    pub contest_share: Option<f64>,
+    /// Response times of the same requests with no other stream on the device, with the meanings of `latency`; with --slowdown.
+    pub alone: Option<LatencyByOp>,
+    /// Mean response time with the others / alone; with --slowdown.
+    pub slowdown: Option<ByOp<Option<f64>>>,
+}
+
+/// What a stream asked the device to do.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct StreamInput {
+    /// A trace, generated load, or streams of both.
+    #[schemars(extend("enum" = ["trace", "generated", "mixed"]))]
+    pub kind: &'static str,
+    /// The files of the trace.
+    pub files: Vec<InputFile>,
+    /// Digest of the bytes of the trace that were read; null for generated load, and for several streams, which have their own.
+    pub digest: Option<String>,
+    /// Open or closed loop, or a request at a time with think times; mixed if the streams differ.
+    #[schemars(extend("enum" = ["open-loop", "closed-loop", "think-time", "mixed"]))]
+    pub replay: &'static str,
+    /// Open loop: what recorded times were multiplied by. Null in a closed loop, and for several streams, which have their own.
+    pub time_scale: Option<f64>,
+    /// From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.
+    pub recorded_s: Option<f64>,
+    /// Open loop: slots of the device queue, of an array those of each member; null where it takes as many as come, or members differ. Closed loop: outstanding requests.
+    pub queue_depth: Option<u32>,
+    /// Read and write requests admitted to the device since measuring began.
+    pub requests: u64,
+    /// Of these, reads.
+    pub reads: u64,
+    /// Of these, writes.
+    pub writes: u64,
+    /// Of the writes, those that are durable on completion (FUA); without a DRAM buffer all are.
+    pub durable_writes: u64,
+    /// Trims admitted to the device; `latency.trim` has their response times, `flash.pages_trimmed` their pages.
+    pub trims: u64,
+    /// Flushes admitted to the device; `latency.flush` has their response times.
+    pub flushes: u64,
+    /// Requests of all kinds admitted during the warm-up, which are in no other figure; those of them that completed later are among the
+    /// completed ones.
+    pub warm_up_requests: u64,
+    /// Flushes of the input, dropped because no device has a DRAM buffer.
+    pub flushes_ignored: u64,
+    /// Bad lines of the trace, skipped because --on-bad-line skip was given.
+    pub lines_skipped: u64,
+    /// Changes to requests of the trace that options asked for: clamped, sorted, stacked, expanded, wrapped or scaled.
+    pub requests_adjusted: u64,
+    /// Bytes of completed reads.
+    pub read_bytes: u64,
+    /// Bytes of completed writes.
+    pub written_bytes: u64,
+}
+
+/// How fairly several streams were served: over the time in which all of them issued requests, and by what they cost each other.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Fairness {
+    /// When every stream with requests had issued its first one.
+    pub contest_from_s: Option<f64>,
+    /// When a stream had issued its last one, or stopped at its time.
+    pub contest_until_s: Option<f64>,
+    /// Jain's index of the bytes served to each stream in between, (sum x)^2 / (n sum x^2): 1 if
+    /// all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative
+    /// Measure of Fairness and Discrimination).
+    pub jain_index: Option<f64>,
+    /// Smallest slowdown / largest slowdown: 1 if all are slowed down equally (Gabor, Weiss and
+    /// Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With
+    /// --slowdown.
+    pub slowdown_ratio: Option<f64>,
+    /// Sum over the streams of mean response time alone / beside the others: as many as there are streams if nobody is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.
+    pub weighted_speedup: Option<f64>,
+    /// Harmonic mean of the same ratios, streams / sum of slowdowns (Luo, Gummaraju and Franklin, ISPASS 2001). With --slowdown.
+    pub harmonic_speedup: Option<f64>,
+}
+
+/// The streams of a run, if they have names.
+pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
+    let all: u64 = outcome.record.total.bytes.iter().sum();
+    let streams = outcome.plan.streams.iter().zip(&outcome.streams);
+    let streams = streams.zip(&outcome.record.streams).enumerate();
+    streams
+        .map(|(place, ((stream, issued), served))| StreamSummary {
+            name: stream.name.clone(),
+            class: stream.class,
+            input: input(outcome.plan.slots(), stream, issued, served),
+            latency: LatencySummary::by_op(served),
+            breakdown: Breakdown::by_op(served),
+            excess: ExcessOf::by_op(served),
+            throughput: Throughput::new(
+                served,
+                outcome
+                    .measured_from
+                    .or(issued.first_arrival)
+                    .unwrap_or(Time::ZERO),
+            ),
+            bytes_share: share(served.bytes.iter().sum(), all),
+            contest_share: outcome.contention.as_ref().and_then(|window| {
+                share(window.bytes[place]?, window.bytes.iter().flatten().sum())
+            }),
+            alone: None,
+            slowdown: None,
+        })
+        .collect()
+}
+
+fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
+}
+
+fn input(
+    slots: Option<u32>,
+    stream: &plan::Stream,
+    issued: &Issued,
+    served: &Served,
+) -> StreamInput {
+    StreamInput {
+        kind: if stream.workload.is_some() {
+            "generated"
+        } else {
+            "trace"
+        },
+        replay: replay_name(&issued.replay),
+        time_scale: issued.time_scale(),
+        recorded_s: issued.recorded_s().filter(|_| stream.workload.is_none()),
+        queue_depth: queue_depth(slots, &issued.replay),
+        warm_up_requests: issued.unmeasured,
+        ..StreamInput::new(&issued.counts, served)
+    }
+}
+
+impl StreamInput {
+    /// What was issued, and served of it.
+    pub(crate) fn new(issued: &InputCounts, served: &Served) -> Self {
+        Self {
+            requests: issued.requests(),
+            reads: issued.reads,
+            writes: issued.writes,
+            durable_writes: issued.durable_writes,
+            trims: issued.trims,
+            flushes: issued.flushes,
+            flushes_ignored: issued.flushes_ignored,
+            read_bytes: served.bytes[0],
+            written_bytes: served.bytes[1],
+            ..Self::default()
+        }
+    }
+}
+
+impl StreamSummary {
+    /// Sets the response times of this stream without the others beside those that it had with them.
+    pub(crate) fn compare(&mut self, alone: &LatencyByOp) {
+        let slowdown = |together: &LatencySummary, alone: &LatencySummary| {
+            let alone = alone.mean_us.filter(|&mean| mean > 0.0)?;
+            Some(together.mean_us? / alone)
+        };
+        self.slowdown = Some(ByOp {
+            all: slowdown(&self.latency.all, &alone.all),
+            read: slowdown(&self.latency.read, &alone.read),
+            write: slowdown(&self.latency.write, &alone.write),
+        });
+        self.alone = Some(*alone);
+    }
+}
+
+impl Fairness {
+    /// Of the bytes served in a window.
+    pub(crate) fn new(window: Option<&ContentionWindow>) -> Self {
+        let bytes = window.map(|window| window.bytes.iter().flatten().copied());
+        Self {
+            contest_from_s: window.map(|window| window.from.as_secs()),
+            contest_until_s: window.map(|window| window.until.as_secs()),
+            jain_index: bytes.and_then(|bytes| jain(&bytes.collect::<Vec<u64>>())),
+            slowdown_ratio: None,
+            weighted_speedup: None,
+            harmonic_speedup: None,
+        }
+    }
+
+    /// Takes in how much each stream was slowed down; nothing unless all that asked are known.
+    pub(crate) fn compare(&mut self, streams: &[StreamSummary]) {
+        let asking = streams.iter().filter(|stream| stream.input.requests > 0);
+        let slowdowns = asking.map(|stream| stream.slowdown?.all.filter(|&one| one > 0.0));
+        let Some(slowdowns) = slowdowns.collect::<Option<Vec<f64>>>() else {
+            return;
+        };
+        if slowdowns.is_empty() {
+            return;
+        }
+        let least = slowdowns.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = slowdowns.iter().copied().fold(0.0, f64::max);
+        self.slowdown_ratio = Some(least / most);
+        self.weighted_speedup = Some(slowdowns.iter().map(|slowdown| 1.0 / slowdown).sum());
+        self.harmonic_speedup = Some(slowdowns.len() as f64 / slowdowns.iter().sum::<f64>());
+    }
+}
+
+/// Jain's index of shares, (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything.
+/// None if nobody has anything.
+fn jain(shares: &[u64]) -> Option<f64> {
+    let sum: f64 = shares.iter().map(|&share| share as f64).sum();
+    let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Jain, Chiu and Hawe 1984: if k of n users share all equally, and the others get nothing, the index
+    /// is k / n.
+    #[test]
+    fn k_of_n_users_make_an_index_of_k_over_n() {
+        for n in 1..8 {
+            for k in 1..=n {
+                let shares: Vec<u64> = (0..n).map(|user| if user < k { 4096 } else { 0 }).collect();
+                let index = jain(&shares).unwrap();
+                assert!(
+                    (index - k as f64 / n as f64).abs() < 1e-12,
+                    "{k} of {n}: {index}"
+                );
+            }
+        }
+        assert_eq!(jain(&[0, 0]), None);
+        assert_eq!(jain(&[]), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! Slow requests: the worst case of each interval, and what response times have beyond a marginal one.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_kernel::Time;
+use wordline_observe::{Excess, Intervals, Merge};
+
+use crate::summary::ByOp;
+use wordline_recorder::{Longest, Served};
+
+/// The longest response times, interval by interval.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WorstCase {
+    /// Width of the intervals of simulated time, from the start of the clock or the end of the warm-up on, for the maximum
+    /// response times: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the
+    /// run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64
+    /// cover it.
+    pub interval_s: f64,
+    #[serde(flatten)]
+    #[allow(missing_docs)]
+    pub by_op: ByOp<WorstCaseOf>,
+}
+
+/// The longest response time of each interval.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WorstCaseOf {
+    /// Worst-case response time (Jung 2013, section 7.6.2): the longest response time of the requests that were completed in an interval, mean of the intervals in which there was one.
+    pub mean_us: Option<f64>,
+    /// The longest of them, and of the run. Exact.
+    pub max_us: Option<f64>,
+    /// The longest response time of each interval in turn; null where no request was completed. Exact.
+    pub intervals_us: Vec<Option<f64>>,
+}
+
+impl WorstCase {
+    pub(crate) fn new(worst: &Intervals<Longest>) -> Self {
+        let of = |longest: fn(&Longest) -> Option<Time>| {
+            WorstCaseOf::new(worst.iter().map(|interval| longest(interval.value)))
+        };
+        Self {
+            interval_s: worst.grid().width().as_secs(),
+            by_op: ByOp {
+                all: of(|longest| longest.0[0].max(longest.0[1])),
+                read: of(|longest| longest.0[0]),
+                write: of(|longest| longest.0[1]),
+            },
+        }
+    }
+}
+
+impl WorstCaseOf {
+    fn new(longest: impl Iterator<Item = Option<Time>>) -> Self {
+        let intervals_us: Vec<_> = longest.map(|one| one.map(Time::as_us)).collect();
+        let known: Vec<f64> = intervals_us.iter().copied().flatten().collect();
+        Self {
+            mean_us: (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64),
+            max_us: known.iter().copied().reduce(f64::max),
+            intervals_us,
+        }
+    }
+}
+
+/// What requests took beyond the marginal response time, and that time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Excess")]
+pub struct ExcessSummary {
+    /// The acceptable response time, `observe.marginal_response_ms`. Excess waiting time is the
+    /// part of a response time beyond it (Jung 2013, section 7.6.3, footnote 4, with 30 ms).
+    pub marginal_response_us: f64,
+    #[serde(flatten)]
+    #[allow(missing_docs)]
+    pub by_op: ByOp<ExcessOf>,
+}
+
+/// What requests took beyond the marginal response time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExcessOf {
+    /// Requests that took longer than that. Exact.
+    pub requests: u64,
+    /// Their share of the completed requests.
+    pub share: Option<f64>,
+    /// The sum of their excess.
+    pub sum_s: f64,
+    /// Their mean excess.
+    pub mean_us: Option<f64>,
+    /// The longest excess.
+    pub max_us: Option<f64>,
+    /// The distribution of the excess, upwards.
+    pub above: Vec<AboveSummary>,
+}
+
+/// How many requests have a longer excess.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Above")]
+pub struct AboveSummary {
+    /// An excess: 0, then 1, 2 and 5 in each power of ten from 1 us to 1000 s, up to the first that no request is above.
+    pub excess_us: f64,
+    /// Requests with a longer excess. Exact.
+    pub requests: u64,
+}
+
+impl ExcessSummary {
+    pub(crate) fn new(marginal: Time, served: &Served) -> Self {
+        Self {
+            marginal_response_us: marginal.as_us(),
+            by_op: ExcessOf::by_op(served),
+        }
+    }
+}
+
+impl ExcessOf {
+    pub(crate) fn by_op(served: &Served) -> ByOp<Self> {
+        let [read, write] = &served.excess;
+        let mut all = read.clone();
+        all.merge(write);
+        let [reads, writes] = [0, 1].map(|op: usize| served.latency[op].count());
+        ByOp {
+            all: Self::new(&all, reads + writes),
+            read: Self::new(read, reads),
+            write: Self::new(write, writes),
+        }
+    }
+    fn new(excess: &Excess, requests: u64) -> Self {
+        let tally = excess.tally();
+        Self {
+            requests: tally.count(),
+            share: (requests > 0).then(|| tally.count() as f64 / requests as f64),
+            sum_s: tally.sum_ps() as f64 / 1e12,
+            mean_us: tally.mean_us(),
+            max_us: tally.max().map(Time::as_us),
+            above: excess
+                .above()
+                .iter()
+                .map(|above| AboveSummary {
+                    excess_us: above.than.as_us(),
+                    requests: above.count,
+                })
+                .collect(),
+        }
+    }
+}
