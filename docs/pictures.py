@@ -24,8 +24,8 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from wordline.terminal import console as terminal
-from wordline.terminal.run import print_summary
+from wordline._render.terminal import console as terminal
+from wordline._render.terminal.run import print_summary
 
 COMMAND = "wordline run demo --trace postgresql-mixed.csv.gz --out out/demo"
 TRACE = "postgresql-mixed.csv.gz"

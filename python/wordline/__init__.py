@@ -11,57 +11,54 @@ Latencies in the summary are in microseconds, times in the tables carry their un
 column's name. The same device, trace, seed and version give the same digest on any machine.
 """
 
-import sys
-from types import ModuleType
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wordline import config
+    from wordline._api.catalogue import Metric, Policy, Preset, metrics, policies, presets
+    from wordline._api.comparison import Comparison, compare
+    from wordline._api.package import Package, package
+    from wordline._api.policy import PolicyClass, PolicyError, Replacement, View
+    from wordline._api.progress import Progress
+    from wordline._api.result import Result, Table
+    from wordline._api.simulation import Interrupted, RunError, run
+    from wordline._api.state import preparation, prepare, resume
+    from wordline._api.trace_stat import TraceStat
+    from wordline._api.traces import TraceFormat, trace_convert, trace_formats, trace_stat
+    from wordline._caching.cache import CacheProgress, CacheResult, CacheSummary, cache
+    from wordline._caching.mrc import MrcResult, MrcSummary, mrc
+    from wordline._caching.plan_cache import PlanResult, PlanSummary, plan_cache
+    from wordline._calibration.calibrate import Calibration, CalibrationSummary, calibrate
+    from wordline._lab import LabInterrupted, lab
+    from wordline._lab.results import Lab
+    from wordline._search import Search, SearchInterrupted, search
+    from wordline._sweep import Sweep, SweepInterrupted, sweep, sweep_plan
     from wordline._wordline import WordlineError
-    from wordline.cache import CacheProgress, CacheResult, CacheSummary, cache
-    from wordline.calibrate import Calibration, CalibrationSummary, calibrate
-    from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
-    from wordline.comparison import Comparison, compare
-    from wordline.lab import LabInterrupted, lab
-    from wordline.lab.results import Lab
-    from wordline.mrc import MrcResult, MrcSummary, mrc
-    from wordline.package import Package, package
-    from wordline.plan_cache import PlanResult, PlanSummary, plan_cache
-    from wordline.policy import PolicyClass, PolicyError, Replacement, View
-    from wordline.progress import Progress
-    from wordline.result import Result, Table
-    from wordline.search import Search, SearchInterrupted, search
-    from wordline.simulation import Interrupted, RunError, run
-    from wordline.stat import TraceStat
-    from wordline.state import preparation, prepare, resume
     from wordline.summary import Summary
-    from wordline.sweep import Sweep, SweepInterrupted, sweep, sweep_plan
-    from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
 
     __version__: str
 
 # By module, the names that are imported when they are first used.
 _NAMES = {
     "_wordline": ("WordlineError",),
-    "cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
-    "calibrate": ("Calibration", "CalibrationSummary", "calibrate"),
-    "catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
-    "comparison": ("Comparison", "compare"),
-    "lab": ("LabInterrupted", "lab"),
-    "lab.results": ("Lab",),
-    "mrc": ("MrcResult", "MrcSummary", "mrc"),
-    "package": ("Package", "package"),
-    "plan_cache": ("PlanResult", "PlanSummary", "plan_cache"),
-    "policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
-    "progress": ("Progress",),
-    "result": ("Result", "Table"),
-    "search": ("Search", "SearchInterrupted", "search"),
-    "simulation": ("Interrupted", "RunError", "run"),
-    "stat": ("TraceStat",),
-    "state": ("preparation", "prepare", "resume"),
+    "_api.catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
+    "_api.comparison": ("Comparison", "compare"),
+    "_api.package": ("Package", "package"),
+    "_api.policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
+    "_api.progress": ("Progress",),
+    "_api.result": ("Result", "Table"),
+    "_api.simulation": ("Interrupted", "RunError", "run"),
+    "_api.state": ("preparation", "prepare", "resume"),
+    "_api.trace_stat": ("TraceStat",),
+    "_api.traces": ("TraceFormat", "trace_convert", "trace_formats", "trace_stat"),
+    "_caching.cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
+    "_caching.mrc": ("MrcResult", "MrcSummary", "mrc"),
+    "_caching.plan_cache": ("PlanResult", "PlanSummary", "plan_cache"),
+    "_calibration.calibrate": ("Calibration", "CalibrationSummary", "calibrate"),
+    "_lab": ("LabInterrupted", "lab"),
+    "_lab.results": ("Lab",),
+    "_search": ("Search", "SearchInterrupted", "search"),
+    "_sweep": ("Sweep", "SweepInterrupted", "sweep", "sweep_plan"),
     "summary": ("Summary",),
-    "sweep": ("Sweep", "SweepInterrupted", "sweep", "sweep_plan"),
-    "traces": ("TraceFormat", "trace_convert", "trace_formats", "trace_stat"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -86,20 +83,6 @@ if not TYPE_CHECKING:  # a name that is in no module is a fault to who checks ty
 def __dir__() -> list[str]:
     return sorted([*__all__, *(name for name in globals() if name.startswith("__")), "__version__"])
 
-
-FUNCTIONS = ("cache", "calibrate", "lab", "mrc", "package", "plan_cache", "search", "sweep")
-
-
-class _Package(ModuleType):
-    """The import of a module puts it into its package under its own name. Those of `FUNCTIONS` are
-    the functions of these modules."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        function = name in FUNCTIONS and isinstance(value, ModuleType)
-        super().__setattr__(name, getattr(value, name) if function else value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 __all__ = [
     "CacheProgress",

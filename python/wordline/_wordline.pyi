@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from wordline.progress import Progress
+from wordline._api.progress import Progress
 
 class WordlineError(Exception): ...
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from wordline import _wordline, arguments, small_file
+from wordline import _wordline
+from wordline._internal import arguments, small_file
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -204,7 +205,7 @@ def _read_file(name: str) -> str:
 def _no_such_device(name: str) -> str:
     import difflib
 
-    from wordline.catalogue import presets
+    from wordline._api.catalogue import presets
 
     near = difflib.get_close_matches(name, [preset["name"] for preset in presets()], n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
@@ -215,7 +216,7 @@ def _no_such_device(name: str) -> str:
 
 
 def _preset_names() -> str:
-    from wordline.catalogue import presets
+    from wordline._api.catalogue import presets
 
     return ", ".join(preset["name"] for preset in presets())
 

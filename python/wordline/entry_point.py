@@ -15,7 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 
 def main() -> int:
     """The `wordline` command; returns its exit code."""
-    from wordline import limits
+    from wordline._internal import limits
 
     reason = limits.short_of_files()
     if reason is None:

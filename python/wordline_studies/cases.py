@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from wordline import WordlineError
+from wordline._sweep.plan import Point
+from wordline._sweep.tasks import Known, Task
+from wordline._sweep.work import Run
 from wordline.config import Source, Value
 from wordline.summary import Summary
-from wordline.sweep.plan import Point
-from wordline.sweep.tasks import Known, Task
-from wordline.sweep.work import Run
 from wordline_studies.figure import Setup
 from wordline_studies.runs import Runs
 

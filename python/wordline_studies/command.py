@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wordline import WordlineError, interruption, output_folder, units, written
-from wordline.claim import claimed
+from wordline import WordlineError
+from wordline._api.options import ON, PROGRESS, Options, flag, value
+from wordline._internal import interruption, output_folder, written
+from wordline._internal.claim import claimed
+from wordline._render import units
 from wordline.cli.command import command
 from wordline.cli.exit import DONE, FAILED, fault
-from wordline.cli.options import ON, PROGRESS, Options, flag, value
 from wordline.cli.streams import is_quiet, shows_progress
 
 if TYPE_CHECKING:

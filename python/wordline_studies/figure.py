@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import wordline
+from wordline._api.package import Package
 from wordline._render.charts import Plot
 from wordline.config import Device, Value
-from wordline.package import Package
 from wordline_studies.generated import Generated
 from wordline_studies.runs import Runs
 

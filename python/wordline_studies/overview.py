@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import wordline
-from wordline import output_folder, pages
+from wordline._internal import output_folder
+from wordline._render import html
 from wordline_studies.figure import VERDICTS, Verdict
 from wordline_studies.results import Results
 
@@ -57,7 +58,7 @@ class Overview:
         return [Path(file) for file in files]
 
     def _page(self, links: Mapping[str, str]) -> str:
-        return pages.render(
+        return html.render(
             "wordline_studies",
             "overview.html.jinja",
             {},
@@ -65,7 +66,7 @@ class Overview:
             links=links,
             verdicts=VERDICTS,
             version=wordline.__version__,
-            code=pages.code,
+            code=html.code,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import wordline
-from wordline import pages, units
+from wordline._render import html, units
 from wordline_studies.figure import POINTS, Published, Row
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def render(results: Results) -> str:
         for place, plot in enumerate(figure.plots)
     }
     claims = [claim for figure in results.figures for claim in figure.claims]
-    return pages.render(
+    return html.render(
         "wordline_studies",
         "study.html.jinja",
         drawn,
@@ -39,7 +39,7 @@ def render(results: Results) -> str:
         published=published,
         ours=ours,
         difference=difference,
-        code=pages.code,
+        code=html.code,
     )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import wordline
-from wordline import output_folder, units
-from wordline.rounding import rounded
+from wordline._internal import output_folder
+from wordline._internal.rounding import rounded
+from wordline._render import units
 from wordline_studies.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict, as_asserted
 
 

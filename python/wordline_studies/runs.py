@@ -6,12 +6,12 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
-from wordline.sweep import run
-from wordline.sweep.engine import SUMMARIES, State
-from wordline.sweep.journal import Journal
-from wordline.sweep.tasks import Task, share
-from wordline.sweep.work import Run
-from wordline.sweep.workers import Workers, here, workers_of
+from wordline._sweep import run
+from wordline._sweep.engine import SUMMARIES, State
+from wordline._sweep.journal import Journal
+from wordline._sweep.tasks import Task, share
+from wordline._sweep.work import Run
+from wordline._sweep.workers import Workers, here, workers_of
 
 
 class Runs:

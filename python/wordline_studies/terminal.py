@@ -11,11 +11,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from wordline.sweep.engine import State
-from wordline.terminal.console import console
-from wordline.terminal.progress import clock
-from wordline.terminal.sweep import Line
-from wordline.units import many
+from wordline._render.terminal.console import console
+from wordline._render.terminal.progress import clock
+from wordline._render.terminal.sweep import Line
+from wordline._render.units import many
+from wordline._sweep.engine import State
 from wordline_studies.figure import VERDICTS, Claim, Figure, Study, Verdict
 from wordline_studies.overview import Overview
 from wordline_studies.page import difference, ours, published

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from wordline import trace_input
+from wordline._api import trace_input
 from wordline_studies.figure import Setup
 
 BUNDLED = Path(trace_input.bundled())

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from conftest import Command
 
-from wordline import WordlineError, _wordline, bench, cli
-from wordline.bench import Machine, Measure, Run
-from wordline.terminal.benchmarks import print_bench
+from wordline import WordlineError, _wordline, cli
+from wordline._dev import bench
+from wordline._dev.bench import Machine, Measure, Run
+from wordline._render.terminal.benchmarks import print_bench
 
 RATE = '[{"work": "rr4k", "peak_memory_bytes": 1, "rates": [{"unit": "r", "per_cpu_s": %s}]}]'
 MACHINE = Machine(event_ns=10.0, access_ns=50.0)

@@ -17,7 +17,7 @@ from conftest import Command, environment, msr
 from test_report import needs_browser, opened
 
 import wordline as package
-from wordline.cache import CacheInput, CacheRun, CacheSummary
+from wordline._caching.cache import CacheInput, CacheRun, CacheSummary
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 # Hits of the first 10,000,000 requests, on which public simulators agree.

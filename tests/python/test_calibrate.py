@@ -13,7 +13,7 @@ from conftest import Command
 
 import wordline
 from wordline import WordlineError, config
-from wordline.error_fit import CONSTANTS, Point, cost, fit_errors, predicted
+from wordline._calibration.error_fit import CONSTANTS, Point, cost, fit_errors, predicted
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")

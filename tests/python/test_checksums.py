@@ -12,7 +12,8 @@ import pytest
 from conftest import TINY, Command, msr
 
 import wordline as package
-from wordline import WordlineError, checksums
+from wordline import WordlineError
+from wordline._internal import checksums
 
 READERS = {
     "report": ("report", "here"),

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wordline
-from wordline import statistics
-from wordline.comparison_page import MAIN, key_values, per_cent, verdict
-from wordline.metric import metric
-from wordline.pages import charts_of
-from wordline.sweep.effects import Effects, pareto
-from wordline.sweep.plan import Plan
-from wordline.sweep.report import lines_of, render
-from wordline.terminal.comparison import print_comparison
+from wordline._internal import statistics
+from wordline._render.comparison_page import MAIN, key_values, per_cent, verdict
+from wordline._render.html import charts_of
+from wordline._render.metric import metric
+from wordline._render.terminal.comparison import print_comparison
+from wordline._sweep.effects import Effects, pareto
+from wordline._sweep.plan import Plan
+from wordline._sweep.report import lines_of, render
 
 LOAD = """
 [workload]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import wordline as package
-from wordline.replay import replayed
+from wordline._render.replay_text import replayed
 
 ROOT = Path(__file__).parents[2]
 TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wordline.trace_input import BUNDLED
+from wordline._api.trace_input import BUNDLED
 from wordline_studies import STUDIES
 
 ROOT = Path(__file__).parents[2]

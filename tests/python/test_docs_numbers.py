@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import wordline
-from wordline import cli, units
+from wordline import cli
+from wordline._render import units
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRACE = "postgresql-mixed.csv.gz"

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import wordline
-from wordline import fio
+from wordline._importers import fio
+from wordline._importers.fio import logs
 from wordline._wordline import WordlineError
 from wordline.cli import main
-from wordline.fio import logs
 
 
 def streams(tmp_path: Path, text: str, section: str | None = None) -> fio.Load:

@@ -195,7 +195,7 @@ def test_the_curve_goes_through_what_an_lru_cache_hits():
 
 
 def test_the_report_draws_the_curve_with_the_point(tmp_path: Path):
-    from wordline.pages import charts_of
+    from wordline._render.html import charts_of
 
     result = package.run("xia2017-read-cache", trace=TRACE, overrides=SMALL, requests=False)
     drawn = charts_of(result.report(tmp_path / "report.html").read_text())["cache-curve"]

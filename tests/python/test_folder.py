@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from wordline import WordlineError, output_folder
+from wordline import WordlineError
+from wordline._internal import output_folder
 
 
 def text(content: str) -> Callable[[str], object]:

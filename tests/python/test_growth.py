@@ -10,13 +10,14 @@ from browser import needs_browser, require_fits
 from conftest import Command
 
 import wordline.config
-from wordline import cli, growth
-from wordline.growth import cost as growth_cost
-from wordline.growth import count as counting
-from wordline.growth import page as growth_page
-from wordline.growth.cost import Cost, Line, Measured
-from wordline.growth.count import Count
-from wordline.growth.sweeps import (
+from wordline import cli
+from wordline._dev import growth
+from wordline._dev.growth import cost as growth_cost
+from wordline._dev.growth import count as counting
+from wordline._dev.growth import page as growth_page
+from wordline._dev.growth.cost import Cost, Line, Measured
+from wordline._dev.growth.count import Count
+from wordline._dev.growth.sweeps import (
     CAPACITIES,
     DEVICE,
     FOOTPRINT_PAGES,
@@ -26,7 +27,7 @@ from wordline.growth.sweeps import (
     Sweep,
     sweeps,
 )
-from wordline.growth.terminal import print_growth
+from wordline._dev.growth.terminal import print_growth
 
 SMALL: Settings = {"nand.geometry.blocks_per_plane": 16, "ftl.over_provisioning_ratio": 0.3}
 

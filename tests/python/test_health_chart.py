@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from wordline.report import time_series
+from wordline._render.report import time_series
 
 COUNTS = ("read_retries", "refreshes", "blocks_retired", "spares_taken")
 

@@ -107,7 +107,7 @@ def test_a_library_leaves_signals_alone() -> None:
     code = (
         "import signal; names = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]\n"
         "before = [signal.getsignal(name) for name in names]\n"
-        "import wordline, wordline.cli, wordline.cli.app, wordline.output_folder\n"
+        "import wordline, wordline.cli, wordline.cli.app, wordline._internal.output_folder\n"
         "wordline.cli.main(['devices'])\n"
         "assert before == [signal.getsignal(name) for name in names]"
     )
@@ -203,7 +203,7 @@ class TestTheSentence:
         capsys: pytest.CaptureFixture[str],
     ) -> None:  # fmt: skip
         with monkeypatch.context() as patched:
-            patched.setattr("wordline.report.render", interrupted)
+            patched.setattr("wordline._render.report.render", interrupted)
             assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
         here = Path("here").resolve()
         assert capsys.readouterr().err.strip() == (
@@ -216,7 +216,7 @@ class TestTheSentence:
     def test_python_keeps_it_as_well(
         self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("wordline.report.render", interrupted)
+        monkeypatch.setattr("wordline._render.report.render", interrupted)
         with pytest.raises(wordline.Interrupted) as early:
             wordline.run(tiny, trace, out="here")
         assert not early.value.result.partial
@@ -226,7 +226,7 @@ class TestTheSentence:
     def test_ctrl_c_between_the_end_of_a_run_and_its_result_loses_nothing(
         self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from wordline import simulation
+        from wordline._api import simulation
 
         def late(_progress: object, run: Any, _bar: object = None) -> None:
             run(None)
@@ -245,7 +245,7 @@ class TestTheSentence:
         with (place / tiny).open("a") as file:
             file.write(LOAD)
         wordline.run(tiny, checkpoint="here/checkpoint.wls", checkpoint_every=0, requests=False)
-        monkeypatch.setattr("wordline.simulation._heard", interrupted)
+        monkeypatch.setattr("wordline._api.simulation._heard", interrupted)
         assert cli.main(["resume", "here"]) == 130
         said = capsys.readouterr().err
         here = place / "here"
@@ -257,7 +257,7 @@ class TestTheSentence:
         capsys: pytest.CaptureFixture[str],
     ) -> None:  # fmt: skip
         with monkeypatch.context() as patched:
-            patched.setattr("wordline.state.prepare", interrupted)
+            patched.setattr("wordline._api.state.prepare", interrupted)
             assert cli.main(["prepare", tiny, "--out", "aged.wls"]) == 130
         assert "nothing was written" in capsys.readouterr().err
         monkeypatch.setattr("click.echo", interrupted)
@@ -269,7 +269,7 @@ class TestTheSentence:
         capsys: pytest.CaptureFixture[str],
     ) -> None:  # fmt: skip
         wordline.run(tiny, trace, out="here")
-        monkeypatch.setattr("wordline.simulation._heard", interrupted)
+        monkeypatch.setattr("wordline._api.simulation._heard", interrupted)
         assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
         assert capsys.readouterr().err.endswith("interrupted; nothing was written\n")
         assert Path("here/summary.json").exists()

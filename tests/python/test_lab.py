@@ -10,9 +10,8 @@ from browser import needs_browser, require_fits
 from conftest import Command
 
 import wordline
-from wordline.lab import LabInterrupted, experiments, lab, steady
-from wordline.lab.bench import on_bench
-from wordline.lab.experiments import (
+from wordline._lab import LabInterrupted, experiments, lab, steady
+from wordline._lab.experiments import (
     EXPERIMENTS,
     cliff,
     idle,
@@ -22,8 +21,9 @@ from wordline.lab.experiments import (
     trim_cost,
     workers,
 )
-from wordline.lab.trial import of_phase
-from wordline.sweep.engine import State
+from wordline._lab.test_device import on_bench
+from wordline._lab.trial import of_phase
+from wordline._sweep.engine import State
 
 DEPTH = 4
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from wordline import limits
+from wordline._internal import limits
 from wordline.cli.exit import guarded
 
 KIB = 1024

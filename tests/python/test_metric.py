@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 import pytest
 
 import wordline
-from wordline import metric
-from wordline.metric import key_name, value_text
+from wordline._render import metric
+from wordline._render.metric import key_name, value_text
 
 OPS = ("all", "read", "write")
 PATHS = {one["name"].replace("{op}", op) for one in wordline.metrics() for op in OPS}

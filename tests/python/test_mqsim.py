@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import wordline
-from wordline import mqsim
+from wordline._importers import mqsim
+from wordline._importers.mqsim.streams import TRACES
 from wordline._wordline import WordlineError
 from wordline.cli import main
-from wordline.mqsim.streams import TRACES
 
 # The parameters that MQSim's README lists, with the defaults of its source, on a device that is
 # small: 2 channels, 1 chip, 64 blocks.

@@ -12,7 +12,7 @@ from conftest import Command
 from test_report import needs_browser, opened
 
 import wordline as package
-from wordline.mrc import MrcAccuracy, MrcCurve, MrcPoint, MrcSize, MrcSummary
+from wordline._caching.mrc import MrcAccuracy, MrcCurve, MrcPoint, MrcSize, MrcSummary
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 

@@ -10,7 +10,8 @@ import pytest
 from conftest import Command
 
 import wordline_studies as studies
-from wordline import WordlineError, _wordline, cli, output_folder
+from wordline import WordlineError, _wordline, cli
+from wordline._internal import output_folder
 from wordline_studies.figure import Figure, Study
 
 # What has a command write all that it can.

@@ -13,8 +13,8 @@ from conftest import Command
 from test_report import needs_browser, opened
 
 import wordline as package
-from wordline import WordlineError, units
-from wordline.plan_cache import (
+from wordline import WordlineError
+from wordline._caching.plan_cache import (
     PlanAnswer,
     PlanDisk,
     PlanDiskOnly,
@@ -24,7 +24,8 @@ from wordline.plan_cache import (
     PlanSize,
     PlanSummary,
 )
-from wordline.plan_check import PlanAdvice, PlanCheck
+from wordline._caching.plan_check import PlanAdvice, PlanCheck
+from wordline._render import units
 
 PAGE = 4096
 STEPS = 16

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wordline import WordlineError
-from wordline.process import ended
+from wordline._internal.process import ended
 
 
 def test_a_process_is_alone_in_an_empty_folder(place: Path) -> None:
@@ -48,7 +48,8 @@ def test_no_process_is_left_after_ctrl_c(place: Path) -> None:
     told = place / "pid"
     inner = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     outer = (
-        f"import sys; from wordline.process import ended; ended([sys.executable, '-c', {inner!r}])"
+        "import sys; from wordline._internal.process import ended; "
+        f"ended([sys.executable, '-c', {inner!r}])"
     )
     process = subprocess.Popen([sys.executable, "-c", outer], stderr=subprocess.DEVNULL)
     while not (told.exists() and told.read_text()):

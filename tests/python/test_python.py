@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import wordline
-from wordline import parts, spelling
+from wordline._api import spelling
+from wordline._render import parts
 
 PARTS = [
     "host_queue_ps",

@@ -16,10 +16,10 @@ from browser import dumped, needs_browser, require_fits, unfolded
 from conftest import msr
 
 import wordline
-from wordline import units
-from wordline.pages import charts_of
-from wordline.plotly import logarithmic
-from wordline.report import from_folder
+from wordline._render import units
+from wordline._render.html import charts_of
+from wordline._render.plotly import logarithmic
+from wordline._render.report import from_folder
 
 WRITTEN = {"erases", "wear", "views"}
 ALL = {"distribution", "tail", "breakdown", "time", "channels", "dies"} | WRITTEN

@@ -17,11 +17,11 @@ from conftest import Command, environment, files_of, msr, of_this_process
 from polars.testing import assert_frame_equal
 
 import wordline
-from wordline.metric import metric
-from wordline.pages import charts_of
-from wordline.search.goal import bound
-from wordline.search.plan import require_figure
-from wordline.sweep.work import figures
+from wordline._render.html import charts_of
+from wordline._render.metric import metric
+from wordline._search.goal import bound
+from wordline._search.plan import require_figure
+from wordline._sweep.work import figures
 
 pytest.importorskip("optuna")
 
@@ -410,7 +410,7 @@ def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
 def test_trials_of_equal_preparations_share_one(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wordline.sweep import work
+    from wordline._sweep import work
 
     prepared: list[str] = []
     prepare = work.prepare
@@ -433,7 +433,7 @@ def test_trials_of_equal_preparations_share_one(
 def test_a_cluster_needs_neither_the_device_nor_the_trace(
     tiny: str, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wordline.sweep import cluster as clusters
+    from wordline._sweep import cluster as clusters
 
     Path("disk.csv").write_text(msr(300))
     aged = {"precondition.overwrite_ratio": 1.0}
@@ -451,8 +451,8 @@ def test_as_many_trials_run_at_a_time_as_memory_has_room_for(
 ) -> None:
     import threading
 
-    from wordline.sweep import engine, workers
-    from wordline.sweep.work import Done, Job, run
+    from wordline._sweep import engine, workers
+    from wordline._sweep.work import Done, Job, run
 
     running, most, lock = [0], [0], threading.Lock()
 
@@ -467,7 +467,7 @@ def test_as_many_trials_run_at_a_time_as_memory_has_room_for(
         return done
 
     monkeypatch.setattr(workers, "free_memory", lambda: 0)
-    loop = sys.modules["wordline.search.loop"]
+    loop = sys.modules["wordline._search.loop"]
     monkeypatch.setattr(loop, "FIGURES", engine.Work(counted, engine.FIGURES.failed))
     with ThreadPoolExecutor(4) as executor:
         search(device, sampler="grid", trials=6, on=executor, jobs=4)

@@ -10,7 +10,7 @@ import pytest
 from conftest import TINY, msr
 
 import wordline
-from wordline.report.views import views
+from wordline._render.report.views import views
 
 OPS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
 PS = 10**12

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import wordline
-from wordline.report import time_series
+from wordline._render.report import time_series
 
 KIB = 1024
 

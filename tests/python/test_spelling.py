@@ -6,7 +6,7 @@ import pytest
 from conftest import Command, msr
 
 import wordline as package
-from wordline import spelling
+from wordline._api import spelling
 
 
 def python_says(*args: object, **given: object) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordline import statistics
+from wordline._internal import statistics
 
 # Published tables of Student's t: degrees of freedom, probability, quantile.
 PUBLISHED = [

@@ -12,8 +12,8 @@ from conftest import Command
 
 import wordline_studies as studies
 from wordline import WordlineError, cli
-from wordline.pages import charts_of
-from wordline.sweep.engine import State
+from wordline._render.html import charts_of
+from wordline._sweep.engine import State
 from wordline_studies.cases import Case, run_all
 from wordline_studies.figure import PREVIEW, Claim, Figure, Published, Row, Setup, Study
 from wordline_studies.results import run

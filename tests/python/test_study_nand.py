@@ -3,8 +3,8 @@
 import pytest
 
 import wordline
+from wordline._api.package import MigrateMode
 from wordline.config import Value
-from wordline.package import MigrateMode
 
 
 def ms(blocks: int, mode: MigrateMode, more: dict[str, Value] | None = None) -> float:

@@ -8,7 +8,7 @@ import pytest
 import wordline
 import wordline_studies as studies
 from wordline import cli
-from wordline.sweep.engine import State
+from wordline._sweep.engine import State
 from wordline_studies.cases import READING, Case, latencies_us, tabled
 from wordline_studies.figure import Figure, Setup, Study
 from wordline_studies.paq import series

@@ -25,13 +25,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import wordline
-from wordline import interruption
-from wordline.claim import claimed
-from wordline.sweep import plan as plans
-from wordline.sweep.condition import Condition
-from wordline.sweep.local import Processes
-from wordline.sweep.write import as_toml
-from wordline.trace_input import BUNDLED
+from wordline._api.trace_input import BUNDLED
+from wordline._internal import interruption
+from wordline._internal.claim import claimed
+from wordline._sweep import plan as plans
+from wordline._sweep.condition import Condition
+from wordline._sweep.local import Processes
+from wordline._sweep.write import as_toml
 
 LOAD = """
 [workload]
@@ -51,7 +51,7 @@ def device(tiny: str, place: Path) -> str:
 
 class TestKept:
     def test_as_many_files_stay_as_a_process_keeps_or_uses(self, tmp_path: Path) -> None:
-        from wordline.sweep.kept import Kept
+        from wordline._sweep.prepared_devices import Kept
 
         made: list[str] = []
 
@@ -79,10 +79,10 @@ class TestScratch:
     def test_what_a_killed_sweep_has_left_is_removed_by_the_next(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from wordline.sweep.scratch import Scratch
+        from wordline._sweep.scratch import Scratch
 
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        made = "import time; from wordline.sweep.scratch import Scratch; "
+        made = "import time; from wordline._sweep.scratch import Scratch; "
         kept = f"{made} one = Scratch(); print(one.path, flush=True); time.sleep(600)"
         process = subprocess.Popen(
             [sys.executable, "-c", kept], env=os.environ | {"TMPDIR": str(tmp_path)},
@@ -252,7 +252,7 @@ class TestRuns:
     def test_what_costs_less_than_its_file_is_not_shared(
         self, device: str, aged: dict[str, Any], shared: bool
     ) -> None:
-        from wordline.sweep.tasks import tasks
+        from wordline._sweep.tasks import tasks
 
         plan = {"device": device, "set": aged, "vary": {"host.queue_depth": [1, 2]}}
         found = tasks(plans.points(plans.of_table(plan)))
@@ -431,7 +431,7 @@ class TestStops:
         lines += [f"{n},read,0,512,0" for n in range(70_000)] + [f"70000,read,{1 << 40},512,0"]
         Path("disk.csv").write_text("\n".join(lines) + "\n")
         ran: list[str] = []
-        module = importlib.import_module("wordline.sweep")
+        module = importlib.import_module("wordline._sweep")
         with monkeypatch.context() as patched:
             patched.setattr(module, "run", lambda _who, todo, *_: ran.extend(todo))
             found = wordline.sweep(device, "disk.csv", vary=VARY, seeds=10).table()
@@ -492,7 +492,7 @@ class TestStops:
     def test_a_bit_that_changed_anywhere_in_a_line_is_noticed(
         self, place_in: float, bit: int
     ) -> None:
-        from wordline import checksums
+        from wordline._internal import checksums
 
         values = {"key": "k", "figures": {"a.b": 3671.25, "c": None}, "digest": "00ff"}
         line = bytearray(checksums.line_of(values))
@@ -526,10 +526,10 @@ class TestMemory:
     def test_as_many_points_run_at_a_time_as_memory_has_room_for(
         self, monkeypatch: pytest.MonkeyPatch, room: float, most: int
     ) -> None:
+        from wordline._sweep import engine, workers
+        from wordline._sweep.tasks import Task
+        from wordline._sweep.work import Done, Job
         from wordline.config import Source
-        from wordline.sweep import engine, workers
-        from wordline.sweep.tasks import Task
-        from wordline.sweep.work import Done, Job
 
         monkeypatch.setattr(workers, "free_memory", lambda: room)
         lock, running, seen = threading.Lock(), [0], list[int]()
@@ -716,7 +716,7 @@ class TestCluster:
     def test_traces_are_sent_to_workers_that_do_not_see_them(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from wordline.sweep import cluster as clusters
+        from wordline._sweep import cluster as clusters
 
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
         traces = [recorded("a/disk.csv", 200), recorded("b/disk.csv", 50), BUNDLED]
@@ -757,7 +757,7 @@ class TestCluster:
     def test_a_trace_that_was_sent_has_its_own_name_in_faults(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from wordline.sweep import cluster as clusters
+        from wordline._sweep import cluster as clusters
 
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
         path = recorded("bad.csv", 20)
@@ -767,7 +767,7 @@ class TestCluster:
         with cluster.get_client() as client:
             here = wordline.sweep(device, path, on=client).table()
             # What is wrong with a trace is found before it is sent; here it is not looked for.
-            monkeypatch.setattr(sys.modules["wordline.sweep.tasks"], "input_fault", lambda *_: "")
+            monkeypatch.setattr(sys.modules["wordline._sweep.tasks"], "input_fault", lambda *_: "")
             there = wordline.sweep(device, path, on=client).table()
         assert here["error"][0].startswith(f"{path}:22")
         assert there["error"][0].startswith(f"{Path(path).resolve()}:22")
@@ -783,8 +783,8 @@ class TestCluster:
     def test_as_many_points_run_as_the_memory_of_workers_has_room_for(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from wordline.sweep import cluster as clusters
-        from wordline.sweep import workers
+        from wordline._sweep import cluster as clusters
+        from wordline._sweep import workers
 
         monkeypatch.setattr(workers, "available", lambda: 0)
         with cluster.get_client() as client:
@@ -797,7 +797,7 @@ class TestCluster:
                 wordline.sweep(device, on=client)
 
     def test_workers_without_a_limit_share_what_their_machine_has(self) -> None:
-        from wordline.sweep.cluster import _shared_by_host
+        from wordline._sweep.cluster import _shared_by_host
 
         told = [("a", None, 100.0), ("a", None, 100.0), ("b", 30, 500.0), ("b", None, 500.0)]
         assert _shared_by_host(told) == [50, 50, 30, 500]
@@ -806,7 +806,7 @@ class TestCluster:
         self, device: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         distributed = pytest.importorskip("distributed")
-        from wordline.sweep import cluster as clusters
+        from wordline._sweep import cluster as clusters
 
         monkeypatch.setattr(clusters, "WAIT_S", 1)
         with (

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from wordline.sweep.plan import KEYS, OPTIONS
-from wordline.sweep.reference import PAGE, page
+from wordline._sweep.plan import KEYS, OPTIONS
+from wordline._sweep.reference import PAGE, page
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import wordline
-from wordline.report import time_series
-from wordline.report.rows import MOST_POINTS, thinned
+from wordline._render.report import time_series
+from wordline._render.report.rows import MOST_POINTS, thinned
 
 TRACE = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 

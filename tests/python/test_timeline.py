@@ -21,7 +21,7 @@ from trace_processor import Query, opened
 
 import wordline as package
 from wordline import WordlineError
-from wordline.timeline import picoseconds
+from wordline._api.timeline import picoseconds
 
 DEPTH = 16
 BUSY = f"""

@@ -13,8 +13,9 @@ import pytest
 from conftest import Command, environment
 
 import wordline as package
-from wordline import WordlineError, output_folder, unfinished
-from wordline.claim import claimed
+from wordline import WordlineError
+from wordline._internal import output_folder, unfinished
+from wordline._internal.claim import claimed
 
 LOAD = "\n[workload]\nrequests = 20000\nread_ratio = 0.5\n"
 
@@ -170,7 +171,7 @@ class TestTwoAtATime:
 
     def test_a_claim_ends_with_its_process(self, place: Path) -> None:
         code = (
-            "import sys, time; from wordline.claim import claimed\n"
+            "import sys, time; from wordline._internal.claim import claimed\n"
             "with claimed(sys.argv[1]): print('has it', flush=True); time.sleep(600)"
         )
         killed(python(code, str(place / "a/here")))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wordline import units
+from wordline._render import units
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import wordline
-from wordline.programmed import parts
+from wordline._render.programmed_text import parts
 
 PAGE = 16384
 SECTOR = 512

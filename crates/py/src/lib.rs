@@ -37,11 +37,11 @@ pyo3::create_exception!(
     "What the user asked for cannot be done; the message says what, where and what to do."
 );
 
-/// The fault as Python raises it. It names parameters as the caller does (`wordline.spelling`).
+/// The fault as Python raises it. It names parameters as the caller does (`wordline._api.spelling`).
 fn fail(error: impl std::fmt::Display) -> PyErr {
     let text = error.to_string();
     let spelled = Python::attach(|py| {
-        let spelling = py.import("wordline.spelling")?;
+        let spelling = py.import("wordline._api.spelling")?;
         let message = spelling.call_method1("message", (&text,))?;
         message.extract::<String>()
     });

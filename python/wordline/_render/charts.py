@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from wordline.plotly import LINEAR, Figure, figure, line
+from wordline._render.plotly import LINEAR, Figure, figure, line
 
 Step = TypeVar("Step", float, str)
 # By place or series, and series or step.

@@ -7,8 +7,9 @@ import gc
 import sys
 from contextlib import suppress
 
-from wordline import interruption, spelling, written
-from wordline.cli import options, streams
+from wordline._api import options, spelling
+from wordline._internal import interruption, written
+from wordline.cli import streams
 from wordline.cli.exit import guarded, interrupted
 
 TYPE_CHECKING = False

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from wordline.checksums import UncheckedResults
-from wordline.cli import options
+from wordline._api import options
+from wordline._internal.checksums import UncheckedResults
 from wordline.cli.benchmarks import bench, growth
 from wordline.cli.caches import cache, mrc, plan_cache
 from wordline.cli.calibrations import calibrate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from wordline.cli import options
+from wordline._api import options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from wordline import output_folder
+from wordline._api.options import JSON, QUIET, Options, flag, value
+from wordline._internal import output_folder
 from wordline.cli.command import command
-from wordline.cli.options import JSON, QUIET, Options, flag, value
 
 
 def _repeat(default: int, text: str) -> Options:
@@ -86,7 +86,7 @@ def bench(
       wordline bench replay --trace disk.csv.gz
       wordline bench --record out/bench.json
     """
-    from wordline import bench as benchmark
+    from wordline._dev import bench as benchmark
 
     chosen = benchmark.chosen(works, trace)
     former = benchmark.read_record(record) if record else []
@@ -97,7 +97,7 @@ def bench(
     if as_json:
         click.echo(json.dumps(results, indent=2))
     else:
-        from wordline.terminal.benchmarks import print_bench
+        from wordline._render.terminal.benchmarks import print_bench
 
         print_bench(results)
     if record:
@@ -124,6 +124,6 @@ def growth(out: Path, **options: Any) -> int:
       wordline growth
       wordline growth dies --repeat 5 --out out/dies
     """
-    from wordline.growth import command
+    from wordline._dev.growth import command
 
     return command(Path(output_folder.check(out, "growth")), **options)

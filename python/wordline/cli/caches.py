@@ -7,18 +7,18 @@ from typing import Any
 import click
 
 import wordline
-from wordline import output_folder
-from wordline.arguments import toml_value
-from wordline.cache import SIZES
-from wordline.cache_on_flash import DISK
+from wordline._api.options import PAGES, SET, Options, flag, value
+from wordline._caching.cache import SIZES
+from wordline._caching.cache_on_flash import DISK
+from wordline._caching.mrc import SIZES as CURVE_SIZES
+from wordline._caching.plan_cache import DISK as PLAN_DISK
+from wordline._caching.plan_cache import FLASH as PLAN_FLASH
+from wordline._caching.plan_cache import LEADING, STEPS
+from wordline._caching.plan_cache import SIZES as PLAN_SIZES
+from wordline._internal import output_folder
+from wordline._internal.arguments import toml_value
 from wordline.cli.command import command
-from wordline.cli.options import PAGES, SET, Options, flag, value
 from wordline.cli.streams import shows_progress
-from wordline.mrc import SIZES as CURVE_SIZES
-from wordline.plan_cache import DISK as PLAN_DISK
-from wordline.plan_cache import FLASH as PLAN_FLASH
-from wordline.plan_cache import LEADING, STEPS
-from wordline.plan_cache import SIZES as PLAN_SIZES
 
 FLASH: Options = {
     "--flash": value(
@@ -147,7 +147,7 @@ def cache(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))
         return
-    from wordline.terminal.caches import print_cache
+    from wordline._render.terminal.caches import print_cache
 
     print_cache(result.summary, files)
 
@@ -186,7 +186,7 @@ def mrc(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))
         return
-    from wordline.terminal.caches import print_mrc
+    from wordline._render.terminal.caches import print_mrc
 
     print_mrc(result.summary, files)
 
@@ -231,6 +231,6 @@ def plan_cache(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))
         return
-    from wordline.terminal.caches import print_plan
+    from wordline._render.terminal.caches import print_plan
 
     print_plan(result.summary, files)

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 import wordline
-from wordline import output_folder
+from wordline._api.options import JSON, QUIET, Options, value
+from wordline._internal import output_folder
 from wordline.cli.command import command
-from wordline.cli.options import JSON, QUIET, Options, value
 
 CALIBRATE: Options = {
     "--data": value(
@@ -57,6 +57,6 @@ def calibrate(out: Path | None, as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))
         return
-    from wordline.terminal.calibration import print_calibration
+    from wordline._render.terminal.calibration import print_calibration
 
     print_calibration(result.summary, files)

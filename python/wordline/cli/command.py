@@ -8,9 +8,10 @@ from typing import Any, TypeAlias, cast
 import click
 from click.shell_completion import CompletionItem
 
-from wordline import output_folder, spelling
-from wordline.cli import options, streams
-from wordline.cli.options import Options
+from wordline._api import options, spelling
+from wordline._api.options import Options
+from wordline._internal import output_folder
+from wordline.cli import streams
 
 Function: TypeAlias = Callable[..., object]
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -97,7 +98,7 @@ def device_argument(**words: Any) -> Callable[[Function], Function]:
 def _devices(
     _context: click.Context, _argument: click.Parameter, begun: str
 ) -> list[CompletionItem]:
-    from wordline.catalogue import presets
+    from wordline._api.catalogue import presets
 
     names = [one["name"] for one in presets() if one["name"].startswith(begun)]
     return [CompletionItem(name) for name in names] or [CompletionItem(begun, type="file")]

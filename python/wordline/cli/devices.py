@@ -6,8 +6,8 @@ import click
 
 import wordline
 from wordline import WordlineError
+from wordline._api.options import QUIET, SET, Options, value
 from wordline.cli.command import command, device_argument, group
-from wordline.cli.options import QUIET, SET, Options, value
 from wordline.cli.streams import note
 
 MQSIM: Options = {
@@ -37,7 +37,7 @@ def policies(family: str | None) -> None:
       wordline policies
       wordline policies ftl.gc.victim
     """
-    from wordline.terminal.policies import print_policies
+    from wordline._render.terminal.policies import print_policies
 
     print_policies(wordline.policies(family))
 
@@ -56,7 +56,7 @@ def devices(name: str | None) -> None:
     """
     known = wordline.presets()
     if name is None:
-        from wordline.terminal.console import print_rows
+        from wordline._render.terminal.console import print_rows
 
         for kind, heading in KINDS.items():
             of_kind = [one for one in known if one["kind"] == kind]
@@ -103,7 +103,7 @@ def check(device: str, overrides: list[tuple[str, str]]) -> None:
     source = wordline.config.Source(*wordline.config.read(device))  # a pipe is read once only
     wordline.config.check(source, overrides)
     memory = wordline.config.memory(source, overrides)
-    from wordline.units import size
+    from wordline._render.units import size
 
     if memory["refusal"]:
         raise WordlineError(f"{device}: {memory['refusal']}")
@@ -156,7 +156,7 @@ def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
       wordline config import-mqsim ssdconfig.xml > mine.toml
       wordline config import-mqsim ssdconfig.xml --workload workload.xml --scenario 2 > mine.toml
     """
-    from wordline.mqsim import imported
+    from wordline._importers.mqsim import imported
 
     made = imported(file, workload, scenario)
     for text in made.notes:

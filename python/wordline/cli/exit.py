@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from wordline import interruption, written
+from wordline._internal import interruption, written
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False

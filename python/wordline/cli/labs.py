@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wordline import interruption, output_folder, units
+from wordline._api.options import JSON, ON, PROGRESS, SET, Options, flag, value
+from wordline._internal import interruption, output_folder
+from wordline._render import units
 from wordline.cli.command import command, device_argument
 from wordline.cli.exit import DONE, FAILED, fault, interrupted
-from wordline.cli.options import JSON, ON, PROGRESS, SET, Options, flag, value
 from wordline.cli.streams import shows_progress
 
 LAB: Options = {
@@ -64,8 +65,8 @@ def lab(
       wordline lab mine.toml --quick
       wordline lab mine.toml --only cliff,trim --depth 32 --set ftl.over_provisioning_ratio=0.28
     """
-    from wordline.lab import LabInterrupted
-    from wordline.lab import lab as run_lab
+    from wordline._lab import LabInterrupted
+    from wordline._lab import lab as run_lab
 
     name = Path(device).name.removesuffix(".toml")
     place = output_folder.check(out or Path("out", f"lab-{name}"), "lab")
@@ -88,7 +89,7 @@ def lab(
     if as_json:
         print(json.dumps(found.to_json()))
     else:
-        from wordline.terminal.lab import print_lab
+        from wordline._render.terminal.lab import print_lab
 
         print_lab(found, place)
     if found.failed:

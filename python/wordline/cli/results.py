@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from wordline import output_folder
+from wordline._api.options import QUIET, REPORT, Options, value
+from wordline._internal import output_folder
 from wordline.cli.command import command
-from wordline.cli.options import QUIET, REPORT, Options, value
 
 FIO_LOGS: Options = {
     "--log-avg-msec": value(
@@ -35,7 +35,7 @@ def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
       wordline fio-logs out/d4-job logs/d4
       wordline fio-logs --log-avg-msec 100 out/d4-job logs/d4
     """
-    from wordline.fio import logs
+    from wordline._importers.fio import logs
 
     for file in logs.write(results, prefix, log_avg_msec):
         click.echo(f"wrote {file}")
@@ -50,7 +50,7 @@ def report(results: Path, out: Path | None) -> None:
     Example:
       wordline report out/d4-disk
     """
-    from wordline.report import from_folder
+    from wordline._render.report import from_folder
 
     page = from_folder(results)
     target = output_folder.write_file(

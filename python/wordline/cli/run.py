@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from wordline import interruption
+from wordline._internal import interruption
+from wordline._internal.claim import claimed
 from wordline._wordline import WordlineError
-from wordline.claim import claimed
 from wordline.cli.exit import DONE, FAILED, fault
 from wordline.cli.streams import note, shows_progress
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from wordline.result import Result
+    from wordline._api.result import Result
 
 
 def simulate(
@@ -34,8 +34,9 @@ def simulate(
     **options: Any,
 ) -> int:
     """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
-    from wordline import limits, output_folder, simulation
-    from wordline.timeline import require_outside
+    from wordline._api import simulation
+    from wordline._api.timeline import require_outside
+    from wordline._internal import limits, output_folder
 
     if not no_report and (reason := limits.short_of_tables(limits.RUN_BYTES)):
         raise WordlineError(f"{reason}, or leave the report out with --no-report")
@@ -77,7 +78,8 @@ def go_on(
     progress: bool | None = None,
 ) -> int:
     """`wordline resume`, its options as click names them."""
-    from wordline import output_folder, simulation, state
+    from wordline._api import simulation, state
+    from wordline._internal import output_folder
 
     place = output_folder.check(folder, "run")
     job = state.resumable(place, checkpoint_every)
@@ -100,7 +102,7 @@ def _ended(
     timeline: str | None = None,
 ) -> int:
     """Carries out a run, writes what comes of it, and tells; returns the exit code."""
-    from wordline import simulation
+    from wordline._api import simulation
 
     # What has been simulated is on disk before a signal ends the command, and before the report,
     # which takes as long as a short run, is drawn.
@@ -139,8 +141,8 @@ def _with_jobs(
     """The overrides with the streams of a job file."""
     if file is None:
         raise WordlineError("--fio-section: of which file? Name it with --fio")
+    from wordline._importers.fio import load
     from wordline.config import settings
-    from wordline.fio import load
 
     jobs = load(file, device, overrides, section)
     for text in jobs.notes:
@@ -164,7 +166,7 @@ def _name(path: str) -> str:
 
 def _show(result: Result, files: list[str], *, as_json: bool) -> None:
     if as_json:
-        from wordline.result import summary_text
+        from wordline._api.result import summary_text
 
         print(summary_text(result), flush=True)
         return
@@ -172,6 +174,6 @@ def _show(result: Result, files: list[str], *, as_json: bool) -> None:
 
     # Some imports turn an interruption into an error of theirs.
     with interruption.undisturbed():
-        from wordline.terminal.run import print_summary
+        from wordline._render.terminal.run import print_summary
 
     print_summary(result.summary, [Path(file) for file in files])

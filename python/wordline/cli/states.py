@@ -4,12 +4,11 @@ from pathlib import Path
 
 import click
 
-from wordline import state
-from wordline.cli import options
+from wordline._api import options, state
+from wordline._render.units import size
 from wordline.cli.command import command, device_argument
 from wordline.cli.run import go_on
 from wordline.cli.streams import shows_progress
-from wordline.units import size
 
 
 @command(options.PREPARE)

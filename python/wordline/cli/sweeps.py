@@ -9,16 +9,17 @@ from typing import Any
 
 import click
 
-from wordline import interruption, output_folder, small_file, units
+from wordline._api import options
+from wordline._api.options import STRICT
+from wordline._internal import interruption, output_folder, small_file
+from wordline._internal.arguments import toml_value
+from wordline._render import units
+from wordline._sweep import Sweep, SweepInterrupted, plan, sweep
 from wordline._wordline import WordlineError
-from wordline.arguments import toml_value
-from wordline.cli import options
 from wordline.cli.command import command, device_argument
 from wordline.cli.exit import DONE, FAILED, fault, interrupted
 from wordline.cli.many_traces import ManyTraces
-from wordline.cli.options import STRICT
 from wordline.cli.streams import note, shows_progress
-from wordline.sweep import Sweep, SweepInterrupted, plan, sweep
 
 MANY_POINTS = 10_000
 """Points whose check takes long enough to be announced: a second or more."""
@@ -167,7 +168,7 @@ def _show(done: Sweep, place: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(done.table().to_dicts()))
         return
-    from wordline.terminal.sweep import print_sweep
+    from wordline._render.terminal.sweep import print_sweep
 
     print_sweep(done, place)
 
@@ -215,7 +216,7 @@ def search_command(
     The folder receives {files}. Exit code: 0 done, 1 no trial meets the bounds, 2 bad command, 130
     Ctrl-C, 143 SIGTERM.
     """
-    from wordline.search import SearchInterrupted, search
+    from wordline._search import SearchInterrupted, search
 
     place = output_folder.check(out or Path("out", f"search-{_name(device)}"), "search")
     chosen = {key: given.pop(key) for key in tuple(given) if key not in plan.OPTIONS}
@@ -237,7 +238,7 @@ def search_command(
     if as_json:
         print(json.dumps(found.table().to_dicts()))
     else:
-        from wordline.terminal.search import print_search
+        from wordline._render.terminal.search import print_search
 
         print_search(found, place)
     if code not in (DONE, FAILED):
@@ -258,13 +259,13 @@ def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -
       wordline compare out/greedy out/fifo
       wordline compare out/sweep-greedy out/sweep-fifo --out compare.html
     """
-    from wordline.comparison import compare
+    from wordline._api.comparison import compare
 
     found = compare(*results)
     if as_json:
         print(json.dumps(found.table().to_dicts()))
     else:
-        from wordline.terminal.comparison import print_comparison
+        from wordline._render.terminal.comparison import print_comparison
 
         print_comparison(found)
     if out:

@@ -6,10 +6,10 @@ from typing import Any, cast
 import click
 
 import wordline
+from wordline._api.options import AS_RECORDED, JSON, QUIET, Options, reader, value
+from wordline._render.units import many
 from wordline.cli.command import command, group
-from wordline.cli.options import AS_RECORDED, JSON, QUIET, Options, reader, value
 from wordline.cli.streams import note
-from wordline.units import many
 
 STAT: Options = {
     **reader(AS_RECORDED),
@@ -63,7 +63,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(answer, indent=2))
         return
-    from wordline.terminal.traces import print_stat
+    from wordline._render.terminal.traces import print_stat
 
     print_stat(cast("dict[str, Any]", answer))
 
@@ -86,7 +86,7 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     *sources, target = files
     piped = target == "-"
     done = wordline.trace_convert(sources, target, to=to, **options)
-    from wordline.provenance import formats
+    from wordline._render.trace_format_text import formats
 
     say = note if piped else click.echo
     for line in formats(done["files"]):
@@ -107,7 +107,7 @@ def formats() -> None:
     Example:
       wordline trace formats
     """
-    from wordline.terminal.console import print_rows
+    from wordline._render.terminal.console import print_rows
 
     known = wordline.trace_formats()
     print_rows(

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from wordline import units
+from wordline._lab.trial import FILLED, Measured, Phase, Trial, line
+from wordline._render import units
+from wordline._render.plotly import figure as plotted
+from wordline._render.plotly import line as drawn
 from wordline.config import Value
-from wordline.lab.trial import FILLED, Measured, Phase, Trial, line
-from wordline.plotly import figure as plotted
-from wordline.plotly import line as drawn
 from wordline_studies.device_lab.runs import WHOLE_BLOCKS, Drive, carried_out, drive
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 

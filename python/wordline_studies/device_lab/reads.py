@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from wordline import units
+from wordline._lab.experiments import aged, layout, patterns
+from wordline._lab.trial import FILLED, Measured, Trial
+from wordline._render import units
 from wordline._render.charts import lines
 from wordline.config import Value
-from wordline.lab.experiments import aged, layout, patterns
-from wordline.lab.trial import FILLED, Measured, Trial
 from wordline_studies.device_lab.runs import DEPTH, DEPTHS, Drive, carried_out, drive
 from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
 

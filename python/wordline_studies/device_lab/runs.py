@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from wordline import WordlineError
+from wordline._lab.test_device import Bench, on_bench
+from wordline._lab.trial import HEADER, PARTS, SERIES, Measured, Trial, of_phase, overrides
+from wordline._sweep.work import Run
 from wordline.config import Value
-from wordline.lab.bench import Bench, on_bench
-from wordline.lab.trial import HEADER, PARTS, SERIES, Measured, Trial, of_phase, overrides
-from wordline.sweep.work import Run
 from wordline_studies.cases import Case, run_all
 from wordline_studies.figure import Setup
 

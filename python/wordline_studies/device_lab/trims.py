@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 from random import Random
 
-from wordline import units
+from wordline._lab.experiments.trim_cost import LONGEST
+from wordline._lab.trial import ERASED, FILLED, Measured, Phase, Trial, line
+from wordline._render import units
 from wordline._render.charts import bars
-from wordline.lab.experiments.trim_cost import LONGEST
-from wordline.lab.trial import ERASED, FILLED, Measured, Phase, Trial, line
 from wordline_studies.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive
 from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from wordline import units
+from wordline._lab.experiments import reliability
+from wordline._lab.experiments.read_wear import HOT as HOT_SHARE
+from wordline._lab.trial import FILLED, Phase, Trial
+from wordline._render import units
 from wordline._render.charts import lines
 from wordline.config import Value
-from wordline.lab.experiments import reliability
-from wordline.lab.experiments.read_wear import HOT as HOT_SHARE
-from wordline.lab.trial import FILLED, Phase, Trial
 from wordline_studies.device_lab.runs import DEPTH, Drive, carried_out, drive
 from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline import units
+from wordline._lab.experiments.cliff import cliff, intervals
+from wordline._lab.experiments.mixes import DISK, MIXES
+from wordline._lab.trial import FILLED, Measured, Phase, Trial
+from wordline._render import units
+from wordline._render.plotly import decades
+from wordline._render.plotly import figure as plotted
+from wordline._render.plotly import line as drawn
 from wordline.config import Value
-from wordline.lab.experiments.cliff import cliff, intervals
-from wordline.lab.experiments.mixes import DISK, MIXES
-from wordline.lab.trial import FILLED, Measured, Phase, Trial
-from wordline.plotly import decades
-from wordline.plotly import figure as plotted
-from wordline.plotly import line as drawn
 from wordline_studies.device_lab.runs import BLOCKS, DEPTH, Drive, carried_out, drive
 from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
 

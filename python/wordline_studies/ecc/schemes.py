@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from statistics import fmean
 
-from wordline import units
+from wordline._render import units
 from wordline._render.charts import bars
 from wordline_studies.ecc.runs import AGCR, ALL, COLOURS, DEVICE, NORMAL, OURS, PUBLISHED, SCHEMES
 from wordline_studies.figure import Claim, Figure, Plot, Published, Row, Setup

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline.plotly import LINEAR, decades, figure, line
+from wordline._render.plotly import LINEAR, decades, figure, line
 from wordline_studies.figure import Numbers
 from wordline_studies.gc.schemes import BOTH, SCHEMES
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from wordline._render.report.views import views
 from wordline.config import Value
-from wordline.report.views import views
 from wordline.summary import Summary
 from wordline_studies.cases import Case, summary_of, tabled
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup

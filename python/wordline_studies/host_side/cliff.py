@@ -3,8 +3,8 @@
 from statistics import median
 
 from wordline._render.charts import sweep
+from wordline._sweep.work import Run
 from wordline.config import Value
-from wordline.sweep.work import Run
 from wordline_studies.cases import tabled
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.host_side.runs import (

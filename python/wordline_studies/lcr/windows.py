@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from wordline._render.charts import lines
-from wordline.plotly import Figure as Drawn
+from wordline._render.plotly import Figure as Drawn
 from wordline_studies.cases import required
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.lcr.loads import RECORDED_LOADS, written

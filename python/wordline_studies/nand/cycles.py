@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from wordline.package import Report, Strip
-from wordline.plotly import figure
+from wordline._api.package import Report, Strip
+from wordline._render.plotly import figure
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.nand.modes import (
     CACHE,

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from wordline.package import MigrateMode, Report
+from wordline._api.package import MigrateMode, Report
 from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 from wordline_studies.nand.cycles import DATA, STAGES, stacked
 from wordline_studies.nand.modes import PUBLISHED, SLC, lines, part

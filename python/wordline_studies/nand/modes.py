@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from wordline._api.package import Package, Report
 from wordline._render import charts
+from wordline._render.plotly import Figure
 from wordline.config import Value
-from wordline.package import Package, Report
-from wordline.plotly import Figure
 from wordline_studies.figure import Numbers, Setup
 
 PUBLISHED = Numbers("wordline_studies.nand")

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
+from wordline._sweep.work import Run
 from wordline.config import Value
-from wordline.sweep.work import Run
 from wordline_studies.cases import Case, required, tabled
 from wordline_studies.figure import Claim, Figure, Row, Setup
 from wordline_studies.op_fcl import claims

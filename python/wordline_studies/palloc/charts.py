@@ -5,7 +5,7 @@ from itertools import cycle
 from typing import Any
 
 from wordline._render.charts import bar
-from wordline.plotly import LINEAR, figure
+from wordline._render.plotly import LINEAR, figure
 from wordline_studies.figure import Numbers
 from wordline_studies.palloc.orders import FAMILIES, ORDERS, averaged
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wordline._render import charts
-from wordline.plotly import LINEAR, Figure, figure
+from wordline._render.plotly import LINEAR, Figure, figure
 from wordline_studies.figure import Numbers
 from wordline_studies.paq.schedulers import ALL, TITLES
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from wordline._render.charts import bars
-from wordline.plotly import Figure as Drawing
+from wordline._render.plotly import Figure as Drawing
 from wordline_studies.figure import Figure, Plot, Row, Setup
 from wordline_studies.read_cache import claims, reasons, tables
 from wordline_studies.read_cache.claims import BASE, FARC, FLRU

@@ -4,7 +4,7 @@ independent model of the cache."""
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from wordline import units
+from wordline._render import units
 from wordline_studies.figure import Claim, not_quick
 from wordline_studies.write_cache.loads import FITS, Fit
 from wordline_studies.write_cache.model import latency_us

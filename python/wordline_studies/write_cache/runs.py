@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import wordline
+from wordline._caching.mrc import MrcCurve
 from wordline.config import Value
-from wordline.mrc import MrcCurve
 from wordline.summary import Summary
 from wordline_studies.cases import Case, required
 from wordline_studies.figure import Numbers, Setup

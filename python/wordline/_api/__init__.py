@@ -1,0 +1,1 @@
+"""Runs, traces and what Wordline comes with, as `import wordline` offers them."""

@@ -1,0 +1,260 @@
+"""Results side by side: which figures differ, beyond noise or not, and what differs in the
+configurations."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from wordline._api.result import Result
+from wordline._internal import checksums, output_folder, statistics
+from wordline._sweep.work import figures
+from wordline._wordline import WordlineError
+
+if TYPE_CHECKING:
+    import polars
+
+    from wordline._sweep import Sweep
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the results: the values of each figure in groups, one value for each run, those of a
+    group from runs that differ in their seed alone; its configuration by key path, with all values
+    of what varies; digests and version."""
+
+    name: str
+    figures: Mapping[str, Sequence[Sequence[float]]]
+    configuration: Mapping[str, object]
+    digests: Sequence[str]
+    version: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure on all sides: the intervals of its means, and of each side after the first its
+    difference from the first. None where a side has no such figure."""
+
+    figure: str
+    intervals: Sequence[statistics.Interval | None]
+    differences: Sequence[statistics.Difference | None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the sides have different means, or some have none."""
+        means = {None if one is None else one.mean for one in self.intervals}
+        return len(means) > 1
+
+    def difference(self, side: int) -> float | None:
+        """The mean of a side less that of the first."""
+        first, other = self.intervals[0], self.intervals[side]
+        return None if first is None or other is None else other.mean - first.mean
+
+    def half_width(self, side: int) -> float | None:
+        """Of the 95 % confidence interval of that difference; None where no seeds repeat."""
+        found = self.differences[side - 1]
+        return None if found is None else found.half_width
+
+    def exceeds_noise(self, side: int) -> bool | None:
+        """Whether a side differs from the first beyond noise; None where no seeds repeat."""
+        found = self.differences[side - 1]
+        return None if found is None else found.exceeds_noise
+
+    def ratio(self, side: int) -> float | None:
+        """The mean of a side by that of the first."""
+        first, other = self.intervals[0], self.intervals[side]
+        if first is None or other is None or not first.mean:
+            return None
+        return other.mean / first.mean
+
+
+class Comparison:
+    """Several results side by side."""
+
+    def __init__(self, sides: Sequence[Side]) -> None:
+        self.sides = sides
+        names = dict.fromkeys(name for side in sides for name in side.figures)
+        self.lines = [_line(name, sides) for name in names]
+
+    def table(self) -> polars.DataFrame:
+        """A row a figure: `figure`, and for each side its mean (by its name); of each after the
+        first also `NAME difference` from the first, `NAME ±`, the half width of its 95 %
+        confidence interval, `NAME ratio` to the first and `NAME beyond noise`, null where not
+        known."""
+        import polars
+
+        rows: list[dict[str, Any]] = []
+        for line in self.lines:
+            row: dict[str, Any] = {"figure": line.figure}
+            for place, (side, one) in enumerate(zip(self.sides, line.intervals, strict=True)):
+                row[side.name] = None if one is None else one.mean
+                if place:
+                    row[f"{side.name} difference"] = line.difference(place)
+                    row[f"{side.name} ±"] = line.half_width(place)
+                    row[f"{side.name} ratio"] = line.ratio(place)
+                    row[f"{side.name} beyond noise"] = line.exceeds_noise(place)
+            rows.append(row)
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+    def configuration(self) -> dict[str, list[object]]:
+        """The keys in which the configurations differ, with their value on each side: a list where
+        the key varies in a sweep, None where a side does not have it. `trace` and `seed` are among
+        the keys."""
+        keys = dict.fromkeys(key for side in self.sides for key in side.configuration)
+        values = {key: [side.configuration.get(key) for side in self.sides] for key in keys}
+        return {key: own for key, own in values.items() if any(one != own[0] for one in own)}
+
+    def shared(self) -> dict[str, object]:
+        """The keys that have the same value on all sides, with that value."""
+        first = self.sides[0].configuration
+        others = [side.configuration for side in self.sides[1:]]
+        return {
+            key: value
+            for key, value in first.items()
+            if value is not None and all(one.get(key) == value for one in others)
+        }
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes one self-contained page; returns its path. Raises WordlineError."""
+        from wordline._render.comparison_page import render
+
+        page = render(self)
+        return Path(
+            output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
+        )
+
+    def __repr__(self) -> str:
+        return f"<wordline.Comparison of {', '.join(side.name for side in self.sides)}>"
+
+    def _repr_html_(self) -> str:
+        from wordline._render.comparison_page import table_html
+
+        return table_html(self)
+
+
+def compare(*results: object) -> Comparison:
+    """Compares results: folders of runs or of sweeps, `Result`s or `Sweep`s; two or more.
+
+        wordline.compare("out/greedy", "out/fifo").table()
+
+    What the runs of a sweep differ by that differ in their seed alone is noise: compare sweeps of
+    several seeds to know whether a difference exceeds it. Raises WordlineError.
+    """
+    if len(results) < 2:
+        raise WordlineError("name two results or more to compare")
+    sides = [_side(one, place) for place, one in enumerate(results)]
+    names = [side.name for side in sides]
+    if len(set(names)) < len(names):
+        from dataclasses import replace
+
+        sides = [
+            replace(side, name=f"{side.name} ({place})") for place, side in enumerate(sides, 1)
+        ]
+    return Comparison(sides)
+
+
+def _line(name: str, sides: Sequence[Side]) -> Line:
+    values = [side.figures.get(name, ()) for side in sides]
+    intervals = [statistics.interval(*own) if own else None for own in values]
+    differences = [
+        statistics.difference(values[0], own) if values[0] and own else None for own in values[1:]
+    ]
+    return Line(name, intervals, differences)
+
+
+def _side(one: object, place: int) -> Side:
+    from wordline._sweep import Sweep
+
+    if isinstance(one, Result):
+        summary = cast("Mapping[str, Any]", one.summary)
+        return _of_run(f"{summary['device']['name']} {place + 1}", summary, one.config)
+    if isinstance(one, Sweep):
+        return _of_sweep(f"sweep {place + 1}", one)
+    if not isinstance(one, str | os.PathLike):
+        raise TypeError(f"a result, a sweep or a folder is needed, not {one!r}")
+    folder = Path(cast("str", one))
+    if (folder / "points.parquet").is_file():
+        return _of_sweep(folder.name, Sweep.of(folder))
+    if (folder / "summary.json").is_file():
+        checksums.require_whole(folder)
+    try:
+        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        config = (folder / "config.resolved.toml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise WordlineError(
+            f"{folder}: holds no results of a run or a sweep; name a folder of either"
+        ) from None
+    try:
+        checksums.require_schema(str(folder), summary["schema"])
+        checksums.require_version(str(folder), str(summary["version"]))
+        return _of_run(folder.name, summary, config)
+    except (KeyError, TypeError, AttributeError, ValueError) as fault:
+        raise WordlineError(
+            f"{folder}: is no result of a run of this version ({fault}); run it again"
+        ) from None
+
+
+def _of_run(name: str, summary: Mapping[str, Any], config: str) -> Side:
+    numbers = {
+        path: [[float(value)]]
+        for path, value in figures(summary).items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    keys = flat_toml(tomllib.loads(config))
+    traces = [file["path"] for file in summary["input"]["files"]]
+    keys |= {"trace": ", ".join(traces) or None, "seed": summary["seed"]}
+    return Side(name, numbers, keys, [str(summary["digest"])], str(summary["version"]))
+
+
+def _of_sweep(name: str, sweep: Sweep) -> Side:
+    from wordline._sweep.table import figures_of
+
+    frame = sweep.table()
+    done = frame.filter(frame["status"] == "done")
+    if not done.height:
+        raise WordlineError(f"{name}: no point of the sweep is done; there is nothing to compare")
+    repeated = [key for key in sweep.keys if key != "seed"]
+    groups = done.partition_by(repeated, maintain_order=True) if repeated else [done]
+    numbers = {
+        path: [values for one in groups if (values := one[path].drop_nulls().to_list())]
+        for path in figures_of(frame)
+    }
+    found = {path: own for path, own in numbers.items() if own}
+    keys = _keys(sweep, done)
+    return Side(name, found, keys, done["digest"].to_list(), str(done["version"][0]))
+
+
+def _keys(sweep: Sweep, done: polars.DataFrame) -> dict[str, object]:
+    """The configuration of a sweep, with the values of what varies as lists."""
+    keys: dict[str, object] = {"trace": None, "seed": None}
+    if sweep.plan is not None:
+        traces, seeds = sweep.plan.trace, sweep.plan.seeds
+        keys["trace"] = ", ".join(traces) if isinstance(traces, list) else traces
+        keys["seed"] = seeds[0] if isinstance(seeds, list) else 1
+    if sweep.config is not None and "device" not in sweep.keys:
+        keys |= flat_toml(tomllib.loads(sweep.config))
+    for key in sweep.keys:
+        keys = {one: value for one, value in keys.items() if not one.startswith(f"{key}.")}
+        keys[key] = done[key].unique(maintain_order=True).to_list()
+    return keys
+
+
+def flat_toml(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Tables in tables as key paths. A policy without parameters is a word."""
+    found: dict[str, object] = {}
+    for key, value in table.items():
+        if not isinstance(value, Mapping):
+            found[f"{prefix}{key}"] = value
+            continue
+        inner = cast("Mapping[str, object]", value)
+        words = [name for name, own in inner.items() if own == {}]
+        if len(inner) == len(words) == 1:
+            found[f"{prefix}{key}"] = words[0]
+        else:
+            found |= flat_toml(inner, f"{prefix}{key}.")
+    return found

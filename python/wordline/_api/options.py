@@ -1,0 +1,379 @@
+"""The options of the command line, each declared once: what `click` makes of them, and what `argv`
+reads without it, comes from here.
+
+A declaration has the words that `click.option` takes, as plain data, because it is imported at
+every start. Beside them: `name` is the parameter, if it is not the flag's; a tuple as `type` are
+the words to choose from, "path" is a path; `parse` makes the value of all
+that was given to a `multiple` option, and raises ValueError with what is wrong; `short` is a
+flag of one letter beside it.
+"""
+
+from __future__ import annotations
+
+from wordline._api.trace_input import CHOICES, COLUMNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
+Options: TypeAlias = "Mapping[str, Mapping[str, Any]]"
+"""Declarations by their flags."""
+
+STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volumes": "one"}
+AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "shared"}
+# Caches know no time.
+UNTIMED = AS_RECORDED | {"time_order": "file"}
+
+
+def name(flag: str, declared: Mapping[str, Any]) -> str:
+    """The parameter that an option sets."""
+    return declared.get("name") or flag.split("/")[0].lstrip("-").replace("-", "_")
+
+
+def pairs(values: Sequence[str]) -> list[tuple[str, str]]:
+    """Each KEY=VALUE as a pair. Raises ValueError."""
+    found: list[tuple[str, str]] = []
+    for text in values:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ValueError(f"{text!r} is not KEY=VALUE, such as ftl.gc.victim=fifo")
+        found.append((key.strip(), value.strip()))
+    return found
+
+
+def streams(values: Sequence[str]) -> dict[str, list[str]]:
+    """Each NAME=FILE[,FILE...] as the files of a stream. Raises ValueError."""
+    found: dict[str, list[str]] = {}
+    for text in values:
+        key, equals, files = text.partition("=")
+        listed = [file for file in files.split(",") if file]
+        if not equals or not key or not listed:
+            raise ValueError(f"{text!r} is not NAME=FILE, such as db=disk.csv")
+        found.setdefault(key, []).extend(listed)
+    return found
+
+
+def choice(word: str, text: str, default: str) -> dict[str, Any]:
+    """One of the words that `CHOICES` has for an option of the reader."""
+    return {"type": CHOICES[word], "default": default, "show_default": True, "help": text}
+
+
+def flag(text: str) -> dict[str, Any]:
+    """An option without a value."""
+    return {"is_flag": True, "help": text}
+
+
+def value(
+    metavar: str, text: str, default: object = None, of: Any = None, **more: Any
+) -> dict[str, Any]:
+    """A value `of` a type, by default that of its default, or text. A default is shown."""
+    declared = {"type": of or (str if default is None else type(default)), "metavar": metavar}
+    shown = {} if default is None else {"default": default, "show_default": True}
+    return {**declared, **shown, "help": text, **more}
+
+
+def reader(defaults: Mapping[str, str]) -> Options:
+    """The options of everything that reads a trace."""
+    return {
+        "--format": value(
+            "NAME",
+            "Format of the trace. [default: detected by content; `wordline trace formats` "
+            "lists them]",
+        ),
+        "--columns": value(
+            "FIELD=COLUMN:UNIT,...",
+            "The columns of a table in no known format, by number from 1 or by name in "
+            f"the header: {COLUMNS}. time is in s, ms, us, ns, ps or filetime (100 ns), or left "
+            "out; offset and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as "
+            "4k; op is R, W, read, write, trim, flush and the like, or as spelled in "
+            "op=3:1=read:0=write; volume is a number, or text if volume=2:names. Values equal in "
+            "all lines are fixed: bytes=fixed:4KiB, op=fixed:read. The delimiter is the tab, "
+            "semicolon or comma of the first line, else white space, or as in delimiter=space.",
+        ),
+        "--on-bad-line": choice(
+            "on_bad_line",
+            "A line that cannot be parsed: stop, or skip and count it.",
+            defaults["on_bad_line"],
+        ),
+        "--time-gaps": value(
+            "keep|cut=TIME|scale=FACTOR@TIME",
+            "Pauses, and clocks that jump. cut=1s: a gap between timestamps of more than "
+            "1 s, or a clock that goes back by more, becomes a gap of 1 s. scale=0.01@1s: the "
+            "excess over 1 s shrinks to a hundredth. Units: ps, ns, us, ms, s, min, h, d.",
+            "keep",
+        ),
+        "--time-order": choice(
+            "time_order",
+            "A timestamp earlier than the previous one: stop, clamp to the previous one, sort, or "
+            "keep file order and ignore time.",
+            defaults["time_order"],
+        ),
+        "--align": choice(
+            "align",
+            "An offset or size that is not a multiple of 512 bytes: stop, expand to whole "
+            "sectors, or keep it.",
+            defaults["align"],
+        ),
+        "--volumes": value(
+            "one|stack|shared|N",
+            "A trace of several volumes: reject it, concatenate them, map all to the same "
+            "addresses, or replay only volume N.",
+            defaults["volumes"],
+        ),
+    }
+
+
+SET: Options = {
+    "--set": value(
+        "KEY=VALUE",
+        "Override a configuration key, such as ftl.gc.victim=fifo; repeatable.",
+        name="overrides",
+        multiple=True,
+        parse=pairs,
+    )
+}
+QUIET: Options = {
+    "--quiet": {**flag("Print errors only, and what --json asks for."), "short": "-q"}
+}
+PROGRESS: Options = {
+    "--progress/--no-progress": {
+        "default": None,
+        "help": "Progress bar on standard error. [default: if that is a terminal]",
+    },
+    **QUIET,
+}
+JSON: Options = {"--json": {"name": "as_json", **flag("Print JSON instead of a table.")}}
+
+RUN: Options = {
+    **SET,
+    "--trace": value(
+        "FILE...",
+        "Block trace to replay; several are replayed one after the other. [default: the "
+        "device's [workload] table]",
+        multiple=True,
+    ),
+    "--stream": value(
+        "NAME=FILE[,FILE...]",
+        "Block trace of one of several streams replayed concurrently; repeatable. A NAME "
+        "that the device's [[streams]] do not declare is a stream with their defaults.",
+        name="streams",
+        multiple=True,
+        parse=streams,
+    ),
+    "--fio": value(
+        "JOBFILE",
+        "Load from a fio job file: each job is a stream; sizes in per cent refer to the "
+        "device. Options without a counterpart in simulation are listed, or rejected.",
+    ),
+    "--fio-section": value("JOB", "Run only this job of --fio. [default: all, concurrently]"),
+    "--slowdown": flag(
+        "Then run each stream alone, to measure how much the others slow it down; takes about as "
+        "long again."
+    ),
+    "--seed": value("N", "Seed of every random choice. [default: 1, or that of --from]", of=int),
+    "--out": value(
+        "DIR",
+        "Folder for the results; replaced if it holds those of a run, rejected if it "
+        "holds anything else. [default: out/DEVICE-TRACE, numbered if taken]",
+        of="path",
+    ),
+    "--requests": flag(
+        "Also write requests.parquet: one row per request, with the latency breakdown."
+    ),
+    "--max-requests": value("N", "End after N requests. [default: the whole input]", of=int),
+    "--fit": choice(
+        "fit",
+        "A request beyond the device's end: stop, wrap around, or scale all addresses.",
+        "error",
+    ),
+    **reader(STRICT),
+    "--verify": flag(
+        "Track every page and stop at the first read that does not return the newest write."
+    ),
+    "--power-cut-every": value(
+        "N",
+        "Cut power at random, once in N requests on average, and recover, which reads the whole "
+        "device; with --verify every page is checked after each cut. [default: never]",
+        of=int,
+    ),
+    "--from": value(
+        "FILE",
+        "State in which the device begins, written by `wordline prepare`, in place of its "
+        "[precondition]; without DEVICE, its device too.",
+        of="path",
+        name="prepared",
+    ),
+    "--checkpoint-every": value(
+        "TIME",
+        "Write the state of the run into its folder as often as this, such as 60s (ms, s, min, "
+        "h), and when it is interrupted; `wordline resume` goes on from there. [default: never]",
+    ),
+    "--timeline": value("FILE", "Also write a timeline of flash and hard disks for Perfetto."),
+    "--timeline-from": value(
+        "TIME",
+        "Simulated time at which the timeline starts, such as 10ms (ps, ns, us, ms, s).",
+        "0",
+    ),
+    "--timeline-until": value(
+        "TIME", "Simulated time at which the timeline ends. [default: 100ms after its start]"
+    ),
+    **PROGRESS,
+    "--no-report": flag("Do not write report.html."),
+    "--json": {"name": "as_json", **flag("Print summary.json instead of the tables.")},
+}
+
+READER_OF_RUN: Options = {"--fit": RUN["--fit"], **reader(STRICT)}
+ON: Options = {
+    "--jobs": value("N", "Processes of this machine. [default: one a core]", of=int),
+    "--on": value(
+        "dask://HOST:PORT", "Run on the workers of a Dask cluster. [default: this machine]"
+    ),
+}
+SWEEP: Options = {
+    **SET,
+    "--trace": {**RUN["--trace"], "help": "Block trace to replay; several vary it."},
+    "--vary": value(
+        "KEY=V1,V2,...|LOW:HIGH:STEP",
+        "A key and its values, each with those of the other keys; a range has both ends. A "
+        "configuration key, device, trace, or an option such as max_requests; repeatable.",
+        multiple=True,
+        parse=pairs,
+    ),
+    "--zip": value(
+        "KEY=V1,V2,... KEY=...",
+        "Keys that vary together, in one argument, separated by spaces; repeatable.",
+        multiple=True,
+    ),
+    "--when": value(
+        "CONDITION",
+        "Leave out points that do not meet it, such as \"ftl.gc.victim == 'fifo' or "
+        'ftl.over_provisioning_ratio > 0.1"; repeatable.',
+        multiple=True,
+    ),
+    "--seeds": value("N|S1,S2,...", "Seeds of every point: how many, or which.", "1"),
+    "--max-requests": RUN["--max-requests"],
+    **READER_OF_RUN,
+    **ON,
+    "--out": value(
+        "DIR",
+        "Folder for the results; a sweep that was stopped goes on there. [default: out/sweep-NAME]",
+        of="path",
+    ),
+    **PROGRESS,
+    **JSON,
+}
+SEARCH: Options = {
+    **SET,
+    "--trace": value("FILE", "Block trace to replay. [default: the load of the device]"),
+    "--vary": value(
+        "KEY=V1,V2,...|LOW:HIGH[:STEP|:log]",
+        "A key and the values to choose from; repeatable.",
+        multiple=True,
+        parse=pairs,
+    ),
+    "--minimise": value(
+        "FIGURE",
+        "A figure of the summary, such as latency.write.p99_us, or a key that varies; one or two "
+        "objectives.",
+        multiple=True,
+    ),
+    "--maximise": value("FIGURE", "The same, to be made large.", multiple=True),
+    "--subject-to": value(
+        "BOUND",
+        "What a configuration has to meet, such as 'flash.write_amplification < 2'; repeatable.",
+        multiple=True,
+    ),
+    "--trials": value("N", "Configurations to try.", 50),
+    "--sampler": {
+        "type": ("tpe", "random", "nsga2", "grid"),
+        "default": "tpe",
+        "show_default": True,
+        "help": "How the next one is chosen (Optuna).",
+    },
+    "--pruner": {
+        "type": ("none", "median", "halving", "hyperband"),
+        "default": "none",
+        "show_default": True,
+        "help": "Gives up trials that look bad after the requests of --rungs.",
+    },
+    "--rungs": value("N1,N2,...", "After how many requests a pruner looks."),
+    "--seed": value("N", "Seed of the sampler and of the runs.", 1),
+    "--max-requests": RUN["--max-requests"],
+    **READER_OF_RUN,
+    **ON,
+    "--out": value(
+        "DIR",
+        "Folder for the results; a search that was stopped goes on there. [default: "
+        "out/search-DEVICE]",
+        of="path",
+    ),
+    **PROGRESS,
+    **JSON,
+}
+COMPARE: Options = {
+    "--out": value("FILE", "Also write one page, such as compare.html.", of="path"),
+    **JSON,
+}
+PREPARE: Options = {
+    **SET,
+    "--out": value("FILE", "File of the state. [default: out/DEVICE.wls]", of="path", short="-o"),
+    "--seed": value("N", "Seed of every random choice.", 1),
+    "--spare-areas": flag(
+        "Keep what the spare area of each page says, from which runs with --power-cut-every "
+        "recover: 20 bytes a page."
+    ),
+    **PROGRESS,
+}
+RESUME: Options = {
+    "--checkpoint-every": value(
+        "TIME", "Time between two states, such as 60s. [default: as the run was started with]"
+    ),
+    **PROGRESS,
+    "--no-report": RUN["--no-report"],
+    "--json": RUN["--json"],
+}
+
+REPORT: Options = {
+    "--out": value("FILE", "File to write. [default: DIR/report.html]", of="path"),
+    **QUIET,
+}
+
+# Of what makes pages of the requests of a trace.
+PAGES: Options = {
+    "--page-bytes": value(
+        "N",
+        "Requests are split into pages of N bytes; a part of a page counts as the page.",
+        4096,
+    ),
+    "--max-requests": value("N", "Take the first N requests of the trace. [default: all]", of=int),
+    "--out": value(
+        "DIR",
+        "Folder for the numbers and a page with a plot; a former result there is "
+        "replaced. [default: none is written]",
+        of="path",
+    ),
+    **PROGRESS,
+    **JSON,
+    **reader(UNTIMED),
+}
+
+
+def parameters() -> dict[str, tuple[str, bool]]:
+    """The parameter of each option that runs and what reads traces take, and whether the option is
+    without a value."""
+    tables = (PREPARE, PAGES, SEARCH, SWEEP, RUN)
+    return {
+        flag: (name(flag, declared), "is_flag" in declared)
+        for table in tables
+        for flag, declared in table.items()
+    }
+
+
+def flags(*tables: Options) -> dict[str, str]:
+    """The options of these tables by their parameters."""
+    return {
+        name(flag, declared): flag.split("/")[0]
+        for table in tables
+        for flag, declared in table.items()
+    }

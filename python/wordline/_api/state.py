@@ -1,0 +1,214 @@
+"""Written states: a run that goes on later, a device that is prepared once."""
+
+from __future__ import annotations
+
+import os
+
+from wordline import _wordline
+from wordline._internal import arguments, output_folder
+from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    import wordline
+    from wordline._api.result import Result
+    from wordline._api.simulation import Job
+    from wordline.config import Device, Overrides
+
+CHECKPOINT = "checkpoint.wls"
+
+
+def prepare(
+    device: Device,
+    out: str | os.PathLike[str],
+    *,
+    overrides: Overrides | None = None,
+    seed: int = 1,
+    spare_areas: bool = False,
+    progress: bool | Callable[[wordline.Progress], None] = False,
+) -> Path:
+    """Brings a device into the state of its `[precondition]` table and writes it to a file, from
+    which any number of runs begin.
+
+        wordline.prepare("d4", "aged.wls", overrides={"precondition.overwrite_ratio": 2})
+        wordline.run("d4", "disk.csv.gz", prepared="aged.wls", ...)
+
+    device        as in `wordline.run`
+    out           the file, which appears complete or not at all
+    overrides     values of configuration keys, by key path
+    seed          of every random choice of the preparation
+    spare_areas   keep what the spare area of each page says (20 bytes a page), which runs with
+                  `power_cut_every` recover from
+    progress      True for a bar on standard error, or a function that is called with a Progress
+
+    What a preparation leaves depends on the flash array (its timing apart), `[ftl]`,
+    `[precondition]` and the seed; everything else may differ in the runs, which have that seed.
+
+    Returns the path of the file. Raises WordlineError or KeyboardInterrupt.
+    """
+    import json
+    from pathlib import Path
+
+    from wordline._api.simulation import observed
+    from wordline.config import read, settings
+
+    text, name = read(device)
+    given = settings(overrides)
+    place = output_folder.check_file(out)
+    options: dict[str, object] = {"seed": arguments.whole("seed", seed, 0)}
+    spare_areas = arguments.flag("spare_areas", spare_areas)
+    command = json.dumps({"config_text": text, "config_name": name, "overrides": given})
+    output_folder.make(os.path.dirname(place))
+    observed(
+        progress,
+        lambda heard: _wordline.prepare(
+            text, name, given, place, spare_areas, command, options, heard
+        ),
+    )
+    return Path(place)
+
+
+def preparation(
+    device: Device,
+    *,
+    overrides: Overrides | None = None,
+    seed: int = 1,
+    power_cut_every: int | None = None,
+) -> str | None:
+    """A name of what preparing a device leaves: equal for devices that are alike in that. None if
+    there is nothing to prepare. Raises WordlineError."""
+    from wordline.config import read, settings
+
+    text, name = read(device)
+    options: dict[str, object] = {"seed": seed, "power_cut_every": power_cut_every}
+    return _wordline.preparation(text, name, settings(overrides), options)
+
+
+def prepared_device(path: str) -> tuple[str, str, list[tuple[str, str]]]:
+    """The configuration of a device that was prepared: text, name, overrides. Raises
+    WordlineError."""
+    command = _of_device(path)["command"]
+    return command["config_text"], command["config_name"], _pairs(command["overrides"])
+
+
+def prepared_seed(path: str) -> int:
+    """The seed that a device was prepared with. Raises WordlineError."""
+    return int(_of_device(path)["seed"])
+
+
+def resume(
+    folder: str | os.PathLike[str],
+    *,
+    checkpoint_every: str | float | None = None,
+    progress: bool | Callable[[wordline.Progress], None] = False,
+) -> Result:
+    """Goes on with a run that was stopped, from the state that it has written into its folder
+    (`wordline.run(..., checkpoint_every="60s", out=folder)`), as if it had not been.
+
+    folder            that of the run; its results appear there, in place of what there is
+    checkpoint_every  time between two states; None: as the run was started with
+    progress          True for a bar on standard error, or a function that is called with a Progress
+
+    The traces have to be where they were, and hold what they held. Only the version of Wordline
+    that wrote the state reads it.
+
+    Raises as `wordline.run` does.
+    """
+    from wordline._api import simulation
+
+    place = output_folder.check(folder, "run")
+    job = resumable(place, checkpoint_every)
+    return simulation.finished(job, progress, place)
+
+
+def resumable(place: str, checkpoint_every: str | float | None) -> Job:
+    """The run whose state is in a folder. Raises WordlineError."""
+    path = os.path.join(place, CHECKPOINT)
+    if not os.path.exists(path):
+        raise WordlineError(
+            f"{place}: holds no {CHECKPOINT}; a run leaves one there while it goes on, or if it "
+            "was stopped, when it is started with --checkpoint-every"
+        )
+    command = _header(path, "run", f"{path}: holds a device; pass it to `wordline run --from`")
+    options = dict(command["options"])
+    # A path is told as it was given, unless that names another file here.
+    away = "" if command["folder"] == os.getcwd() else command["folder"]
+    traces = [os.path.join(away, trace) for trace in command["traces"]]
+    options["streams"] = [
+        (name, [os.path.join(away, file) for file in files]) for name, files in options["streams"]
+    ]
+    every = options["checkpoint_every_s"] if checkpoint_every is None else checkpoint_every
+    options |= {"resume": path} | checkpoint_options(every, path, None)
+    return (
+        command["config_text"],
+        command["config_name"],
+        _pairs(command["overrides"]),
+        traces,
+        options,
+    )
+
+
+def checkpoint_options(
+    every: str | float, path: str | os.PathLike[str] | None, place: str | None
+) -> dict[str, object]:
+    """What the simulator is told of the states that it writes: how often and where, by default into
+    the folder `place`. Raises WordlineError."""
+    from wordline._api.timeline import seconds
+
+    if path is None and place is None:
+        raise WordlineError("checkpoint_every: where to? Name a folder with out, or a file")
+    file = os.path.join(place or "", CHECKPOINT) if path is None else output_folder.check_file(path)
+    return {"checkpoint": file, "checkpoint_every_s": seconds("checkpoint_every", every)}
+
+
+def command_of(job: Job) -> str:
+    """How a run was asked for, and in which folder, as its state tells."""
+    import json
+
+    text, name, overrides, traces, options = job
+    return json.dumps(
+        {
+            "config_text": text,
+            "config_name": name,
+            "overrides": overrides,
+            "traces": traces,
+            "options": options | {"resume": None, "decoded": None},
+            "folder": os.getcwd(),
+        }
+    )
+
+
+def carried(place: str) -> Mapping[str, Callable[[str], object]]:
+    """What writes the state in a folder into the folder that takes its place."""
+    path = os.path.join(place, CHECKPOINT)
+    return {CHECKPOINT: lambda part: _link(path, part)} if os.path.exists(path) else {}
+
+
+def _link(path: str, part: str) -> None:
+    try:
+        os.link(path, part)
+    except OSError:
+        import shutil
+
+        shutil.copyfile(path, part)
+
+
+def _pairs(overrides: list[list[str]]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in overrides]
+
+
+def _of_device(path: str) -> dict[str, Any]:
+    return _header(path, "device", f"{path}: holds a run; name a file of `wordline prepare`")
+
+
+def _header(path: str, kind: str, otherwise: str) -> dict[str, Any]:
+    import json
+
+    header = json.loads(_wordline.state_header(path))
+    if header["kind"] != kind:
+        raise WordlineError(otherwise)
+    return header["content"]

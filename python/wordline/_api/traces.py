@@ -1,0 +1,118 @@
+"""Block traces: what is in them, and turning one format into another."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+from wordline import _wordline
+from wordline._api.trace_input import (
+    Align,
+    OnBadLine,
+    TimeOrder,
+    Traces,
+    Volumes,
+    paths,
+    trace_options,
+)
+from wordline._api.trace_stat import TraceStat
+from wordline._internal import written
+from wordline._internal.arguments import path
+from wordline._wordline import WordlineError
+
+
+class TraceFormat(TypedDict):
+    """A trace format that can be read; `extension` is the usual ending of its files' names."""
+
+    name: str
+    extension: str
+    description: str
+
+
+def trace_formats() -> list[TraceFormat]:
+    """The formats that can be read. Each is recognised by content, plain or compressed
+    (.gz, .bz2, .zst, .xz)."""
+    return cast("list[TraceFormat]", json.loads(_wordline.formats()))
+
+
+def trace_stat(
+    trace: Traces,
+    *,
+    format: str | None = None,
+    columns: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "sort",
+    time_gaps: str = "keep",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
+    idle_threshold_s: float = 1.0,
+    page_read_us: float = 0.0,
+    page_program_us: float = 0.0,
+) -> TraceStat:
+    """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps, idleness.
+
+    Several files count as one trace, played one after the other. By default the recording is taken
+    as it is, in order of time, its volumes side by side with addresses of their own. Raises
+    WordlineError, naming file, line and column, if a file cannot be read.
+
+    `columns` says what the columns of a table of no known format mean, such as
+    "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`).
+
+    An idle period begins when a request has been executed, which takes `page_read_us` or
+    `page_program_us` for each of its pages of 4 KiB, and ends when the next request comes; one
+    above `idle_threshold_s` is long.
+    """
+    options = trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
+    rule = {
+        "idle_threshold_s": _number("idle_threshold_s", idle_threshold_s),
+        "page_read_us": _number("page_read_us", page_read_us),
+        "page_program_us": _number("page_program_us", page_program_us),
+    }
+    answer = _wordline.trace_stat(paths(trace), options | rule)
+    return cast("TraceStat", json.loads(answer))
+
+
+def trace_convert(
+    trace: Traces,
+    out: str | os.PathLike[str],
+    *,
+    to: str,
+    format: str | None = None,
+    columns: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "sort",
+    time_gaps: str = "keep",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
+) -> dict[str, Any]:
+    """Writes a trace in the format `to`; the file appears whole or not at all. With "-" as `out` it
+    goes to standard output, as it is read.
+
+    Returns how many requests were `written` and `left_out`, and `notes` on what the format could
+    not keep. Raises WordlineError if a file cannot be read or written.
+    """
+    options = trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
+    (target,) = paths(path("out", out), "out")
+    if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"to must be the name of a format, not {to!r}")
+    for source in map(Path, paths(trace)):
+        if source.exists() and Path(target).exists() and source.samefile(target):
+            raise WordlineError(f"{target}: is the trace itself; name another file to write")
+    if target != "-":
+        written.expect(os.path.realpath(target))
+    answer = _wordline.trace_convert(paths(trace), target, to, options)
+    return cast("dict[str, Any]", json.loads(answer))
+
+
+def _number(name: str, value: object) -> float:
+    """A number; its range is checked where it is used."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise WordlineError(f"{name}: {value} is too large; give a smaller number") from None

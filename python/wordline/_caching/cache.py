@@ -1,0 +1,459 @@
+"""Replacement policies over traces: no device, no time, only who is in the cache.
+
+r = wordline.cache("disk.csv.gz", "lru,arc", ["1%", "64MiB"])
+r.runs[0]["miss_ratio"]
+r.table.polars()
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, cast
+
+from wordline import _wordline
+from wordline._api import spelling
+from wordline._api.policy import PolicyClass, PolicyError, name_of
+from wordline._api.result import Table
+from wordline._api.trace_input import (
+    Align,
+    OnBadLine,
+    TimeOrder,
+    Traces,
+    Volumes,
+    paths,
+    trace_options,
+)
+from wordline._caching.cache_on_flash import DISK, FlashSide, OnFlash, is_replacement, play
+from wordline._internal import output_folder
+from wordline._internal.arguments import shown, whole
+from wordline._internal.pickling import OneTable
+from wordline._render.units import many
+from wordline._wordline import WordlineError
+from wordline.config import Value
+from wordline.summary import InputFile
+
+Size: TypeAlias = str | int | float
+Policy: TypeAlias = str | PolicyClass
+
+SIZES = ("0.1%", "1%", "10%")
+LEAST_PAGE, MOST_PAGE = 512, 1 << 30
+
+
+class CacheProgress(TypedDict):
+    """How far the work is; heard about ten times a second.
+
+    `phase` is "read" while the trace is read, then what is done with it: the policy and its size,
+    "exact", "aet" or "accuracy". `fraction` is the share of the phase, or of all runs, that is
+    done, where it is known.
+    """
+
+    phase: str
+    requests: int
+    fraction: float | None
+
+
+class CacheInput(TypedDict):
+    """What a trace consists of.
+
+    `requests` are those of the trace: reads, writes and trims. `page_requests` are for one page
+    each: the reads and writes that policies see. `pages_trimmed` were known when they were trimmed.
+    """
+
+    files: list[InputFile]
+    page_bytes: int
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    flushes_ignored: int
+    lines_skipped: int
+    page_requests: int
+    page_reads: int
+    page_writes: int
+    pages_trimmed: int
+    distinct_pages: int
+    footprint_bytes: int
+    notes: list[str]
+
+
+class CacheRun(TypedDict):
+    """What came of a policy at a size. All counts are of requests for pages; a ratio is None where
+    there were no requests. `write_backs` are the evicted pages that had been written since they
+    came. `flash` is what it did on flash in front of a disk, if it ran there."""
+
+    policy: str
+    size_pages: int
+    size_bytes: int
+    footprint_ratio: float
+    requests: int
+    hits: int
+    misses: int
+    miss_ratio: float
+    reads: int
+    read_hits: int
+    read_miss_ratio: float | None
+    writes: int
+    write_hits: int
+    write_miss_ratio: float | None
+    evictions: int
+    write_backs: int
+    flash: NotRequired[FlashSide]
+
+
+class OnFlashInput(TypedDict):
+    """The flash and the disk of runs on flash, and what there is to know of them."""
+
+    flash: str
+    disk: str
+    overrides: dict[str, object]
+    notes: list[str]
+
+
+class CacheSummary(TypedDict):
+    """The content of summary.json. `kind` is "cache"."""
+
+    kind: str
+    version: str
+    input: CacheInput
+    runs: list[CacheRun]
+    on_flash: OnFlashInput | None
+    """The devices that the policies ran on too; None if they ran on none."""
+
+
+class OfTrace(ABC):
+    """What was found out about a trace: a summary, a table, a page."""
+
+    # The command, and the name of its table.
+    COMMAND: ClassVar[str]
+    NAME: ClassVar[str]
+
+    def __init__(self, table: _wordline.Table) -> None:
+        self._table = OneTable(table)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes a page with a plot, one self-contained file, and returns its path.
+
+        Raises WordlineError if the file cannot be written.
+        """
+        page = self._page()
+        return Path(
+            output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Writes summary.json, the table as Parquet and report.html into a folder, which appears
+        complete or not at all, and returns their paths. A former one of the same command is
+        replaced; any other folder that is not empty is refused. Raises WordlineError.
+        """
+        writers: dict[str, output_folder.Writer] = {
+            "summary.json": lambda part: output_folder.write_text(
+                part, json.dumps(self._content(), indent=2) + "\n"
+            ),
+            f"{self.NAME}.parquet": lambda part: self._table.write_table(self.NAME, part),
+            "report.html": lambda part: output_folder.write_text(part, self._page()),
+        }
+        return [Path(file) for file in output_folder.write(path, writers, self.COMMAND)]
+
+    def _rows(self) -> Table:
+        return Table(self._table, self.NAME)
+
+    @abstractmethod
+    def _content(self) -> object:
+        """The content of summary.json."""
+
+    @abstractmethod
+    def _page(self) -> str:
+        """The page."""
+
+
+class CacheResult(OfTrace):
+    """What policies made of a trace."""
+
+    COMMAND = "cache"
+    NAME = "cache"
+
+    def __init__(self, summary: CacheSummary, table: _wordline.Table) -> None:
+        super().__init__(table)
+        self.summary = summary
+
+    @property
+    def runs(self) -> list[CacheRun]:
+        """A run for each policy and size: sizes ascending, policies as they were named."""
+        return self.summary["runs"]
+
+    @cached_property
+    def table(self) -> Table:
+        """The runs as a table: a row each, columns as the keys of a run."""
+        return self._rows()
+
+    def _content(self) -> CacheSummary:
+        return self.summary
+
+    def _page(self) -> str:
+        from wordline._render.miss_ratio_page import cache_page
+
+        return cache_page(self.summary)
+
+    def __repr__(self) -> str:
+        told = self.summary["input"]
+        return (
+            f"<wordline.CacheResult {many(len(self.runs), 'run')} over "
+            f"{many(told['page_requests'], 'request')}, "
+            f"{many(told['distinct_pages'], 'distinct page')}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from wordline._render.notebook import cache_html
+
+        return cache_html(self.summary)
+
+
+def cache(
+    trace: Traces,
+    policies: Policy | Sequence[Policy] = "lru",
+    sizes: Size | Sequence[Size] = SIZES,
+    *,
+    page_bytes: int | None = None,
+    max_requests: int | None = None,
+    format: str | None = None,
+    columns: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "file",
+    time_gaps: str = "keep",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
+    flash: str | os.PathLike[str] | None = None,
+    disk: str | None = None,
+    overrides: Mapping[str, Value] | None = None,
+    jobs: int | None = None,
+    progress: bool | Callable[[CacheProgress], None] = False,
+    out: str | os.PathLike[str] | None = None,
+) -> CacheResult:
+    """Runs replacement policies of several sizes over a trace, each from an empty cache.
+
+        r = wordline.cache("disk.csv.gz", ["lru", "arc:p=integer"], ["1%", "64MiB"])
+
+    trace         path, or paths played one after the other
+    policies      a name, several with commas between, or a list of them; `wordline policies
+                  buffer.replacement` lists them, "all" stands for all. Parameters stand behind
+                  colons. In a list also classes: policies written in Python (`wordline.policy`)
+    sizes         pages (4096, "4096p"), bytes ("64MiB", "1GB"), or a share of the distinct pages
+                  (0.01, "1%"); or a list of them
+    page_bytes    requests are split into pages of this size, 4096 bytes or those of `flash` if not
+                  given; a part of a page counts as the page
+    max_requests  take so many requests of the trace and no more
+    format, columns, on_bad_line, time_order, align, volumes
+                  as of `wordline.trace_stat`; pages of different volumes are different pages. By
+                  default requests keep the order of the file: caches know no time
+    flash         a TOML file or a preset of a flash device: each policy of each size also runs as
+                  a read cache on such a device, in as many blocks as the size takes, in front of
+                  a disk
+    disk          the preset of the disk behind `flash`, disk-5ms if not given
+    overrides     values of configuration keys of the device, such as cache.suspected_queue
+    jobs          processes of this machine that simulate; None for one a core
+    progress      True for a bar on standard error, or a function that is called with a
+                  CacheProgress
+    out           folder for the output files; None to write none (see `CacheResult.write`)
+
+    Trims remove the pages that they cover whole; flushes are counted and ignored. The GIL is
+    released while the trace is read and a policy runs; Ctrl-C ends it.
+
+    Raises WordlineError, or KeyboardInterrupt, and leaves nothing then; PolicyError (a
+    WordlineError), with the runs until then, if a policy written in Python goes wrong.
+    """
+    listed, wanted = _split(policies), _sizes(sizes)
+    device = _device(flash, disk, overrides, listed)
+    if device and page_bytes not in (None, device.page_bytes):
+        raise WordlineError(
+            f"page_bytes: {page_bytes} is not the page of {device.device}, of {device.page_bytes} "
+            f"bytes; leave {spelling.name('page_bytes')} out"
+        )
+    if page_bytes is None:
+        page_bytes = device.page_bytes if device else 4096
+    reading = reading_options(page_bytes, max_requests)
+    reading |= trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
+    reading["keys"] = any(not isinstance(one, str) for one in listed)
+    chosen = _checked(listed, wanted)
+    if out is not None:
+        output_folder.check(out, "cache")
+    with heard(progress) as tell:
+        taken = _wordline.cache_open(paths(trace), reading, tell)
+        pages = sorted({taken.size(text) for text in wanted})
+        texts, fault = _played(taken, [(policy, size) for size in pages for policy in chosen], tell)
+        runs = [cast("CacheRun", json.loads(run)) for run in texts]
+        notes: list[str] = []
+        if device and fault is None:
+            playing = {
+                "format": format, "columns": columns, "max_requests": max_requests, "jobs": jobs,
+                "on_bad_line": on_bad_line, "time_order": time_order, "time_gaps": time_gaps,
+                "align": "expand" if align == "keep" else align, "volumes": volumes,
+            }  # fmt: skip
+            playing = {name: value for name, value in playing.items() if value is not None}
+            if time_order == "file":
+                del playing["time_order"]  # an open loop plays by the times
+            sides, notes = play(device, trace, cast("Any", runs), playing, tell)
+            for run, side in zip(runs, sides, strict=True):
+                if side:
+                    run["flash"] = side
+    summary: CacheSummary = {
+        "kind": "cache",
+        "version": _version(),
+        "input": cast("CacheInput", json.loads(taken.input_json())),
+        "runs": runs,
+        "on_flash": {
+            "flash": device.device,
+            "disk": device.disk,
+            "overrides": dict(overrides or {}),
+            "notes": notes,
+        }
+        if device
+        else None,
+    }
+    result = CacheResult(summary, _wordline.cache_table([json.dumps(run) for run in runs]))
+    if fault is not None:
+        raise PolicyError(fault, result)
+    if out is not None:
+        result.write(out)
+    return result
+
+
+def _device(
+    flash: str | os.PathLike[str] | None,
+    disk: str | None,
+    overrides: Mapping[str, Value] | None,
+    policies: Sequence[Policy],
+) -> OnFlash | None:
+    if flash is None:
+        if overrides:
+            raise WordlineError("overrides are of a flash device; name one with flash")
+        if disk is not None:
+            raise WordlineError(
+                f"disk = {disk}: a disk stands behind a flash device; name one with flash, or "
+                "leave disk out"
+            )
+        return None
+    if said := [key for key in overrides or {} if is_replacement(key)]:
+        raise WordlineError(
+            f"{said[0]}: the policies that are compared say it; leave it out, and name the policy "
+            "among them"
+        )
+    if not all(isinstance(one, str) for one in policies):
+        raise WordlineError("a policy written in Python runs on no flash; leave flash out")
+    return OnFlash(flash, disk or DISK, overrides or {})
+
+
+def _played(
+    taken: _wordline.CacheTrace,
+    plan: list[tuple[Policy, int]],
+    tell: Callable[[dict[str, object]], None] | None,
+) -> tuple[list[str], str | None]:
+    """Every run of the plan, as JSON, up to the first fault of a policy; and the fault."""
+    runs: list[str] = []
+    for done, (policy, pages) in enumerate(plan):
+        if tell:
+            name = policy if isinstance(policy, str) else name_of(policy)
+            phase = f"{name}, {many(pages, 'page')}"
+            tell({"phase": phase, "requests": 0, "fraction": done / len(plan)})
+        if isinstance(policy, str):
+            runs.append(taken.run(policy, pages))
+            continue
+        run, fault = _wordline.policy_run(taken, name_of(policy), policy, pages)
+        runs.append(run)
+        if fault is not None:
+            return runs, fault
+    return runs, None
+
+
+def _split(policies: Policy | Sequence[Policy]) -> list[Policy]:
+    listed = [policies] if isinstance(policies, str) or callable(policies) else list(policies)
+    split: list[Policy] = []
+    for one in listed:
+        if isinstance(one, str):
+            split += [name.strip() for name in one.split(",") if name.strip()]
+        elif callable(one):  # pyright: ignore[reportUnnecessaryComparison]
+            split.append(one)
+        else:
+            raise TypeError(f"a policy must be a name or a class, not {shown(one)}")
+    if not split:
+        raise WordlineError("no policy is named; name one, such as lru, or all")
+    return split
+
+
+def _checked(policies: list[Policy], sizes: list[str]) -> list[Policy]:
+    """The policies, `all` spelled out, each name once."""
+    _wordline.cache_check([], sizes)
+    checked: list[Policy] = []
+    for one in policies:
+        named: list[Policy] = (
+            list(_wordline.cache_check([one], [])) if isinstance(one, str) else [one]
+        )
+        checked += [policy for policy in named if policy not in checked]
+    return checked
+
+
+def _sizes(sizes: Size | Sequence[Size]) -> list[str]:
+    texts = size_texts(sizes)
+    if not texts:
+        raise WordlineError("no size is given; give one, such as 64MiB, 4096p or 1%")
+    return texts
+
+
+def size_texts(sizes: Size | Sequence[Size]) -> list[str]:
+    """Sizes as texts: whole numbers are pages, others shares of the distinct pages."""
+    listed = [sizes] if isinstance(sizes, str | int | float) else list(sizes)
+    texts: list[str] = []
+    for one in listed:
+        if isinstance(one, str):
+            texts += [text.strip() for text in one.split(",") if text.strip()]
+        elif isinstance(one, bool) or not isinstance(one, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a size must be a text or a number, not {shown(one)}")
+        else:
+            texts.append(f"{one}p" if isinstance(one, int) else f"{one:.17f}")
+    return texts
+
+
+def reading_options(page_bytes: int, max_requests: int | None) -> dict[str, object]:
+    """How requests become pages, checked. Raises TypeError or WordlineError."""
+    most = None if max_requests is None else whole("max_requests", max_requests, 1)
+    return {
+        "page_bytes": whole("page_bytes", page_bytes, LEAST_PAGE, MOST_PAGE),
+        "max_requests": most,
+    }
+
+
+class heard:  # noqa: N801
+    """What is to be called with the progress: nothing, a bar on standard error, or a function."""
+
+    def __init__(self, progress: bool | Callable[[CacheProgress], None]) -> None:
+        if not isinstance(progress, bool) and not callable(progress):
+            raise TypeError(f"progress must be True, False or a function, not {shown(progress)}")
+        self._bar = None
+        self._tell = None if isinstance(progress, bool) else progress
+        if progress is True:
+            from wordline._render.terminal.progress import TraceBar
+
+            self._bar = TraceBar()
+            self._tell = self._bar.show
+
+    def __enter__(self) -> Callable[[dict[str, object]], None] | None:
+        tell = self._tell
+        if self._bar:
+            self._bar.__enter__()
+        return tell and (lambda state: tell(cast("CacheProgress", state)))
+
+    def __exit__(self, *fault: object) -> None:
+        if self._bar:
+            self._bar.__exit__(None, None, None)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("wordline")

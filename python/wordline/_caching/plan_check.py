@@ -1,0 +1,373 @@
+"""A plan of flash in front of a disk, held against short simulations; and what to do by both."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from wordline import config
+from wordline._caching.cache_on_flash import in_blocks
+from wordline._render import units
+from wordline._wordline import WordlineError
+
+if TYPE_CHECKING:
+    from wordline._caching.plan_cache import PlanAnswer, PlanSize, PlanSummary
+
+TOLERANCE = 0.25
+"""A plan and a simulation part where they differ by more than this share of the simulation."""
+LEAST_US = 50.0
+"""Differences below this do not count, whatever share they are."""
+NEAR = 1.05
+"""Of answers whose latency is within this factor of the least, the smallest flash is taken."""
+MOST_RUNS = 5
+"""Answers that are simulated at most, where the first one does not do what its plan says."""
+STANDARD_INPUT = "-"
+
+
+class PlanRun(TypedDict):
+    """An answer that was simulated: the mean latency of the leading requests as planned and as
+    simulated. `parts` where they differ by more than the tolerance. `settings` are the keys of
+    the flash that make it so; `flash_pages` is its size as simulated."""
+
+    policy: str
+    flash_pages: int
+    planned_us: float
+    simulated_us: float
+    parts: bool
+    read_hit_ratio: float | None
+    settings: dict[str, Any]
+
+
+class PlanCheck(TypedDict):
+    """Simulations of the leading requests. `fault` says why there is none; `runs` is then
+    empty. `disk_us` is the mean latency of the disk alone, `disk_planned_us` what the plan says
+    of it."""
+
+    requests: int
+    tolerance_ratio: float
+    disk_planned_us: float | None
+    disk_us: float | None
+    runs: list[PlanRun]
+    fault: str | None
+
+
+class PlanAdvice(TypedDict):
+    """What to do. `sentence` says it, `reason` what it rests on, `basis` what the lifetime rests
+    on; `policy` is None where no flash is best. `latency_us` and `disk_us` are of a simulation
+    where `by` is "simulation", else of the models."""
+
+    sentence: str
+    reason: str
+    by: str
+    policy: str | None
+    flash_pages: int | None
+    latency_us: float | None
+    disk_us: float | None
+    lifetime: str | None
+    basis: str | None
+    settings: dict[str, Any]
+
+
+Named = tuple[str, str, list[tuple[str, str]]]
+"""Name, text and overrides of a device."""
+
+
+class Tiers:
+    """The flash and the disk of a plan as stores that can be simulated."""
+
+    def __init__(self, flash: Named, disk: Named) -> None:
+        self._flash = _resolved(flash)
+        self._disk = _resolved(disk)["disk"]
+        self.block_pages: int = self._flash["nand"]["geometry"]["pages_per_block"]
+        if "positioned" not in self._disk["model"]:
+            # A disk without positions is as large as any trace.
+            self._disk["capacity_bytes"] = 1 << 50
+        for table in ("disk", "workload", "streams", "precondition", "replay", "host_side"):
+            self._flash.pop(table, None)
+
+    def alone(self) -> dict[str, Any]:
+        """The disk without flash."""
+        return {"schema": 1, "name": "disk", "disk": self._disk}
+
+    def settings(self, answer: PlanAnswer) -> dict[str, Any]:
+        """The keys of the flash that make it what an answer says."""
+        reads, writes = answer["read_pages"], answer["write_pages"]
+        partition: Any = "unified"
+        if reads is not None and answer["policy"] != "locality-driven":
+            partition = {"split": {"read_ratio": reads / max(1, reads + writes)}}
+        mode = "write-only" if answer["policy"] == "locality-driven" else "write-back"
+        return {
+            **in_blocks(self._flash, answer["flash_pages"] / self.block_pages),
+            "ftl.over_provisioning_ratio": answer["over_provisioning_ratio"],
+            "cache.mode": mode,
+            "cache.replacement": "lru",
+            "cache.partition": partition,
+            "cache.admission": "always",
+            "cache.reply": "data",
+            "host.interface": "direct",
+            "buffer.capacity_kib": 0,
+        }
+
+    def store(self) -> dict[str, Any]:
+        """The flash in front of the disk, before any settings."""
+        return {**self._flash, "disk": self._disk}
+
+
+def _resolved(device: Named) -> dict[str, Any]:
+    name, text, overrides = device
+    return tomllib.loads(config.show(config.Source(text, name), overrides))
+
+
+def check(
+    summary: PlanSummary,
+    tiers: Callable[[], Tiers],
+    trace: Sequence[str],
+    playing: Mapping[str, Any],
+    tell: Callable[[dict[str, object]], None] | None,
+) -> PlanCheck:
+    """Simulates the disk alone and the answer that the models recommend; where they part, the best
+    answers of the other policies too."""
+    replay = summary["replay"]
+    found: PlanCheck = {
+        "requests": replay["requests"] if replay else 0,
+        "tolerance_ratio": TOLERANCE,
+        "disk_planned_us": summary["disk_only"]["request_us"] if replay else None,
+        "disk_us": None,
+        "runs": [],
+        "fault": None,
+    }
+    if not replay:
+        found["fault"] = "the trace has keys in place of addresses, which say nothing of a disk"
+        return found
+    if STANDARD_INPUT in trace:
+        found["fault"] = "a trace on standard input can be read once only"
+        return found
+    playing = {**playing, "max_requests": replay["requests"], "fit": "wrap"}
+    if playing["volumes"] == "shared" and replay["volumes"] > 1:
+        playing["volumes"] = "stack"
+    play = _Player(trace, playing, replay["timed"])
+    try:
+        store = tiers()
+        _told(tell, 0)
+        found["disk_us"] = play(store.alone(), {})["latency"]["all"]["mean_us"]
+    except WordlineError as fault:
+        found["fault"] = str(fault).splitlines()[0]
+        return found
+    for place, answer in enumerate(_candidates(summary)[:MOST_RUNS], 1):
+        _told(tell, place)
+        try:
+            found["runs"].append(_run(store, answer, play))
+        except WordlineError as fault:
+            found["fault"] = f"{answer['policy']}: {str(fault).splitlines()[0]}"
+            continue
+        if place == 1 and not found["runs"][0]["parts"]:
+            break
+    return found
+
+
+class _Player:
+    """Simulates a store under the leading requests of a trace."""
+
+    def __init__(self, trace: Sequence[str], playing: Mapping[str, Any], timed: bool) -> None:
+        self._trace, self._playing = list(trace), playing
+        self._replay = {} if timed else {"replay.mode": {"closed-loop": {"queue_depth": 1}}}
+
+    def __call__(self, device: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+        from wordline._api.simulation import run
+
+        overrides = {**settings, **self._replay}
+        result = run(device, self._trace, overrides=overrides, requests=False, **self._playing)
+        return dict(result.summary)
+
+
+def _told(tell: Callable[[dict[str, object]], None] | None, place: int) -> None:
+    if tell:
+        tell({"phase": "check", "requests": 0, "fraction": place / (MOST_RUNS + 1)})
+
+
+def _run(store: Tiers, answer: PlanAnswer, play: _Player) -> PlanRun:
+    settings = store.settings(answer)
+    summary = play(store.store(), settings)
+    planned, simulated = answer["request_us"], summary["latency"]["all"]["mean_us"]
+    return {
+        "policy": answer["policy"],
+        "flash_pages": blocks_of(settings) * store.block_pages,
+        "planned_us": planned,
+        "simulated_us": simulated,
+        "parts": parts(planned, simulated),
+        "read_hit_ratio": summary["cache"]["hit_ratio"],
+        "settings": settings,
+    }
+
+
+def parts(planned: float, simulated: float) -> bool:
+    """Whether a plan differs from a simulation by more than the tolerance."""
+    return abs(planned - simulated) > max(LEAST_US, TOLERANCE * simulated)
+
+
+def blocks_of(settings: Mapping[str, Any]) -> int:
+    """The blocks of a flash with these settings."""
+    return math.prod(value for key, value in settings.items() if key in BLOCKS)
+
+
+BLOCKS = (
+    "ssd.channels",
+    "ssd.ways",
+    "nand.geometry.dies_per_package",
+    "nand.geometry.planes_per_die",
+    "nand.geometry.blocks_per_plane",
+)
+
+
+def recommended(summary: PlanSummary) -> tuple[PlanSize, PlanAnswer]:
+    """The size and the answer that the models recommend: the smallest flash whose latency is near
+    the least."""
+    every = [(size, answer) for size in summary["sizes"] for answer in size["answers"]]
+    least = min(answer["request_us"] for _, answer in every)
+    near = [one for one in every if one[1]["request_us"] <= NEAR * least]
+    return min(near, key=lambda one: (one[1]["flash_pages"], one[1]["request_us"]))
+
+
+def _candidates(summary: PlanSummary) -> list[PlanAnswer]:
+    """The answers to simulate: the recommended one, then the best of each other policy."""
+    _, first = recommended(summary)
+    every = [answer for size in summary["sizes"] for answer in size["answers"]]
+    others: dict[str, PlanAnswer] = {}
+    for answer in sorted(every, key=lambda answer: answer["request_us"]):
+        if answer["policy"] != first["policy"]:
+            others.setdefault(answer["policy"], answer)
+    return [first, *others.values()]
+
+
+def advice(summary: PlanSummary, check: PlanCheck | None) -> PlanAdvice:
+    """What to do, by the simulations if there are any, else by the models."""
+    if check and check["runs"] and check["disk_us"] is not None:
+        run = min(check["runs"], key=lambda run: run["simulated_us"])
+        size, answer = _answer(summary, run)
+        latency, disk, by = run["simulated_us"], check["disk_us"], "simulation"
+        settings = run["settings"]
+    else:
+        size, answer = recommended(summary)
+        latency, disk, by = answer["request_us"], summary["disk_only"]["request_us"], "models"
+        settings = {}
+    lifetime = units.lifetime(answer["lifetime_years"])
+    faster = disk is None or latency < disk
+    return {
+        "sentence": _flash(summary, size, answer, latency, disk)
+        if faster
+        else _no_flash(summary, size, answer, latency, disk),
+        "reason": _reason(check),
+        "by": by,
+        "policy": answer["policy"] if faster else None,
+        "flash_pages": answer["flash_pages"] if faster else None,
+        "latency_us": latency,
+        "disk_us": disk,
+        "lifetime": lifetime,
+        "basis": basis(summary, answer),
+        "settings": settings if faster else {},
+    }
+
+
+def _answer(summary: PlanSummary, run: PlanRun) -> tuple[PlanSize, PlanAnswer]:
+    """The answer that a run was of."""
+    every = [(size, answer) for size in summary["sizes"] for answer in size["answers"]]
+    own = [one for one in every if one[1]["policy"] == run["policy"]]
+    planned = [one for one in own if one[1]["request_us"] == run["planned_us"]]
+    return min(planned, key=lambda one: abs(one[1]["flash_pages"] - run["flash_pages"]))
+
+
+def _flash(
+    summary: PlanSummary,
+    size: PlanSize,
+    answer: PlanAnswer,
+    latency: float,
+    disk: float | None,
+) -> str:
+    page = summary["flash"]["page_bytes"]
+    against = f" in place of {units.duration(disk)} from the disk alone" if disk else ""
+    hits = [
+        f"{units.share(ratio)} of the {what} hit"
+        for what, ratio in (
+            ("reads", answer["read_hit_ratio"]),
+            ("writes", answer["write_hit_ratio"]),
+        )
+        if ratio is not None
+    ]
+    lasts = answer["lifetime_years"]
+    ends = [f"a request takes {units.duration(latency)} on average{against}", *hits]
+    if lasts is not None:
+        ends.append(f"the flash lasts {units.lifetime(lasts)}")
+    text = ", ".join(ends[:-1]) + " and " + ends[-1] if len(ends) > 1 else ends[0]
+    return (
+        f"Put {units.size(size['flash_bytes'])} of flash in front of {summary['disk']['name']}, "
+        f"{division(answer, page)}: {text}."
+    )
+
+
+def division(answer: PlanAnswer, page_bytes: int) -> str:
+    """How an answer divides the flash, in words."""
+    reads, writes = answer["read_pages"], answer["write_pages"]
+    spare = f"{units.share(answer['over_provisioning_ratio'])} over-provisioning"
+    if reads is None:
+        return f"one list of {units.size(writes * page_bytes)} and {spare}"
+    for_writes = f"{units.size(writes * page_bytes)} for writes"
+    if reads == 0:
+        return f"{for_writes} and {spare}"
+    return f"{units.size(reads * page_bytes)} for reads, {for_writes} and {spare}"
+
+
+def _no_flash(
+    summary: PlanSummary, size: PlanSize, answer: PlanAnswer, latency: float, disk: float | None
+) -> str:
+    page = summary["flash"]["page_bytes"]
+    faster = "as fast" if latency == disk else "faster"
+    return (
+        f"Take no cache: {summary['disk']['name']} alone is {faster}, with {units.duration(disk)} "
+        f"a request on average; with {units.size(size['flash_bytes'])} of flash "
+        f"({division(answer, page)}) a request takes {units.duration(latency)}."
+    )
+
+
+def _reason(check: PlanCheck | None) -> str:
+    """What the sentence rests on."""
+    if check is None:
+        return "By the models alone: no simulation was asked for."
+    if not check["runs"]:
+        return f"By the models alone; nothing was simulated: {check['fault']}."
+    count = units.many(check["requests"], "request")
+    tolerance = units.share(check["tolerance_ratio"])
+    run, planned, disk = check["runs"][0], check["disk_planned_us"], check["disk_us"]
+    parted = [
+        f"for {store} the models say {units.duration(said)}, the simulation {units.duration(was)}"
+        for store, said, was in (
+            ("the disk alone", planned, disk),
+            (f"{run['policy']} with {units.many(run['flash_pages'], 'page')}", run["planned_us"],
+             run["simulated_us"]),
+        )
+        if said is not None and was is not None and parts(said, was)
+    ]  # fmt: skip
+    broken = f" One could not be simulated: {check['fault']}." if check["fault"] else ""
+    if not parted:
+        return (
+            f"A simulation of the first {count} agrees with the models within {tolerance} of the "
+            f"mean latency.{broken}"
+        )
+    several = units.many(len(check["runs"]), "answer")
+    return (
+        f"Models and simulation part by more than {tolerance} over the first {count}: "
+        f"{'; '.join(parted)}. The sentence is by the simulation, of {several}.{broken}"
+    )
+
+
+def basis(summary: PlanSummary, answer: PlanAnswer) -> str | None:
+    """What the lifetime of an answer rests on; None where it has none."""
+    written = answer["written_bytes_per_day"]
+    if answer["lifetime_years"] is None or written is None:
+        return None
+    cycles = summary["flash"]["endurance_cycles"]
+    return (
+        f"{units.whole(cycles)} P/E cycles a block, {units.size(written)} programmed a day by the "
+        f"host and fills, write amplification {units.figures(answer['write_amplification'])}"
+    )

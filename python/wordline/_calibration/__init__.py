@@ -1,0 +1,1 @@
+"""Devices fitted to measurements."""

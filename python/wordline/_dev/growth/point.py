@@ -1,0 +1,19 @@
+"""A process of its own for a point: `python -m wordline._dev.growth.point SETTINGS` runs the device
+under the load that the settings, a JSON object of configuration keys, describe, and prints the
+summary."""
+
+import json
+import sys
+
+import wordline
+from wordline._dev.growth.sweeps import DEVICE
+
+
+def main() -> None:
+    """Runs what the argument says."""
+    result = wordline.run(DEVICE, overrides=json.loads(sys.argv[1]), requests=False)
+    json.dump(result.summary, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

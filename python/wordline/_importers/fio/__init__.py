@@ -1,0 +1,53 @@
+"""Job files of fio as load: what they say becomes the `[[streams]]` of a configuration.
+
+Options, their defaults and units are those that fio documents (HOWTO, "Job file parameters").
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from wordline import _wordline
+from wordline._importers.fio.job_file import jobs
+from wordline._importers.fio.options import WITHOUT_EFFECT
+from wordline._importers.fio.streams import Clones
+from wordline.config import Device, Overrides, read, settings
+
+
+@dataclass(frozen=True)
+class Load:
+    """The streams of a configuration that a job file becomes, and what it says beyond them."""
+
+    streams: list[dict[str, Any]]
+    notes: list[str]
+
+
+def load(
+    file: str | os.PathLike[str],
+    device: Device,
+    overrides: Overrides | None = None,
+    section: str | None = None,
+) -> Load:
+    """The load of a job file on a device, whose capacity sizes in per cent refer to.
+
+        load = wordline.fio.load("job.fio", "d4")
+        r = wordline.run("d4", overrides={"streams": load.streams})
+
+    With `section`, that job alone. Raises WordlineError, naming line and option.
+    """
+    name = os.fspath(file)
+    text, device_name = read(device)
+    capacity = _wordline.config_capacity(text, device_name, settings(overrides))
+    found = jobs(name, section)
+    notes: list[str] = []
+    streams = [stream for job in found for stream in Clones(job, capacity, notes).streams()]
+    names = [stream["name"] for stream in streams]
+    for job in found:
+        if len(names) != len(set(names)):
+            job.fault("name", "two jobs become streams of one name", "give them other names")
+    ignored = sorted(
+        {option for job in found for option in job.options if option in WITHOUT_EFFECT}
+    )
+    if ignored:
+        notes.insert(0, f"without effect in a simulation: {', '.join(ignored)}")
+    return Load(streams, [f"{name}: {note}" for note in dict.fromkeys(notes)])

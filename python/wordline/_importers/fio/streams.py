@@ -1,0 +1,397 @@
+"""What a job of fio becomes: streams, with the load of each."""
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Never
+
+from wordline._importers.fio.job_file import Job
+from wordline._render.units import many
+
+SECTOR = 512
+SYNCHRONOUS = frozenset(["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "sg"])
+ASYNCHRONOUS = frozenset(
+    [
+        "libaio",
+        "io_uring",
+        "io_uring_cmd",
+        "posixaio",
+        "windowsaio",
+        "solarisaio",
+        "xnvme",
+        "spdk",
+        "null",
+    ]
+)
+# Pattern of addresses and share of reads; trims have none.
+DIRECTIONS: dict[str, tuple[bool, float | None]] = {
+    "read": (False, 1.0), "write": (False, 0.0), "trim": (False, None),
+    "randread": (True, 1.0), "randwrite": (True, 0.0), "randtrim": (True, None),
+    "rw": (False, 0.5), "readwrite": (False, 0.5), "randrw": (True, 0.5),
+}  # fmt: skip
+SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests a second
+DEEPEST = 65_536
+MOST_REQUESTS = 10**15  # of a job that ends by time
+MOST_SIZES = 256  # of a range
+NAME = 64  # longest name of a stream
+
+
+class Clones:
+    """What one job becomes: a stream for each of its clones."""
+
+    def __init__(self, job: Job, capacity: int, notes: list[str]) -> None:
+        self.job = job
+        self.capacity = capacity
+        self.notes = notes
+        base = job.text("kb_base", "1024")
+        if base not in ("1000", "1024"):
+            job.fault("kb_base", "is neither 1000 nor 1024", "give one of them")
+        self.binary = base == "1024"
+
+    def streams(self) -> Iterator[dict[str, Any]]:
+        """The streams."""
+        clones = self.count("numjobs", 1)
+        if clones > 256:
+            self.job.fault("numjobs", "is above 256 streams", "lower it, and raise iodepth")
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", self.job.name)[: NAME - 4]
+        for clone in range(clones):
+            yield {
+                "name": name if clones == 1 else f"{name}-{clone + 1}",
+                "workload": self.workload(clone),
+            }
+
+    def workload(self, clone: int) -> dict[str, Any]:
+        """The `workload` table of a stream."""
+        random, read_ratio = self.direction()
+        sizes = self.sizes()
+        align = self.align(sizes)
+        start, length = self.region(align, clone)
+        if length < max(size for mix in sizes for size, _ in mix):
+            self.job.fault(
+                "size", f"{many(length, 'byte')} cannot hold a request", "raise it, or lower bs"
+            )
+        load: dict[str, Any] = {}
+        reads, writes, trims = map(_given, sizes)
+        mean = _mean(sizes, read_ratio)
+        load |= self.end(length, mean)
+        if read_ratio is None:
+            load["trim_ratio"] = 1.0
+            reads = trims
+        else:
+            load["read_ratio"] = read_ratio
+            if read_ratio == 0.0:
+                reads = writes
+            elif read_ratio < 1.0 and writes != reads:
+                load["write_bytes"] = writes
+        load["request_bytes"] = reads
+        load["align_bytes"] = align
+        load["pattern"] = self.pattern(random)
+        if length < self.capacity:
+            # Half a sector more, so that the share times the capacity is not a sector less.
+            load["working_set_ratio"] = min(1.0, (length + SECTOR // 2) / self.capacity)
+        if start:
+            load["offset_bytes"] = start
+        load["arrival"] = self.arrival(mean)
+        if self.job.text("sync", "0") not in ("0", "none"):
+            load["fua_ratio"] = 1.0
+        self.flushes(load, read_ratio)
+        return load
+
+    def direction(self) -> tuple[bool, float | None]:
+        """Whether places are random, and the share of reads; None for trims."""
+        word = self.job.text("rw", "read")
+        if word not in DIRECTIONS:
+            known = ", ".join(DIRECTIONS)
+            self.job.fault("rw", "this direction is not modelled", f"give one of {known}")
+        random, share = DIRECTIONS[word]
+        if share != 0.5:
+            return random, share
+        if "rwmixwrite" in self.job.options and "rwmixread" not in self.job.options:
+            return random, 1 - self.percent("rwmixwrite", 50)
+        return random, self.percent("rwmixread", 50)
+
+    def sizes(self) -> list[list[tuple[int, Fraction]]]:
+        """The sizes of reads, writes and trims with their shares."""
+        option = self.size_option()
+        parts = self.job.text(option, "4k").split(",")
+        if option == "bssplit":
+            mixes = [self.split(part) for part in parts]
+            if len(mixes) > 3 or not all(mixes):
+                self.wrong("bssplit", "4k/60:64k/40")
+        elif option == "bsrange":
+            mixes = [self.between(part) for part in parts]
+        else:
+            mixes = [
+                [(self.bytes("bs", part), Fraction(1))] if part else [(4096, Fraction(1))]
+                for part in parts
+            ]
+        for mix in mixes:
+            for size, _ in mix:
+                if size == 0 or size % SECTOR:
+                    self.job.fault(
+                        option, f"{size} is no multiple of {SECTOR} bytes", "give one that is"
+                    )
+        # One that is not given is as the one before it.
+        return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
+
+    def size_option(self) -> str:
+        """The option that gives the sizes: `bssplit`, or the later of `bs` and `bsrange`."""
+        given = self.job.options
+        if "bssplit" in given:
+            return "bssplit"
+        lines = {name: given[name].line for name in ("bs", "bsrange") if name in given}
+        return max(lines, key=lambda name: lines[name], default="bs")
+
+    def between(self, text: str) -> list[tuple[int, Fraction]]:
+        """Sizes and shares of `4k-16k`, as fio draws them: evenly from the smallest on, over as
+        many bytes as the largest has, rounded down to multiples of the smallest, and no more than
+        the largest."""
+        ends = re.fullmatch(r"([^-:]+)[-:]([^-:]+)", text.strip())
+        if not ends:
+            self.wrong("bsrange", "4k-64k")
+        low, high = (self.bytes("bsrange", end) for end in ends.groups())
+        if not 0 < low <= high:
+            self.job.fault("bsrange", "does not rise from above 0", "give the smaller size first")
+        if high // low > MOST_SIZES:
+            self.job.fault(
+                "bsrange", f"holds more than {MOST_SIZES} sizes", "raise the smaller one"
+            )
+        shares: dict[int, Fraction] = {}
+        for start in range(low, low + high, low):
+            drawn = min(low, low + high - start)
+            size = min(start, high)
+            shares[size] = shares.get(size, Fraction(0)) + Fraction(drawn, high)
+        return list(shares.items())
+
+    def split(self, text: str) -> list[tuple[int, Fraction]]:
+        """Sizes and shares of `4k/60:64k/`; what is left is shared by those without a share."""
+        parts = [part.partition("/") for part in text.split(":") if part]
+        given = [
+            (self.bytes("bssplit", size), self.whole("bssplit", share) if share else None)
+            for size, _, share in parts
+        ]
+        left = 100 - sum(share for _, share in given if share is not None)
+        blank = sum(share is None for _, share in given)
+        if left < 0 or (left > 0 and blank == 0):
+            self.job.fault("bssplit", "the shares do not add up to 100", "let them do so")
+        shares = [
+            (size, Fraction(left, blank) if share is None else Fraction(share))
+            for size, share in given
+        ]
+        return [(size, share / 100) for size, share in shares if share]
+
+    def align(self, sizes: Sequence[Sequence[tuple[int, Fraction]]]) -> int:
+        """What places are multiples of."""
+        if "blockalign" in self.job.options:
+            parts = self.job.text("blockalign", "").split(",")
+            given = {self.bytes("blockalign", part) for part in parts}
+            (align, *more) = sorted(given)
+            if more or align == 0 or align % SECTOR:
+                self.job.fault(
+                    "blockalign", "is not one multiple of 512 bytes", "give one for all directions"
+                )
+            return align
+        return min(size for mix in sizes for size, _ in mix)
+
+    def region(self, align: int, clone: int) -> tuple[int, int]:
+        """Where the job begins on the device, and how long its region is."""
+        start = self.part("offset", 0, align) + clone * self.part("offset_increment", 0, align)
+        if start >= self.capacity:
+            self.job.fault(
+                "offset", f"{start} is beyond the device's {self.capacity} bytes", "lower it"
+            )
+        # What filesize says overrides size, which is the default of io_size then.
+        name = "filesize" if "filesize" in self.job.options else "size"
+        length = self.part(name, self.capacity - start, SECTOR)
+        if start + length > self.capacity:
+            reason = f"{start} and {length} bytes end beyond the device's {self.capacity}"
+            self.job.fault(name, reason, "lower it, or give a share of the device as in size=50%")
+        return start, length // SECTOR * SECTOR
+
+    def end(self, length: int, mean: Fraction) -> dict[str, Any]:
+        """The `requests` and, if the job ends by time, the `duration_s` of the workload."""
+        job = self.job
+        timed = job.text("time_based", "0") not in ("0", "")
+        duration = self.seconds("runtime") if "runtime" in job.options else 0.0
+        if timed and not duration:
+            job.fault("time_based", "without a runtime, the job has no end", "give runtime=SECONDS")
+        amount = self.bytes("io_size", job.text("io_size", "0"))
+        amount = amount or self.part("size", length, SECTOR) or length
+        if job.text("io_size", "").endswith("%"):
+            amount = self.part("io_size", length, SECTOR)
+        requests = MOST_REQUESTS if timed else int(amount * self.count("loops", 1) / mean)
+        if "number_ios" in job.options:
+            requests = min(requests, self.count("number_ios", 1))
+        end: dict[str, Any] = {"requests": max(1, requests)}
+        return end | ({"duration_s": float(duration)} if duration else {})
+
+    def rate(self, mean: Fraction) -> Fraction | None:
+        """Requests a second, if the job has a rate."""
+        for option in ("rate_iops", "rate"):
+            if option not in self.job.options:
+                continue
+            texts = set(filter(None, self.job.text(option, "").split(",")))
+            # One rate is that of each direction, so that a mix would not keep its shares.
+            if len(texts) != 1 or self.direction()[1] not in (0.0, 1.0, None):
+                self.job.fault(option, "directions have rates of their own", "make them two jobs")
+            value = self.bytes(option, texts.pop())
+            rate = Fraction(value) if option == "rate_iops" else value / mean
+            if not SLOWEST <= rate <= FASTEST:
+                reason = f"{float(rate):g} requests a second are not between 0.001 and 10^9"
+                self.job.fault(option, reason, "give another rate, or take the line out")
+            return rate
+        return None
+
+    def arrival(self, mean: Fraction) -> dict[str, Any]:
+        """The `arrival` of the workload."""
+        process = self.job.text("rate_process", "linear")
+        if process not in ("linear", "poisson"):
+            self.job.fault("rate_process", "is unknown", "give linear or poisson")
+        rate = self.rate(mean)
+        depth = self.depth()
+        if rate is None:
+            return {"closed-loop": {"queue_depth": depth}}
+        self.notes.append(
+            f"[{self.job.name}]: requests come at their rate whatever becomes of those before; "
+            "iodepth does not hold them back"
+        )
+        return {"constant" if process == "linear" else process: {"iops": float(rate)}}
+
+    def depth(self) -> int:
+        """Requests that the job keeps outstanding."""
+        engine = self.job.text("ioengine", "psync")
+        depth = self.count("iodepth", 1)
+        if engine in SYNCHRONOUS:
+            if depth > 1:
+                self.notes.append(
+                    f"[{self.job.name}]: ioengine={engine} has one request at a time; iodepth="
+                    f"{depth} counts with libaio or io_uring"
+                )
+            return 1
+        if engine not in ASYNCHRONOUS:
+            known = ", ".join(sorted(SYNCHRONOUS | ASYNCHRONOUS))
+            self.job.fault("ioengine", "this engine is no load of a disk", f"give one of {known}")
+        if depth > DEEPEST:
+            self.job.fault("iodepth", f"is above {DEEPEST}", "lower it")
+        return depth
+
+    def pattern(self, random: bool) -> dict[str, Any]:
+        """The `pattern` of the workload."""
+        if not random:
+            return {"sequential": {}}
+        share = self.percent("percentage_random", 100)
+        kind, _, parameter = self.job.text("random_distribution", "random").partition(":")
+        if kind == "zipf":
+            if share < 1:
+                self.job.fault(
+                    "percentage_random", "zipf goes at random always", "take one of them out"
+                )
+            theta = _number(parameter or "1.1")
+            if theta is None or not 0 <= theta <= 10:
+                self.wrong("random_distribution", "zipf:1.2, up to zipf:10")
+            return {"zipf": {"theta": theta}}
+        if kind != "random":
+            self.job.fault("random_distribution", "is not modelled", "give random or zipf:THETA")
+        if self.job.text("norandommap", "0") == "0" and "blockalign" not in self.job.options:
+            self.notes.append(
+                f"[{self.job.name}]: places are drawn anew each time, as with norandommap; fio's "
+                "map, by which no block comes twice, is not kept"
+            )
+        return {"uniform": {}} if share == 1 else {"mixed": {"random_ratio": share}}
+
+    def flushes(self, load: dict[str, Any], read_ratio: float | None) -> None:
+        """Adds the flushes that fsync asks for."""
+        for option in ("fsync", "fdatasync"):
+            every = self.whole(option, self.job.text(option, "0"))
+            if every == 0 or read_ratio in (1.0, None):
+                continue
+            if read_ratio != 0.0:
+                self.job.fault(option, "counts writes, among which are reads", "make them two jobs")
+            load["flush_every_requests"] = every + 1
+            load["requests"] += load["requests"] // every
+
+    def part(self, name: str, default: int, align: int) -> int:
+        """Bytes, or a share of the device, rounded down."""
+        text = self.job.text(name, "")
+        if not text:
+            return default
+        if not text.endswith("%"):
+            return self.bytes(name, text)
+        share = _number(text[:-1])
+        if share is None or not 0 <= share <= 100:
+            self.wrong(name, "50%")
+        return int(self.capacity * Fraction(share) / 100) // align * align
+
+    def bytes(self, name: str, text: str) -> int:
+        """A size, with the suffixes of `kb_base`."""
+        if text.endswith("%"):
+            return 0
+        found = re.fullmatch(r"(0x[0-9a-f]+|\d+)(?:([kmgtp])(i?))?b?", text.strip().lower())
+        if not found:
+            self.wrong(name, "4k, 64ki or 10g")
+        number, suffix, other = found.groups()
+        if suffix is None:
+            return int(number, 0) if number.startswith("0x") else int(number)
+        power = "kmgtp".index(suffix) + 1
+        # With kb_base=1024, the default, k is 1024 and ki is 1000: see HOWTO, "int".
+        return (
+            int(number, 0 if number.startswith("0x") else 10)
+            * (1024 if (other == "") == self.binary else 1000) ** power
+        )
+
+    def count(self, name: str, default: int) -> int:
+        """A whole number above 0."""
+        value = self.whole(name, self.job.text(name, str(default)))
+        if value == 0:
+            self.job.fault(name, "is not above 0", "give at least 1")
+        return value
+
+    def whole(self, name: str, text: str) -> int:
+        """A whole number, with suffixes."""
+        return self.bytes(name, text.removesuffix("%"))
+
+    def percent(self, name: str, default: int) -> float:
+        """A share, of 100."""
+        texts = set(self.job.text(name, str(default)).split(","))
+        value = self.whole(name, texts.pop())
+        if texts or value > 100:
+            self.wrong(name, "one number from 0 to 100")
+        return value / 100
+
+    def seconds(self, name: str) -> Fraction:
+        """A time."""
+        units = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "ms": 0.001, "us": 1e-6}
+        text = self.job.text(name, "0").lower().replace("sec", "s")
+        found = re.fullmatch(r"(\d+)([a-z]*)", text)
+        if not found or found[2] not in units:
+            self.wrong(name, "60s or 5m")
+        return int(found[1]) * Fraction(units[found[2]]).limit_denominator(10**6)
+
+    def wrong(self, name: str, example: str) -> Never:
+        """Raises WordlineError for a text that cannot be read."""
+        self.job.fault(name, "cannot be read", f"write it as in {name}={example}")
+
+
+def _given(mix: Sequence[tuple[int, Fraction]]) -> int | list[dict[str, Any]]:
+    """Sizes as `request_bytes` takes them."""
+    if len(mix) == 1:
+        return mix[0][0]
+    return [{"bytes": size, "weight": float(share)} for size, share in mix]
+
+
+def _mean(sizes: Sequence[Sequence[tuple[int, Fraction]]], read_ratio: float | None) -> Fraction:
+    """The mean size of a request."""
+    reads, writes, trims = (
+        sum((size * share for size, share in mix), Fraction(0)) for mix in sizes
+    )
+    if read_ratio is None:
+        return trims
+    share = Fraction(read_ratio).limit_denominator(100)
+    return reads * share + writes * (1 - share)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

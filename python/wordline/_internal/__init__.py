@@ -1,0 +1,1 @@
+"""Files, processes, signals and checks of arguments, which everything else uses."""

@@ -1,0 +1,67 @@
+"""Places that one process at a time writes to."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+
+from wordline._internal import output_folder, unfinished
+from wordline._internal.interruption import undisturbed
+from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+@contextmanager
+def claimed(place: str | None) -> Generator[None]:
+    """Keeps other processes, and other work of this one, from writing results to a place until the
+    end of the block. Raises WordlineError if another does so. Folders above the place are made, and
+    are gone afterwards if nothing came to be in them."""
+    if place is None:
+        yield
+        return
+    folder, name = os.path.split(place)
+    made = _missing(folder)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = _locked(os.path.join(folder, f".{name[: unfinished.LONGEST_NAME]}.lock"), place)
+    except OSError as fault:
+        raise WordlineError(output_folder.explain(place, fault)) from fault
+    try:
+        yield
+    finally:
+        with undisturbed(), suppress(OSError):
+            path, file = lock
+            os.unlink(path)  # while it is locked: who has opened it meanwhile sees that it is gone
+            os.close(file)
+            for one in made:
+                os.rmdir(one)
+
+
+def _locked(path: str, place: str) -> tuple[str, int]:
+    while True:
+        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        if unfinished.take(file) is False:
+            owner = os.read(file, 32).decode(errors="replace").strip()
+            os.close(file)
+            process = f"process {owner}" if owner else "another process"
+            raise WordlineError(
+                f"{place}: {process} is writing there; wait for its end, or name another folder"
+            )
+        with suppress(OSError):
+            if os.path.samestat(os.stat(path), os.fstat(file)):
+                os.truncate(file, 0)
+                os.write(file, f"{os.getpid()}\n".encode())
+                return path, file
+        os.close(file)
+
+
+def _missing(folder: str) -> list[str]:
+    """The folders on a path that are not there, the innermost first."""
+    found: list[str] = []
+    while not os.path.lexists(folder):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return found

@@ -1,0 +1,123 @@
+"""Outputs in the making: hidden folders, locked by the processes that fill them, and what is left
+of those that were killed.
+
+A lock ends with its process, however that ends. Where folders cannot be locked, as on Windows, none
+is taken for left.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+
+from wordline._internal.interruption import undisturbed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator
+
+LONGEST_NAME = 100
+"""Letters of an output's name in that of its hidden folder."""
+DIGITS = 8
+FORMER = "former"
+"""What the hidden folder of a former result ends with, which waits to be removed."""
+
+
+@contextmanager
+def folder_for(place: str) -> Generator[str]:
+    """A new hidden folder next to a place, which is gone afterwards unless it was moved. Raises
+    OSError."""
+    while True:
+        made = hidden(place)
+        os.mkdir(made)
+        lock = _opened(made)
+        is_mine = lock is None or take(lock) is not False
+        # Another process may take a folder that is not locked yet for one that is left.
+        if is_mine and os.path.isdir(made):
+            break
+        if lock is not None:
+            os.close(lock)
+    try:
+        yield made
+    finally:
+        with undisturbed():
+            remove(made)
+            if lock is not None:
+                os.close(lock)
+
+
+def hidden(place: str, ending: str = "") -> str:
+    """A name next to a place that nothing has."""
+    folder, name = os.path.split(place)
+    return os.path.join(folder, f"{_start(name)}{os.urandom(DIGITS // 2).hex()}{ending}")
+
+
+def remove_left(place: str, names: Collection[str]) -> None:
+    """Removes what processes that were killed have left of their outputs to a place: hidden folders
+    of it that no process has locked, with files of these `names` alone. A former result that one
+    has put aside is put back if nothing has taken its place."""
+    folder, name = os.path.split(place)
+    start = _start(name)
+    with suppress(OSError):
+        for entry in os.listdir(folder):
+            ending = entry.removeprefix(start)
+            if entry.startswith(start) and _is_ours(ending):
+                _remove_one(os.path.join(folder, entry), place, {*names, name})
+
+
+def remove(place: str) -> None:
+    """Removes a folder and its files, as far as that can be done; outputs have no folders."""
+    with suppress(OSError):
+        for name in os.listdir(place):
+            os.unlink(os.path.join(place, name))
+        os.rmdir(place)
+
+
+def take(file: int) -> bool | None:
+    """Locks an open file or folder until it is closed. False if another process has it; None where
+    there are no locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _start(name: str) -> str:
+    return f".{name[:LONGEST_NAME]}-"
+
+
+def _is_ours(ending: str) -> bool:
+    digits = ending.removesuffix(FORMER)
+    return len(digits) == DIGITS and set(digits) <= set("0123456789abcdef")
+
+
+def _opened(folder: str) -> int | None:
+    try:
+        return os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None  # a folder is not opened everywhere
+
+
+def _remove_one(left: str, place: str, names: Collection[str]) -> None:
+    if os.path.islink(left) or not os.path.isdir(left):
+        return
+    inside = {one.removesuffix(".part") for one in os.listdir(left)}
+    lock = _opened(left)
+    if lock is None:
+        return
+    try:
+        if take(lock) is not True or not inside <= {*names}:
+            return
+        if left.endswith(FORMER) and not os.path.lexists(place):
+            os.rename(left, place)
+        else:
+            remove(left)
+    finally:
+        os.close(lock)

@@ -1,0 +1,83 @@
+"""The DRAM buffer: random writes with and without it, before and after the cliff."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wordline._lab.finding import Experiment, Finding, Found, Table, absent
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import FILLED, SETTLED, Phase, Trial
+from wordline._render import units
+from wordline._render.charts import Plot, bars
+
+STATES = {"before the cliff": FILLED, "after the cliff": SETTLED}
+ON = {"buffer": "#12a07b", "durable": "#d8731c"}
+BYTES = 4096
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """More writes than the buffer holds, before collections begin where there is none yet."""
+    if not bench.buffer_bytes:
+        return {}
+    wanted = max(bench.count(20_000, 6_000), 2 * bench.buffer_bytes // bench.page_bytes)
+    requests = {
+        "before the cliff": max(1000, min(bench.spare_pages // 2, wanted)),
+        "after the cliff": bench.slack + max(wanted, bench.count(2, 1) * bench.cycle),
+    }
+    return {
+        f"{state}, {on}": Trial(
+            of,
+            {"requests": requests[state], "read_ratio": 0.0, "request_bytes": BYTES,
+             "align_bytes": BYTES, "fua_ratio": float(on == "durable")},
+            phases=(Phase("writes", bench.slack if of is SETTLED else 0, requests[state]),),
+        )
+        for state, of in STATES.items()
+        for on in ON
+    }  # fmt: skip
+
+
+def finding(bench: Bench, found: Found) -> Finding:
+    """Worst case and mean, with the buffer and without it."""
+    if not found:
+        return absent("This device has no DRAM buffer (buffer.capacity_kib = 0).")
+    rows: dict[str, dict[str, Any]] = {}
+    for state in STATES:
+        of = {on: found[f"{state}, {on}"].phases["writes"] for on in ON}
+        rows[state] = {f"{on}_{kind}": of[on][kind] for on in ON for kind in ("mean_us", "max_us")}
+        rows[state]["worst_ratio"] = of["buffer"]["max_us"] / of["durable"]["max_us"]
+        rows[state]["mean_ratio"] = of["buffer"]["mean_us"] / of["durable"]["mean_us"]
+    verdict = "With its buffer, " + "; ".join(
+        f"{state} the worst write takes {_times(row['worst_ratio'])} and the average "
+        f"{_times(row['mean_ratio'])}"
+        for state, row in rows.items()
+    ) + ", of what they take when each write has to be durable (FUA)."  # fmt: skip
+    drawn = {state: {on: row[f"{on}_max_us"] for on in ON} for state, row in rows.items()}
+    return Finding(
+        verdict,
+        {"states": rows, "buffer_bytes": bench.buffer_bytes},
+        Table(
+            ("random writes", "buffer: mean", "buffer: worst", "FUA: mean", "FUA: worst"),
+            [
+                (state, *(units.duration(row[key]) for key in
+                          ("buffer_mean_us", "buffer_max_us", "durable_mean_us",
+                           "durable_max_us")))
+                for state, row in rows.items()
+            ],
+        ),
+        [Plot("Longest response time", "Of random writes of 4 KiB.",
+              bars(drawn, ON, "µs", log=True))],
+    )  # fmt: skip
+
+
+def _times(ratio: float) -> str:
+    return f"{units.figures(ratio)} times" if ratio >= 1 else units.share(ratio)
+
+
+EXPERIMENT = Experiment(
+    "cache",
+    "The DRAM buffer",
+    "Random writes of 4 KiB, with the buffer, and each durable on completion (FUA); on a filled "
+    "device before collections begin, and on a settled one.",
+    "PTS for enterprise devices switches the volatile cache off in all tests.",
+    trials,
+    finding,
+)

@@ -1,0 +1,111 @@
+"""Physical layout: the same reads of what was written in order, or at random, in pieces of a
+size."""
+
+from collections.abc import Iterable, Mapping
+from random import Random
+
+from wordline._lab.finding import Experiment, Finding, Found, Table
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import ERASED, Phase, Trial, line
+from wordline._render import units
+from wordline._render.charts import Plot, lines
+
+WRITES, QUICK_WRITES = tuple(2048 << place for place in range(7)), (4096, 131072)
+READS = (4096, 8192, 16384, 32768)
+ORDERS = ("sequential", "random")
+COLOURS = {"sequential": "#12a07b", "random": "#d8731c"}
+LARGEST = 131072
+
+
+def space(bench: Bench) -> int:
+    """Bytes that are written and read: a part of the device, which is enough for every die to have
+    hundreds of pages of it."""
+    wanted = bench.page_bytes * bench.count(16_384, 4_096)
+    return max(LARGEST, min(wanted, bench.user_bytes) // LARGEST * LARGEST)
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """A fill, and behind it the reads, each size one pass."""
+    size = space(bench)
+    found: dict[str, Trial] = {}
+    for order in ORDERS:
+        for piece in QUICK_WRITES if bench.quick else WRITES:
+            at, phases = size // piece, list[Phase]()
+            for read in READS:
+                phases.append(Phase(str(read), at, at + size // read))
+                at += size // read
+            found[f"{order} {piece}"] = Trial(
+                ERASED,
+                trace=lambda order=order, piece=piece: _requests(bench, order, piece, size),
+                phases=tuple(phases),
+            )
+    return found
+
+
+def _requests(bench: Bench, order: str, piece: int, size: int) -> Iterable[str]:
+    places = list(range(0, size, piece))
+    if order == "random":
+        Random(bench.seed).shuffle(places)  # noqa: S311 - an order
+    for place in places:
+        yield line("write", place, piece)
+    for read in READS:
+        for place in range(0, size, read):
+            yield line("read", place, read)
+
+
+def finding(bench: Bench, found: Found) -> Finding:
+    """Rates of reads by how the data was written."""
+    pieces = QUICK_WRITES if bench.quick else WRITES
+    rates = {
+        order: {
+            piece: {read: found[f"{order} {piece}"].phases[str(read)]["mb_per_s"]
+                    for read in READS}
+            for piece in pieces
+        }
+        for order in ORDERS
+    }  # fmt: skip
+    every = {order: [mb for one in rates[order].values() for mb in one.values()]
+             for order in ORDERS}  # fmt: skip
+    ratio = sum(
+        rates["sequential"][piece][read] / rates["random"][piece][read]
+        for piece in pieces
+        for read in READS
+    ) / (len(pieces) * len(READS))
+    told = "as fast as" if 0.9 < ratio < 1.1 else f"{ratio:.2f} times as fast as"
+    verdict = (
+        f"What was written in sequence is read {told} what was written at random: "
+        f"{units.bandwidth(min(every['sequential']))} to "
+        f"{units.bandwidth(max(every['sequential']))} against "
+        f"{units.bandwidth(min(every['random']))} to {units.bandwidth(max(every['random']))}."
+    )
+    drawn = {
+        order: {units.size(piece): rates[order][piece][READS[0]] for piece in pieces}
+        for order in ORDERS
+    }
+    return Finding(
+        verdict,
+        {"mb_per_s": rates, "mean_ratio": ratio},
+        Table(
+            ("written", *(f"reads of {units.size(read)}" for read in READS)),
+            [
+                (f"{order}, {units.size(piece)}",
+                 *(units.bandwidth(rates[order][piece][read]) for read in READS))
+                for order in ORDERS
+                for piece in pieces
+            ],
+        ),
+        [Plot("Sequential reads of 4 KiB", "By how the data was written: size and order.",
+              lines(drawn, COLOURS, "written in pieces of", "MB/s", category=True))],
+        [f"Of the device {units.size(space(bench))} are written and read."],
+    )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    "layout",
+    "Physical layout",
+    "An erased device is written in pieces of 4 to 256 sectors, in sequence or each once in random "
+    "order, and then read in sequence, 4 to 32 KiB at a time.",
+    "No counterpart in PTS.",
+    trials,
+    finding,
+)

@@ -1,0 +1,94 @@
+"""Mixed loads: the average of a fresh device, the worst case of a used one, and a hard disk."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wordline._lab.finding import Experiment, Finding, Found, Table
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import FILLED, SETTLED, Phase, Trial
+from wordline._render import units
+from wordline._render.charts import Plot, bars
+
+DISK = "nearline-7200"
+FILE_SERVER = [
+    {"bytes": size, "weight": weight}
+    for size, weight in ((512, 10), (1024, 5), (2048, 5), (4096, 60), (8192, 2), (16384, 4),
+                         (32768, 4), (65536, 10))
+]  # fmt: skip
+"""Sizes of Intel's file server pattern of Iometer."""
+MIXES: Mapping[str, dict[str, Any]] = {
+    "streaming": {"read_ratio": 0.01, "request_bytes": 65536, "pattern": "sequential"},
+    "workstation": {"read_ratio": 0.80, "request_bytes": 8192,
+                    "pattern": {"mixed": {"random_ratio": 0.8}}},
+    "database": {"read_ratio": 0.67, "request_bytes": 8192, "pattern": "uniform"},
+    "file server": {"read_ratio": 0.80, "request_bytes": FILE_SERVER, "pattern": "uniform"},
+}  # fmt: skip
+ON = {"fresh": "#12a07b", "used": "#d8731c", "disk": "#8b929c"}
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """Each mix on a filled device, on a settled one, and on the disk."""
+    found: dict[str, Trial] = {}
+    for name, mix in MIXES.items():
+        count = bench.count(20_000, 5_000)
+        found[f"{name}, fresh"] = Trial(FILLED, mix | {"requests": count})
+        share = 1 - mix["read_ratio"]
+        before = round(bench.slack / share)
+        many = before + max(count, round(bench.count(2, 1) * bench.cycle / share))
+        found[f"{name}, used"] = Trial(
+            SETTLED, mix | {"requests": many}, phases=(Phase("used", before, many),)
+        )
+        load = mix | {"requests": bench.count(2_000, 500)}
+        found[f"{name}, disk"] = Trial({}, load, device=DISK)
+    return found
+
+
+def finding(_bench: Bench, found: Found) -> Finding:
+    """How much better than the disk on average, and how bad at worst."""
+    rows: dict[str, dict[str, float]] = {}
+    for name in MIXES:
+        of = {on: found[f"{name}, {on}"].summary["latency"]["all"] for on in ON}
+        of["used"] = found[f"{name}, used"].phases["used"]
+        rows[name] = {f"{on}_{kind}": of[on][kind] for on in ON for kind in ("mean_us", "max_us")}
+        rows[name] |= {
+            "times_shorter": of["disk"]["mean_us"] / of["fresh"]["mean_us"],
+            "worst_times_disk": of["used"]["max_us"] / of["disk"]["max_us"],
+        }
+    shorter = [row["times_shorter"] for row in rows.values()]
+    worst = max(rows, key=lambda name: rows[name]["used_max_us"])
+    verdict = (
+        f"On average {min(shorter):.3g} to {max(shorter):.3g} times faster than a disk of 7,200 "
+        f"rpm; used, its worst case is {units.duration(rows[worst]['used_max_us'])} ({worst}), "
+        f"{rows[worst]['worst_times_disk']:.3g} times that of the disk."
+    )
+    drawn = {name: {on: row[f"{on}_mean_us"] for on in ON} for name, row in rows.items()}
+    return Finding(
+        verdict,
+        {"mixes": rows},
+        Table(
+            ("mix", "fresh: mean", "used: mean", "used: worst", "disk: mean", "disk: worst"),
+            [
+                (name, *(units.duration(row[key]) for key in
+                         ("fresh_mean_us", "used_mean_us", "used_max_us", "disk_mean_us",
+                          "disk_max_us")))
+                for name, row in rows.items()
+            ],
+        ),
+        [Plot("Mean response time", "Fresh, used, and of a disk.",
+              bars(drawn, ON, "µs", log=True))],
+        [f"The disk is the preset `{DISK}`, under the same load and queue depth."],
+    )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    "mixes",
+    "Mixed loads",
+    "Streaming (99 % writes of 64 KiB in sequence), workstation (20 % writes of 8 KiB, 80 % at "
+    "random), database (33 % writes of 8 KiB at random), file server (20 % writes, 0.5 to 64 KiB "
+    "at random): averages of a filled device, worst cases of a settled one. Shares of writes are "
+    "those of Jung 2013, section 5.5.1; sizes and orders, which it does not give, are those of "
+    "Intel's access patterns of Iometer.",
+    "No counterpart in PTS, whose IOPS test has mixes of one size.",
+    trials,
+    finding,
+)

@@ -1,0 +1,114 @@
+"""Read reliability: reads that met a retry or a block being moved, beside those that did not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wordline._lab.experiments.read_wear import HOT, LIMIT, errs, limit
+from wordline._lab.finding import Experiment, Finding, Found, Table, absent
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import FILLED, Phase, Trial
+from wordline._render import units
+from wordline._render.charts import Plot, lines
+
+SIZES, QUICK_SIZES = (512, 4096, 32768, 262144), (4096, 65536)
+COLOURS = {"met one": "#c0392b", "met none": "#1f78b4"}
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """Random reads by size."""
+    if not errs(bench):
+        return {}
+    requests = bench.count(30_000, 8_000)
+    settings = {"nand.reliability.read_limit": min(LIMIT, limit(bench))} if limit(bench) else {}
+    return {
+        str(size): Trial(
+            FILLED,
+            {"requests": requests, "read_ratio": 1.0, "request_bytes": size, "align_bytes": size,
+             "working_set_ratio": HOT},
+            phases=(Phase("reads", 0, requests),),
+            settings=settings,
+        )
+        for size in (QUICK_SIZES if bench.quick else SIZES)
+    }  # fmt: skip
+
+
+def finding(bench: Bench, found: Found) -> Finding:
+    """Means by what reads have met, by size."""
+    if not found:
+        return absent(
+            "The reads of this device never err and move nothing (nand.reliability.errors = none)."
+        )
+    rows: list[dict[str, Any]] = []
+    for size, one in found.items():
+        reads = one.phases["reads"]
+        errors: dict[str, Any] = one.summary["read_errors"]
+        nothing, retry, moved = (
+            errors["reads_met"][what] for what in ("nothing", "retry", "reclaim")
+        )
+        rows.append({
+            "bytes": int(size),
+            "met": moved["count"],
+            "met_mean_us": moved["mean_us"],
+            "retried": retry["count"],
+            "retried_mean_us": retry["mean_us"],
+            "other_mean_us": nothing["mean_us"],
+            "ratio": moved["mean_us"] / nothing["mean_us"] if moved["count"] and nothing["count"]
+            else None,
+            "pages_retried": errors["page_reads_retried"],
+            "page_reads": errors["page_reads"],
+            "uncorrectable": errors["uncorrectable"],
+            "median_cell_us": reads["cell_us"][0],
+            "longest_cell_us": reads["cell_us"][1],
+        })  # fmt: skip
+    known = [row for row in rows if row["ratio"]]
+    retried, pages = (sum(row[key] for row in rows) for key in ("pages_retried", "page_reads"))
+    parts: list[str] = []
+    if known:
+        worst = max(known, key=lambda row: row["ratio"])
+        parts.append(
+            f"Reads that meet data being moved take {worst['ratio']:.3g} times as long as "
+            f"others, worst at {units.size(worst['bytes'])}: "
+            f"{units.duration(worst['met_mean_us'])} against "
+            f"{units.duration(worst['other_mean_us'])}."
+        )
+    if retried:
+        longest = max(row["longest_cell_us"] for row in rows)
+        parts.append(
+            f"{units.share(retried / pages)} of the pages are read more than once; the longest "
+            f"such read holds its die for {units.duration(longest)}."
+        )
+    if lost := sum(row["uncorrectable"] for row in rows):
+        parts.append(f"{units.share(lost / pages)} of the pages read cannot be corrected.")
+    drawn = {
+        "met one": {units.size(row["bytes"]): row["met_mean_us"] for row in known},
+        "met none": {units.size(row["bytes"]): row["other_mean_us"] for row in known},
+    }
+    return Finding(
+        " ".join(parts) or "No read met a retry or data being moved.",
+        {"sizes": rows},
+        Table(
+            ("size", "met data being moved", "their mean", "met a retry", "their mean",
+             "mean of those that met nothing"),
+            [
+                (units.size(row["bytes"]), f"{row['met']:,}", units.duration(row["met_mean_us"]),
+                 f"{row['retried']:,}", units.duration(row["retried_mean_us"]),
+                 units.duration(row["other_mean_us"]))
+                for row in rows
+            ],
+        ),
+        [Plot("Mean response time", "Of reads that met data being moved, and of those that met "
+              "nothing.",
+              lines(drawn, COLOURS, "request", "µs", category=True, log=True))] if known else [],
+        [f"The limit of {limit(bench):,} reads of a block was divided by "
+         f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."] if limit(bench) else [],
+    )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    "reliability",
+    "Read reliability",
+    "Random reads of a filled device, in a sixteenth of its space. Each is told by what it met.",
+    "No counterpart in PTS.",
+    trials,
+    finding,
+)

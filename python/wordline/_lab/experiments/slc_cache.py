@@ -1,0 +1,111 @@
+"""The SLC cache: how much is written fast, and what the rate is past it."""
+
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Any
+
+from wordline._lab.experiments.idle import recovered
+from wordline._lab.finding import Experiment, Finding, Found, Table, absent
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import Phase, Trial
+from wordline._render import units
+from wordline._render.charts import Plot
+from wordline._render.plotly import figure, line
+
+BYTES = 131072
+DEPTH = 32
+FULL = (0.0, 0.5, 0.9)
+"""Shares of the device that are written before."""
+COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
+
+
+def share(bench: Bench) -> float:
+    """Of all blocks those that the cache uses at most; 0 without one."""
+    cache: Any = bench.config["ftl"].get("slc_cache", "off")
+    if isinstance(cache, str):
+        return 0.0
+    return sum(value for of in cache.values() for key, value in of.items() if key.endswith("ratio"))
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """Sequential writes of as much as the blocks of the cache would hold in the mode of the part:
+    at least twice what they do in single-level mode."""
+    size = min(bench.user_bytes, share(bench) * bench.flash_bytes)
+    requests = int(size / BYTES)
+    if requests == 0:
+        return {}
+    load = {"read_ratio": 0.0, "request_bytes": BYTES, "align_bytes": BYTES,
+            "pattern": "sequential", "requests": requests}  # fmt: skip
+    return {
+        f"{full:.0%} full": Trial(
+            {"precondition.fill_ratio": full}, load, DEPTH, phases=(Phase("writes", 0, requests),)
+        )
+        for full in FULL
+    }
+
+
+def finding(bench: Bench, found: Found) -> Finding:
+    """Where the rate falls, by how full the device is."""
+    if not found:
+        return absent("The device has no SLC cache (ftl.slc_cache = off).")
+    rows = [_row(bench, name, one.phases["writes"]["pace"], one.summary["slc_cache"])
+            for name, one in found.items()]  # fmt: skip
+    data = [
+        line(name, colour, [bench.scale * done / 2**30 for done, _ in one.phases["writes"]["pace"]],
+             [mb for _, mb in one.phases["writes"]["pace"]])
+        for (name, one), colour in zip(found.items(), COLOURS, strict=True)
+    ]  # fmt: skip
+    return Finding(
+        " ".join(_told(row) for row in rows),
+        {"states": rows},
+        Table(
+            ("device", "written fast", "rate", "rate past it", "pages in single-level mode"),
+            [
+                (row["state"], units.size(row["cliff_at_bytes"] or 0),
+                 units.bandwidth(row["fast_mb_per_s"]), units.bandwidth(row["slow_mb_per_s"]),
+                 units.share(row["cached_ratio"]))
+                for row in rows
+            ],
+        ),
+        [Plot("Rate", "Of sequential writes of 128 KiB by what has been written.",
+              figure(data, height=320, xaxis={"title": {"text": "GiB"}},
+                     yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"}))],
+    )  # fmt: skip
+
+
+def _row(bench: Bench, state: str, pace: list[tuple[int, float]], cache: Any) -> dict[str, Any]:
+    """Figures of a state. What the DRAM buffer takes at first tells nothing of the flash."""
+    behind = [one for one in pace if one[0] > 2 * bench.buffer_bytes] or pace
+    slow = fmean(mb for _, mb in behind[-max(1, len(behind) // 5) :])
+    size, ratio = recovered(behind, slow)
+    return {
+        "state": state,
+        "cliff_at_bytes": bench.scale * size if size else None,
+        "fast_mb_per_s": ratio * slow,
+        "slow_mb_per_s": slow,
+        "ratio": ratio,
+        "cached_ratio": cache["written_ratio"],
+    }
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    if row["cliff_at_bytes"] is None:
+        return f"{row['state']}: no cliff, {units.bandwidth(row['slow_mb_per_s'])} throughout."
+    return (
+        f"{row['state']}: {units.size(row['cliff_at_bytes'])} at "
+        f"{units.bandwidth(row['fast_mb_per_s'])}, then {units.bandwidth(row['slow_mb_per_s'])}, "
+        f"{units.figures(row['ratio'])} times less."
+    )
+
+
+EXPERIMENT = Experiment(
+    "slc-cache",
+    "The SLC cache",
+    "Sequential writes of 128 KiB without a pause, 32 under way, at a device that is empty, half "
+    "full and nine tenths full, of as much as the blocks of the cache would hold in the mode of "
+    "the part. The cliff is where the rate is first below the middle of that at first and that at "
+    "the end.",
+    "No counterpart in PTS; reviews fill a device in sequence likewise.",
+    trials,
+    finding,
+)

@@ -1,0 +1,106 @@
+"""What a TRIM costs, by its size."""
+
+from collections.abc import Iterable, Mapping
+from math import log
+from random import Random
+from typing import Any
+
+from wordline._lab.finding import Experiment, Finding, Found, Table
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import FILLED, Phase, Trial, line
+from wordline._render import units
+from wordline._render.charts import Plot
+from wordline._render.plotly import at_values, figure
+from wordline._render.plotly import line as drawn
+
+LONGEST = 64 * 65_535 * 512
+"""Ranges of one block of a DATA SET MANAGEMENT command of ATA: 64, each of 65,535 sectors."""
+WRITES = 200
+
+
+def sizes(bench: Bench) -> list[int]:
+    """From a sector up in powers of four, as long as all fit into half of the device."""
+    most = min(LONGEST, bench.user_bytes // 4 // 512 * 512)
+    found = [512 * 4**place for place in range(12) if 512 * 4**place < most]
+    return [*found, most]
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """One TRIM after the other, ascending, each of a range of its own; then writes of 4 KiB."""
+    many = len(sizes(bench))
+    return {
+        "trims": Trial(
+            FILLED,
+            depth=1,
+            trace=lambda: _requests(bench),
+            phases=(Phase("trims", 0, many), Phase("writes", many, many + WRITES)),
+        )
+    }
+
+
+def _requests(bench: Bench) -> Iterable[str]:
+    at = 0
+    for size in sizes(bench):
+        yield line("trim", at, size)
+        at += size
+    draw = Random(bench.seed)  # noqa: S311 - a load
+    pages = bench.user_bytes // 4096
+    for _ in range(WRITES):
+        yield line("write", (pages - 1 - draw.randrange(pages // 4)) * 4096, 4096)
+
+
+def slope(of: list[int], took_us: list[float]) -> float:
+    """Of a straight line through the logarithms of the two largest sizes: 1 where time grows as the
+    size does, 0 where it does not grow. Times have to be positive."""
+    return log(took_us[-1] / took_us[-2]) / log(of[-1] / of[-2])
+
+
+def finding(bench: Bench, found: Found) -> Finding:
+    """Response times by size."""
+    phases = found["trims"].phases
+    took, of, write = phases["trims"]["each_us"], sizes(bench), phases["writes"]["mean_us"]
+    longest, largest = max(took), units.size(of[-1])
+    figures: dict[str, Any] = {
+        "us": dict(zip(map(str, of), took, strict=True)),
+        "write_us": write,
+        "longest_writes": longest / write,
+        "growth": slope(of, took) if min(took[-2:]) > 0 else 0.0,
+    }
+    if longest <= 0:
+        verdict = "A TRIM costs no time: it is answered at once, whatever its size."
+    else:
+        how = "grows with its size" if figures["growth"] > 0.5 else "hardly grows with its size"
+        verdict = (
+            f"A TRIM takes {units.duration(took[0])} for a sector and {units.duration(took[-1])} "
+            f"for {largest}, {figures['longest_writes']:.3g} writes of 4 KiB: it {how}."
+        )
+    plots = [
+        Plot("Response time", "Of one TRIM, by its size.",
+             figure([drawn("TRIM", "#7a5ec2", [float(one) for one in of], took)], height=320,
+                    xaxis=at_values("size of the TRIM", of, units.size),
+                    yaxis={"title": {"text": "µs"}, "rangemode": "tozero"}))
+    ] if longest > 0 else []  # fmt: skip
+    answer = bench.policy("ftl", "trim", "answer")
+    notes = [] if answer else ["This version knows ideal TRIMs only (it has no ftl.trim)."]
+    return Finding(
+        verdict,
+        figures,
+        Table(
+            ("TRIM of", "takes"),
+            [(units.size(size), units.duration(us)) for size, us in zip(of, took, strict=True)],
+        ),
+        plots,
+        notes,
+    )
+
+
+EXPERIMENT = Experiment(
+    "trim-cost",
+    "What a TRIM costs",
+    "On a filled device one TRIM after the other, from a sector to what one ATA command can name "
+    "(64 ranges of 65,535 sectors, 2 GiB less 32 KiB) or a quarter of the device, each of a range "
+    "of its own; from submission to the end of the response.",
+    "No counterpart in PTS.",
+    trials,
+    finding,
+)

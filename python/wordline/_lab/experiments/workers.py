@@ -1,0 +1,81 @@
+"""Several workers, and a queue: what more requests under way bring."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wordline._lab.finding import Experiment, Finding, Found, Table
+from wordline._lab.test_device import Bench
+from wordline._lab.trial import FILLED, Trial
+from wordline._render import units
+from wordline._render.charts import Plot, lines
+
+BYTES = 512
+WORKERS, QUEUE = (1, 2, 4, 8), 128
+OPS = ("read", "write")
+COLOURS = {"read": "#3b86c6", "write": "#d8731c"}
+
+
+HOSTLESS = (
+    "The host takes neither time nor memory: the translation layer is in the device, which has no "
+    "[host_side]."
+)
+
+
+def trials(bench: Bench) -> Mapping[str, Trial]:
+    """Requests of 512 B with so many under way: one for each worker, and a queue of 128."""
+    return {
+        f"{op} {depth}": Trial(
+            FILLED,
+            {"requests": bench.count(10_000, 3_000), "read_ratio": float(op == "read"),
+             "request_bytes": BYTES, "align_bytes": BYTES},
+            depth=depth,
+        )
+        for op in OPS
+        for depth in (*WORKERS, QUEUE)
+    }  # fmt: skip
+
+
+def finding(bench: Bench, found: Found) -> Finding:
+    """Rates and latencies, and Little's law between them."""
+    rows: list[dict[str, Any]] = []
+    for op in OPS:
+        for depth in (*WORKERS, QUEUE):
+            summary = found[f"{op} {depth}"].summary
+            iops, mean = summary["throughput"]["iops"], summary["latency"][op]["mean_us"]
+            rows.append({"op": op, "outstanding": depth, "iops": iops, "mean_us": mean,
+                         "little": iops * mean / 1e6})  # fmt: skip
+    of = {(row["op"], row["outstanding"]): row for row in rows}
+    parts = [
+        f"{op}s: eight workers do {of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times the work of "
+        f"one ({units.whole(of[op, 8]['iops'])} a second), a queue of {QUEUE} "
+        f"{of[op, QUEUE]['iops'] / of[op, 1]['iops']:.3g} times, and a request takes "
+        f"{of[op, QUEUE]['mean_us'] / of[op, 1]['mean_us']:.3g} times as long in it"
+        for op in OPS
+    ]
+    drawn = {op: {str(depth): of[op, depth]["iops"] for depth in (*WORKERS, QUEUE)} for op in OPS}
+    return Finding(
+        "; ".join(parts).capitalize() + ".",
+        {"loads": rows},
+        Table(
+            ("load", "requests a second", "mean response time", "outstanding, by Little's law"),
+            [
+                (f"{row['op']}s, {row['outstanding']}", units.whole(row["iops"]),
+                 units.duration(row["mean_us"]), units.number(row["little"]))
+                for row in rows
+            ],
+        ),
+        [Plot("Requests a second", "By requests under way.",
+              lines(drawn, COLOURS, "outstanding", "IOPS", category=True))],
+        [] if "host_side" in bench.config else [HOSTLESS],
+    )  # fmt: skip
+
+
+EXPERIMENT = Experiment(
+    "workers",
+    "Workers and queues",
+    "Random requests of 512 B at a filled device: 1, 2, 4, 8 workers with one outstanding each "
+    "(legacy), and a queue of 128.",
+    "PTS varies threads and outstanding requests in its demand intensity test.",
+    trials,
+    finding,
+)

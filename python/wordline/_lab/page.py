@@ -1,0 +1,34 @@
+"""The report of the laboratory: one file that needs nothing but a browser."""
+
+from collections.abc import Mapping, Sequence
+
+import wordline
+from wordline._lab.finding import Experiment, Finding
+from wordline._lab.test_device import Bench
+from wordline._render import html, units
+
+
+def render(
+    bench: Bench,
+    experiments: Sequence[Experiment],
+    findings: Mapping[str, Finding],
+    failed: Sequence[str],
+) -> str:
+    """The page as HTML; `failed` are the names of the experiments that could not be run."""
+    drawn = {
+        f"{name}-{place}": plot.figure
+        for name, finding in findings.items()
+        for place, plot in enumerate(finding.plots)
+    }
+    return html.render(
+        "wordline._lab",
+        "lab.html.jinja",
+        drawn,
+        bench=bench,
+        experiments=experiments,
+        findings=findings,
+        failed=failed,
+        code=html.code,
+        size=units.size,
+        version=wordline.__version__,
+    )

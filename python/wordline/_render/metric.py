@@ -1,0 +1,218 @@
+"""Metrics and configuration keys as people read them: a name, a value with its unit, and which
+direction is better.
+
+The simulator declares metrics and their units (`wordline.metrics()`); the direction of each is
+declared here, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Literal, TypeAlias, cast
+
+from wordline._api import catalogue
+from wordline._render import units
+from wordline._render.parts import PARTS
+
+Better: TypeAlias = Literal["lower", "higher"]
+
+LOWER = (
+    "latency.*_us", "breakdown.*_us", "worst_case.*.*_us", "excess.*.*",
+    "flash.write_amplification*", "flash.page_write_amplification", "flash.page_programs",
+    "flash.programmed*", "flash.erases*", "flash.gc_*", "flash.read_modify_writes",
+    "flash.own_page_*", "read_errors.*", "bad_blocks.grown*", "bad_blocks.*_failures",
+    "bad_blocks.pages_copied", "bad_blocks.lost_reads", "regulation.wear*", "buffer.read_misses",
+    "buffer.write_misses", "buffer.write_amplification",
+    "buffer.page_write_amplification", "cache.misses", "cache.*_mean_us",
+    "cache.by_tier.*_us", "cache.bytes_programmed_per_byte_hit", "cache.lru_miss_ratio",
+    "cache.pages_lost", "cache.host_failures", "cache.hits_uncorrectable", "cache.disk_utilisation",
+    "cache.disk_requests", "cache.read_deviation_us", "host_side.cpu_*", "map_cache.misses",
+    "map_cache.*evictions", "power.requests_lost", "power.pages_lost", "power.pages_torn",
+    "power.recovery_*_ms", "execution.bus_contention", "energy.*",
+)  # fmt: skip
+"""Metrics of which less is better, as patterns of their paths."""
+HIGHER = (
+    "throughput.*", "fairness.jain_index", "fairness.slowdown_ratio", "fairness.*_speedup",
+    "*.hit_ratio", "*.read_hit_ratio", "*.write_hit_ratio", "*.request_hit_ratio",
+    "*.map_hit_ratio", "buffer.*_hits", "cache.*_hits", "map_cache.hits", "cache.lifetime_years",
+    "cache.disk_read_savings", "bad_blocks.spare*", "bad_blocks.in_use", "power.pages_saved",
+    "commands.pages_per_command",
+)  # fmt: skip
+"""Metrics of which more is better."""
+NEUTRAL = ("*.count", "read_errors.page_reads", "cache.written_hits", "read_errors.*.count",
+           "flash.programmed.host_bytes")  # fmt: skip
+"""Metrics among those of LOWER and HIGHER that are neither: they count what was asked for."""
+
+NAMES = {
+    "throughput.iops": "IOPS",
+    "throughput.read_iops": "read IOPS",
+    "throughput.write_iops": "write IOPS",
+    "throughput.read_mb_per_s": "read bandwidth",
+    "throughput.write_mb_per_s": "write bandwidth",
+    "flash.write_amplification": "write amplification",
+    "flash.page_write_amplification": "write amplification in pages",
+    "flash.erases": "block erases",
+    "flash.page_programs": "pages programmed",
+    "flash.gc_pages_moved": "pages moved by GC",
+    "flash.gc_runs": "GC runs",
+    "time.simulated_s": "simulated time",
+    "time.busy_s": "time with requests",
+    "cache.hit_ratio": "cache hit ratio",
+    "cache.lifetime_years": "flash lifetime",
+    "energy.total_mj": "energy",
+}
+"""Names that the path does not give."""
+BY_OP = {"latency": "latency", "worst_case": "worst case", "excess": "excess"}
+"""Tables with a row for each operation."""
+STATISTICS = {"mean": "mean", "std": "standard deviation", "min": "min", "max": "max",
+              "count": "requests", "sum": "sum", "share": "share", "p99_9": "p99.9",
+              "p99_99": "p99.99"}  # fmt: skip
+SPELLED = {"gc": "GC", "cpu": "CPU", "slc": "SLC", "lru": "LRU", "iops": "IOPS", "ftl": "FTL",
+           "nand": "NAND", "dram": "DRAM", "ecc": "ECC", "over provisioning": "over-provisioning",
+           "dies interleaved planes shared": "dies interleaved, planes shared"}  # fmt: skip
+SUFFIXES = ("_mb_per_s", "_us", "_ms", "_s", "_mj", "_bytes", "_years")
+KEY_UNITS = {"_ns": "ns", "_us": "µs", "_ms": "ms", "_s": "s", "_kib": "KiB", "_mib": "MiB",
+             "_bytes": "bytes", "_mt_per_s": "MT/s", "_mb_per_s": "MB/s"}  # fmt: skip
+UNNAMED = ("ftl", "ssd", "nand", "geometry")
+"""Tables of a configuration whose name adds nothing to that of a key."""
+RATIOS = ("_ratio", "_share", ".share", "utilisation")
+"""Ends of the paths of metrics that are read in per cent."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of the summary."""
+
+    path: str
+    name: str
+    unit: str
+    """In which the summary has it, as `wordline.metrics()` says."""
+    better: Better | None
+    """Which direction is better; None for numbers that describe."""
+
+    def text(self, value: float | None, half_width: float | None = None) -> str:
+        """A value with its unit; with the half width of its interval, both in the same unit."""
+        if value is None:
+            return units.ABSENT
+        scale, unit = self._scale(value)
+        shown = value / scale
+        if half_width is None:
+            return f"{units.figures(shown)} {unit}".rstrip()
+        width = half_width / scale
+        decimals = _decimals(shown, width)
+        return f"{shown:,.{decimals}f} ± {width:,.{decimals}f} {unit}".rstrip()
+
+    def axis(self, values: Iterable[float | None]) -> tuple[float, str]:
+        """How many of the metric's units one of a chart's has, and the title of its axis."""
+        scale, unit = self._scale(max((abs(one) for one in values if one is not None), default=0.0))
+        return scale, f"{self.name} ({unit})" if unit else self.name
+
+    def verdict(self, change: float) -> Literal["better", "worse", ""]:
+        """Of a difference: whether it is better or worse; neither if it is 0, or the metric has no
+        direction."""
+        if not change or self.better is None:
+            return ""
+        return "better" if (change < 0) == (self.better == "lower") else "worse"
+
+    def _scale(self, value: float) -> tuple[float, str]:
+        in_us = {"us": 1.0, "ms": 1e3, "s": 1e6}.get(self.unit)
+        if in_us is not None:
+            scale, unit = units.duration_unit(value * in_us)
+            return scale / in_us, unit
+        if self.unit == "MB/s":
+            return units.bandwidth_unit(value)
+        if self.unit == "B":
+            return units.size_unit(value)
+        if self.path.endswith(RATIOS) or self.path.startswith(("utilisation.", "execution.")):
+            return 0.01, "%"
+        if self.path.endswith("_years"):
+            return 1.0, "years"
+        return 1.0, "" if self.unit == "1/s" else self.unit
+
+
+def _decimals(value: float, width: float) -> int:
+    """As many as give the half width two significant figures; of none, the value three."""
+    size = width or value / 10
+    if not size or not math.isfinite(size):
+        return 0
+    return min(6, max(0, 1 - math.floor(math.log10(abs(size)))))
+
+
+@cache
+def metric(path: str) -> Metric:
+    """The metric at a path of the summary."""
+    return Metric(path, _name(path), _units().get(path, ""), _better(path))
+
+
+@cache
+def _units() -> dict[str, str]:
+    """The units of all metrics, by path."""
+    ops = ("all", "read", "write")
+    return {
+        one["name"].replace("{op}", op): one["unit"] for one in catalogue.metrics() for op in ops
+    }
+
+
+def _better(path: str) -> Better | None:
+    if any(fnmatchcase(path, one) for one in NEUTRAL):
+        return None
+    if any(fnmatchcase(path, one) for one in LOWER):
+        return "lower"
+    return "higher" if any(fnmatchcase(path, one) for one in HIGHER) else None
+
+
+def _name(path: str) -> str:
+    if path in NAMES:
+        return NAMES[path]
+    head, *rest = path.split(".")
+    if len(rest) == 2 and (head in BY_OP or head == "breakdown"):
+        of, figure = rest
+        op = "" if of == "all" else f"{of} "
+        if head == "breakdown":
+            part = next((one["name"] for one in PARTS if one["figure"] == figure), figure)
+            return f"{op}latency: {part}"
+        statistic = _without_unit(figure)
+        return f"{op}{BY_OP[head]}, {STATISTICS.get(statistic, _words(statistic))}"
+    words = " ".join(_words(part) for part in [*rest[:-1], _without_unit(rest[-1])]) if rest else ""
+    return f"{_words(head)}: {words}" if words else _words(head)
+
+
+def _without_unit(name: str) -> str:
+    return next((name.removesuffix(one) for one in SUFFIXES if name.endswith(one)), name)
+
+
+def _words(name: str) -> str:
+    if name in STATISTICS:
+        return STATISTICS[name]
+    text = name.replace("_", " ")
+    text = SPELLED.get(text, text).replace("over provisioning", "over-provisioning")
+    return " ".join(SPELLED.get(word, word) for word in text.split(" "))
+
+
+def key_name(key: str) -> str:
+    """A configuration key as people read it, with the unit of its values: `nand.timing.read_ns` is
+    "timing read (ns)"."""
+    *tables, leaf = key.split(".")
+    end = next((one for one in KEY_UNITS if leaf.endswith(one)), "")
+    unit = f" ({KEY_UNITS[end]})" if end else ""
+    named = [_words(one) for one in tables if one not in UNNAMED]
+    return " ".join([*named, _words(leaf.removesuffix(end))]) + unit
+
+
+def value_text(value: object) -> str:
+    """The value of a key, in as few digits as tell it from another."""
+    if value is None:
+        return units.ABSENT
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    if isinstance(value, list):
+        return ", ".join(map(value_text, cast("list[object]", value)))
+    return str(value)

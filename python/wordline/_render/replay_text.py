@@ -1,0 +1,41 @@
+"""A sentence on how requests were issued: open or closed loop or with think times, scaled or not,
+with the durations of the recording and of the simulation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wordline._render.units import duration, figures
+
+
+def replayed(summary: Mapping[str, Any]) -> str:
+    """The sentence of a run, without a full stop."""
+    streams = summary["streams"]
+    simulated = f"{_seconds(summary['time']['simulated_s'])} simulated"
+    if len(streams) > 1:
+        each = "; ".join(f"{one['name']} {_loop(one['input'])}" for one in streams)
+        return f"{each}; {simulated}"
+    load = streams[0]["input"] if streams else summary["input"]
+    recorded = load["recorded_s"]
+    told = f"{_seconds(recorded)} recorded, " if recorded is not None else ""
+    return f"{_loop(load)}; {told}{simulated}"
+
+
+def _loop(load: Mapping[str, Any]) -> str:
+    recorded = load["kind"] == "trace"
+    if load["replay"] == "closed-loop":
+        depth = f"closed loop, {load['queue_depth']} under way"
+        if not recorded:
+            return depth
+        known = load["recorded_s"] is not None
+        return f"{depth}, {'time stamps ignored' if known else 'no usable time stamps'}"
+    if load["replay"] == "think-time":
+        return "one request at a time, with the think times of the recording"
+    if not recorded:
+        return "open loop, generated arrivals"
+    if load["time_scale"] == 1:
+        return "open loop, by its time stamps"
+    return f"open loop, by its time stamps x {figures(load['time_scale'])}"
+
+
+def _seconds(seconds: float) -> str:
+    return duration(seconds * 1e6)

@@ -1,0 +1,342 @@
+"""The HTML report: one file that needs nothing but a browser."""
+
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import jinja2
+import polars as pl
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
+
+from wordline._api.result import SET
+from wordline._internal import checksums
+from wordline._render import html, miss_ratio_page, parts, plan_page, programmed_text, units
+from wordline._render.disk_load_text import disk_spared
+from wordline._render.metric import key_name
+from wordline._render.plotly import Figure
+from wordline._render.replay_text import replayed
+from wordline._render.report import disks, hit_curve, latency, time_series
+from wordline._render.report import wear as wear_charts
+from wordline._render.report.tables import Tables
+from wordline._render.report.utilisation import utilisation
+from wordline._render.report.views import views
+from wordline._wordline import WordlineError
+
+__all__ = ["Tables", "from_folder", "render"]
+
+TABLES = ("series", "latency")
+MORE = ("blocks", "wear", "latency_by")
+"""Tables that not every run has."""
+SMART = (
+    ("critical_warning", "critical warning", ""),
+    ("available_spare", "available spare", " %"),
+    ("available_spare_threshold", "available spare threshold", " %"),
+    ("percentage_used", "percentage used", " %"),
+    ("data_units_read", "data units read (512,000 bytes)", ""),
+    ("data_units_written", "data units written (512,000 bytes)", ""),
+    ("physical_media_written_bytes", "physical media units written (OCP)", " bytes"),
+    ("host_read_commands", "host read commands", ""),
+    ("host_write_commands", "host write commands", ""),
+    ("controller_busy_time_min", "controller busy time", " min"),
+    ("unsafe_shutdowns", "unsafe shutdowns", ""),
+    ("media_errors", "media and data integrity errors", ""),
+)
+"""Attributes of the SMART log page: keys of the summary, names, units."""
+
+READS_MET = (
+    ("nothing", "nothing"),
+    ("retry", "a retry"),
+    ("reclaim", "a block being moved for its data"),
+    ("bad_block", "a block being replaced"),
+)
+"""What reads may have met: keys of the summary, names."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart in its place: what it shows, how to read it, and what to say where it is empty."""
+
+    id: str
+    title: str
+    caption: str
+    figure: Figure | None
+    empty: str
+
+
+def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
+    """The report as HTML, from a summary, the resolved configuration and the tables."""
+    shown = {chart.id: chart for chart in _charts(summary, tables)}
+    drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
+    return html.render(
+        "wordline._render.templates",
+        "report.html.jinja",
+        drawn,
+        s=summary,
+        smart_attributes=SMART,
+        reads_met=READS_MET,
+        programmed=programmed_text.parts(summary["flash"]),
+        charts=shown,
+        config=_highlighted(config),
+        key_name=key_name,
+        settings=settings_of(config),
+        ops=parts.of_data(summary),
+        served=parts.ops(summary),
+        replayed=replayed(summary),
+        units=units,
+        parts=parts.shown(summary),
+        disk_spared=disk_spared(summary["cache"]) if summary["cache"] else "",
+    )
+
+
+def settings_of(config: str) -> list[tuple[str, str]]:
+    """The keys that were set for a run, as `Result.write` keeps them above its configuration."""
+    lines = itertools.takewhile(lambda line: line.startswith(SET), config.splitlines())
+    pairs = (line.removeprefix(SET).partition("=") for line in lines)
+    return [(key, value.strip("\"'")) for key, _, value in pairs]
+
+
+def from_folder(path: Path) -> str:
+    """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
+    if (path / "summary.json").is_file():
+        checksums.require_whole(path)
+    summary = _summary(path / "summary.json")
+    if page := miss_ratio_page.page_of(summary) or plan_page.page_of(summary):
+        return page
+    more = {name: path / f"{name}.parquet" for name in MORE}
+    tables = Tables(
+        *(_table(path / f"{name}.parquet") for name in TABLES),
+        **{name: _table(file) for name, file in more.items() if file.exists()},
+    )
+    try:
+        config = (path / "config.resolved.toml").read_text(encoding="utf-8")
+        return render(summary, config, tables)
+    except (OSError, UnicodeDecodeError) as fault:
+        raise WordlineError(f"{path / 'config.resolved.toml'}: cannot be read: {fault}") from fault
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        jinja2.UndefinedError,
+        pl.exceptions.PolarsError,
+    ) as fault:
+        raise WordlineError(
+            f"{path}: is not a result of this version of Wordline ({fault}); run it again"
+        ) from fault
+
+
+def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    no_requests = "No request completed."
+    return [
+        Chart(
+            "distribution",
+            "Distribution",
+            "How many requests were answered within a time. Further left is faster, steeper is "
+            "steadier.",
+            latency.distribution(tables.latency, summary),
+            no_requests,
+        ),
+        Chart(
+            "tail",
+            "The slow end",
+            "The same, turned over: how many requests took longer. p99 is where the curve "
+            "crosses 1 %.",
+            latency.tail(tables.latency, summary),
+            "There is no slow end: too few requests, or all took equally long.",
+        ),
+        *(
+            Chart(
+                f"{of}s",
+                f"Distribution by {of}",
+                f"How many requests of each {of} were answered within a time, reads and writes "
+                "together.",
+                latency.each(tables.latency_by, of),
+                no_requests,
+            )
+            for of in ("stream", "member")
+        ),
+        Chart(
+            "breakdown",
+            "Where the time goes",
+            "Mean latency by where requests spent it. The parts of each request sum exactly to "
+            "its latency.",
+            latency.breakdown(summary),
+            no_requests,
+        ),
+        Chart(
+            "time",
+            "Over time",
+            "Each point is an interval of simulated time. Drag to zoom into all panels, "
+            "double-click to return. A load with long pauses has a button that leaves them out: "
+            "each interval is then as wide as the time in which the device held requests, and a "
+            "dotted line, with its length where there is room, stands for the intervals without "
+            "a request.",
+            time_series.over_time(tables.series),
+            no_requests,
+        ),
+        Chart(
+            "views",
+            "Seen by the host, and by the device",
+            "Above, what the host sees of the requests of each interval. Below, the longest "
+            "latencies before the share of the dies' time that garbage collection took: beside "
+            "requests, and in intervals in which the device held none.",
+            views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
+            "No block was collected.",
+        ),
+        Chart(
+            "health",
+            "Health over time",
+            "Further reads of pages that could not be corrected at once, blocks moved for the sake "
+            "of their data (read reclaim, refresh), blocks that went bad, and spare blocks left.",
+            time_series.health(
+                tables.series, summary["bad_blocks"]["spare"] if summary["bad_blocks"] else None
+            ),
+            "No page was read again, no block moved for its data or gone bad.",
+        ),
+        Chart(
+            "buffer",
+            "Hits, and what leaves",
+            "Share of the pages asked for in each interval that were in the buffer; below, pages "
+            "that left it, and pages written from it to the flash.",
+            time_series.buffer(tables.series) if summary["buffer"] else None,
+            "No page was asked for.",
+        ),
+        Chart(
+            "cache",
+            "What was found",
+            "Share of the pages of reads in each interval that the cache held, that it had evicted "
+            "and could still read, that another read was fetching, and that were read from the "
+            "disk.",
+            time_series.cache(tables.series) if summary["cache"] else None,
+            "No page was read.",
+        ),
+        Chart(
+            "space",
+            "Where the flash went",
+            "Shares of the flash that held what was written, what was read, and nothing: "
+            "over-provisioning, which collections need. Dotted: the borders that were chosen; the "
+            "lists follow as pages leave.",
+            time_series.space(tables.series, summary["cache"]["flash_pages"])
+            if summary["cache"]
+            else None,
+            "The space of this cache does not move.",
+        ),
+        Chart(
+            "cache-curve",
+            "Other sizes",
+            "Hits of an LRU cache of each size over the pages of the reads of this run, estimated "
+            "from a sample of them, and the cache that was run. Writes are left out.",
+            hit_curve.curve(summary["cache"], summary["device"]["page_bytes"])
+            if summary["cache"]
+            else None,
+            "No curve was sampled (observe.miss_ratio_pages).",
+        ),
+        Chart(
+            "seeks",
+            "Seek distances",
+            "Accesses by how far the arm moved to them from the access before.",
+            disks.seeks(summary["disks"]),
+            "The arm did not move, or the model knows no positions.",
+        ),
+        Chart(
+            "channels",
+            "Channels",
+            "Share of each interval that the bus of a channel was held.",
+            utilisation(
+                tables.series, "channel_utilisation", "channel", _of_members(summary, "channels")
+            )
+            if summary["device"]["channels"]
+            else None,
+            no_requests,
+        ),
+        Chart(
+            "dies",
+            "Dies",
+            "Share of each interval that a die was reading, programming or erasing.",
+            utilisation(tables.series, "die_utilisation", "die", _of_members(summary, "dies"))
+            if summary["device"]["dies"]
+            else None,
+            no_requests,
+        ),
+        Chart(
+            "mechanisms",
+            "Mechanisms",
+            "Share of each interval that a disk was positioning or transferring.",
+            utilisation(tables.series, "die_utilisation", "disk", _of_disks(summary))
+            if summary["disks"] and not summary["device"]["dies"]
+            else None,
+            no_requests,
+        ),
+        Chart(
+            "erases",
+            "Erases by block",
+            ("A row is a plane: " + "member m, " * bool(summary["members"]))
+            + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
+            "measurement are included.",
+            wear_charts.erases(tables.blocks)
+            if tables.blocks is not None and summary["flash"]["erases_per_block_max"]
+            else None,
+            "No block was erased.",
+        ),
+        Chart(
+            "wear",
+            "Blocks by erases",
+            "The narrower, the more even the wear. Erases before the measurement are included.",
+            wear_charts.wear(tables.wear)
+            if tables.wear is not None and summary["flash"]["erases_per_block_max"]
+            else None,
+            "No block was erased.",
+        ),
+    ]
+
+
+def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
+    """How many channels or dies each device of an array has, by its name; empty for one device. The
+    mechanism of a hard disk counts as a die."""
+    counts = {member["name"]: member["device"][parts] for member in summary["members"]}
+    if parts == "dies":
+        counts = {name: count or 1 for name, count in counts.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _of_disks(summary: Mapping[str, Any]) -> dict[str, int]:
+    """The disks by their names; empty for one disk."""
+    disks = summary["disks"]
+    return {disk["name"]: 1 for disk in disks} if len(disks) > 1 else {}
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    try:
+        summary: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as fault:
+        raise WordlineError(
+            f"{path}: no such file; name a folder that `wordline run` wrote"
+        ) from fault
+    except (OSError, ValueError) as fault:
+        raise WordlineError(f"{path}: cannot be read: {fault}; run it again") from fault
+    if not isinstance(summary, dict):
+        raise WordlineError(f"{path}: is not a summary; run it again")
+    told = cast("dict[str, Any]", summary)
+    if "schema" in told:
+        checksums.require_schema(str(path), told["schema"])
+        checksums.require_version(str(path), str(told.get("version")))
+    return told
+
+
+def _table(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        reason = str(fault).splitlines()[0]
+        raise WordlineError(f"{path}: cannot be read: {reason}; run it again") from fault
+
+
+def _highlighted(config: str) -> Markup:
+    """The configuration as HTML, with classes of Pygments on what stands out."""
+    lexer = get_lexer_by_name("toml", stripnl=False)
+    return Markup(highlight(config, lexer, HtmlFormatter[str](nowrap=True)))  # noqa: S704

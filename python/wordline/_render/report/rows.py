@@ -1,0 +1,119 @@
+"""The rows of a series as charts take them: merged, rounded, with times in a unit that suits."""
+
+import itertools
+import math
+from collections.abc import Iterable
+from typing import cast
+
+import polars as pl
+
+from wordline._render.plotly import OPS, Figure, drawn_at, line
+from wordline._render.units import axis, duration
+
+MOST_POINTS = 900
+
+
+def on_scale(scale: Figure, drawn: Figure) -> Figure:
+    """The line on an axis of latencies, which has a place for 0."""
+    return drawn | {"y": [us if us is None else drawn_at(scale, us) for us in drawn["y"]]}
+
+
+def latency_lines(rows: pl.DataFrame) -> list[Figure]:
+    """Mean and longest response time of reads and of writes, without times."""
+    lines: list[Figure] = []
+    for op, colour in OPS:
+        if not rows[f"{op}_mean_us"].drop_nulls().len():
+            continue
+        lines.append(line(f"{op} mean", colour, [], rounded(rows[f"{op}_mean_us"]), legendgroup=op))
+        lines.append(
+            line(f"{op} max", colour, [], rounded(rows[f"{op}_max_us"]), legendgroup=op)
+            | {"line": {"color": colour, "width": 1, "dash": "dot"}, "opacity": 0.75}
+        )
+    for drawn in lines:
+        drawn["customdata"] = [duration(us) for us in drawn["y"]]
+        drawn["hovertemplate"] = "%{customdata}"
+    return lines
+
+
+def known_values(lines: Iterable[Figure]) -> list[float]:
+    """The values that lines have."""
+    return [value for drawn in lines for value in drawn["y"] if value is not None]
+
+
+def hover(unit: str) -> str:
+    """What is said of a point: its value with its unit."""
+    return f"%{{y:,.4~g}} {unit}".rstrip()
+
+
+def per_second(rows: pl.DataFrame, column: str, scale: float) -> list[float | None]:
+    """A count of each interval, scaled, a second."""
+    width = rows["end_s"] - rows["start_s"]
+    return rounded(rows[column].cast(pl.Float64) * scale / width)
+
+
+def rounded(values: pl.Series) -> list[float | None]:
+    """Five significant figures; None for what is not known or not finite."""
+    known = cast("list[float | None]", values.to_list())
+    return [short(value) if value is not None and math.isfinite(value) else None for value in known]
+
+
+def midpoints(rows: pl.DataFrame) -> tuple[list[float], str]:
+    """Interval midpoints in a unit that suits the run, and that unit."""
+    edges, unit = interval_edges(rows)
+    return [exact((start + end) / 2) for start, end in itertools.pairwise(edges)], unit
+
+
+def interval_edges(rows: pl.DataFrame) -> tuple[list[float], str]:
+    """Where intervals begin, and where the last one ends, in a unit that suits the run."""
+    starts = cast("list[float]", rows["start_s"].to_list())
+    last = cast("float", rows["end_s"][-1])
+    seconds, unit = axis(last)
+    return [exact(edge / seconds) for edge in [*starts, last]], unit
+
+
+def thinned(series: pl.DataFrame) -> pl.DataFrame:
+    """Neighbouring intervals merged until at most MOST_POINTS are left."""
+    every = math.ceil(series.height / MOST_POINTS)
+    if every == 1:
+        return series
+    counts = ["reads", "writes", "read_bytes", "write_bytes", "host_page_writes", "page_programs",
+              "host_written_bytes", "programmed_bytes",
+              "gc_runs", "gc_pages_moved", "gc_time_ms", "gc_die_ms", "erases",
+              "blocks_retired", "spares_taken", "read_retries", "refreshes",
+              "busy_ms", "buffer_read_hits", "buffer_read_misses", "buffer_write_hits",
+              "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
+              "buffer_pages_destaged", "cache_resident_hits", "cache_suspected_hits",
+              "cache_joined", "cache_misses"]  # fmt: skip
+    levels = ["cache_read_list", "cache_write_list", "cache_read_size", "cache_write_size"]
+    means = [
+        (pl.col(f"{op}_mean_us") * pl.col(f"{op}s")).sum().truediv(pl.col(f"{op}s").sum())
+        .alias(f"{op}_mean_us").fill_nan(None)
+        for op in ("read", "write")
+    ]  # fmt: skip
+    return (
+        series.with_row_index("row")
+        .group_by(pl.col("row") // every, maintain_order=True)
+        .agg(
+            pl.col("start_s").first(),
+            pl.col("end_s").last(),
+            pl.col(*counts).sum(),
+            pl.col(*levels).drop_nulls().last(),
+            pl.col("read_max_us", "write_max_us").max(),
+            *means,
+        )
+        .with_columns(
+            write_amplification=pl.when(pl.col("host_written_bytes") > 0).then(
+                pl.col("programmed_bytes") / pl.col("host_written_bytes")
+            )
+        )
+    )
+
+
+def short(value: float) -> float:
+    """Five significant figures."""
+    return float(f"{value:.5g}")
+
+
+def exact(value: float) -> float:
+    """Seven significant figures."""
+    return float(f"{value:.7g}")

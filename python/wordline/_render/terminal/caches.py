@@ -1,0 +1,310 @@
+"""What the terminal shows of policies over a trace, of miss-ratio curves, and of plans."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from wordline._render.terminal.console import console, print_files
+from wordline._render.trace_format_text import formats
+from wordline._render.units import ABSENT, duration, lifetime, many, number, share, size, whole
+
+if TYPE_CHECKING:
+    from wordline._caching.cache import CacheInput, CacheRun, CacheSummary, OnFlashInput
+    from wordline._caching.mrc import MrcSummary
+    from wordline._caching.plan_cache import PlanAnswer, PlanSize, PlanSummary
+    from wordline._caching.plan_check import PlanCheck
+
+
+def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
+    """What policies made of a trace, on standard output: a section for each size."""
+    shown = console()
+    shown.print(*_trace(summary["input"]), sep="\n")
+    told = summary["input"]
+    runs = summary["runs"]
+    if len({run["policy"] for run in runs}) == 1:
+        headings = ["pages", "bytes", *_run_headings(told)]
+        sizes = [[whole(run["size_pages"]), size(run["size_bytes"])] for run in runs]
+        rows = [own + _run_cells(run, told) for own, run in zip(sizes, runs, strict=True)]
+        title = runs[0]["policy"]
+        shown.print(_run_table(title, headings, rows, _widths(headings, rows)))
+    else:
+        headings = ["policy", *_run_headings(told)]
+        rows = [[run["policy"], *_run_cells(run, told)] for run in runs]
+        widths = _widths(headings, rows)
+        for pages in dict.fromkeys(run["size_pages"] for run in runs):
+            own = [place for place, run in enumerate(runs) if run["size_pages"] == pages]
+            title = _size(runs[own[0]])
+            shown.print(_run_table(title, headings, [rows[place] for place in own], widths))
+    if on_flash := summary["on_flash"]:
+        if any("flash" in run for run in runs):
+            shown.print(_flash_table(summary, on_flash))
+        for note in on_flash["notes"]:
+            shown.print(Text(f"Note: {note}", style="dim"))
+    print_files(shown, files)
+
+
+def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
+    """What the policies did on flash, a row for each policy and size."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
+    )  # fmt: skip
+    table.add_column("policy", overflow="fold", min_width=8)
+    headings = ("pages", "hits of reads", "erases", "WA", "mean latency", "lasts", "disk busy")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for run in summary["runs"]:
+        if side := run.get("flash"):
+            table.add_row(
+                run["policy"],
+                whole(side["capacity_pages"]),
+                _percent(side["hit_ratio"]),
+                whole(side["erases"]),
+                number(side["write_amplification"]),
+                duration(side["mean_us"]),
+                lifetime(side["lifetime_years"]),
+                share(side["disk_utilisation"]),
+            )
+    table.caption_justify = "left"
+    table.caption = Text(
+        "erases: of all blocks; WA: bytes programmed per byte that the cache wrote to its flash; "
+        "lasts: how long the flash lasts at this load",
+        style="dim",
+    )
+    return table
+
+
+def _run_headings(told: "CacheInput") -> list[str]:
+    """The headings of what is told of a run; what a terminal has room for."""
+    if not told["page_writes"]:
+        return ["hits", "miss ratio", "evictions"]
+    if not told["page_reads"]:
+        return ["hits", "miss ratio", "evictions", "written back"]
+    return ["hits", "miss ratio", "of reads", "of writes", "written back"]
+
+
+def _run_cells(run: "CacheRun", told: "CacheInput") -> list[str]:
+    cells = {
+        "hits": whole(run["hits"]),
+        "miss ratio": _percent(run["miss_ratio"]),
+        "of reads": _percent(run["read_miss_ratio"]),
+        "of writes": _percent(run["write_miss_ratio"]),
+        "evictions": whole(run["evictions"]),
+        "written back": whole(run["write_backs"]),
+    }
+    return [cells[heading] for heading in _run_headings(told)]
+
+
+def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
+    """The widest cell of each column, or word of its heading: the least that it takes."""
+    words = [max(heading.split(), key=len) for heading in headings]
+    return [max(map(len, column)) for column in zip(words, *rows, strict=True)]
+
+
+def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
+    """Tables with the same widths line up. A narrow terminal breaks headings, no number."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, title=Text(title, style="bold"),
+        title_justify="left",
+    )  # fmt: skip
+    least = min(widths[0], 24)
+    wanted = least + sum(map(max, map(len, headings[1:]), widths[1:])) + 3 * len(headings)
+    between = " " if wanted <= console().width else "\n"
+    justify = "right" if headings[0] == "pages" else "left"
+    table.add_column(headings[0], justify=justify, min_width=least, overflow="fold")
+    for heading, width in zip(headings[1:], widths[1:], strict=True):
+        broken = heading.replace(" ", between)
+        table.add_column(broken, justify="right", no_wrap=True, min_width=width)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
+    """The miss-ratio curves of a trace at some sizes, on standard output."""
+    shown = console()
+    shown.print(*_trace(summary["input"]), sep="\n")
+    curves = summary["curves"]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("pages", "bytes", "of distinct", *(curve["method"] for curve in curves)):
+        table.add_column(heading, justify="right")
+    for rows in zip(*(curve["sizes"] for curve in curves), strict=True):
+        at = rows[0]
+        table.add_row(
+            whole(at["size_pages"]),
+            size(at["size_bytes"]),
+            share(at["footprint_ratio"]),
+            *(_percent(row["miss_ratio"]) for row in rows),
+        )
+    table.caption_justify = "left"
+    table.caption = Text("misses by requests of an LRU cache", style="dim")
+    shown.print(table)
+    if summary["accuracy"]:
+        shown.print(_accuracy(summary))
+    print_files(shown, files)
+
+
+def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
+    """How flash in front of a disk would be divided, on standard output: a section a size."""
+    shown = console()
+    shown.print(*_trace(summary["input"]), sep="\n")
+    shown.print(Text(summary["advice"]["sentence"], style="bold"))
+    shown.print(Text(summary["advice"]["reason"]))
+    flash, disk = summary["flash"], summary["disk"]
+    found = "" if disk["found_by"] == "keys" else " (mean of random accesses)"
+    shown.print(
+        Text(
+            f"Flash as of {flash['name']}: read {duration(flash['read_us'])}, program "
+            f"{duration(flash['program_us'])}, move {duration(flash['copy_us'])}, erase "
+            f"{duration(flash['erase_us'])}"
+        ),
+        Text(
+            f"Disk {disk['name']}, idle: a page read in {duration(disk['read_us'])}, written in "
+            f"{duration(disk['write_us'])}{found}"
+        ),
+        Text(f"Without flash: {_alone(summary)}"),
+        sep="\n",
+    )
+    for size_of in summary["sizes"]:
+        shown.print(_plan_table(_plan_title(size_of), size_of["answers"], flash["page_bytes"]))
+    check = summary["check"]
+    if check and check["runs"]:
+        shown.print(_check_table(check))
+    if basis := summary["advice"]["basis"]:
+        lasts = summary["advice"]["lifetime"]
+        shown.print(Text(f"Lifetime of the flash in the first line: {lasts}, by {basis}."))
+    note = "latency: mean of a request by the models; hits: of the whole trace, with full caches"
+    shown.print(Text(note, style="dim"))
+    for note in summary["notes"]:
+        shown.print(Text(f"Note: {note}"))
+    print_files(shown, files)
+
+
+def _alone(summary: "PlanSummary") -> str:
+    alone = summary["disk_only"]
+    kinds = [
+        f"{duration(us)} a {kind}"
+        for kind, us in (("read", alone["read_us"]), ("write", alone["write_us"]))
+        if us is not None
+    ]
+    told = f" ({', '.join(kinds)})" if kinds else ""
+    return f"{duration(alone['request_us'])} a request{told}"
+
+
+def _plan_title(size_of: "PlanSize") -> str:
+    return (
+        f"{size(size_of['flash_bytes'])} of flash ({many(size_of['flash_pages'], 'page')}, "
+        f"{share(size_of['footprint_ratio'])} of distinct; asked for: "
+        f"{', '.join(size_of['asked'])})"
+    )
+
+
+def _check_table(check: "PlanCheck") -> Table:
+    """What was simulated, next to the plan."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        title=Text(f"Simulated: the first {many(check['requests'], 'request')}", style="bold"),
+    )  # fmt: skip
+    table.add_column("store", overflow="fold", min_width=8)
+    for heading in ("flash pages", "planned", "simulated", "hits R"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    disk = check["disk_planned_us"], check["disk_us"]
+    table.add_row("disk alone", ABSENT, *map(duration, disk), ABSENT, "")
+    for run in check["runs"]:
+        table.add_row(
+            run["policy"],
+            whole(run["flash_pages"]),
+            duration(run["planned_us"]),
+            duration(run["simulated_us"]),
+            share(run["read_hit_ratio"]),
+            "parts" if run["parts"] else "agrees",
+        )
+    table.caption_justify = "left"
+    table.caption = Text(
+        f"agrees: within {share(check['tolerance_ratio'])} of the simulated mean latency",
+        style="dim",
+    )
+    return table
+
+
+def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        title=Text(title, style="bold"),
+    )  # fmt: skip
+    table.add_column("policy", overflow="fold", min_width=8)
+    for heading in ("reads", "writes", "spare", "latency", "hits R", "hits W", "lasts"):
+        table.add_column(heading, justify="right")
+    for answer in answers:
+        reads = answer["read_pages"]
+        table.add_row(
+            answer["policy"],
+            "shared" if reads is None else size(reads * page_bytes),
+            size(answer["write_pages"] * page_bytes),
+            share(answer["over_provisioning_ratio"]),
+            duration(answer["request_us"]),
+            share(answer["read_hit_ratio"]),
+            share(answer["write_hit_ratio"]),
+            lifetime(answer["lifetime_years"]),
+        )
+    return table
+
+
+def _accuracy(summary: "MrcSummary") -> Table:
+    """The errors of estimates, in points of the miss ratio."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("error of", overflow="fold", min_width=12)
+    for heading in ("mean absolute, points", "mean, points", "largest", "hashes"):
+        table.add_column(heading, justify="right")
+    for one in summary["accuracy"]:
+        table.add_row(
+            one["method"],
+            f"{100 * one['error_mean']:.3f}{_half(one['error_half_width'])}",
+            f"{100 * one['bias_mean']:+.3f}{_half(one['bias_half_width'])}",
+            f"{100 * one['error_max']:.2f}",
+            str(one["hashes"]),
+        )
+    table.caption_justify = "left"
+    table.caption = Text("against the exact curve, all sizes alike; 95 % confidence", style="dim")
+    return table
+
+
+def _half(half_width: float | None) -> str:
+    return "" if half_width is None else f" ± {100 * half_width:.3f}"
+
+
+def _trace(told: "CacheInput") -> list[Text]:
+    """What a trace consists of, in lines."""
+    text = Text(", ".join(Path(file["path"]).name for file in told["files"]), style="bold")
+    reads, writes = told["page_reads"], told["page_writes"]
+    kinds = f"{many(reads, 'read')} and {many(writes, 'write')} of pages of"
+    if not reads or not writes:
+        kinds = f"{many(reads or writes, 'read' if reads else 'write')} of pages of"
+    text.append(
+        f": {many(told['requests'], 'request')}: {kinds} {size(told['page_bytes'])}; "
+        f"{many(told['distinct_pages'], 'distinct page')} ({size(told['footprint_bytes'])})",
+        style="not bold",
+    )
+    lines = [text, *(Text(f"Read: {line}") for line in formats(told["files"]))]
+    if told["trims"]:
+        removed = f", which removed {many(told['pages_trimmed'], 'page')}"
+        lines.append(Text(f"{many(told['trims'], 'trim')}{removed * bool(told['pages_trimmed'])}"))
+    if told["flushes_ignored"]:
+        lines.append(Text(f"{many(told['flushes_ignored'], 'flush', 'flushes')} ignored"))
+    lines += [Text(f"Note: {note}", style="dim") for note in told["notes"]]
+    return lines
+
+
+def _size(run: "CacheRun") -> str:
+    part = share(run["footprint_ratio"])
+    return f"{many(run['size_pages'], 'page')} ({size(run['size_bytes'])}, {part} of distinct)"
+
+
+def _percent(ratio: float | None) -> str:
+    """A ratio in per cent with two decimals, so that columns line up."""
+    return ABSENT if ratio is None else f"{100 * ratio:.2f} %"

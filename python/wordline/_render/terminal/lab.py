@@ -1,0 +1,17 @@
+"""What the laboratory found, on the terminal."""
+
+from pathlib import Path
+
+from wordline._lab.results import Lab
+from wordline._render.terminal.console import print_rows
+
+
+def print_lab(lab: Lab, place: str) -> None:
+    """A verdict for each experiment, and where the report is."""
+    print_rows(
+        ("experiment", "verdict"),
+        [(one.name, lab[one.name].verdict) for one in lab.experiments],
+    )
+    if lab.bench.scale != 1:
+        print(lab.bench.told_scale)
+    print(f"{Path(place, 'report.html')} has the rest")

@@ -1,0 +1,116 @@
+"""Workers of a Dask cluster. Scheduling, retries and transport are Dask's."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from wordline._api import spelling, trace_input
+from wordline._sweep.work import Job
+from wordline._wordline import WordlineError
+
+SCHEME = "dask://"
+WAIT_S = 60
+"""How long the first worker may take to appear."""
+
+
+def connect(address: str) -> Any:
+    """The client of a scheduler at `dask://HOST:PORT`. Raises WordlineError."""
+    host = address.removeprefix(SCHEME)
+    if not host:
+        raise WordlineError(
+            spelling.message(f"--on {address}: name the scheduler as dask://HOST:PORT")
+        )
+    try:
+        from distributed import Client
+    except ImportError:
+        raise WordlineError(
+            spelling.message(
+                f"--on {address}: Dask is not installed; pip install 'wordline[cluster]'"
+            )
+        ) from None
+    try:
+        return Client(f"tcp://{host}", timeout="10s")
+    except (OSError, ValueError) as fault:
+        raise WordlineError(
+            spelling.message(
+                f"--on {address}: no scheduler answers there ({fault}); start one with "
+                "`dask scheduler`, or check the address"
+            )
+        ) from None
+
+
+def rooms(client: Any) -> list[float]:
+    """Bytes of memory that each worker may use. Raises WordlineError if there is none."""
+    try:
+        client.wait_for_workers(1, timeout=WAIT_S)
+    except TimeoutError:
+        address = client.scheduler.address
+        raise WordlineError(
+            f"the scheduler at {address} has had no worker for {WAIT_S} s; start some with "
+            f"`dask worker {address}`"
+        ) from None
+    told: dict[str, tuple[str, float | None, float]] = client.run(_room)
+    return _shared_by_host(list(told.values()))
+
+
+def _shared_by_host(told: list[tuple[str, float | None, float]]) -> list[float]:
+    """Bytes for each worker, of which are told the host, its own limit, if it has one, and what the
+    host has left. Those without a limit share what their host has."""
+    hosts = [host for host, limit, _ in told if not limit]
+    return [limit or left / hosts.count(host) for host, limit, left in told]
+
+
+def _room(dask_worker: Any) -> tuple[str, float | None, float]:
+    import socket
+
+    from wordline._sweep.workers import available
+
+    limit: float | None = dask_worker.memory_manager.memory_limit
+    return socket.gethostname(), limit, available()
+
+
+class Shipped:
+    """Traces at the workers of a client: those that they do not all see are sent to each of them,
+    once, under names of their own."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._names: dict[str, str] = {}
+
+    def moved(self, job: Job) -> Job:
+        """The same job with the names under which its traces were sent, and paths that do not
+        depend on a folder for the others."""
+        paths = tuple(os.path.abspath(path) for path in trace_input.paths(job.trace))  # noqa: PTH100
+        for path in paths:
+            if path not in self._names:
+                self._names[path] = self._name(path)
+        sent = {path: name for path in paths if (name := self._names[path])}
+        return replace(job, trace=paths, sent=sent)
+
+    def _name(self, path: str) -> str:
+        """Sends a trace; returns its name at the workers, empty if all see it where it is."""
+        digest = content(path)
+        if all(found == digest for found in self._client.run(content, path).values()):
+            return ""
+        name = f"{digest}{''.join(Path(path).suffixes)}"
+        if name not in self._names.values():
+            # Dask gives a file at its workers the name that it has here.
+            with tempfile.TemporaryDirectory(prefix="wordline-") as folder:
+                named = Path(folder, name)
+                named.symlink_to(path)
+                self._client.upload_file(str(named), load=False)
+        return name
+
+
+def content(path: str) -> str:
+    """A hash of what is in a file; empty if there is none that can be read."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,164 @@
+"""Which key matters: the effect of each key that varies on each figure, beside noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from wordline._internal import statistics
+from wordline._sweep.table import figures_of, keys_of
+
+if TYPE_CHECKING:
+    import polars
+
+Word: TypeAlias = "str | int | float | bool | None"
+
+
+@dataclass(frozen=True)
+class Level:
+    """The mean of a figure over all points with one value of a key, and the half width of its 95 %
+    confidence interval; None without repeated seeds."""
+
+    value: Word
+    mean: float
+    half_width: float | None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of a key on a figure: its levels, the share of the variance that it explains (eta
+    squared; None if nothing varies), and whether the largest difference between two levels exceeds
+    noise (None: there are no repeated seeds to tell)."""
+
+    key: str
+    figure: str
+    levels: Sequence[Level]
+    share: float | None
+    exceeds_noise: bool | None
+
+    @property
+    def span(self) -> float:
+        """The largest difference between two levels."""
+        means = [level.mean for level in self.levels]
+        return max(means) - min(means)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What repeated seeds tell of a figure: the variance within combinations of the other keys, its
+    degrees of freedom, and its share of the whole variance."""
+
+    variance: float
+    freedom: int
+    share: float | None
+
+
+class Effects:
+    """The effects of all keys on all figures of a table of points. Of keys that vary together, as
+    those of a zip do, nothing tells whose an effect is: `keys` has the first of them, `together`
+    the others by it."""
+
+    def __init__(self, frame: polars.DataFrame) -> None:
+        self.frame = frame.filter(frame["status"] == "done")
+        self.keys: list[str] = []
+        self.together: dict[str, list[str]] = {}
+        for key in keys_of(frame):
+            if key == "seed":
+                continue
+            twin = next((one for one in self.keys if self._vary_together(one, key)), None)
+            if twin is None:
+                self.keys.append(key)
+            else:
+                self.together.setdefault(twin, []).append(key)
+        self.figures = [name for name in figures_of(frame) if self._varies(name)]
+
+    def _vary_together(self, one: str, other: str) -> bool:
+        """Whether each value of a key goes with one value of the other, and the reverse."""
+        values = [self.frame[key].n_unique() for key in (one, other)]
+        pairs = self.frame.select(one, other).n_unique()
+        return values[0] == values[1] == pairs > 1
+
+    def _varies(self, figure: str) -> bool:
+        return self.frame[figure].drop_nulls().n_unique() > 1
+
+    def cells(self, figure: str, keys: Sequence[str]) -> Mapping[tuple[Word, ...], list[float]]:
+        """The values of a figure by the values of some keys, in the order of the plan."""
+        found: dict[tuple[Word, ...], list[float]] = {}
+        columns = [self.frame[key].to_list() for key in keys]
+        for place, value in enumerate(self.frame[figure].to_list()):
+            if value is not None:
+                found.setdefault(tuple(column[place] for column in columns), []).append(value)
+        return found
+
+    def noise(self, figure: str) -> Noise | None:
+        """What repeated seeds tell of a figure; None if no combination has two points."""
+        cells = [own for own in self.cells(figure, self.keys).values() if len(own) > 1]
+        freedom = sum(len(own) - 1 for own in cells)
+        if not freedom:
+            return None
+        within = sum(statistics.variance(own) * (len(own) - 1) for own in cells)
+        every = [value for own in cells for value in own]
+        whole = statistics.variance(every) * (len(every) - 1)
+        return Noise(within / freedom, freedom, within / whole if whole else None)
+
+    def effect(self, key: str, figure: str) -> Effect:
+        """The effect of a key on a figure."""
+        groups: dict[object, list[float]] = {
+            value: own for (value,), own in self.cells(figure, [key]).items()
+        }
+        noise = self.noise(figure)
+        levels = [_level(cast("Word", value), own, noise) for value, own in groups.items()]
+        return Effect(
+            key,
+            figure,
+            levels,
+            statistics.explained(groups),
+            _exceeds(list(groups.values()), noise),
+        )
+
+
+def _level(value: Word, own: Sequence[float], noise: Noise | None) -> Level:
+    width = None
+    if noise is not None:
+        quantile = statistics.t_quantile(0.5 + statistics.CONFIDENCE / 2, noise.freedom)
+        width = quantile * sqrt(noise.variance / len(own))
+    return Level(value, statistics.mean(own), width)
+
+
+def _exceeds(groups: Sequence[Sequence[float]], noise: Noise | None) -> bool | None:
+    """Whether two levels differ beyond noise, each of their pairs given its part of the 5 %
+    (Bonferroni)."""
+    if noise is None or len(groups) < 2:
+        return None
+    pairs = list(combinations(groups, 2))
+    allowed = (1 - statistics.CONFIDENCE) / len(pairs)
+    return any(_p_value(one, other, noise) < allowed for one, other in pairs)
+
+
+def _p_value(one: Sequence[float], other: Sequence[float], noise: Noise) -> float:
+    apart = abs(statistics.mean(one) - statistics.mean(other))
+    if not noise.variance:
+        return 0.0 if apart else 1.0
+    t = apart / sqrt(noise.variance * (1 / len(one) + 1 / len(other)))
+    return 2 * (1 - statistics.t_distribution(t, noise.freedom))
+
+
+def pareto(points: Sequence[tuple[float, float]], larger: tuple[bool, bool]) -> list[int]:
+    """The places of the points that no other is better than in one respect and as good in the
+    other, from the best in the first on. `larger` says of each whether larger is better."""
+    signs = [-1 if one else 1 for one in larger]
+    rank = sorted(
+        range(len(points)),
+        key=lambda place: tuple(s * v for s, v in zip(signs, points[place], strict=True)),
+    )
+    front: list[int] = []
+    best = float("inf")
+    for place in rank:
+        second = signs[1] * points[place][1]
+        if second < best:
+            front.append(place)
+            best = second
+    return front

@@ -1,0 +1,146 @@
+"""Processes of this machine that run points: one for each core, kept from point to point."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe, get_context, resource_tracker
+from multiprocessing.connection import Connection
+from threading import Lock, Thread
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+from wordline._api import spelling
+from wordline._internal import limits
+from wordline._internal.arguments import whole
+from wordline._internal.interruption import undisturbed
+from wordline._wordline import WordlineError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+KILLED = (
+    "the process that ran it was killed; perhaps memory is short: free some, or use fewer --jobs"
+)
+
+
+class PointKilled(Exception):  # noqa: N818 - what became of a point
+    """The process that ran a point ended; the others go on."""
+
+
+class Processes(Executor):
+    """Processes that each take one point after the other. One that is killed takes its point with
+    it, and no other: another takes its place. All end when this process does, however it does."""
+
+    def __init__(self, jobs: int) -> None:
+        wanted = limits.FILES + jobs * limits.FILES_OF_A_PROCESS
+        if reason := limits.short_of_files(wanted):
+            fewer = ", or give fewer --jobs" if jobs > 1 else ""
+            raise WordlineError(spelling.message(f"{reason}{fewer}"))
+        # This process alone holds the other end: it is closed when the process ends.
+        self._ended, self._alive = Pipe(duplex=False)
+        self._lanes = [self._lane() for _ in range(jobs)]
+        self._waiting = [0] * jobs
+        self._lock = Lock()
+        self.slots = jobs
+        # Ctrl-C is this process's affair, from the start of the others on.
+        resource_tracker.ensure_running()  # it would lift the mask
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Hands work to the process that has least to do."""
+        with self._lock:
+            lane = min(range(len(self._lanes)), key=self._waiting.__getitem__)
+            self._waiting[lane] += 1
+            # A process whose start is cut short would end in a traceback.
+            with undisturbed(), _unheard(), _without_main():
+                inner = self._submitted(lane, fn, args, kwargs)
+        outer: Future[T] = Future()
+        outer.set_running_or_notify_cancel()  # a process that has it cannot be asked to leave it
+        inner.add_done_callback(lambda done: self._over(lane, done, outer))
+        return outer
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Ends the processes, at once if what they do is cancelled."""
+        if cancel_futures:
+            self._alive.close()
+        for lane in self._lanes:
+            lane.shutdown(wait, cancel_futures=cancel_futures)
+        self._alive.close()
+        self._ended.close()
+
+    def _lane(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            1, mp_context=get_context("spawn"), initializer=_follow, initargs=(self._ended,)
+        )
+
+    def _submitted(self, lane: int, fn: Callable[..., T], args: Any, kwargs: Any) -> Future[T]:
+        try:
+            return self._lanes[lane].submit(fn, *args, **kwargs)
+        except BrokenProcessPool:
+            self._lanes[lane].shutdown(wait=False)
+            self._lanes[lane] = self._lane()
+            return self._lanes[lane].submit(fn, *args, **kwargs)
+
+    def _over(self, lane: int, inner: Future[T], outer: Future[T]) -> None:
+        with self._lock:
+            self._waiting[lane] -= 1
+        fault = CancelledError() if inner.cancelled() else inner.exception()
+        if isinstance(fault, BrokenProcessPool):
+            fault = PointKilled(KILLED)
+        if fault is not None:
+            outer.set_exception(fault)
+        else:
+            outer.set_result(inner.result())
+
+
+@contextmanager
+def _unheard() -> Generator[None]:
+    """Processes that are started here do not hear Ctrl-C: they inherit the mask."""
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+
+
+@contextmanager
+def _without_main() -> Generator[None]:
+    """Processes that are started here do not import the caller's main module, which need not be
+    made for that: what they call is in this package."""
+    own = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = own
+
+
+def _follow(ended: Connection) -> None:
+    """Ends this process when the one that started it does, or does not want it any more. What its
+    work has to say names options: it is written into files that the command line shows, too."""
+
+    spelling.keep_options()
+
+    def wait() -> None:
+        with suppress(EOFError, OSError):
+            ended.recv_bytes()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
+def job_count(jobs: object) -> int:
+    """How many processes are asked for; None is one a core. Raises WordlineError, TypeError."""
+    return cores() if jobs is None else whole("jobs", jobs, 1)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1

@@ -1,0 +1,310 @@
+"""What a sweep runs: a plan, from a TOML file or from arguments, and the points that it means."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import tomllib
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from wordline._internal import small_file
+from wordline._sweep.condition import Condition
+from wordline._wordline import WordlineError
+
+if TYPE_CHECKING:
+    from wordline.config import Source, Value
+
+Assignment: TypeAlias = "dict[str, Value]"
+"""Values by key: key paths of the configuration, `device`, `trace`, `seed`, options of a run."""
+
+OPTIONS = (
+    "format", "columns", "on_bad_line", "time_order", "time_gaps", "align", "volumes", "fit",
+    "max_requests", "power_cut_every", "verify", "slowdown",
+)  # fmt: skip
+"""Options of `wordline.run` that a point may have."""
+OWN = ("device", "trace", "seed", *OPTIONS)
+MOST_POINTS = 1_000_000
+
+
+KEYS = {
+    "device": "Device: a TOML file or the name of a preset; a list varies it. Required.",
+    "trace": "Trace to replay; a list varies it. Without one, the load of the device's "
+    "`[workload]`.",
+    "seeds": "Seeds of every point: a list, or how many, from 1. Several give confidence "
+    "intervals.",
+    "set": "Values of configuration keys for all points.",
+    "options": f"Options of all runs, as `wordline run` has them: {', '.join(OPTIONS)}.",
+    "vary": 'Keys and their values, each with each: a list, or a range `"LOW:HIGH:STEP"` with both '
+    "ends. A key is a key path of the configuration, `device`, `trace` or an option.",
+    "zip": "Keys that vary together: in each table lists of the same length, of which the first "
+    "values go together, then the second, and so on.",
+    "points": "Points one by one: in each table a value for each key.",
+    "when": "Conditions between the keys that vary; points that do not meet all are left out.",
+}
+"""The keys of a plan file and what they mean."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep runs, by the `KEYS` of a plan file."""
+
+    device: str | list[str]
+    trace: str | list[str] | None = None
+    seeds: int | list[int] = 1
+    set: dict[str, Any] = field(default_factory=dict[str, Any])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    vary: dict[str, Any] = field(default_factory=dict[str, Any])
+    zip: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    points: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    when: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run of a sweep. `varied` has the values of the keys that vary, in the plan's order."""
+
+    index: int
+    device: str | Source
+    trace: tuple[str, ...]
+    seed: int
+    overrides: Assignment
+    options: Assignment
+    varied: Assignment
+
+    def __str__(self) -> str:
+        """The point as messages name it."""
+        values = ", ".join(f"{key}={value}" for key, value in self.varied.items())
+        return f"point {self.index} ({values})" if values else f"point {self.index}"
+
+
+def read(path: str | os.PathLike[str]) -> Plan:
+    """The plan in a file; paths in it are relative to its folder. Raises WordlineError."""
+    name = os.fspath(path)
+    try:
+        table = tomllib.loads(small_file.text(name))
+    except OSError as fault:
+        raise WordlineError(f"{name}: {fault.strerror or fault}; name a plan file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise WordlineError(f"{name}: {fault}; correct the TOML there") from None
+    plan = of_table(table, f"{name}: ")
+    return _from_folder(plan, os.path.dirname(name))  # noqa: PTH120
+
+
+def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
+    """The plan of a table, as a plan file has it. Raises WordlineError that begins with `where`."""
+    for key in table:
+        if key not in KEYS:
+            raise WordlineError(
+                f"{where}unknown key `{key}`; a plan has {', '.join(KEYS)}; keys of the "
+                "configuration belong to [set] or [vary]"
+            )
+    if not table.get("device"):
+        raise WordlineError(f"{where}device is missing; name a TOML file or a preset")
+    shaped = dict(table)
+    for key in ("set", "vary", "options"):
+        shaped[key] = _flat(_table(shaped.get(key, {}), f"{where}{key}"))
+    for key in ("zip", "points"):
+        shaped[key] = [
+            _flat(_table(one, f"{where}{key}")) for one in _list(shaped.get(key, []), where + key)
+        ]
+    when = shaped.get("when", [])
+    shaped["when"] = [when] if isinstance(when, str) else _list(when, f"{where}when")
+    plan = Plan(**shaped)
+    try:
+        most(plan)
+        if plan.when:
+            points(plan)
+    except WordlineError as fault:
+        raise WordlineError(f"{where}{fault}") from None
+    return plan
+
+
+def points(plan: Plan) -> list[Point]:
+    """All points of a plan, in its order: seeds fastest, then the keys from the last. Raises
+    WordlineError."""
+    most(plan)
+    axes = _axes(plan)
+    keys = list(dict.fromkeys(key for axis in axes for one in axis for key in one))
+    several = {key for axis in axes if len(axis) > 1 for one in axis for key in one}
+    conditions = [Condition(text, keys) for text in plan.when]
+    found: list[Point] = []
+    for parts in itertools.product(*axes):
+        varied: Assignment = {}
+        for part in parts:
+            varied |= part
+        if all(condition.holds(varied) for condition in conditions):
+            found.append(_point(plan, len(found), varied, several))
+    if not found:
+        raise WordlineError("the plan has no point: no combination meets the conditions of when")
+    return found
+
+
+def most(plan: Plan) -> int:
+    """Points of a plan before its conditions. Raises WordlineError if they are too many."""
+    count = math.prod(map(len, _axes(plan)))
+    if count > MOST_POINTS:
+        raise WordlineError(f"{count:,} points are more than {MOST_POINTS:,}; vary fewer keys")
+    return count
+
+
+def varying(plan: Plan) -> list[str]:
+    """The keys that vary, in the plan's order."""
+    return [key for axis in _axes(plan) if len(axis) > 1 for key in axis[0]]
+
+
+def _axes(plan: Plan) -> list[list[Assignment]]:
+    axes: list[list[Assignment]] = [
+        [{"device": one} for one in _several(plan.device, "device")],
+        [{"trace": one} for one in _several(plan.trace, "trace")],
+    ]
+    for key, values in plan.vary.items():
+        axes.append([{key: value} for value in _values(f"vary.{key}", values)])
+    for place, group in enumerate(plan.zip):
+        axes.append(_zipped(f"zip[{place}]", group))
+    if plan.points:
+        axes.append(plan.points)
+    axes.append([{"seed": seed} for seed in _seeds(plan.seeds)])
+    _require_once(axes, plan)
+    return [axis for axis in axes if axis]
+
+
+def _point(plan: Plan, index: int, varied: Assignment, several: Set[str]) -> Point:
+    """The point of some values; `several` are the keys that have more than one."""
+    every = {**plan.set, **plan.options, **varied}
+    trace = every.get("trace")
+    return Point(
+        index=index,
+        device=str(every["device"]),
+        trace=() if trace is None else (str(trace),),
+        seed=int(cast("int", every["seed"])),
+        overrides={key: value for key, value in every.items() if key not in OWN},
+        options={key: every[key] for key in OPTIONS if key in every},
+        varied={key: value for key, value in varied.items() if key in several},
+    )
+
+
+def _require_once(axes: Sequence[Sequence[Assignment]], plan: Plan) -> None:
+    seen: set[str] = set()
+    for axis in axes:
+        keys = {key for one in axis for key in one}
+        for key in keys & (seen | set(plan.set) | set(plan.options)):
+            raise WordlineError(f"{key} is given twice; leave one out")
+        seen |= keys
+    for key in plan.options:
+        if key not in OPTIONS:
+            raise WordlineError(
+                f"options.{key}: no option of a run; these are: {', '.join(OPTIONS)}"
+            )
+    for one in plan.points:
+        if set(one) != set(plan.points[0]):
+            raise WordlineError("points: each table needs the same keys")
+
+
+def _several(value: object, key: str) -> list[str]:
+    if value is None:
+        return []
+    listed = cast("list[object]", value) if isinstance(value, list) else [value]
+    for one in listed:
+        if not isinstance(one, str) or not one:
+            raise WordlineError(f"{key}: {one!r} is not a name; give a text or a list of texts")
+    return cast("list[str]", listed)
+
+
+def _seeds(seeds: object) -> list[int]:
+    if not isinstance(seeds, list):
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_POINTS:
+            raise WordlineError(
+                f"seeds = {seeds!r}: give how many, from 1 to {MOST_POINTS:,}, or a list"
+            )
+        return list(range(1, seeds + 1))
+    listed = cast("list[object]", seeds)
+    for seed in listed:
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+            raise WordlineError(f"seeds: {seed!r} is no seed; give whole numbers from 0")
+    if len(set(listed)) < len(listed) or not listed:
+        raise WordlineError("seeds: each once, and one at least")
+    return cast("list[int]", listed)
+
+
+def _values(key: str, values: object) -> list[Value]:
+    if isinstance(values, str):
+        return span(key, values)
+    if not isinstance(values, list) or not values:
+        raise WordlineError(f'{key}: give a list of values, or a range "LOW:HIGH:STEP"')
+    return cast("list[Value]", values)
+
+
+def _zipped(where: str, group: Mapping[str, object]) -> list[Assignment]:
+    lists = {key: _values(f"{where}.{key}", values) for key, values in group.items()}
+    lengths = {key: len(values) for key, values in lists.items()}
+    if len(set(lengths.values())) != 1:
+        told = ", ".join(f"{key} {length}" for key, length in lengths.items())
+        raise WordlineError(f"{where}: lists of the same length are needed; these have {told}")
+    rows = zip(*lists.values(), strict=True)
+    return [dict(zip(lists, row, strict=True)) for row in rows]
+
+
+def span(key: str, text: str) -> list[Value]:
+    """The numbers of a range "LOW:HIGH:STEP", exact in decimals, both ends included where the step
+    meets them. Raises WordlineError."""
+    try:
+        low, high, step = (Decimal(part) for part in text.split(":"))
+    except (ValueError, InvalidOperation):
+        raise WordlineError(
+            f'{key} = {text!r}: give a list of values, or a range "LOW:HIGH:STEP"'
+        ) from None
+    if not (low.is_finite() and high.is_finite() and step.is_finite()):
+        raise WordlineError(f"{key} = {text!r}: the ends and the step must be finite")
+    if step <= 0 or high < low or (high - low) / step > MOST_POINTS:
+        raise WordlineError(f"{key} = {text!r}: HIGH must not be below LOW, and STEP above 0")
+    count = int((high - low) / step) + 1
+    numbers = [low + place * step for place in range(count)]
+    whole = all(number == number.to_integral_value() for number in numbers)
+    return [int(number) if whole else float(number) for number in numbers]
+
+
+def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
+    """Tables in tables as key paths."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found |= _flat(cast("Mapping[str, object]", value), f"{prefix}{key}.")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
+
+
+def _table(value: object, where: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise WordlineError(f"{where} must be a table")
+    return cast("Mapping[str, object]", value)
+
+
+def _list(value: object, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise WordlineError(f"{where} must be a list")
+    return cast("list[Any]", value)
+
+
+def _from_folder(plan: Plan, folder: str) -> Plan:
+    """The same plan with files that lie beside its own found from here."""
+
+    def found(name: object) -> object:
+        if isinstance(name, list):
+            return [found(one) for one in cast("list[object]", name)]
+        beside = os.path.join(folder, str(name))  # noqa: PTH118
+        return beside if isinstance(name, str) and os.path.exists(beside) else name  # noqa: PTH110
+
+    from dataclasses import replace
+
+    moved = {key: found(plan.vary[key]) for key in ("device", "trace") if key in plan.vary}
+    return replace(
+        plan,
+        device=cast("Any", found(plan.device)),
+        trace=cast("Any", found(plan.trace)),
+        vary=plan.vary | moved,
+    )

@@ -1,0 +1,27 @@
+"""The reference page of plan files, made of their keys."""
+
+from wordline._sweep.plan import KEYS
+
+PAGE = "docs/reference/sweep.md"
+
+
+def page() -> str:
+    """The page as Markdown."""
+    rows = "".join(f"| `{key}` | {text.replace('|', '&#124;')} |\n" for key, text in KEYS.items())
+    return f"""# Plans of sweeps
+
+`make docs` generates this page from the program. A plan is a TOML file, for
+`wordline sweep PLAN.toml`.
+
+| key | meaning |
+|---|---|
+{rows}
+Keys of the configuration are those of its [reference](config.md), as key paths in quotation marks
+or as nested tables. A condition compares keys that vary with `==`, `!=`, `<`, `<=`, `>`, `>=` and
+`in`, joined by `and`, `or`, `not`, with `+ - * / %` between numbers.
+
+`points.parquet` has a row for each point, in the plan's order: `point` (its number from 0), `key`
+(equal for equal points), a column for each key that varies, `status` (`done` or `failed`), `error`,
+the figures of the summary by their paths ([metrics](metrics.md); lists and `speed` are left out),
+`digest`, `version`.
+"""

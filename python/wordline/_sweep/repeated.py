@@ -1,0 +1,36 @@
+"""Repeated seeds: means and their confidence intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wordline._internal import statistics
+from wordline._sweep.table import figures_of, keys_of
+
+if TYPE_CHECKING:
+    import polars
+
+HALF_WIDTH = " ±"
+
+
+def intervals(frame: polars.DataFrame) -> polars.DataFrame:
+    """A row for each combination of the keys other than the seed: `points`, and for each figure its
+    mean and the half width of its 95 % confidence interval, null of a single point."""
+    import polars
+
+    keys = [key for key in keys_of(frame) if key != "seed"]
+    done = frame.filter(polars.col("status") == "done")
+    rows: list[dict[str, Any]] = []
+    for name, group in done.group_by(keys, maintain_order=True) if keys else [((), done)]:
+        row: dict[str, Any] = dict(zip(keys, name, strict=True)) | {"points": group.height}
+        for figure in figures_of(frame):
+            row |= _interval(figure, group[figure].drop_nulls().to_list())
+        rows.append(row)
+    return polars.DataFrame(rows, infer_schema_length=None)
+
+
+def _interval(figure: str, values: list[float]) -> dict[str, float | None]:
+    if not values:
+        return {figure: None, figure + HALF_WIDTH: None}
+    found = statistics.interval(values)
+    return {figure: found.mean, figure + HALF_WIDTH: found.half_width}

@@ -1,0 +1,201 @@
+"""From points to what has to be run: each configuration checked, equal points once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import wordline
+from wordline import _wordline, config
+from wordline._api import spelling, trace_input
+from wordline._internal.arguments import flag, whole
+from wordline._sweep.plan import Point
+from wordline._sweep.work import Job
+from wordline._wordline import WordlineError
+from wordline.config import Overrides, Source
+
+WORTH_SHARING = 0.1
+"""Random page writes of a preparation, as a multiple of the user pages, from which on it is made
+once for several points. To read the state of 64 GiB from its file (`d4` with 4,096 blocks a plane)
+takes 0.08 CPU s more than to fill it, as long as random writes of 0.04 of its pages."""
+
+
+@dataclass
+class Task:
+    """A run that stands for one point or several equal ones."""
+
+    key: str
+    job: Job
+    points: list[Point]
+    memory_bytes: int
+    """At most, estimated."""
+    preparation: str | None
+    """Name of the preparation that it shares with other tasks."""
+    tried: int = field(default=0)
+
+
+@dataclass(frozen=True)
+class _Device:
+    resolved: str
+    memory_bytes: int
+    refusal: str
+    prepares: bool
+    """Whether that is worth sharing."""
+
+
+def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
+    """The runs of points, in their order. Raises WordlineError about the first point that cannot be
+    run, with its key: `here` for want of memory too, of which other machines may have more."""
+    known = Known(here=here)
+    found: dict[str, Task] = {}
+    for point in points:
+        try:
+            task = known.task(point)
+        except (WordlineError, TypeError) as fault:  # a plan has values of any type
+            raise WordlineError(f"{point}: {fault}") from None
+        if task.key in found:
+            found[task.key].points.append(point)
+        else:
+            found[task.key] = task
+    share(found.values())
+    return list(found.values())
+
+
+def share(tasks: Collection[Task]) -> None:
+    """Leaves those preparations that several tasks have in common."""
+    shared = Counter(task.preparation for task in tasks)
+    for task in tasks:
+        if shared[task.preparation] < 2:
+            task.preparation = None
+
+
+def by_preparation(tasks: Sequence[Task]) -> list[Task]:
+    """The same tasks, those of one preparation after each other."""
+    places: dict[str | None, int] = {}
+    for task in tasks:
+        places.setdefault(task.preparation, len(places))
+    return sorted(tasks, key=lambda task: places[task.preparation])
+
+
+def input_faults(tasks: Sequence[Task]) -> dict[str, str]:
+    """Why tasks cannot be run, by their keys: of those whose input cannot be read, or does not fit
+    the device. Each trace is read once."""
+    found: dict[str, str] = {}
+    by_trace: dict[tuple[str, ...], list[Task]] = {}
+    for task in tasks:
+        by_trace.setdefault(task.job.trace, []).append(task)
+    for own in by_trace.values():
+        # The requests of one trace at a time are kept.
+        inputs = _wordline.Inputs()
+        for task in own:
+            try:
+                fault = input_fault(inputs, task.job)
+            except (WordlineError, TypeError) as refused:
+                fault = str(refused)
+            if fault:
+                found[task.key] = fault
+    return found
+
+
+def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
+    """Why the input of a run cannot be read, or does not fit its device; nothing if it can be."""
+    options = trace_input.trace_options(**_reader(job.options))
+    for key in ("verify", "slowdown"):
+        flag(key, job.options.get(key, False))
+    others: dict[str, object] = {"slowdown": job.options.get("slowdown")}
+    for key in ("max_requests", "power_cut_every"):
+        if job.options.get(key) is not None:
+            others[key] = whole(key, job.options[key], 1)
+    text, name = config.read(job.device)
+    traces = trace_input.paths(job.trace)
+    fault = inputs.fault(text, name, config.settings(job.overrides), traces, options | others)
+    return spelling.message(fault) if fault else ""
+
+
+class Known:
+    """Devices and traces that were looked at: points have them in common. `here` says whether they
+    run on this machine."""
+
+    def __init__(self, *, here: bool = True) -> None:
+        self._here = here
+        self._program = (wordline.__version__, _wordline.build())
+        self._sources: dict[str | Source, Source] = {}
+        self._devices: dict[str, _Device] = {}
+        self._traces: dict[tuple[str, ...], str] = {}
+
+    def task(self, point: Point, tables: tuple[str, ...] = ()) -> Task:
+        """What has to be run for a point, for these tables beside its summary. Raises WordlineError
+        if it cannot be."""
+        trace_input.trace_options(**_reader(point.options))
+        if point.device not in self._sources:
+            self._sources[point.device] = Source(*config.read(point.device))
+        source = self._sources[point.device]
+        text = json.dumps([point.device, point.overrides], default=str)
+        if text not in self._devices:
+            self._devices[text] = _device(source, point.overrides)
+        device = self._devices[text]
+        if device.refusal and self._here:
+            raise WordlineError(device.refusal)
+        if point.trace not in self._traces:
+            self._traces[point.trace] = identity(point.trace)
+        parts = [
+            device.resolved, self._traces[point.trace], point.seed, point.options,
+            *self._program, *tables,
+        ]  # fmt: skip
+        told = json.dumps(parts, sort_keys=True, default=str).encode()
+        preparation = None
+        if device.prepares and not point.options.get("power_cut_every"):
+            preparation = wordline.preparation(source, overrides=point.overrides, seed=point.seed)
+        return Task(
+            hashlib.sha256(told).hexdigest()[:32],
+            Job(source, point.trace, point.seed, point.overrides, point.options, tables=tables),
+            [point],
+            device.memory_bytes,
+            preparation,
+        )
+
+
+def _device(source: Source, overrides: Overrides) -> _Device:
+    config.check(source, overrides)
+    memory = config.memory(source, overrides)
+    resolved = config.show(source, overrides)
+    prepares = memory["overwrite_ratio"] >= WORTH_SHARING
+    return _Device(resolved, memory["most_bytes"], memory["refusal"] or "", prepares)
+
+
+def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the reader of traces, with the defaults of `wordline.run`."""
+    own = ("max_requests", "power_cut_every", "verify", "slowdown")
+    strict = {
+        "format": None, "on_bad_line": "error", "time_order": "error", "align": "error",
+        "volumes": "one",
+    }  # fmt: skip
+    return strict | {key: value for key, value in options.items() if key not in own}
+
+
+def identity(traces: tuple[str, ...]) -> str:
+    """A hash of the content of traces. Raises WordlineError if one cannot be read a second time."""
+    whole = hashlib.sha256()
+    for path in trace_input.paths(traces):
+        if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
+            raise WordlineError(
+                f"{path}: is no file that can be read more than once; name the trace by its file"
+            )
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123
+                whole.update(hashlib.file_digest(file, "sha256").digest())
+        except OSError as fault:
+            raise WordlineError(
+                f"{path}: {fault.strerror or fault}; check the path of the trace"
+            ) from None
+    return whole.hexdigest()
+
+
+def prepared(task: Task, path: str) -> Task:
+    """The same task on a device that is prepared in a file."""
+    return replace(task, job=replace(task.job, prepared=path))

@@ -1,0 +1,164 @@
+"""What a process does for a sweep: it runs a point, or prepares a device for several."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import wordline
+from wordline import _wordline
+from wordline._api import simulation
+from wordline._api.result import Result, Table, table_of
+from wordline._sweep.prepared_devices import KEPT
+from wordline._wordline import WordlineError
+from wordline.config import Source
+
+if TYPE_CHECKING:
+    import polars
+
+Figures: TypeAlias = "dict[str, float | int | str | bool | None]"
+"""The figures of a summary by their paths."""
+
+# How fast a run was differs from one time to the next; the others stand in columns of their own.
+LEFT_OUT = ("speed", "schema", "version", "digest", "seed", "error", "partial")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A point as a process runs it, which may have no other files than those of its traces."""
+
+    device: Source
+    trace: tuple[str, ...]
+    seed: int
+    overrides: Mapping[str, Any]
+    options: Mapping[str, Any]
+    prepared: str | None = None
+    """A file with its device prepared."""
+    preparation: str | None = None
+    """Name of the preparation of its device, if the process is to keep what it leaves."""
+    folder: str | None = None
+    """Where it keeps that; None for a folder of its own."""
+    tables: tuple[str, ...] = ()
+    """Tables of the result that are wanted beside its summary: requests, series."""
+    sent: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of traces that were sent to the workers of a cluster, by their paths."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a point: figures and digest, or why there are none."""
+
+    figures: Figures
+    digest: str
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a point: its summary, its configuration and the tables that its job asks for, or
+    why there is none."""
+
+    summary: Mapping[str, Any] | None
+    config: str
+    fault: str = ""
+    tables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By name Arrow streams, compressed (zlib) and in the letters of base64."""
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One of the tables."""
+        stream = zlib.decompress(b64decode(self.tables[name]))
+        return table_of(wordline.__version__, name, stream).polars()
+
+
+def run(job: Job) -> Done:
+    """Runs a point for its figures."""
+    found = summarise(job)
+    if found.summary is None:
+        return Done({}, "", found.fault)
+    return Done(figures(found.summary), found.summary["digest"])
+
+
+def summarise(job: Job) -> Run:
+    """Runs a point for its summary, its configuration and tables."""
+    try:
+        result = simulated(job)
+    except WordlineError as fault:
+        return Run(None, "", str(fault))
+    tables: dict[str, Table] = {name: getattr(result, name) for name in job.tables}
+    packed = {name: _packed(table.to_ipc()) for name, table in tables.items()}
+    return Run(cast("Mapping[str, Any]", result.summary), result.config, tables=packed)
+
+
+def _packed(stream: bytes) -> str:
+    return b64encode(zlib.compress(stream, 1)).decode()
+
+
+def simulated(job: Job) -> Result:
+    """Runs a point. Raises WordlineError, which names traces by their paths where the sweep is."""
+    if simulation.decoded is None:
+        simulation.decoded = _wordline.Decoded()
+    places = {path: _arrived(name) for path, name in job.sent.items()}
+    try:
+        with _prepared(job) as prepared:
+            return wordline.run(
+                job.device,
+                [places.get(path, path) for path in job.trace] or None,
+                overrides=job.overrides,
+                seed=job.seed,
+                requests="requests" in job.tables,
+                prepared=prepared,
+                **job.options,
+            )
+    except WordlineError as fault:
+        told = str(fault)
+        for path, place in places.items():
+            told = told.replace(place, path)
+        raise WordlineError(told) from None
+
+
+@contextmanager
+def _prepared(job: Job) -> Generator[str | None]:
+    """A file with the device of a point prepared, if there is to be one and it could be."""
+    if job.preparation is None:
+        yield job.prepared if job.prepared and os.path.exists(job.prepared) else None  # noqa: PTH110
+        return
+    with KEPT.file(job.preparation, job.folder, lambda path: not prepare(job, path)) as path:
+        yield path
+
+
+def _arrived(name: str) -> str:
+    """Where a trace is that was sent to this worker."""
+    from distributed import get_worker
+
+    return os.path.join(get_worker().local_directory, name)  # noqa: PTH118
+
+
+def prepare(job: Job, path: str) -> str:
+    """Prepares the device of a point; returns why it could not, if so."""
+    try:
+        wordline.prepare(job.device, path, overrides=job.overrides, seed=job.seed)
+    except WordlineError as fault:
+        return str(fault)
+    return ""
+
+
+def figures(summary: Mapping[str, Any]) -> Figures:
+    """The numbers, words and answers of a summary by their paths; lists are left out."""
+    found: Figures = {}
+    for key, value in summary.items():
+        if key not in LEFT_OUT:
+            _flatten(key, value, found)
+    return found
+
+
+def _flatten(path: str, value: object, found: Figures) -> None:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():  # pyright: ignore[reportUnknownVariableType]
+            _flatten(f"{path}.{key}", inner, found)  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(value, float | int | str | bool) or value is None:
+        found[path] = value

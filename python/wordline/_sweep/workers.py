@@ -1,0 +1,117 @@
+"""Who runs points: processes of this machine, workers of a cluster, an executor of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from wordline._api import spelling
+from wordline._render import units
+from wordline._sweep.local import Processes, job_count
+from wordline._sweep.scratch import Scratch
+from wordline._sweep.tasks import Task
+from wordline._sweep.work import Job
+from wordline._wordline import WordlineError
+
+# The share of their memory that the estimates of running points may reach.
+MEMORY_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor, and what is known of those behind it."""
+
+    executor: Executor
+    slots: int
+    """Points that they run at a time."""
+    memory_bytes: float
+    """What these may take together."""
+    largest_bytes: float | None
+    """What a single one may take; None where that is this machine's, which runs know themselves."""
+    folder: str | None
+    """For prepared devices, if all of them see it."""
+    moved: Callable[[Job], Job]
+    """A job with paths that they see."""
+
+    def require_room(self, tasks: Sequence[Task]) -> None:
+        """Raises WordlineError about the first task that no worker has the memory for."""
+        for task in tasks:
+            if self.largest_bytes is not None and task.memory_bytes > self.largest_bytes:
+                raise WordlineError(
+                    f"{task.points[0]}: takes {units.size(task.memory_bytes)} of memory, and the "
+                    f"largest worker has {units.size(self.largest_bytes)}; start workers with a "
+                    "larger --memory-limit, or make the device smaller"
+                )
+
+
+def here(on: Any) -> bool:
+    """Whether those that `on` says run on this machine, as far as is known."""
+    return on is None or isinstance(on, Executor)
+
+
+@contextmanager
+def workers_of(on: Any, jobs: int | None, most: int) -> Generator[Workers]:
+    """Those that `on` says, as `wordline.sweep` has it; of this machine no more than `most`. Raises
+    WordlineError."""
+    if isinstance(on, Executor):
+        yield Workers(on, job_count(jobs), free_memory(), None, None, _unmoved)
+    elif on is not None:
+        yield from _of_cluster(on)
+    else:
+        yield from _of_this_machine(min(job_count(jobs), most))
+
+
+def _of_this_machine(count: int) -> Generator[Workers]:
+    scratch = Scratch()
+    processes = Processes(count)
+    try:
+        yield Workers(processes, processes.slots, free_memory(), None, scratch.path, _unmoved)
+        processes.shutdown()
+    except BaseException:
+        processes.shutdown(cancel_futures=True)
+        raise
+    finally:
+        scratch.remove()
+
+
+def _of_cluster(on: Any) -> Generator[Workers]:
+    from wordline._sweep import cluster
+
+    if isinstance(on, str) and not on.startswith(cluster.SCHEME):
+        raise WordlineError(spelling.message(f"--on {on}: name the scheduler as dask://HOST:PORT"))
+    client = cluster.connect(on) if isinstance(on, str) else on
+    try:
+        rooms = cluster.rooms(client)
+        # A run is no function of its arguments alone to Dask: equal points have been put together.
+        executor = client.get_executor(pure=False)
+        slots = sum(client.nthreads().values())
+        shipped = cluster.Shipped(client)
+        room = sum(rooms) * MEMORY_SHARE
+        try:
+            yield Workers(executor, slots, room, max(rooms), None, shipped.moved)
+        finally:
+            executor.shutdown(wait=False)
+    finally:
+        if isinstance(on, str):
+            client.close()
+
+
+def free_memory() -> float:
+    """Bytes that the points may take together on this machine."""
+    return available() * MEMORY_SHARE
+
+
+def available() -> float:
+    """Bytes of memory that this machine has left; infinite where it does not say."""
+    with suppress(OSError, ValueError, StopIteration):
+        with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123
+            line = next(line for line in file if line.startswith("MemAvailable:"))
+        return int(line.split()[1]) * 1024
+    return float("inf")
+
+
+def _unmoved(job: Job) -> Job:
+    return job
