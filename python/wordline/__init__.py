@@ -14,16 +14,25 @@ column's name. The same device, trace, seed and version give the same digest on 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wordline import config
-    from wordline._api.catalogue import Metric, Policy, Preset, metrics, policies, presets
-    from wordline._api.comparison import Comparison, compare
+    from wordline._api.catalogue import (
+        Metric,
+        Policy,
+        Preset,
+        TraceFormat,
+        metrics,
+        policies,
+        presets,
+        trace_formats,
+    )
+    from wordline._api.comparison import Comparison
     from wordline._api.package import Package, package
     from wordline._api.policy import PolicyClass, PolicyError, Replacement, View
     from wordline._api.progress import Progress
     from wordline._api.result import Result, Table
-    from wordline._api.simulation import Interrupted, RunError, run
-    from wordline._api.state import preparation, prepare, resume
+    from wordline._api.simulation import Interrupted, RunError, resume, run
+    from wordline._api.state import preparation, prepare
     from wordline._api.trace_stat import TraceStat
-    from wordline._api.traces import TraceFormat, trace_convert, trace_formats, trace_stat
+    from wordline._api.traces import trace_convert, trace_stat
     from wordline._caching.cache import CacheProgress, CacheResult, CacheSummary, cache
     from wordline._caching.mrc import MrcResult, MrcSummary, mrc
     from wordline._caching.plan_cache import PlanResult, PlanSummary, plan_cache
@@ -31,7 +40,9 @@ if TYPE_CHECKING:
     from wordline._lab import LabInterrupted, lab
     from wordline._lab.results import Lab
     from wordline._search import Search, SearchInterrupted, search
-    from wordline._sweep import Sweep, SweepInterrupted, sweep, sweep_plan
+    from wordline._sweep import SweepInterrupted, sweep, sweep_plan
+    from wordline._sweep.compared import compare
+    from wordline._sweep.results import Sweep
     from wordline._wordline import WordlineError
     from wordline.summary import Summary
 
@@ -40,16 +51,25 @@ if TYPE_CHECKING:
 # By module, the names that are imported when they are first used.
 _NAMES = {
     "_wordline": ("WordlineError",),
-    "_api.catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
-    "_api.comparison": ("Comparison", "compare"),
+    "_api.catalogue": (
+        "Metric",
+        "Policy",
+        "Preset",
+        "TraceFormat",
+        "metrics",
+        "policies",
+        "presets",
+        "trace_formats",
+    ),
+    "_api.comparison": ("Comparison",),
     "_api.package": ("Package", "package"),
     "_api.policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
     "_api.progress": ("Progress",),
     "_api.result": ("Result", "Table"),
-    "_api.simulation": ("Interrupted", "RunError", "run"),
-    "_api.state": ("preparation", "prepare", "resume"),
+    "_api.simulation": ("Interrupted", "RunError", "resume", "run"),
+    "_api.state": ("preparation", "prepare"),
     "_api.trace_stat": ("TraceStat",),
-    "_api.traces": ("TraceFormat", "trace_convert", "trace_formats", "trace_stat"),
+    "_api.traces": ("trace_convert", "trace_stat"),
     "_caching.cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
     "_caching.mrc": ("MrcResult", "MrcSummary", "mrc"),
     "_caching.plan_cache": ("PlanResult", "PlanSummary", "plan_cache"),
@@ -57,7 +77,9 @@ _NAMES = {
     "_lab": ("LabInterrupted", "lab"),
     "_lab.results": ("Lab",),
     "_search": ("Search", "SearchInterrupted", "search"),
-    "_sweep": ("Sweep", "SweepInterrupted", "sweep", "sweep_plan"),
+    "_sweep": ("SweepInterrupted", "sweep", "sweep_plan"),
+    "_sweep.compared": ("compare",),
+    "_sweep.results": ("Sweep",),
     "summary": ("Summary",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
@@ -66,14 +88,12 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 if not TYPE_CHECKING:  # a name that is in no module is a fault to who checks types
 
     def __getattr__(name: str) -> object:
-        if name == "__version__":
-            from importlib.metadata import version
-
-            return version("wordline")
-        if name != "config" and name not in _MODULES:
-            raise AttributeError(f"module 'wordline' has no attribute {name!r}")
         from importlib import import_module
 
+        if name == "__version__":
+            return import_module("wordline._internal.own_version").installed()
+        if name != "config" and name not in _MODULES:
+            raise AttributeError(f"module 'wordline' has no attribute {name!r}")
         module = import_module(f"wordline.{_MODULES.get(name, name)}")
         found = module if name == "config" else getattr(module, name)
         globals()[name] = found

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import wordline
-from wordline._internal import output_folder
+from wordline._internal import output_folder, own_version
 from wordline._render import html
 from wordline_studies.figure import VERDICTS, Verdict
 from wordline_studies.results import Results
@@ -36,7 +35,7 @@ class Overview:
     def to_json(self) -> dict[str, Any]:
         """The counts, and every claim with its verdict."""
         return {
-            "version": wordline.__version__,
+            "version": own_version.installed(),
             "counts": self.counts,
             "studies": [_study(one) for one in self.studies],
             "faults": dict(self.faults),
@@ -65,7 +64,7 @@ class Overview:
             overview=self,
             links=links,
             verdicts=VERDICTS,
-            version=wordline.__version__,
+            version=own_version.installed(),
             code=html.code,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import wordline
+from wordline._internal import own_version
 from wordline._render import html, units
 from wordline_studies.figure import POINTS, Published, Row
 
@@ -35,7 +35,7 @@ def render(results: Results) -> str:
         counts=results.counts,
         failed=results.failed,
         missing=results.missing,
-        version=wordline.__version__,
+        version=own_version.installed(),
         published=published,
         ours=ours,
         difference=difference,

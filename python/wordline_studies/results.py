@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import wordline
-from wordline._internal import output_folder
+from wordline._internal import output_folder, own_version
 from wordline._internal.rounding import rounded
 from wordline._render import units
 from wordline_studies.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict, as_asserted
@@ -57,7 +56,7 @@ class Results:
             "study": self.study.name,
             "title": self.study.title,
             "source": self.study.source,
-            "version": wordline.__version__,
+            "version": own_version.installed(),
             "quick": self.setup.quick,
             "full": self.setup.full,
             "claims_failed": len(self.failed),

@@ -150,7 +150,7 @@ def test_the_table_has_a_row_for_each_rate(
         measure("sw128k", run(host_page_writes=3200)),
     ]
     bench.compare(measures, former)
-    print_bench(measures)
+    print_bench(measures, bench.titles(measures), bench.PRECONDITION)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     rows = [re.split(r"  +", line.strip()) for line in lines if line[:2].strip().isalpha()]
@@ -182,7 +182,7 @@ def test_a_replay_has_a_row_of_one_line(
     fast.summary["speed"]["cpu_s"] = 0.000_9
     measures = [bench.measure(work, fast, MACHINE) for work in works]
     bench.compare(measures, measures)
-    print_bench(measures)
+    print_bench(measures, bench.titles(measures), bench.PRECONDITION)
     lines = capsys.readouterr().out.splitlines()
     rows = [re.split(r"  +", line.strip()) for line in lines if "requests" in line]
     assert [row[0] for row in rows] == [f"{name}: requests" for name in names]
@@ -198,7 +198,8 @@ def test_a_narrow_terminal_leaves_columns_out(
     left: list[str],
 ) -> None:  # fmt: skip
     monkeypatch.setenv("COLUMNS", str(columns))
-    print_bench([measure("sw128k", run(host_page_writes=3200))])
+    measures = [measure("sw128k", run(host_page_writes=3200))]
+    print_bench(measures, bench.titles(measures), bench.PRECONDITION)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= columns
     assert re.findall("ours|limit|previous|model|memory", " ".join(lines[:3])) == left

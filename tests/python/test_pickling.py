@@ -12,6 +12,7 @@ from conftest import msr
 
 import wordline
 from wordline import CacheResult, MrcResult, PlanResult, Result, RunError, WordlineError
+from wordline._internal import own_version
 
 TABLES = ("requests", "series", "latency", "dies", "blocks", "wear")
 pytestmark = pytest.mark.usefixtures("place")
@@ -81,7 +82,7 @@ def test_another_version_is_refused_in_a_sentence(
     result = simulated(1)
     kept = [result, result.series, wordline.cache(trace)]
     with monkeypatch.context() as other:
-        other.setattr(wordline, "__version__", "0.0.7")
+        other.setattr(own_version, "installed", lambda: "0.0.7")
         stored = [pickle.dumps(one) for one in kept]
     for one in stored:
         with pytest.raises(WordlineError, match=r"pickled by Wordline 0\.0\.7"):

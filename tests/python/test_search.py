@@ -17,11 +17,11 @@ from conftest import Command, environment, files_of, msr, of_this_process
 from polars.testing import assert_frame_equal
 
 import wordline
+from wordline._api.figures import figures
 from wordline._render.html import charts_of
 from wordline._render.metric import metric
 from wordline._search.goal import bound
 from wordline._search.plan import require_figure
-from wordline._sweep.work import figures
 
 pytest.importorskip("optuna")
 

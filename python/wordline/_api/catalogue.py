@@ -1,4 +1,4 @@
-"""What Wordline comes with: device presets, policies, metrics."""
+"""What Wordline comes with: device presets, policies, metrics, formats of traces."""
 
 import json
 import tomllib
@@ -74,3 +74,17 @@ def policies(family: str | None = None) -> list[Policy]:
 def metrics() -> list[Metric]:
     """Every metric that a summary or a table can carry."""
     return cast("list[Metric]", json.loads(_wordline.metrics()))
+
+
+class TraceFormat(TypedDict):
+    """A trace format that can be read; `extension` is the usual ending of its files' names."""
+
+    name: str
+    extension: str
+    description: str
+
+
+def trace_formats() -> list[TraceFormat]:
+    """The formats that can be read. Each is recognised by content, plain or compressed
+    (.gz, .bz2, .zst, .xz)."""
+    return cast("list[TraceFormat]", json.loads(_wordline.formats()))

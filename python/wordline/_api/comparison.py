@@ -3,7 +3,6 @@ configurations."""
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -11,15 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from wordline._api.result import Result
-from wordline._internal import checksums, output_folder, statistics
-from wordline._sweep.work import figures
-from wordline._wordline import WordlineError
+from wordline._api.figures import figures
+from wordline._internal import output_folder, statistics
 
 if TYPE_CHECKING:
     import polars
-
-    from wordline._sweep import Sweep
 
 
 @dataclass(frozen=True)
@@ -137,27 +132,6 @@ class Comparison:
         return table_html(self)
 
 
-def compare(*results: object) -> Comparison:
-    """Compares results: folders of runs or of sweeps, `Result`s or `Sweep`s; two or more.
-
-        wordline.compare("out/greedy", "out/fifo").table()
-
-    What the runs of a sweep differ by that differ in their seed alone is noise: compare sweeps of
-    several seeds to know whether a difference exceeds it. Raises WordlineError.
-    """
-    if len(results) < 2:
-        raise WordlineError("name two results or more to compare")
-    sides = [_side(one, place) for place, one in enumerate(results)]
-    names = [side.name for side in sides]
-    if len(set(names)) < len(names):
-        from dataclasses import replace
-
-        sides = [
-            replace(side, name=f"{side.name} ({place})") for place, side in enumerate(sides, 1)
-        ]
-    return Comparison(sides)
-
-
 def _line(name: str, sides: Sequence[Side]) -> Line:
     values = [side.figures.get(name, ()) for side in sides]
     intervals = [statistics.interval(*own) if own else None for own in values]
@@ -167,39 +141,8 @@ def _line(name: str, sides: Sequence[Side]) -> Line:
     return Line(name, intervals, differences)
 
 
-def _side(one: object, place: int) -> Side:
-    from wordline._sweep import Sweep
-
-    if isinstance(one, Result):
-        summary = cast("Mapping[str, Any]", one.summary)
-        return _of_run(f"{summary['device']['name']} {place + 1}", summary, one.config)
-    if isinstance(one, Sweep):
-        return _of_sweep(f"sweep {place + 1}", one)
-    if not isinstance(one, str | os.PathLike):
-        raise TypeError(f"a result, a sweep or a folder is needed, not {one!r}")
-    folder = Path(cast("str", one))
-    if (folder / "points.parquet").is_file():
-        return _of_sweep(folder.name, Sweep.of(folder))
-    if (folder / "summary.json").is_file():
-        checksums.require_whole(folder)
-    try:
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        config = (folder / "config.resolved.toml").read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        raise WordlineError(
-            f"{folder}: holds no results of a run or a sweep; name a folder of either"
-        ) from None
-    try:
-        checksums.require_schema(str(folder), summary["schema"])
-        checksums.require_version(str(folder), str(summary["version"]))
-        return _of_run(folder.name, summary, config)
-    except (KeyError, TypeError, AttributeError, ValueError) as fault:
-        raise WordlineError(
-            f"{folder}: is no result of a run of this version ({fault}); run it again"
-        ) from None
-
-
-def _of_run(name: str, summary: Mapping[str, Any], config: str) -> Side:
+def side_of_run(name: str, summary: Mapping[str, Any], config: str) -> Side:
+    """A run, by its summary and its configuration as TOML."""
     numbers = {
         path: [[float(value)]]
         for path, value in figures(summary).items()
@@ -209,39 +152,6 @@ def _of_run(name: str, summary: Mapping[str, Any], config: str) -> Side:
     traces = [file["path"] for file in summary["input"]["files"]]
     keys |= {"trace": ", ".join(traces) or None, "seed": summary["seed"]}
     return Side(name, numbers, keys, [str(summary["digest"])], str(summary["version"]))
-
-
-def _of_sweep(name: str, sweep: Sweep) -> Side:
-    from wordline._sweep.table import figures_of
-
-    frame = sweep.table()
-    done = frame.filter(frame["status"] == "done")
-    if not done.height:
-        raise WordlineError(f"{name}: no point of the sweep is done; there is nothing to compare")
-    repeated = [key for key in sweep.keys if key != "seed"]
-    groups = done.partition_by(repeated, maintain_order=True) if repeated else [done]
-    numbers = {
-        path: [values for one in groups if (values := one[path].drop_nulls().to_list())]
-        for path in figures_of(frame)
-    }
-    found = {path: own for path, own in numbers.items() if own}
-    keys = _keys(sweep, done)
-    return Side(name, found, keys, done["digest"].to_list(), str(done["version"][0]))
-
-
-def _keys(sweep: Sweep, done: polars.DataFrame) -> dict[str, object]:
-    """The configuration of a sweep, with the values of what varies as lists."""
-    keys: dict[str, object] = {"trace": None, "seed": None}
-    if sweep.plan is not None:
-        traces, seeds = sweep.plan.trace, sweep.plan.seeds
-        keys["trace"] = ", ".join(traces) if isinstance(traces, list) else traces
-        keys["seed"] = seeds[0] if isinstance(seeds, list) else 1
-    if sweep.config is not None and "device" not in sweep.keys:
-        keys |= flat_toml(tomllib.loads(sweep.config))
-    for key in sweep.keys:
-        keys = {one: value for one, value in keys.items() if not one.startswith(f"{key}.")}
-        keys[key] = done[key].unique(maintain_order=True).to_list()
-    return keys
 
 
 def flat_toml(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:

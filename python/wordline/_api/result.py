@@ -7,7 +7,7 @@ from functools import cached_property
 
 import wordline
 from wordline import _wordline
-from wordline._internal import interruption, output_folder
+from wordline._internal import interruption, output_folder, own_version, set_lines
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -20,20 +20,6 @@ if TYPE_CHECKING:
 
     from wordline._internal.pickling import Outcome, Tables
     from wordline.summary import Smart
-
-
-SET = "# --set "
-"""Begins the lines above a configuration that have the keys set for the run."""
-
-
-LONGEST = 200
-"""Characters of a value there."""
-
-
-def cut(value: str) -> str:
-    """A value on a line of its own."""
-    line = " ".join(value.split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
 class Table:
@@ -64,7 +50,7 @@ class Table:
         return map(row._make, frame.iter_rows())
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[str, str, bytes]]:
-        return table_of, (wordline.__version__, self.name, self.to_ipc())
+        return table_of, (own_version.installed(), self.name, self.to_ipc())
 
     def to_ipc(self) -> bytes:
         """The table as an Arrow stream."""
@@ -101,7 +87,7 @@ class Result:
         # Made of texts and Arrow streams, and read by the same version alone.
         from wordline._internal import pickling
 
-        return result_of, (wordline.__version__, pickling.state(self._outcome), self._settings)
+        return result_of, (own_version.installed(), pickling.state(self._outcome), self._settings)
 
     @cached_property
     def summary(self) -> wordline.Summary:
@@ -222,8 +208,7 @@ class Result:
     def _annotated_config(self) -> str:
         """The configuration below the keys that were set for this run, as comments; values that
         are long, as those of all streams of a job file, are cut."""
-        lines = [f"{SET}{key}={cut(value)}\n" for key, value in self._settings]
-        return "".join(lines) + self.config
+        return set_lines.text_of(self._settings) + self.config
 
     def _writers(self, report: bool) -> dict[str, output_folder.Writer]:
         texts = {

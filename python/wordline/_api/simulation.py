@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 import wordline
 from wordline import _wordline
 from wordline._api import spelling, trace_input
+from wordline._api.job import observed
 from wordline._api.result import Result
 from wordline._api.timeline import require_outside, timeline_options
 from wordline._api.trace_input import Traces, named, paths, trace_options
-from wordline._internal import arguments, interruption, output_folder
+from wordline._internal import interruption, output_folder
 from wordline._internal.arguments import flag, path, whole
 from wordline._internal.claim import claimed
 from wordline._wordline import WordlineError
@@ -23,22 +24,9 @@ from wordline.config import Device, Overrides, read, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from typing import Any, Protocol, TypeAlias, TypeVar
+    from typing import Any
 
-    T = TypeVar("T")
-    State = TypeVar("State")
-    Heard = TypeVar("Heard", contravariant=True)
-
-    class Shown(Protocol[Heard]):
-        """A bar."""
-
-        def show(self, state: Heard, /) -> None:
-            """Draws how far the work is."""
-
-    Job: TypeAlias = tuple[str, str, list[tuple[str, str]], list[str], dict[str, Any]]
-    """What is asked for: text and name of a configuration, overrides, traces, options."""
-
+    from wordline._api.job import Job
 
 decoded: _wordline.Decoded | None = None
 """Traces that runs of this process have read and keep; None to keep none. The processes of a sweep
@@ -214,6 +202,31 @@ def _seed(seed: int | None, prepared: str | os.PathLike[str] | None) -> int:
         return 1  # The run refuses the file, unless it has a reason of its own not to read it.
 
 
+def resume(
+    folder: str | os.PathLike[str],
+    *,
+    checkpoint_every: str | float | None = None,
+    progress: bool | Callable[[wordline.Progress], None] = False,
+) -> Result:
+    """Goes on with a run that was stopped, from the state that it has written into its folder
+    (`wordline.run(..., checkpoint_every="60s", out=folder)`), as if it had not been.
+
+    folder            that of the run; its results appear there, in place of what there is
+    checkpoint_every  time between two states; None: as the run was started with
+    progress          True for a bar on standard error, or a function that is called with a Progress
+
+    The traces have to be where they were, and hold what they held. Only the version of Wordline
+    that wrote the state reads it.
+
+    Raises as `wordline.run` does.
+    """
+    from wordline._api.state import resumable
+
+    place = output_folder.check(folder, "run")
+    job = resumable(place, checkpoint_every)
+    return finished(job, progress, place)
+
+
 def finished(
     job: Job, progress: bool | Callable[[wordline.Progress], None], place: str | None
 ) -> Result:
@@ -321,25 +334,3 @@ def _nothing_simulated(outcome: _wordline.Outcome) -> None:
         raise KeyboardInterrupt
     if outcome.error is not None:
         raise WordlineError(spelling.message(outcome.error))
-
-
-def observed(
-    progress: bool | Callable[[State], None],
-    run: Callable[[Callable[[State], None] | None], T],
-    bar: Callable[[], AbstractContextManager[Shown[State]]] | None = None,
-) -> T:
-    """Calls a function with what hears its progress: a bar, that of a run by default, if `progress`
-    is True."""
-    if progress is False or progress is None:
-        return run(None)
-    if progress is True:
-        from wordline._render.terminal.progress import Bar
-
-        made: Any = bar() if bar else Bar()
-        with made as shown:
-            return run(shown.show)
-    if not callable(progress):
-        raise TypeError(
-            f"progress must be True, False or a function, not {arguments.shown(progress)}"
-        )
-    return run(progress)

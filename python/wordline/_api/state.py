@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import wordline
-    from wordline._api.result import Result
-    from wordline._api.simulation import Job
+    from wordline._api.job import Job
     from wordline.config import Device, Overrides
 
 CHECKPOINT = "checkpoint.wls"
@@ -53,7 +52,7 @@ def prepare(
     import json
     from pathlib import Path
 
-    from wordline._api.simulation import observed
+    from wordline._api.job import observed
     from wordline.config import read, settings
 
     text, name = read(device)
@@ -98,31 +97,6 @@ def prepared_device(path: str) -> tuple[str, str, list[tuple[str, str]]]:
 def prepared_seed(path: str) -> int:
     """The seed that a device was prepared with. Raises WordlineError."""
     return int(_of_device(path)["seed"])
-
-
-def resume(
-    folder: str | os.PathLike[str],
-    *,
-    checkpoint_every: str | float | None = None,
-    progress: bool | Callable[[wordline.Progress], None] = False,
-) -> Result:
-    """Goes on with a run that was stopped, from the state that it has written into its folder
-    (`wordline.run(..., checkpoint_every="60s", out=folder)`), as if it had not been.
-
-    folder            that of the run; its results appear there, in place of what there is
-    checkpoint_every  time between two states; None: as the run was started with
-    progress          True for a bar on standard error, or a function that is called with a Progress
-
-    The traces have to be where they were, and hold what they held. Only the version of Wordline
-    that wrote the state reads it.
-
-    Raises as `wordline.run` does.
-    """
-    from wordline._api import simulation
-
-    place = output_folder.check(folder, "run")
-    job = resumable(place, checkpoint_every)
-    return simulation.finished(job, progress, place)
 
 
 def resumable(place: str, checkpoint_every: str | float | None) -> Job:

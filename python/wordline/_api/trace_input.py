@@ -142,7 +142,7 @@ def _path(one: object, name: str) -> str:
 def _require_format(name: object) -> None:
     if not isinstance(name, str):
         raise TypeError(f"format must be a string, not {shown(name)}")
-    from wordline._api.traces import trace_formats
+    from wordline._api.catalogue import trace_formats
 
     known = [one["name"] for one in trace_formats()]
     if name not in known:

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 from wordline import _wordline
 from wordline._api.trace_input import (
@@ -19,20 +19,6 @@ from wordline._api.trace_stat import TraceStat
 from wordline._internal import written
 from wordline._internal.arguments import path
 from wordline._wordline import WordlineError
-
-
-class TraceFormat(TypedDict):
-    """A trace format that can be read; `extension` is the usual ending of its files' names."""
-
-    name: str
-    extension: str
-    description: str
-
-
-def trace_formats() -> list[TraceFormat]:
-    """The formats that can be read. Each is recognised by content, plain or compressed
-    (.gz, .bz2, .zst, .xz)."""
-    return cast("list[TraceFormat]", json.loads(_wordline.formats()))
 
 
 def trace_stat(

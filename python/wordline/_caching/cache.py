@@ -29,7 +29,7 @@ from wordline._api.trace_input import (
     trace_options,
 )
 from wordline._caching.cache_on_flash import DISK, FlashSide, OnFlash, is_replacement, play
-from wordline._internal import output_folder
+from wordline._internal import output_folder, own_version
 from wordline._internal.arguments import shown, whole
 from wordline._internal.pickling import OneTable
 from wordline._render.units import many
@@ -304,7 +304,7 @@ def cache(
                     run["flash"] = side
     summary: CacheSummary = {
         "kind": "cache",
-        "version": _version(),
+        "version": own_version.installed(),
         "input": cast("CacheInput", json.loads(taken.input_json())),
         "runs": runs,
         "on_flash": {
@@ -451,9 +451,3 @@ class heard:  # noqa: N801
     def __exit__(self, *fault: object) -> None:
         if self._bar:
             self._bar.__exit__(None, None, None)
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("wordline")

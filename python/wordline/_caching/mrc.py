@@ -31,7 +31,7 @@ from wordline._caching.cache import (
     reading_options,
     size_texts,
 )
-from wordline._internal import output_folder
+from wordline._internal import output_folder, own_version
 from wordline._internal.arguments import flag, share, shown, whole
 from wordline._render.units import many
 from wordline._wordline import WordlineError
@@ -205,9 +205,7 @@ def mrc(
 
 
 def _summary(told: dict[str, object]) -> MrcSummary:
-    from importlib.metadata import version
-
-    return cast("MrcSummary", {"kind": "mrc", "version": version("wordline"), **told})
+    return cast("MrcSummary", {"kind": "mrc", "version": own_version.installed(), **told})
 
 
 def _methods(

@@ -35,7 +35,7 @@ from wordline._caching.cache import (
 )
 from wordline._caching.plan_check import PlanAdvice, PlanCheck, Tiers, advice, recommended
 from wordline._caching.plan_check import check as simulated
-from wordline._internal import output_folder
+from wordline._internal import output_folder, own_version
 from wordline._internal.arguments import flag, share, whole
 from wordline._render.units import many
 from wordline._wordline import WordlineError
@@ -337,7 +337,5 @@ def _named(
 
 
 def _summary(told: dict[str, object]) -> PlanSummary:
-    from importlib.metadata import version
-
-    own = {"kind": "plan-cache", "version": version("wordline"), "check": None}
+    own = {"kind": "plan-cache", "version": own_version.installed(), "check": None}
     return cast("PlanSummary", own | told)

@@ -20,7 +20,8 @@ from wordline._api.catalogue import presets
 from wordline._calibration.calibration_data import read_latencies, read_points
 from wordline._calibration.error_fit import Constant, fit_errors, predicted
 from wordline._calibration.latency_fit import LevelTime, level_times
-from wordline._internal import arguments, output_folder
+from wordline._internal import arguments, output_folder, own_version
+from wordline._render.interval_text import interval_text
 from wordline._render.units import many
 from wordline._wordline import WordlineError
 
@@ -155,7 +156,12 @@ def calibrate(
         output_folder.check(out, "calibrate")
     shown = _shown(base)
     summary = CalibrationSummary(
-        kind="calibrate", version=_version(), base=base, errors=None, latency=None, notes=[]
+        kind="calibrate",
+        version=own_version.installed(),
+        base=base,
+        errors=None,
+        latency=None,
+        notes=[],
     )
     if data is not None:
         _errors(summary, arguments.path("data", data), seed)
@@ -203,12 +209,6 @@ def _check(result: Calibration) -> None:
         raise WordlineError(
             f"base: '{base}' does not take what was calibrated: {reason}; name another preset"
         ) from None
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("wordline")
 
 
 def _overhead(name: str, value: object) -> float:
@@ -271,15 +271,6 @@ def _residual_rows(residuals: list[Residual]) -> str:
     )
 
 
-def interval(constant: Constant) -> str:
-    """The interval of a constant, in words if there is none."""
-    if constant["held"]:
-        return "not fitted"
-    if constant["low"] is None or constant["high"] is None:
-        return "not determined by the points"
-    return f"{constant['low']:.4g} to {constant['high']:.4g}"
-
-
 def _comment(text: str) -> str:
     """Of one line, without control characters, which TOML forbids in comments."""
     return "# " + "".join(one if one.isprintable() else " " for one in text) + "\n"
@@ -318,7 +309,7 @@ def _reliability(errors: ErrorSummary) -> str:
     text += _comment("  RBER = e + a c^k + b c^m t^n + g c^p r^q; c cycles, t days, r reads")
     text += _comment("  (form: Kim, Choi, Min, FAST 2019). Constants and 95 % intervals:")
     for name, one in errors["constants"].items():
-        text += _comment(f"  {name} = {one['value']:.5g} ({interval(one)})")
+        text += _comment(f"  {name} = {one['value']:.5g} ({interval_text(one)})")
     largest = max(abs(one["residual"]) for one in errors["residuals"])
     text += _comment(
         f"Residuals ({errors['residual_unit']}): standard deviation {errors['scale']:.3g}, "

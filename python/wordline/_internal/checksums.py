@@ -10,8 +10,7 @@ import os
 import stat
 import zlib
 
-import wordline
-from wordline._internal import small_file
+from wordline._internal import own_version, small_file
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -93,17 +92,17 @@ def require_schema(where: str, schema: object) -> None:
     if schema != SCHEMA:
         raise WordlineError(
             f"{where}: holds results of schema {schema}, and this is Wordline "
-            f"{wordline.__version__}, which reads schema {SCHEMA}; read them with the version that "
-            "wrote them, or run it again"
+            f"{own_version.installed()}, which reads schema {SCHEMA}; read them with the version "
+            "that wrote them, or run it again"
         )
 
 
 def require_version(where: str, version: str) -> None:
     """Refuses results of a version of Wordline that is newer than this one."""
-    if _numbers(version) > _numbers(wordline.__version__):
+    if _numbers(version) > _numbers(own_version.installed()):
         raise WordlineError(
-            f"{where}: was written by Wordline {version}, and this is {wordline.__version__}; read "
-            "it with that version, or run it again"
+            f"{where}: was written by Wordline {version}, and this is {own_version.installed()}; "
+            "read it with that version, or run it again"
         )
 
 

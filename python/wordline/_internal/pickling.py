@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import wordline
 from wordline import _wordline
+from wordline._internal import own_version
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ class OneTable:
         self._only.write_parquet(path)
 
     def __reduce__(self) -> tuple[Callable[..., OneTable], tuple[str, bytes]]:
-        return one_table, (wordline.__version__, self._only.to_ipc())
+        return one_table, (own_version.installed(), self._only.to_ipc())
 
 
 def one_table(version: str, stream: bytes) -> OneTable:
@@ -144,8 +144,9 @@ def one_table(version: str, stream: bytes) -> OneTable:
 
 def require_version(version: str) -> None:
     """Refuses what another version pickled."""
-    if version != wordline.__version__:
+    if version != own_version.installed():
         raise WordlineError(
-            f"this was pickled by Wordline {version}, and this is {wordline.__version__}; unpickle "
-            "it there and store it with `write`, whose files other programs read, or run it again"
+            f"this was pickled by Wordline {version}, and this is {own_version.installed()}; "
+            "unpickle it there and store it with `write`, whose files other programs read, or run "
+            "it again"
         )

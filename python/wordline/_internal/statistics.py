@@ -9,6 +9,8 @@ from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
 
 CONFIDENCE = 0.95
+HALF_WIDTH = " ±"
+"""Ends the name of a column with the half widths of the intervals of another."""
 
 
 @dataclass(frozen=True)

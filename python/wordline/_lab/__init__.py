@@ -87,7 +87,7 @@ def lab(
     made = on_bench(
         device, overrides, depth=whole("depth", depth, 1, 65_536), seed=seed, quick=quick
     )
-    from wordline._api.simulation import observed
+    from wordline._api.job import observed
 
     return observed(progress, lambda heard: _carry_out(made, chosen, out, on, jobs, heard), _bar)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import wordline
+from wordline._internal import own_version
 from wordline._lab.finding import Experiment, Finding
 from wordline._lab.test_device import Bench
 from wordline._render import html, units
@@ -30,5 +30,5 @@ def render(
         failed=failed,
         code=html.code,
         size=units.size,
-        version=wordline.__version__,
+        version=own_version.installed(),
     )

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import wordline
-from wordline._internal import output_folder
+from wordline._internal import output_folder, own_version
 from wordline._internal.rounding import rounded
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class Lab:
         """All numbers; floats have nine significant figures."""
         return {
             "device": self.bench.name,
-            "version": wordline.__version__,
+            "version": own_version.installed(),
             "quick": self.bench.quick,
             "queue_depth": self.bench.depth,
             "seed": self.bench.seed,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-import wordline
-from wordline._api.comparison import Comparison, Line
+from wordline._internal import own_version
 from wordline._render import html, units
 from wordline._render.metric import key_name, metric, value_text
 from wordline._render.plotly import EACH, Figure, figure, logarithmic
+
+if TYPE_CHECKING:
+    from wordline._api.comparison import Comparison, Line
 
 MAIN = (
     "latency.read.mean_us", "latency.read.p99_us", "latency.write.mean_us", "latency.write.p99_us",
@@ -59,7 +62,7 @@ def render(comparison: Comparison) -> str:
         units=units,
         value_text=value_text,
         verdict=verdict,
-        version=wordline.__version__,
+        version=own_version.installed(),
     )
 
 

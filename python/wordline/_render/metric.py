@@ -7,6 +7,7 @@ declared here, once.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Literal, TypeAlias, cast
 
-from wordline._api import catalogue
+from wordline import _wordline
 from wordline._render import units
 from wordline._render.parts import PARTS
 
@@ -153,7 +154,9 @@ def _units() -> dict[str, str]:
     """The units of all metrics, by path."""
     ops = ("all", "read", "write")
     return {
-        one["name"].replace("{op}", op): one["unit"] for one in catalogue.metrics() for op in ops
+        one["name"].replace("{op}", op): one["unit"]
+        for one in json.loads(_wordline.metrics())
+        for op in ops
     }
 
 

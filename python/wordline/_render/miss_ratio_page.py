@@ -1,14 +1,18 @@
 """The pages of `wordline cache` and `wordline mrc`: miss ratio against size."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from wordline._caching.cache import CacheRun, CacheSummary
-from wordline._caching.cache_on_flash import FlashSide
-from wordline._caching.mrc import MrcCurve, MrcSummary
 from wordline._render import html, units
 from wordline._render.plotly import Figure, figure, line
+
+if TYPE_CHECKING:
+    from wordline._caching.cache import CacheRun, CacheSummary
+    from wordline._caching.cache_on_flash import FlashSide
+    from wordline._caching.mrc import MrcCurve, MrcSummary
 
 COLOURS = (
     "#3b86c6",

@@ -1,13 +1,17 @@
 """The page of `wordline plan-cache`: what to do, how long a request takes, and why."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from __future__ import annotations
 
-from wordline._caching.plan_cache import PlanAnswer, PlanSize, PlanSummary
-from wordline._caching.plan_check import PlanCheck
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 from wordline._render import html, units
 from wordline._render.plotly import EACH, HEAT, Figure, figure, line
 from wordline._wordline import WordlineError
+
+if TYPE_CHECKING:
+    from wordline._caching.plan_cache import PlanAnswer, PlanSize, PlanSummary
+    from wordline._caching.plan_check import PlanCheck
 
 MIB = 1 << 20
 US_A_MS = 1e3

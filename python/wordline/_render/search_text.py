@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from wordline._render.metric import key_name, metric, value_text
-from wordline._search.goal import Bound, Objective
-from wordline._search.plan import Plan
+
+if TYPE_CHECKING:
+    from wordline._search.goal import Bound, Objective
+    from wordline._search.plan import Plan
 
 
 def name_of(plan: Plan, name: str) -> str:

@@ -193,7 +193,7 @@ def search(
         sorted(rungs),
         seed,
     )
-    from wordline._api.simulation import observed
+    from wordline._api.job import observed
 
     return observed(
         progress, lambda heard: carry_out(plan, on=on, jobs=jobs, out=out, heard=heard), _bar

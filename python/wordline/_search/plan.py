@@ -10,15 +10,16 @@ from difflib import get_close_matches
 from itertools import product
 from typing import Any, get_args, get_type_hints
 
-import wordline
 from wordline import _wordline, config
 from wordline._api import spelling
+from wordline._api.catalogue import metrics
+from wordline._api.figures import LEFT_OUT
+from wordline._internal import own_version
 from wordline._internal.arguments import whole
 from wordline._search.goal import Bound, Objective
 from wordline._search.space import ends, grid, space
 from wordline._sweep.plan import OPTIONS, OWN
 from wordline._sweep.tasks import identity
-from wordline._sweep.work import LEFT_OUT
 from wordline._wordline import WordlineError
 from wordline.summary import Summary
 
@@ -66,7 +67,7 @@ class Plan:
         parts |= {
             "configuration": config.show(self.device, self.keys()),
             "trace": identity(self.trace),
-            "program": [wordline.__version__, _wordline.build()],
+            "program": [own_version.installed(), _wordline.build()],
         }
         return json.loads(json.dumps(parts, default=vars))
 
@@ -149,7 +150,7 @@ def _require_number(name: str) -> None:
 def require_figure(name: str) -> None:
     """Raises WordlineError unless a summary can have a figure of this name."""
     ops = ("all", "read", "write")
-    known = [one["name"].replace("{op}", op) for one in wordline.metrics() for op in ops]
+    known = [one["name"].replace("{op}", op) for one in metrics() for op in ops]
     known = [one for one in dict.fromkeys(known) if not re.search(r"[\[{]", one)]
     if name in known:
         _require_number(name)

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import wordline
+from wordline._internal import own_version
 from wordline._render import html, units
 from wordline._render.metric import key_name, metric, value_text
 from wordline._render.plotly import EACH, NEUTRAL, Figure, choices, figure, upright
@@ -57,7 +57,7 @@ def render(search: Search) -> str:
         trace=Path(plan.trace[0]).name if plan.trace else "the device's own load",
         units=units,
         value_text=value_text,
-        version=wordline.__version__,
+        version=own_version.installed(),
     )
 
 

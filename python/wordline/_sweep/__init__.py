@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wordline._internal import checksums, output_folder, pickling, unfinished
+from wordline._internal import output_folder, unfinished
 from wordline._internal.claim import claimed
 from wordline._internal.interruption import undisturbed
 from wordline._render import units
@@ -20,6 +19,8 @@ from wordline._sweep.engine import FIGURES, Engine, State, Work
 from wordline._sweep.journal import Ended, Journal
 from wordline._sweep.local import job_count
 from wordline._sweep.plan import Plan, Point
+from wordline._sweep.points import CONFIG, JOURNAL, PLAN, POINTS
+from wordline._sweep.results import Sweep
 from wordline._sweep.table import write as write_table
 from wordline._sweep.tasks import Task, input_faults, tasks
 from wordline._sweep.work import Done
@@ -29,15 +30,10 @@ from wordline._wordline import WordlineError
 from wordline.config import show
 
 if TYPE_CHECKING:
-    import polars
-
     from wordline._render.terminal.sweep import Line
     from wordline.config import Value
 
 T = TypeVar("T", bound=Ended)
-
-JOURNAL, POINTS, PLAN = "points.jsonl", "points.parquet", "sweep.toml"
-CONFIG = "config.resolved.toml"
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -46,115 +42,6 @@ class SweepInterrupted(KeyboardInterrupt):
     def __init__(self, sweep: Sweep) -> None:
         super().__init__("the sweep was interrupted")
         self.sweep = sweep
-
-
-class Sweep:
-    """What came of a sweep. The table is made, or read, when it is asked for."""
-
-    def __init__(
-        self,
-        source: polars.DataFrame | str,
-        plan: Plan | None = None,
-        config: str | None = None,
-        written: float | None = None,
-    ) -> None:
-        self._source = source
-        self.plan = plan
-        self._written = written
-        self.config = config
-        """Of the first point, as TOML with every default filled in, if known."""
-
-    @staticmethod
-    def of(folder: str | os.PathLike[str]) -> Sweep:
-        """The sweep in a folder. Raises WordlineError."""
-        path = Path(folder) / POINTS
-        if not path.is_file():
-            raise WordlineError(f"{os.fspath(folder)}: holds no {POINTS}; name a sweep's folder")
-        checksums.require_whole(folder)
-        plan, config = Path(folder) / PLAN, Path(folder) / CONFIG
-        return Sweep(
-            str(path),
-            plans.read(plan) if plan.is_file() else None,
-            config.read_text(encoding="utf-8") if config.is_file() else None,
-            path.stat().st_mtime,
-        )
-
-    def table(self) -> polars.DataFrame:
-        """A row a point: `point`, `key`, the keys that vary, `status`, `error`, the figures of the
-        summary by their paths, `digest`, `version`. Raises WordlineError if it cannot be read."""
-        if isinstance(self._source, str):
-            from wordline._sweep.table import read
-
-            self._source = read(self._source)
-        return self._source
-
-    def intervals(self) -> polars.DataFrame:
-        """For each combination of the keys other than the seed, the mean of every figure and the
-        half width of its 95 % confidence interval (`FIGURE` and `FIGURE ±`), and how many points
-        they are of (`points`)."""
-        from wordline._sweep.repeated import intervals
-
-        return intervals(self.table())
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys that vary."""
-        from wordline._sweep.table import keys_of
-
-        return keys_of(self.table())
-
-    @property
-    def failed(self) -> int:
-        """Points that failed."""
-        return int((self.table()["status"] == "failed").sum())
-
-    def compare(self, *others: object) -> Any:
-        """This sweep beside others, or runs (`wordline.compare`)."""
-        from wordline._api.comparison import compare
-
-        return compare(self, *others)
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the report, one self-contained page; returns its path. Raises WordlineError."""
-        from wordline._sweep.report import render
-
-        written = None if self._written is None else datetime.fromtimestamp(self._written).date()
-        page = render(self.table(), self.plan, written)
-        return Path(
-            output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
-        )
-
-    def __len__(self) -> int:
-        return self.table().height
-
-    def __repr__(self) -> str:
-        return f"<wordline.Sweep of {units.many(len(self), 'point')}, {self.failed} failed>"
-
-    def _repr_html_(self) -> str:
-        from wordline._sweep.report import notebook_html
-
-        return notebook_html(self.table())
-
-    def __reduce__(self) -> tuple[Callable[..., Sweep], tuple[object, ...]]:
-        import io
-
-        buffer = io.BytesIO()
-        self.table().write_ipc(buffer)
-        import wordline
-
-        return _unpickled, (
-            wordline.__version__, buffer.getvalue(), self.plan, self.config, self._written,
-        )  # fmt: skip
-
-
-def _unpickled(
-    version: str, table: bytes, plan: Plan | None, config: str | None, written: float | None
-) -> Sweep:
-    """A sweep that was pickled. Raises WordlineError if another version did."""
-    import polars
-
-    pickling.require_version(version)
-    return Sweep(polars.read_ipc(table), plan, config, written)
 
 
 def sweep(
@@ -217,7 +104,7 @@ def sweep(
                 "when": [when] if isinstance(when, str) else list(when),
             }
         )
-    from wordline._api.simulation import observed
+    from wordline._api.job import observed
 
     plan = device
     return observed(

@@ -68,7 +68,7 @@ def _shared_by_host(told: list[tuple[str, float | None, float]]) -> list[float]:
 def _room(dask_worker: Any) -> tuple[str, float | None, float]:
     import socket
 
-    from wordline._sweep.workers import available
+    from wordline._sweep.memory import available
 
     limit: float | None = dask_worker.memory_manager.memory_limit
     return socket.gethostname(), limit, available()

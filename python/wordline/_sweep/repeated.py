@@ -10,8 +10,6 @@ from wordline._sweep.table import figures_of, keys_of
 if TYPE_CHECKING:
     import polars
 
-HALF_WIDTH = " ±"
-
 
 def intervals(frame: polars.DataFrame) -> polars.DataFrame:
     """A row for each combination of the keys other than the seed: `points`, and for each figure its
@@ -31,6 +29,6 @@ def intervals(frame: polars.DataFrame) -> polars.DataFrame:
 
 def _interval(figure: str, values: list[float]) -> dict[str, float | None]:
     if not values:
-        return {figure: None, figure + HALF_WIDTH: None}
+        return {figure: None, figure + statistics.HALF_WIDTH: None}
     found = statistics.interval(values)
-    return {figure: found.mean, figure + HALF_WIDTH: found.half_width}
+    return {figure: found.mean, figure + statistics.HALF_WIDTH: found.half_width}

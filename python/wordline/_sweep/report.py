@@ -10,8 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import wordline
-from wordline._internal import statistics
+from wordline._internal import own_version, statistics
 from wordline._render import html, units
 from wordline._render.metric import Metric, key_name, metric, value_text
 from wordline._render.plotly import (
@@ -89,7 +88,7 @@ def render(frame: polars.DataFrame, plan: Plan | None = None, written: date | No
         shown=shown,
         units=units,
         value_text=value_text,
-        version=wordline.__version__,
+        version=own_version.installed(),
         written=f"{written.day} {written:%B %Y}" if written else "",
     )
 

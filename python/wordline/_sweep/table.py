@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import wordline
-from wordline._internal import checksums
+from wordline._internal import checksums, own_version
 from wordline._sweep.plan import Point
 from wordline._sweep.work import Done
 from wordline._wordline import WordlineError
@@ -39,7 +38,7 @@ def table(
     columns["error"] = [done.fault or None for _, done in rows]
     columns |= {path: [done.figures.get(path) for _, done in rows] for path in figures}
     columns["digest"] = [done.digest or None for _, done in rows]
-    columns["version"] = [wordline.__version__] * len(rows)
+    columns["version"] = [own_version.installed()] * len(rows)
     return polars.DataFrame([series(name, values) for name, values in columns.items()])
 
 

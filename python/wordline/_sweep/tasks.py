@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import wordline
 from wordline import _wordline, config
-from wordline._api import spelling, trace_input
+from wordline._api import spelling, state, trace_input
+from wordline._internal import own_version
 from wordline._internal.arguments import flag, whole
 from wordline._sweep.plan import Point
 from wordline._sweep.work import Job
@@ -123,7 +123,7 @@ class Known:
 
     def __init__(self, *, here: bool = True) -> None:
         self._here = here
-        self._program = (wordline.__version__, _wordline.build())
+        self._program = (own_version.installed(), _wordline.build())
         self._sources: dict[str | Source, Source] = {}
         self._devices: dict[str, _Device] = {}
         self._traces: dict[tuple[str, ...], str] = {}
@@ -150,7 +150,7 @@ class Known:
         told = json.dumps(parts, sort_keys=True, default=str).encode()
         preparation = None
         if device.prepares and not point.options.get("power_cut_every"):
-            preparation = wordline.preparation(source, overrides=point.overrides, seed=point.seed)
+            preparation = state.preparation(source, overrides=point.overrides, seed=point.seed)
         return Task(
             hashlib.sha256(told).hexdigest()[:32],
             Job(source, point.trace, point.seed, point.overrides, point.options, tables=tables),

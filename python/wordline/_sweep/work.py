@@ -8,24 +8,19 @@ from base64 import b64decode, b64encode
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import wordline
 from wordline import _wordline
-from wordline._api import simulation
+from wordline._api import simulation, state
+from wordline._api.figures import Figures, figures
 from wordline._api.result import Result, Table, table_of
+from wordline._internal import own_version
 from wordline._sweep.prepared_devices import KEPT
 from wordline._wordline import WordlineError
 from wordline.config import Source
 
 if TYPE_CHECKING:
     import polars
-
-Figures: TypeAlias = "dict[str, float | int | str | bool | None]"
-"""The figures of a summary by their paths."""
-
-# How fast a run was differs from one time to the next; the others stand in columns of their own.
-LEFT_OUT = ("speed", "schema", "version", "digest", "seed", "error", "partial")
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class Run:
     def table(self, name: str) -> polars.DataFrame:
         """One of the tables."""
         stream = zlib.decompress(b64decode(self.tables[name]))
-        return table_of(wordline.__version__, name, stream).polars()
+        return table_of(own_version.installed(), name, stream).polars()
 
 
 def run(job: Job) -> Done:
@@ -105,7 +100,7 @@ def simulated(job: Job) -> Result:
     places = {path: _arrived(name) for path, name in job.sent.items()}
     try:
         with _prepared(job) as prepared:
-            return wordline.run(
+            return simulation.run(
                 job.device,
                 [places.get(path, path) for path in job.trace] or None,
                 overrides=job.overrides,
@@ -141,24 +136,7 @@ def _arrived(name: str) -> str:
 def prepare(job: Job, path: str) -> str:
     """Prepares the device of a point; returns why it could not, if so."""
     try:
-        wordline.prepare(job.device, path, overrides=job.overrides, seed=job.seed)
+        state.prepare(job.device, path, overrides=job.overrides, seed=job.seed)
     except WordlineError as fault:
         return str(fault)
     return ""
-
-
-def figures(summary: Mapping[str, Any]) -> Figures:
-    """The numbers, words and answers of a summary by their paths; lists are left out."""
-    found: Figures = {}
-    for key, value in summary.items():
-        if key not in LEFT_OUT:
-            _flatten(key, value, found)
-    return found
-
-
-def _flatten(path: str, value: object, found: Figures) -> None:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():  # pyright: ignore[reportUnknownVariableType]
-            _flatten(f"{path}.{key}", inner, found)  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(value, float | int | str | bool) or value is None:
-        found[path] = value

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from wordline._api import spelling
 from wordline._render import units
 from wordline._sweep.local import Processes, job_count
+from wordline._sweep.memory import available
 from wordline._sweep.scratch import Scratch
 from wordline._sweep.tasks import Task
 from wordline._sweep.work import Job
@@ -102,15 +103,6 @@ def _of_cluster(on: Any) -> Generator[Workers]:
 def free_memory() -> float:
     """Bytes that the points may take together on this machine."""
     return available() * MEMORY_SHARE
-
-
-def available() -> float:
-    """Bytes of memory that this machine has left; infinite where it does not say."""
-    with suppress(OSError, ValueError, StopIteration):
-        with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123
-            line = next(line for line in file if line.startswith("MemAvailable:"))
-        return int(line.split()[1]) * 1024
-    return float("inf")
 
 
 def _unmoved(job: Job) -> Job:

@@ -99,7 +99,7 @@ def bench(
     else:
         from wordline._render.terminal.benchmarks import print_bench
 
-        print_bench(results)
+        print_bench(results, benchmark.titles(results), benchmark.PRECONDITION)
     if record:
         benchmark.write_record(record, results, former)
 

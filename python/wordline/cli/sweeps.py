@@ -259,7 +259,7 @@ def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -
       wordline compare out/greedy out/fifo
       wordline compare out/sweep-greedy out/sweep-fifo --out compare.html
     """
-    from wordline._api.comparison import compare
+    from wordline._sweep.compared import compare
 
     found = compare(*results)
     if as_json:

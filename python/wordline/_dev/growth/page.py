@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-import wordline
 from wordline._dev.growth.cost import MOST_RATIO, Line, Measured
+from wordline._internal import own_version
 from wordline._render import html, units
 from wordline._render.miss_ratio_page import COLOURS
 from wordline._render.plotly import Figure, figure, line
@@ -26,7 +26,7 @@ def render(found: Sequence[Measured]) -> str:
         most=MOST_RATIO,
         quantity=quantity,
         units=units,
-        version=wordline.__version__,
+        version=own_version.installed(),
     )
 
 

@@ -1,6 +1,5 @@
 """The HTML report: one file that needs nothing but a browser."""
 
-import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +13,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-from wordline._api.result import SET
 from wordline._internal import checksums
+from wordline._internal.set_lines import settings_of
 from wordline._render import html, miss_ratio_page, parts, plan_page, programmed_text, units
 from wordline._render.disk_load_text import disk_spared
 from wordline._render.metric import key_name
@@ -92,13 +91,6 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         parts=parts.shown(summary),
         disk_spared=disk_spared(summary["cache"]) if summary["cache"] else "",
     )
-
-
-def settings_of(config: str) -> list[tuple[str, str]]:
-    """The keys that were set for a run, as `Result.write` keeps them above its configuration."""
-    lines = itertools.takewhile(lambda line: line.startswith(SET), config.splitlines())
-    pairs = (line.removeprefix(SET).partition("=") for line in lines)
-    return [(key, value.strip("\"'")) for key, _, value in pairs]
 
 
 def from_folder(path: Path) -> str:

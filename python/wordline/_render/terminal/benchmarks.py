@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
 from rich.table import Table
@@ -14,30 +14,35 @@ from wordline._render.units import ABSENT, size, whole
 if TYPE_CHECKING:
     from wordline._dev.bench import Measure
 
+Row: TypeAlias = tuple[str, dict[str, str]]
+"""A title, and the cells by their columns."""
 
-def print_bench(measures: Sequence["Measure"]) -> None:
-    """What a benchmark measured, on standard output: units per CPU second."""
+
+def print_bench(measures: Sequence["Measure"], titles: Sequence[str], preconditioning: str) -> None:
+    """What a benchmark measured, on standard output: units per CPU second. Each measure has a
+    title; the unit `preconditioning` is that of work done before the run."""
     columns = ("ours", "limit", "previous", "model", "memory")
-    table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, measures))
+    rows = list(_bench_rows(measures, titles, preconditioning))
+    table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, rows))
     console(least=NARROWED_WIDTH).print(table)
 
 
-def _bench(measures: Sequence["Measure"], columns: Sequence[str]) -> Table:
+def _bench(rows: Sequence[Row], columns: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("per CPU second", min_width=12, overflow="fold")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
-    for name, cells in _bench_rows(measures):
+    for name, cells in rows:
         table.add_row(Text(name), *(cells.get(column, "") for column in columns))
     return table
 
 
-def _bench_rows(measures: Sequence["Measure"]) -> Iterable[tuple[str, dict[str, str]]]:
-    from wordline._dev.bench import PRECONDITION, titles
-
-    for one, title in zip(measures, titles(measures), strict=True):
+def _bench_rows(
+    measures: Sequence["Measure"], titles: Sequence[str], preconditioning: str
+) -> Iterable[Row]:
+    for one, title in zip(measures, titles, strict=True):
         for place, rate in enumerate(one["rates"]):
-            own = rate["unit"] != PRECONDITION
+            own = rate["unit"] != preconditioning
             cells = {
                 "ours": whole(rate["per_cpu_s"]),
                 "limit": whole(rate["limit_per_cpu_s"]),

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from wordline._calibration.calibrate import interval
+from wordline._render.interval_text import interval_text
 from wordline._render.terminal.console import console, print_files
 from wordline._render.units import many
 
@@ -40,7 +40,7 @@ def _constants(errors: "ErrorSummary") -> Table:
     for heading in ("constant", "value", "95 % interval"):
         table.add_column(heading, justify="left" if heading == "constant" else "right")
     for name, one in errors["constants"].items():
-        table.add_row(name, f"{one['value']:.4g}", interval(one))
+        table.add_row(name, f"{one['value']:.4g}", interval_text(one))
     return table
 
 

@@ -1,8 +1,10 @@
 """Results side by side on the terminal."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from wordline._api.comparison import Comparison, Line
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from wordline._render.comparison_page import (
     SAID,
     key_values,
@@ -16,6 +18,9 @@ from wordline._render.comparison_page import (
 from wordline._render.metric import metric
 from wordline._render.terminal.console import print_figures, print_rows
 from wordline._render.units import ABSENT, many
+
+if TYPE_CHECKING:
+    from wordline._api.comparison import Comparison, Line
 
 MOST_ROWS = 30
 

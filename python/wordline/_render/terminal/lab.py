@@ -1,9 +1,14 @@
 """What the laboratory found, on the terminal."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from wordline._lab.results import Lab
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from wordline._render.terminal.console import print_rows
+
+if TYPE_CHECKING:
+    from wordline._lab.results import Lab
 
 
 def print_lab(lab: Lab, place: str) -> None:

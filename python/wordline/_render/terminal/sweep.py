@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, SpinnerColumn, TextColumn
 
+from wordline._internal.statistics import HALF_WIDTH
 from wordline._render.metric import Metric, key_name, metric, value_text
 from wordline._render.terminal.console import print_figures
 from wordline._render.terminal.progress import ProgressBar, clock
 from wordline._render.units import many
-from wordline._sweep.engine import State
-from wordline._sweep.repeated import HALF_WIDTH
 
 if TYPE_CHECKING:
     from wordline._sweep import Sweep
+    from wordline._sweep.engine import State
 
 SHOWN = (
     "latency.read.p99_us", "latency.write.p99_us", "throughput.iops", "flash.write_amplification",

@@ -1,0 +1,17 @@
+"""The confidence interval of a constant that was fitted, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wordline._calibration.error_fit import Constant
+
+
+def interval_text(constant: Constant) -> str:
+    """The interval of a constant, in words if there is none."""
+    if constant["held"]:
+        return "not fitted"
+    if constant["low"] is None or constant["high"] is None:
+        return "not determined by the points"
+    return f"{constant['low']:.4g} to {constant['high']:.4g}"
