@@ -4,7 +4,7 @@
 //! `cargo run --release -p wordline-cache --example speed [POLICY...]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-#[path = "../tests/shared/zipf.rs"]
+#[path = "../tests/it/zipf.rs"]
 mod zipf;
 
 use std::fs::File;

@@ -6,7 +6,7 @@
 //! written to the directory of temporary files first.
 #![allow(clippy::print_stdout)]
 
-#[path = "../../cache/tests/shared/zipf.rs"]
+#[path = "../../cache/tests/it/zipf.rs"]
 mod zipf;
 
 use std::fs::File;

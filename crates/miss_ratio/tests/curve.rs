@@ -2,7 +2,7 @@
 //! estimates against the exact one and against what theory says of them.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
-#[path = "../../cache/tests/shared/zipf.rs"]
+#[path = "../../cache/tests/it/zipf.rs"]
 mod zipf;
 
 use std::num::NonZeroU32;

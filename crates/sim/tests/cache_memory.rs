@@ -1,6 +1,7 @@
 //! What a cache takes of memory is told before. One test, because it looks at the memory of its whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
+#[path = "it/shared/mod.rs"]
 mod shared;
 
 use wordline_sim::memory;

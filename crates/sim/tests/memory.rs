@@ -2,6 +2,7 @@
 //! looks at the memory of its whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
+#[path = "it/shared/mod.rs"]
 mod shared;
 
 use wordline_sim::Summary;

@@ -1,0 +1,102 @@
+//! LRU, FIFO and the clock. Queues stand with their oldest entry first.
+
+use super::naive::{Naive, World, take};
+
+/// First in, first out; or, if a hit sends an entry to the end again, least recently used.
+pub struct Queue {
+    capacity: usize,
+    moves: bool,
+    entries: Vec<u32>,
+}
+
+impl Queue {
+    pub fn fifo(capacity: usize) -> Self {
+        let (moves, entries) = (false, Vec::new());
+        Self {
+            capacity,
+            moves,
+            entries,
+        }
+    }
+    pub fn lru(capacity: usize) -> Self {
+        let fifo = Self::fifo(capacity);
+        Self {
+            moves: true,
+            ..fifo
+        }
+    }
+    fn shrink(&mut self, size: usize) {
+        while self.entries.len() > size {
+            self.entries.remove(0);
+        }
+    }
+}
+
+impl Naive for Queue {
+    fn access(&mut self, entry: u32, _: &World) -> bool {
+        let hit = self.entries.contains(&entry);
+        if !hit {
+            self.shrink(self.capacity - 1);
+        }
+        if !hit || self.moves {
+            take(&mut self.entries, entry);
+            self.entries.push(entry);
+        }
+        hit
+    }
+    fn remove(&mut self, entry: u32) {
+        take(&mut self.entries, entry);
+    }
+    fn resize(&mut self, capacity: usize, _: &World) {
+        self.capacity = capacity;
+        self.shrink(capacity);
+    }
+    fn residents(&self) -> Vec<u32> {
+        self.entries.clone()
+    }
+}
+
+/// The ring, cut open at the hand: first is what the hand points at (Corbató 1968).
+pub struct Clock {
+    capacity: usize,
+    ring: Vec<(u32, bool)>,
+}
+
+impl Clock {
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            ring: Vec::new(),
+        }
+    }
+    fn shrink(&mut self, size: usize) {
+        while self.ring.len() > size {
+            let (entry, used) = self.ring.remove(0);
+            if used {
+                self.ring.push((entry, false));
+            }
+        }
+    }
+}
+
+impl Naive for Clock {
+    fn access(&mut self, entry: u32, _: &World) -> bool {
+        if let Some(found) = self.ring.iter_mut().find(|(other, _)| *other == entry) {
+            found.1 = true;
+            return true;
+        }
+        self.shrink(self.capacity - 1);
+        self.ring.push((entry, false));
+        false
+    }
+    fn remove(&mut self, entry: u32) {
+        self.ring.retain(|&(other, _)| other != entry);
+    }
+    fn resize(&mut self, capacity: usize, _: &World) {
+        self.capacity = capacity;
+        self.shrink(capacity);
+    }
+    fn residents(&self) -> Vec<u32> {
+        self.ring.iter().map(|&(entry, _)| entry).collect()
+    }
+}

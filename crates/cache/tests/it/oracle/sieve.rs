@@ -1,0 +1,68 @@
+//! SIEVE (Zhang et al., NSDI 2024, algorithm 1).
+
+use super::naive::{Naive, World};
+
+pub struct Sieve {
+    capacity: usize,
+    /// Oldest first, with the bit "visited".
+    queue: Vec<(u32, bool)>,
+    /// Place in the queue at which the next search begins.
+    hand: usize,
+}
+
+impl Sieve {
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            queue: Vec::new(),
+            hand: 0,
+        }
+    }
+    fn shrink(&mut self, size: usize) {
+        while self.queue.len() > size {
+            if self.queue[self.hand].1 {
+                self.queue[self.hand].1 = false;
+                self.hand += 1;
+            } else {
+                // The next younger one moves to the place of the one that goes.
+                self.queue.remove(self.hand);
+            }
+            self.wrap();
+        }
+    }
+    /// After the youngest comes the oldest.
+    fn wrap(&mut self) {
+        if self.hand >= self.queue.len() {
+            self.hand = 0;
+        }
+    }
+}
+
+impl Naive for Sieve {
+    fn access(&mut self, entry: u32, _: &World) -> bool {
+        if let Some(found) = self.queue.iter_mut().find(|(other, _)| *other == entry) {
+            found.1 = true;
+            return true;
+        }
+        self.shrink(self.capacity - 1);
+        self.queue.push((entry, false));
+        false
+    }
+    fn remove(&mut self, entry: u32) {
+        let Some(at) = self.queue.iter().position(|&(other, _)| other == entry) else {
+            return;
+        };
+        self.queue.remove(at);
+        if at < self.hand {
+            self.hand -= 1;
+        }
+        self.wrap();
+    }
+    fn resize(&mut self, capacity: usize, _: &World) {
+        self.capacity = capacity;
+        self.shrink(capacity);
+    }
+    fn residents(&self) -> Vec<u32> {
+        self.queue.iter().map(|&(entry, _)| entry).collect()
+    }
+}

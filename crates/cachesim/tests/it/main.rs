@@ -1,0 +1,4 @@
+//! Integration tests of the crate, in one binary.
+
+mod cache;
+mod planning;

@@ -1,0 +1,413 @@
+//! Collections taken apart: host writes and reads come between any two of their steps, on several
+//! planes at once, while the operations wait their turn in the queues of a device.
+#![allow(clippy::panic)] // outside test functions too, this file is a test
+
+use crate::edge;
+use crate::naive;
+
+use std::collections::VecDeque;
+
+use edge::{LOADS, Load, cases, configs, fullest, planes};
+use naive::Beside;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use wordline_ftl::{JobId, Lpn, Mapping, Plan, Step as JobStep, Want, Written};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Block, Plane, Ppn};
+
+/// What the host wrote: a page in a version.
+type Content = (Lpn, u32);
+
+/// An operation on its way to the array.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    HostProgram(Ppn, Content),
+    HostRead(Ppn, Content),
+    MoveRead(Ppn),
+    MoveProgram(Ppn, Content),
+    Erase(Block),
+}
+
+/// A collection in progress. Its steps are handed out together until it waits, or one at a time;
+/// each page is relocated some time after it has been read.
+#[derive(Debug)]
+struct Job {
+    id: JobId,
+    /// Steps handed out and not done, a page that has been read and not relocated included.
+    outstanding: usize,
+    read: Vec<(Ppn, Content)>,
+    stepwise: bool,
+    /// At a barrier.
+    waiting: bool,
+}
+
+/// A device whose operations wait in one queue a plane, and each of whose steps is asked for.
+struct Device {
+    plan: Plan,
+    beside: Beside,
+    array: Array,
+    contents: Vec<Option<Content>>,
+    queues: Vec<VecDeque<Operation>>,
+    jobs: Vec<Option<Job>>,
+    /// Writes without a place.
+    waiting: VecDeque<Lpn>,
+    seen: Seen,
+}
+
+/// What must have happened for a run to mean something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Writes that had to wait.
+    waits: u32,
+    /// Collections that came to their end.
+    collections: u32,
+    /// Pages trimmed.
+    trims: u32,
+    /// Pages overwritten or trimmed between their read and their relocation.
+    overtaken: u32,
+    /// Collections that others were under way with.
+    at_once: u32,
+}
+
+impl Device {
+    fn new(plan: Plan) -> Self {
+        let planes = plan.layout.planes() as usize;
+        Self {
+            beside: Beside::new(&plan),
+            array: Array::new(plan.layout, u32::MAX),
+            contents: vec![None; plan.layout.pages() as usize],
+            queues: vec![VecDeque::new(); planes],
+            jobs: (0..planes).map(|_| None).collect(),
+            waiting: VecDeque::new(),
+            seen: Seen::default(),
+            plan,
+        }
+    }
+    fn planes(&self) -> impl Iterator<Item = Plane> + use<> {
+        (0..self.plan.layout.planes()).map(Plane)
+    }
+    fn plane_of(&self, place: Ppn) -> Plane {
+        self.plan.layout.plane_of(self.plan.layout.block_of(place))
+    }
+    fn enqueue(&mut self, plane: Plane, operation: Operation) {
+        self.queues[plane.index()].push_back(operation);
+    }
+
+    /// Places a write, or says that it must wait.
+    fn place(&mut self, page: Lpn) -> bool {
+        match self.beside.write(page) {
+            Written::Placed(place) => {
+                let plane = self.plane_of(place);
+                let free = self.beside.map.free_blocks_of(plane);
+                let collecting = self.jobs[plane.index()].is_some();
+                assert!(
+                    free >= self.plan.reserve_blocks || collecting && self.plan.config.gc.own_block,
+                    "the host writes where {free} blocks are free"
+                );
+                let (_, version) = self.beside.naive.find(page).unwrap_or_default();
+                self.enqueue(plane, Operation::HostProgram(place, (page, version)));
+                true
+            }
+            Written::Wait(want) => {
+                for plane in self.planes() {
+                    if want == Want::Anywhere || want == Want::Free(plane) {
+                        assert!(self.beside.map.free_blocks_of(plane) <= self.plan.reserve_blocks);
+                    }
+                }
+                assert!(!matches!(want, Want::Update(..)), "{want:?} of a page map");
+                false
+            }
+        }
+    }
+    fn write(&mut self, page: Lpn) {
+        // A page has one order of versions: behind a write of it that waits.
+        if self.waiting.contains(&page) || !self.place(page) {
+            self.waiting.push_back(page);
+            self.seen.waits += 1;
+        }
+    }
+    fn place_waiting(&mut self) {
+        let mut skipped = VecDeque::new();
+        while let Some(page) = self.waiting.pop_front() {
+            if skipped.contains(&page) || !self.place(page) {
+                skipped.push_back(page);
+            }
+        }
+        self.waiting = skipped;
+    }
+    fn read(&mut self, page: Lpn) {
+        if let Some((place, version)) = self.beside.naive.find(page) {
+            assert_eq!(self.beside.lookup(page), Some(place));
+            self.enqueue(
+                self.plane_of(place),
+                Operation::HostRead(place, (page, version)),
+            );
+        }
+    }
+
+    /// Trims a page, unless a write of it waits.
+    fn trim(&mut self, page: Lpn) {
+        if !self.waiting.contains(&page) {
+            self.beside.trim(page);
+            self.seen.trims += 1;
+        }
+    }
+
+    fn collect(&mut self, plane: Plane, stepwise: bool) {
+        if !self.beside.wants_collection(plane) {
+            return;
+        }
+        let collection = self.beside.collect(Want::Free(plane));
+        if self.jobs[plane.index()].is_some() {
+            assert_eq!(collection, None, "two collections at once");
+            return;
+        }
+        let Some(collection) = collection else {
+            return;
+        };
+        self.jobs[plane.index()] = Some(Job {
+            id: collection.job,
+            outstanding: 0,
+            read: Vec::new(),
+            stepwise,
+            waiting: false,
+        });
+        self.go_on(plane);
+    }
+    /// A page that has been read, any of them, gets a new place if it is still current.
+    fn relocate(&mut self, plane: Plane, salt: u64) {
+        let Some(job) = &mut self.jobs[plane.index()] else {
+            return;
+        };
+        if job.read.is_empty() {
+            return;
+        }
+        let (from, content) = job.read.swap_remove(salt as usize % job.read.len());
+        if let Some(to) = self.beside.relocate(job.id, from) {
+            self.enqueue(plane, Operation::MoveProgram(to, content));
+        } else {
+            job.outstanding -= 1;
+            self.seen.overtaken += 1;
+            self.go_on(plane);
+        }
+    }
+    /// Hands out the next steps of the collection of a plane, if it does not wait.
+    fn go_on(&mut self, plane: Plane) {
+        while let Some(job) = &mut self.jobs[plane.index()] {
+            if (job.stepwise || job.waiting) && job.outstanding > 0 {
+                return;
+            }
+            job.waiting = false;
+            let operation = match self.beside.step(job.id) {
+                JobStep::Move(from) => Operation::MoveRead(from),
+                JobStep::Erase(block) => {
+                    assert_eq!(job.outstanding, 0, "{block:?} is erased too early");
+                    Operation::Erase(block)
+                }
+                JobStep::Wait => {
+                    job.waiting = true;
+                    continue;
+                }
+                JobStep::Done => {
+                    assert_eq!(job.outstanding, 0);
+                    self.jobs[plane.index()] = None;
+                    self.seen.collections += 1;
+                    self.seen.at_once += u32::from(self.jobs.iter().any(Option::is_some));
+                    return self.place_waiting();
+                }
+                step => panic!("{step:?} of a page map"),
+            };
+            job.outstanding += 1;
+            self.enqueue(plane, operation);
+        }
+    }
+
+    /// Carries out the next operation of a plane.
+    fn carry_out(&mut self, plane: Plane) {
+        let Some(operation) = self.queues[plane.index()].pop_front() else {
+            return;
+        };
+        let refused = match operation {
+            Operation::HostProgram(place, content) | Operation::MoveProgram(place, content) => {
+                self.contents[place.index()] = Some(content);
+                self.array.program(place)
+            }
+            Operation::HostRead(place, _) | Operation::MoveRead(place) => self.array.read(place),
+            Operation::Erase(block) => {
+                let first = self.plan.layout.page(block, 0).index();
+                let pages = self.plan.layout.pages_per_block as usize;
+                self.contents[first..first + pages].fill(None);
+                self.array.erase(block)
+            }
+        };
+        assert_eq!(refused, Ok(()), "{operation:?}");
+        self.carried_out(plane, operation);
+    }
+    fn carried_out(&mut self, plane: Plane, operation: Operation) {
+        match (operation, &mut self.jobs[plane.index()]) {
+            (Operation::HostProgram(..), _) => {}
+            (Operation::HostRead(place, content), _) => {
+                assert_eq!(
+                    self.contents[place.index()],
+                    Some(content),
+                    "a read of {place:?}"
+                );
+            }
+            (Operation::MoveRead(from), Some(job)) => {
+                let content = self.contents[from.index()];
+                assert!(content.is_some(), "{from:?} is read and holds nothing");
+                job.read.extend(content.map(|content| (from, content)));
+            }
+            (Operation::MoveProgram(..), Some(job)) => {
+                job.outstanding -= 1;
+                self.go_on(plane);
+            }
+            (Operation::Erase(block), Some(job)) => {
+                job.outstanding -= 1;
+                let erases = self.array.erases()[block.index()];
+                self.beside.erased(block, erases);
+                self.go_on(plane);
+            }
+            (operation, None) => panic!("{operation:?} without a collection"),
+        }
+    }
+
+    /// Any step; `salt` says which.
+    fn step(&mut self, step: Step, salt: u64, number: u32) {
+        let plane = Plane((salt % u64::from(self.plan.layout.planes())) as u32);
+        let salt = salt / u64::from(self.plan.layout.planes());
+        match step {
+            Step::Write(load) => {
+                let mut random = Stream::new(salt, "interleaving");
+                self.write(load.next(number, &self.beside, &self.plan, &mut random));
+            }
+            Step::Read => self.read(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
+            Step::Trim => self.trim(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
+            Step::Collect => self.collect(plane, salt % 2 == 1),
+            Step::Relocate => self.relocate(plane, salt),
+            Step::CarryOut => self.carry_out(plane),
+        }
+    }
+    /// Goes on without new requests until nothing is left to do.
+    fn drain(&mut self) {
+        for _ in 0..100_000 {
+            let idle = self.jobs.iter().all(Option::is_none);
+            if idle && self.queues.iter().all(VecDeque::is_empty) {
+                let before = self.waiting.len();
+                self.planes().for_each(|plane| self.collect(plane, false));
+                if self.jobs.iter().all(Option::is_none) {
+                    assert_eq!(before, 0, "writes wait for ever under {:?}", self.plan);
+                    return;
+                }
+            }
+            for plane in self.planes() {
+                self.carry_out(plane);
+                self.relocate(plane, 0);
+                self.collect(plane, false);
+            }
+        }
+        panic!("no end of collections under {:?}", self.plan);
+    }
+    /// When nothing is under way, everything is as if it had been written at once.
+    fn compare(&self) {
+        self.beside.naive.compare(&self.beside.map, &self.array);
+        for page in (0..self.plan.user_pages).map(Lpn) {
+            if let Some((place, version)) = self.beside.naive.find(page) {
+                assert_eq!(self.contents[place.index()], Some((page, version)));
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Write(Load),
+    Read,
+    Trim,
+    Collect,
+    Relocate,
+    CarryOut,
+}
+
+/// Most steps are of the kinds that come once a page.
+fn steps() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => select(LOADS.as_slice()).prop_map(Step::Write),
+        1 => Just(Step::Read),
+        1 => Just(Step::Trim),
+        1 => Just(Step::Collect),
+        3 => Just(Step::Relocate),
+        5 => Just(Step::CarryOut),
+    ]
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let dimensions = (1..3_u32, 1..3_u32, 1..4_u32);
+    let shape = (3..9_u32, 1..6_u32, 0..4_u32);
+    let hard = 0.0..0.4;
+    (select(configs()), dimensions, shape, hard).prop_filter_map(
+        "no plan",
+        |(mut config, (c, d, p), (blocks, pages, slack), hard)| {
+            config.gc.hard_free_ratio = hard;
+            fullest(&config, planes(c, 1, d, p), blocks, pages, slack)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases())]
+    #[test]
+    fn any_steps_in_any_order_keep_every_page_and_serve_every_write(
+        plan in plans(),
+        steps in vec((steps(), any::<u64>()), 0..600),
+    ) {
+        let mut device = Device::new(plan);
+        for (number, (step, salt)) in steps.into_iter().enumerate() {
+            device.step(step, salt, number as u32);
+            device.beside.naive.compare_books(&device.beside.map);
+        }
+        device.drain();
+        device.compare();
+    }
+}
+
+/// Every combination of policies, for longer.
+#[test]
+fn every_combination_of_policies_serves_every_write() {
+    let mut random = Stream::new(1, "interleaving.steps");
+    let mut all = Seen::default();
+    for config in configs() {
+        let Some(plan) = fullest(&config, planes(2, 1, 1, 2), 6, 3, 0) else {
+            panic!("no plan for {config:?}");
+        };
+        let load = LOADS[random.below(LOADS.len() as u64) as usize];
+        let mut device = Device::new(plan);
+        for number in 0..3_000 {
+            // At most 16 writes wait, as in a queue of the host.
+            let step = match random.below(14) {
+                0..3 if device.waiting.len() < 16 => Step::Write(load),
+                3 => Step::Read,
+                13 => Step::Trim,
+                4 => Step::Collect,
+                5..8 => Step::Relocate,
+                _ => Step::CarryOut,
+            };
+            device.step(step, random.bits(), number);
+            if number % 100 == 0 {
+                device.beside.naive.compare_books(&device.beside.map);
+            }
+        }
+        device.drain();
+        device.compare();
+        assert!(device.seen.collections > 10, "{:?}", device.seen);
+        all.waits += device.seen.waits;
+        all.trims += device.seen.trims;
+        all.overtaken += device.seen.overtaken;
+        all.at_once += device.seen.at_once;
+    }
+    assert!(
+        all.waits.min(all.trims).min(all.overtaken).min(all.at_once) > 1_000,
+        "{all:?}"
+    );
+}

@@ -1,0 +1,16 @@
+//! Integration tests of the crate, in one binary.
+
+mod beside;
+mod block_mapping;
+mod edge;
+mod families;
+mod ground_truth;
+mod interleaving;
+mod laws;
+mod map_in_flash;
+mod merges;
+mod naive;
+mod oracle;
+mod room;
+mod wear;
+mod write_amplification;

@@ -1,0 +1,145 @@
+//! The page map beside a naive one, on tiny devices as full as a plan allows: they agree after
+//! every few writes, the array's rules hold, and every write is carried out.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use crate::edge;
+use crate::naive;
+
+use edge::{LOADS, Load, cases, config, configs, fullest, planes, victims};
+use naive::Beside;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use wordline_ftl::allocate::Allocate;
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::instant::Instant;
+use wordline_ftl::wear::Wear;
+use wordline_ftl::{Lpn, Mapping, Plan};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Plane};
+
+/// A device and its naive twin.
+struct Pair {
+    plan: Plan,
+    device: Beside,
+    array: Array,
+}
+
+impl Pair {
+    fn new(plan: Plan) -> Self {
+        Self {
+            device: Beside::new(&plan),
+            array: Array::new(plan.layout, u32::MAX),
+            plan,
+        }
+    }
+    /// Writes a page. Under static allocation every plane then has the free blocks it is to have.
+    fn write(&mut self, page: Lpn) {
+        let mut instant = Instant::new(&mut self.device, &mut self.array, self.plan.layout);
+        if let Err(error) = instant.write(page) {
+            panic!("{error} under {:?}", self.plan);
+        }
+        if let Allocate::Static(_) = self.plan.config.allocate {
+            let planes = 0..self.plan.layout.planes();
+            let short = planes
+                .map(Plane)
+                .find(|&plane| self.device.wants_collection(plane));
+            assert_eq!(short, None, "under {:?}", self.plan);
+        }
+    }
+    fn compare(&self) {
+        self.device.naive.compare(&self.device.map, &self.array);
+    }
+    /// Writes every page once, then `writes` more, and compares after each `stride`.
+    fn run(&mut self, load: Load, writes: u32, stride: u32, random: &mut Stream) {
+        (0..self.plan.user_pages).for_each(|page| self.write(Lpn(page)));
+        self.compare();
+        for number in 0..writes {
+            let page = load.next(number, &self.device, &self.plan, random);
+            self.write(page);
+            if number % stride == stride - 1 {
+                self.compare();
+            }
+        }
+        self.compare();
+    }
+}
+
+/// All combinations, each under all loads, with enough planes for 24 different orders.
+#[test]
+fn every_combination_of_policies_agrees_with_the_naive_map() {
+    let mut random = Stream::new(1, "oracle.combinations");
+    for config in configs() {
+        for load in LOADS {
+            let plan = fullest(&config, planes(2, 2, 2, 2), 7, 2, 0).unwrap();
+            Pair::new(plan).run(load, 60, 20, &mut random);
+        }
+    }
+}
+
+/// Few planes with many small blocks, so that one plane can gather far more than its share.
+#[test]
+fn a_plane_that_filled_up_takes_part_again() {
+    let mut random = Stream::new(1, "oracle.gathering");
+    let allocate = Allocate::Dynamic(Dynamic::default());
+    for victim in victims() {
+        for own_block in [false, true] {
+            let config = config(&allocate, &victim, &Wear::default(), own_block);
+            let plan = fullest(&config, planes(2, 1, 1, 1), 14, 2, 0).unwrap();
+            Pair::new(plan).run(Load::Drain, 1_000, 10, &mut random);
+        }
+    }
+}
+
+/// A million writes in all: each victim policy, allocation kind and use of active blocks.
+#[test]
+fn a_million_writes_agree_with_the_naive_map() {
+    let mut random = Stream::new(1, "oracle.million");
+    let mut written = 0;
+    for victim in victims() {
+        for allocate in Allocate::defaults() {
+            for own_block in [false, true] {
+                let config = config(&allocate, &victim, &Wear::default(), own_block);
+                let plan = fullest(&config, planes(2, 1, 1, 1), 8, 5, 1).unwrap();
+                let mut pair = Pair::new(plan);
+                for load in LOADS {
+                    pair.run(load, 6_000, 50, &mut random);
+                    written += 6_000 + pair.plan.user_pages;
+                }
+            }
+        }
+    }
+    assert!(written >= 1_000_000, "only {written} writes");
+}
+
+/// Any policies and thresholds on any tiny device that a plan allows, full but for `slack` pages.
+fn plans() -> impl Strategy<Value = Plan> {
+    let dimensions = (1..3_u32, 1..3_u32, 1..3_u32, 1..4_u32);
+    let shape = (3..12_u32, 1..7_u32, 0..4_u32);
+    let ratios = (0.0..0.5, 0.0..0.4);
+    (select(configs()), dimensions, shape, ratios).prop_filter_map(
+        "no plan",
+        |(mut config, (c, w, d, p), (blocks, pages, slack), (start, hard))| {
+            config.gc.start_free_ratio = start;
+            config.gc.hard_free_ratio = hard;
+            fullest(&config, planes(c, w, d, p), blocks, pages, slack)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases())]
+    #[test]
+    fn whatever_a_plan_allows_works(
+        plan in plans(),
+        writes in vec((select(LOADS.as_slice()), any::<u64>()), 0..300),
+    ) {
+        let mut pair = Pair::new(plan);
+        for (number, (load, salt)) in writes.into_iter().enumerate() {
+            let mut random = Stream::new(salt, "oracle");
+            let page = load.next(number as u32, &pair.device, &pair.plan, &mut random);
+            pair.write(page);
+            pair.compare();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Integration tests of the crate, in one binary.
+
+mod array;
+mod buffer;
+mod cached_cuts;
+mod config_numbers;
+mod determinism;
+mod divisions;
+mod drives;
+mod duration;
+mod energy;
+mod limits;
+mod mixed;
+mod overload;
+mod parallelism;
+mod prepared;
+mod queueing;
+mod real_traces;
+mod reference;
+mod resume;
+mod shared;
+mod streams;
+mod timeline;
+mod warm_up;
+mod write_amplification;

@@ -1,0 +1,141 @@
+//! Does the summary say that an open loop offers more than its store serves?
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use crate::shared;
+
+/// Flash of four dies: none reads more than 20,000 pages a second (50 us each).
+const FLASH: &str = "schema = 1\nname = \"flash\"\n[ssd]\nchannels = 2\nways = 2\n\
+    [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\ndies_per_package = 1\npage_bytes = 4096\n\
+    [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
+const DISK: &str = "disk = { capacity_bytes = 67_108_864 }";
+const OVERLOADED: &str = "the input offers more than this store serves";
+const CROWDED: &str = "spent waiting for the device queue";
+
+/// Notes of a run of reads that arrive at a rate.
+fn notes(store: &str, requests: u32, arrival: &str) -> Vec<String> {
+    let load = format!("[workload]\nrequests = {requests}\nread_ratio = 1.0\narrival.{arrival}\n");
+    shared::run(format!("{store}{load}")).summary.notes
+}
+
+fn says(notes: &[String], words: &str) -> bool {
+    notes.iter().any(|note| note.contains(words))
+}
+
+/// A store of each kind, with a rate that it cannot serve and one that leaves it idle most of the time.
+fn stores() -> Vec<(String, [u32; 2])> {
+    let flash = [800_000, 1_000];
+    // No disk of the defaults positions its head in less than a millisecond, and none takes 100.
+    let disk = [10_000, 2];
+    let members = "stripe_bytes = 16384\n[[array.members]]\ncount = 2\n";
+    let cache = "[cache]\nmode = \"write-around\"\n";
+    vec![
+        (FLASH.to_owned(), flash),
+        (format!("{FLASH}[array]\n{members}"), flash),
+        (
+            format!("{FLASH}[host_side]\ncores = 2\nsubmit_ns = 0\ncomplete_ns = 0\n"),
+            flash,
+        ),
+        (format!("{FLASH}[host_side]\n"), [1_000_000, 1_000]),
+        (
+            format!("{FLASH}[host_side.architecture.bridge]\nprotocol_ns = 20_000\n"),
+            flash,
+        ),
+        (format!("schema = 1\n{DISK}\n"), disk),
+        (format!("schema = 1\n[array]\n{members}{DISK}\n"), disk),
+        (
+            format!("{FLASH}{cache}[disk]\ncapacity_bytes = 67_108_864\n"),
+            disk,
+        ),
+        (
+            format!("{FLASH}[array]\n{members}cache = {{ mode = \"write-back\" }}\n{DISK}\n"),
+            disk,
+        ),
+        (
+            format!("{FLASH}[host_side]\n{cache}[disk]\ncapacity_bytes = 67_108_864\n"),
+            disk,
+        ),
+    ]
+}
+
+#[test]
+fn an_overloaded_open_loop_is_noted_for_every_kind_of_store() {
+    for (store, [too_fast, slow]) in stores() {
+        let overloaded = notes(&store, 2_000, &format!("constant.iops = {too_fast}"));
+        assert!(says(&overloaded, OVERLOADED), "{store}: {overloaded:?}");
+        let calm = notes(&store, 2_000, &format!("constant.iops = {slow}"));
+        assert!(!says(&calm, OVERLOADED), "{store}: {calm:?}");
+    }
+}
+
+#[test]
+fn a_closed_loop_is_never_overloaded() {
+    for (store, _) in stores() {
+        let notes = notes(&store, 2_000, "closed-loop.queue_depth = 256");
+        assert!(!says(&notes, OVERLOADED), "{store}: {notes:?}");
+    }
+}
+
+/// One die under Poisson reads is an M/D/1 queue with a service time of 62.525 us, so the load that it cannot serve is known.
+#[test]
+fn the_note_follows_the_utilisation_of_a_single_server() {
+    let die = "schema = 1\n[ssd]\nchannels = 1\nways = 1\n[nand.geometry]\ndies_per_package = 1\n";
+    for (load, expected) in [
+        (0.7, false),
+        (0.9, false),
+        (1.15, true),
+        (1.5, true),
+        (8.0, true),
+    ] {
+        let iops = load / 62.525e-6;
+        let notes = notes(die, 20_000, &format!("poisson.iops = {iops}"));
+        assert_eq!(says(&notes, OVERLOADED), expected, "{load}: {notes:?}");
+    }
+}
+
+#[test]
+fn a_short_burst_is_no_overload() {
+    for (store, [too_fast, _]) in stores() {
+        let notes = notes(&store, 900, &format!("constant.iops = {too_fast}"));
+        assert!(!says(&notes, OVERLOADED), "{store}: {notes:?}");
+    }
+    // The wait for the device's queue is noted all the same.
+    let notes = notes(FLASH, 900, "constant.iops = 1_000_000");
+    assert!(says(&notes, CROWDED), "{notes:?}");
+}
+
+#[test]
+fn the_note_has_the_numbers_of_the_run() {
+    let summary = shared::run(format!(
+        "{FLASH}[workload]\nrequests = 5_001\nread_ratio = 1.0\narrival.constant.iops = 1_000_000\n"
+    ))
+    .summary;
+    let served = format!(
+        "5,001 requests arrived in 0.005 s and were served in {:.3} s",
+        summary.time.last_completion_s
+    );
+    assert!(says(&summary.notes, &served), "{:?}", summary.notes);
+    assert!(
+        says(&summary.notes, "workload.arrival"),
+        "{:?}",
+        summary.notes
+    );
+}
+
+/// Two streams meet in one device: one by the clock, too fast, and one that waits for its answers.
+#[test]
+fn the_note_names_the_stream() {
+    let stream = |name: &str, arrival: &str| {
+        format!(
+            "[[streams]]\nname = \"{name}\"\n[streams.workload]\nrequests = 3_000\nread_ratio = 1.0\narrival.{arrival}\n"
+        )
+    };
+    let both = stream("fast", "constant.iops = 1_000_000")
+        + &stream("patient", "closed-loop.queue_depth = 4");
+    let notes = shared::run(format!("{FLASH}{both}")).summary.notes;
+    let overloaded: Vec<_> = notes
+        .iter()
+        .filter(|note| note.contains(OVERLOADED))
+        .collect();
+    assert_eq!(overloaded.len(), 1, "{notes:?}");
+    assert!(overloaded[0].starts_with("Stream fast: "), "{notes:?}");
+}

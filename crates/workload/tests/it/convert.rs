@@ -1,0 +1,368 @@
+//! Conversions there and back.
+#![allow(clippy::unwrap_used)] // in helpers of the tests
+
+use crate::shared;
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use shared::real;
+use wordline_kernel::Time;
+use wordline_workload::convert::{
+    Cancellation, Conversion, TraceWriter, convert, convert_trace, convert_until,
+};
+use wordline_workload::stat::{IdleRule, stat_trace};
+use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
+
+/// Requests of the first `kinds` of: reads, writes, trims, flushes, durable writes.
+fn requests(tick_ps: u64, unit: u64, kinds: i32) -> impl Strategy<Value = Vec<Request>> {
+    let op = 0..kinds;
+    let row = (
+        0_u64..1_000_000,
+        op,
+        0_u64..1 << 40,
+        1_u64..1 << 20,
+        0_u32..3,
+    );
+    prop::collection::vec(row, 1..100).prop_map(move |rows| {
+        let mut arrival = 0;
+        let first = |index: usize| index == 0;
+        let request =
+            |(index, (gap, op, offset, bytes, volume)): (usize, (u64, i32, u64, u64, u32))| {
+                arrival += if first(index) { 0 } else { gap * tick_ps };
+                let fua = op == 4;
+                let op = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::Write][op as usize];
+                let range = if op == Op::Flush {
+                    (0, 0)
+                } else {
+                    (offset * unit, bytes * unit)
+                };
+                Request {
+                    arrival: Time::from_ps(arrival),
+                    offset: range.0,
+                    bytes: range.1,
+                    volume,
+                    op,
+                    fua,
+                }
+            };
+        rows.into_iter().enumerate().map(request).collect()
+    })
+}
+
+fn write(path: &Path, format: Format, requests: &[Request]) -> Result<Conversion, WorkloadError> {
+    let mut writer = TraceWriter::create(path, format, true)?;
+    requests
+        .iter()
+        .try_for_each(|request| writer.write(request))?;
+    writer.finish()
+}
+
+fn read(path: &Path, format: Option<Format>) -> Result<Vec<Request>, WorkloadError> {
+    let options = TraceOptions {
+        format,
+        ..TraceOptions::as_recorded()
+    };
+    let mut trace = Trace::open(&[path], &options)?;
+    let mut requests = Vec::new();
+    while let Some(request) = trace.next_request()? {
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+/// Volumes renumbered in order of appearance, as fio's files are.
+fn by_appearance(requests: &[Request]) -> Vec<Request> {
+    let mut seen = Vec::new();
+    let mut renumbered = requests.to_vec();
+    for request in &mut renumbered {
+        let known = seen.iter().position(|volume| *volume == request.volume);
+        let volume = known.unwrap_or(seen.len());
+        if known.is_none() {
+            seen.push(request.volume);
+        }
+        request.volume = volume as u32;
+    }
+    renumbered
+}
+
+fn round_trip(format: Format, name: &str, requests: &[Request]) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    let done = write(&path, format, requests).unwrap();
+    assert_eq!((done.written, done.left_out), (requests.len() as u64, 0));
+    assert_eq!(read(&path, Some(format)).unwrap(), requests, "{format}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn our_own_format_loses_nothing(requests in requests(1, 1, 5)) {
+        round_trip(Format::Wordline, "x.csv.zst", &requests);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.csv.gz");
+        prop_assert!(write(&path, Format::Wordline, &requests).unwrap().notes.is_empty());
+        prop_assert_eq!(read(&path, None).unwrap(), requests);
+    }
+
+    #[test]
+    fn others_keep_what_they_can_state(
+        nano in requests(1_000, 512, 2),
+        filetime in requests(100_000, 1, 2),
+        alibaba in requests(1_000_000, 1, 2),
+        micro in requests(1_000_000, 1, 4),
+    ) {
+        round_trip(Format::Alibaba, "x.csv", &alibaba);
+        round_trip(Format::Mqsim, "x", &nano);
+        round_trip(Format::Disksim, "x.gz", &nano);
+        round_trip(Format::Spc, "x.spc", &nano);
+        round_trip(Format::Msr, "x.csv", &filetime);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.iolog");
+        write(&path, Format::FioIolog, &micro).unwrap();
+        prop_assert_eq!(read(&path, None).unwrap(), by_appearance(&micro));
+    }
+}
+
+/// A file is packed as its name says, told by the first bytes that each archive's definition demands.
+#[test]
+fn files_are_packed_as_they_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let request = Request {
+        arrival: Time::ZERO,
+        offset: 0,
+        bytes: 512,
+        volume: 0,
+        op: Op::Read,
+        fua: false,
+    };
+    let starts: [(&str, &[u8]); 5] = [
+        ("x.csv", b"time_ns"),
+        ("x.csv.gz", b"\x1f\x8b"),
+        ("x.csv.bz2", b"BZh"),
+        ("x.csv.xz", b"\xfd7zXZ\0"),
+        ("x.csv.zst", b"\x28\xb5\x2f\xfd"),
+    ];
+    for (name, start) in starts {
+        let path = directory.path().join(name);
+        write(&path, Format::Wordline, &[request]).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(start), "{name}");
+        assert_eq!(read(&path, None).unwrap(), [request], "{name}");
+    }
+}
+
+#[test]
+fn losses_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.mqsim");
+    let request = |ps, offset, op| Request {
+        arrival: Time::from_ps(ps),
+        offset,
+        bytes: 512,
+        volume: 0,
+        op,
+        fua: false,
+    };
+    let requests = [
+        request(0, 0, Op::Read),
+        Request {
+            fua: true,
+            ..request(1_500, 256, Op::Write)
+        },
+        request(2_000, 0, Op::Trim),
+        request(3_000, 0, Op::Trim),
+        Request {
+            bytes: 0,
+            ..request(3_000, 0, Op::Flush)
+        },
+    ];
+    let done = write(&path, Format::Mqsim, &requests).unwrap();
+    assert_eq!((done.written, done.left_out), (2, 3));
+    assert_eq!(
+        done.notes,
+        [
+            "trims left out: 2; mqsim knows reads and writes only",
+            "flushes left out: 1; mqsim knows reads and writes only",
+            "durable writes (FUA) written as plain ones: 1; mqsim cannot tell them",
+            "times rounded down to the resolution of mqsim: 1",
+            "requests expanded to the whole sectors of 512 bytes that mqsim counts in: 1",
+        ]
+    );
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        "0 0 0 1 1\n1 0 0 2 0\n"
+    );
+}
+
+#[test]
+fn a_file_appears_when_it_is_finished_and_not_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    std::fs::write(&path, "what was there").unwrap();
+    let mut bad = Trace::from_bytes(
+        "bad.csv",
+        b"1,hm,0,Read,0,512,1\n2,hm,0,Read,0,512,1\nrubbish\n".to_vec(),
+        &TraceOptions::as_recorded(),
+    )
+    .unwrap();
+    let error = convert(&mut bad, &path, Format::Wordline).unwrap_err();
+    assert!(error.to_string().starts_with("bad.csv:3: "), "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "what was there");
+    let names = std::fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(names, 1, "nothing is left behind");
+}
+
+/// A source that is stopped from outside when its second request is wanted, as by Ctrl-C during a read.
+struct Stopped<'a>(Trace, &'a dyn Fn());
+
+impl Source for Stopped<'_> {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        let request = self.0.next_request();
+        (self.1)();
+        request
+    }
+    fn fraction(&self) -> Option<f64> {
+        None
+    }
+    fn timed(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_conversion_that_is_stopped_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    let stop = Cancellation::default();
+    let left = || std::fs::read_dir(directory.path()).unwrap().count();
+    let now = || {
+        if left() > 0 {
+            assert!(stop.stop());
+            assert_eq!(left(), 0, "at once, not when the next request comes");
+        }
+    };
+    let trace = Trace::from_bytes(
+        "two.csv",
+        b"1,hm,0,Read,0,512,1\n2,hm,0,Read,0,512,1\n".to_vec(),
+        &TraceOptions::as_recorded(),
+    );
+    let mut source = Stopped(trace.unwrap(), &now);
+    let error = convert_until(&mut source, &path, Format::Wordline, &stop).unwrap_err();
+    assert!(error.to_string().contains("stopped"), "{error}");
+    assert_eq!(left(), 0);
+}
+
+#[test]
+fn a_conversion_that_is_finished_cannot_be_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    let stop = Cancellation::default();
+    let mut trace = Trace::from_bytes(
+        "one.csv",
+        b"1,hm,0,Read,0,512,1\n".to_vec(),
+        &TraceOptions::as_recorded(),
+    )
+    .unwrap();
+    convert_until(&mut trace, &path, Format::Wordline, &stop).unwrap();
+    assert!(!stop.stop());
+    assert!(path.exists());
+}
+
+#[test]
+fn what_cannot_be_written_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let create = |path: &Path, format| TraceWriter::create(path, format, true).err().unwrap();
+    let path = directory.path().join("absent").join("x.csv");
+    let error = create(&path, Format::Msr).to_string();
+    let name = path.display();
+    assert_eq!(
+        error,
+        format!("{name}: the file cannot be written: it does not exist; choose another place")
+    );
+    assert_eq!(
+        create(Path::new("x.srt"), Format::Srt).to_string(),
+        "x.srt: traces cannot be written in the format srt; \
+         choose wordline, fio-iolog, msr, spc, alibaba, disksim, mqsim"
+    );
+}
+
+/// A trace without time stamps becomes an iolog of version 2, and comes back untimed.
+#[test]
+fn the_arc_trace_survives_as_an_iolog() {
+    let Some(path) = real("arc-P3.lis.gz") else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("p3.iolog.zst");
+    let mut trace = Trace::open(&[&path], &TraceOptions::as_recorded()).unwrap();
+    let done = convert(&mut trace, &out, Format::FioIolog).unwrap();
+    assert_eq!((done.written, done.notes.len()), (238_578, 0));
+    assert_eq!(read(&out, None).unwrap(), read(&path, None).unwrap());
+    assert!(
+        !Trace::open(&[out], &TraceOptions::default())
+            .unwrap()
+            .timed()
+    );
+}
+
+/// The discards of a file system survive in our own format and in an iolog, and are left out of spc.
+#[test]
+fn discards_of_fillrandom_are_kept_where_they_can_be() {
+    let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
+        return;
+    };
+    let options = TraceOptions {
+        time_gaps: "cut=1s".parse().unwrap(), // 20 time stamps are wrapped
+        ..TraceOptions::as_recorded()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    for (format, kept) in [
+        (Format::Wordline, 2_057),
+        (Format::FioIolog, 2_057),
+        (Format::Spc, 0),
+    ] {
+        let out = directory.path().join(format.name());
+        let mut trace = Trace::open(&[&path], &options).unwrap();
+        let done = convert(&mut trace, &out, format).unwrap();
+        assert_eq!(done.left_out, 2_057 - kept, "{format}");
+        let trims = read(&out, Some(format)).unwrap();
+        let trims = trims.iter().filter(|request| request.op == Op::Trim);
+        assert_eq!(trims.count() as u64, kept, "{format}");
+    }
+}
+
+/// What was done to the records on their way is said, by conversions and statistics alike.
+#[test]
+fn what_was_done_to_the_records_is_said() {
+    let text =
+        "1000000000 0 0 8 1\n0 0 8 8 1\nrubbish\n3000000000 0 16 8 1\n600000000000 0 24 8 1\n";
+    let options = |order: &str| {
+        let mut options = TraceOptions::as_recorded();
+        let words = [
+            ("format", "mqsim"),
+            ("on_bad_line", "skip"),
+            ("time_order", order),
+            ("time_gaps", "cut=10s"),
+        ];
+        for (key, word) in words {
+            options.set(key, word).unwrap();
+        }
+        options
+    };
+    let skipped = "1 bad lines were skipped; the first: t:3: column 1: the time stamp is `rubbish`, \
+                   not a whole number; correct it, or pass --on-bad-line skip";
+    let sorted = "1 requests were out of order and were sorted by time.";
+    let clamped = "1 requests were earlier than the one before and got its time.";
+    let cut = "1 gaps between time stamps were changed by --time-gaps: 587.000 s were taken from \
+               gaps, 0.000 s added.";
+    let directory = tempfile::tempdir().unwrap();
+    for (order, ordered) in [("sort", sorted), ("clamp", clamped)] {
+        let open = || Trace::from_bytes("t", text.as_bytes(), &options(order)).unwrap();
+        let out = directory.path().join("out");
+        let done = convert_trace(&mut open(), &out, Format::Wordline).unwrap();
+        assert_eq!(done.notes, [skipped, ordered, cut]);
+        let stat = stat_trace(&mut open(), IdleRule::default()).unwrap();
+        assert_eq!(stat.notes, done.notes);
+    }
+}
