@@ -10,12 +10,13 @@ from wordline_studies import STUDIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# Specification pages are reached from the index of their own folder.
+# Their pages are reached from the index of the folder.
+INDEXED = ("spec", "decisions")
 PAGES = {
     str(page.relative_to(DOCS))
     for page in DOCS.rglob("*.md")
-    if page.name != "index.md" and "spec" not in page.parts
-} | {"spec/index.md"}
+    if page.name != "index.md" and not set(INDEXED) & set(page.parts)
+} | {f"{folder}/index.md" for folder in INDEXED}
 
 
 @pytest.mark.parametrize("page", ["docs/index.md", "mkdocs.yml"])
@@ -24,6 +25,13 @@ def test_every_page_is_listed(page: str) -> None:
     listed = set(re.findall(r"[\w/-]+\.md", text))
     assert PAGES - listed == set()
     assert {name for name in listed if not (DOCS / name).exists()} == set()
+
+
+@pytest.mark.parametrize("page", ["docs/decisions/index.md", "mkdocs.yml"])
+def test_every_decision_is_listed(page: str) -> None:
+    text = (ROOT / page).read_text()
+    records = {one.name for one in (DOCS / "decisions").glob("*.md")} - {"index.md"}
+    assert records - {Path(name).name for name in re.findall(r"[\w/-]+\.md", text)} == set()
 
 
 def test_the_first_commands_of_the_readme_need_no_other_trace() -> None:
