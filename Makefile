@@ -64,7 +64,7 @@ bench: setup ## work per CPU second, what the machine allows, and the last run (
 	$(BIN)/wordline bench --trace $(TRACE) --record out/bench.json
 
 bench-gate: $(BIN)/gungraun-runner ## instruction counts against their ceilings; needs valgrind
-	$(CARGO) bench --quiet $(MODEL) --bench '*'
+	$(CARGO) bench --quiet --workspace --bench '*'
 
 growth: setup ## whether the cost of a request stays flat as things grow; 20 minutes
 	$(BIN)/wordline growth

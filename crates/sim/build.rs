@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use twox_hash::XxHash64;
 
 fn main() -> io::Result<()> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    // Relative to the package, where Cargo runs this: a copy of the sources elsewhere is the same build.
+    let crates = Path::new("..");
     let mut sources = Vec::new();
-    for one in fs::read_dir(&crates)? {
+    for one in fs::read_dir(crates)? {
         let folder = one?.path().join("src");
         println!("cargo:rerun-if-changed={}", folder.display());
         find(&folder, &mut sources)?;
@@ -20,7 +21,7 @@ fn main() -> io::Result<()> {
     sources.sort();
     let mut hash = XxHash64::with_seed(0);
     for source in sources {
-        let name = source.strip_prefix(&crates).unwrap_or(&source);
+        let name = source.strip_prefix(crates).unwrap_or(&source);
         hash.write(name.as_os_str().as_encoded_bytes());
         hash.write(&fs::read(&source)?);
     }

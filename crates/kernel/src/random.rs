@@ -1,7 +1,7 @@
 //! Named random streams.
 
-use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// A stream of random numbers that depends on nothing but a seed and a name.
