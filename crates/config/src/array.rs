@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-use wordline_device::config::{Buffer, Host, Ssd};
+use wordline_ssd::config::{Buffer, Host, Ssd};
 
 use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};
@@ -91,7 +91,7 @@ pub struct Member {
     pub cache: Option<wordline_flash_cache::Config>,
     /// The hard disk that it is, or that stands behind its cache, as in `[disk]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disk: Option<wordline_disk::Config>,
+    pub disk: Option<wordline_hdd::Config>,
     /// What happens to it before the run, as in `[precondition]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,

@@ -1,8 +1,8 @@
 //! What single operations of flash and disks take, for models that weigh one against the other.
 
-use wordline_disk::SECTOR_BYTES;
-use wordline_disk::extent::Extent;
-use wordline_disk::model::Mechanism;
+use wordline_hdd::SECTOR_BYTES;
+use wordline_hdd::extent::Extent;
+use wordline_hdd::model::Mechanism;
 use wordline_kernel::{Stream, Time};
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
@@ -24,7 +24,7 @@ pub struct FlashCosts {
 }
 
 /// Of a flash device.
-pub fn of_flash(flash: &wordline_device::Plan) -> FlashCosts {
+pub fn of_flash(flash: &wordline_ssd::Plan) -> FlashCosts {
     let (chains, per_block) = (&flash.part.chains, flash.part.layout.pages_per_block);
     let mean = |operation| {
         let of = |offset| chains.unloaded(operation, offset).as_us();
@@ -44,7 +44,7 @@ pub fn of_flash(flash: &wordline_device::Plan) -> FlashCosts {
 }
 
 /// Of the flash of a cache and of what lies behind it: of the first disk there, or of the first SSD where there is none.
-pub(crate) fn of_tiers(flash: &wordline_device::Plan, backing: &Store) -> Costs {
+pub(crate) fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> Costs {
     if let Some(leaf) = backing.disks().first() {
         return costs(flash, leaf.disk);
     }
@@ -58,7 +58,7 @@ pub(crate) fn of_tiers(flash: &wordline_device::Plan, backing: &Store) -> Costs 
 }
 
 /// Of a flash device and of an idle disk, with its controller, for pages of the flash.
-pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs {
+pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     let page_bytes = u64::from(flash.page_bytes);
     before(
         flash,
@@ -67,7 +67,7 @@ pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs
     )
 }
 
-fn before(flash: &wordline_device::Plan, disk_read_us: f64, disk_write_us: f64) -> Costs {
+fn before(flash: &wordline_ssd::Plan, disk_read_us: f64, disk_write_us: f64) -> Costs {
     let FlashCosts {
         read_us,
         program_us,
@@ -86,7 +86,7 @@ fn before(flash: &wordline_device::Plan, disk_read_us: f64, disk_write_us: f64) 
 
 /// The mean time in which an idle disk reads or writes a page, with what its controller takes: over accesses at random places,
 /// some time after each other, so that platters stand anywhere. Microseconds.
-pub fn of_disk(disk: &wordline_disk::Plan, page_bytes: u64, write: bool) -> f64 {
+pub fn of_disk(disk: &wordline_hdd::Plan, page_bytes: u64, write: bool) -> f64 {
     let mut model = disk.model.clone();
     let sectors = page_bytes.div_ceil(SECTOR_BYTES);
     let places = (disk.capacity_bytes / SECTOR_BYTES / sectors).max(1);

@@ -26,7 +26,6 @@ pub mod streams;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::Composition;
 use wordline_kernel::slot::Member;
@@ -34,6 +33,7 @@ use wordline_nand::{
     Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, SlcMode, Suspend, Timing,
 };
 use wordline_reliability::Programming;
+use wordline_ssd::config::{Buffer, Host, Ssd};
 use wordline_workload::generate;
 
 pub use array::Array;
@@ -81,10 +81,10 @@ pub struct Config {
     pub cache: Option<wordline_flash_cache::Config>,
     /// A hard disk: the store itself, or what lies behind `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disk: Option<wordline_disk::Config>,
+    pub disk: Option<wordline_hdd::Config>,
     /// The host side of the store: workers, cores, a bridge or flash software. Without it the host takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub host_side: Option<wordline_host::Config>,
+    pub host_side: Option<wordline_host_cpu::Config>,
     /// Several devices in place of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
@@ -354,8 +354,8 @@ pub fn policies() -> Vec<Member> {
         wordline_io_scheduler::Scheduler::members(),
         wordline_reliability::Ecc::members(),
         wordline_cache::Replacement::members(),
-        wordline_buffer::ReadAhead::members(),
-        wordline_buffer::Flush::members(),
+        wordline_dram_buffer::ReadAhead::members(),
+        wordline_dram_buffer::Flush::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),
@@ -369,10 +369,10 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::trim::Frees::members(),
         wordline_flash_cache::admission::Admission::members(),
         wordline_partition::Partition::members(),
-        wordline_disk::Model::members(),
-        wordline_disk::queue::Policy::members(),
-        wordline_host::Architecture::members(),
-        wordline_host::Mapping::members(),
+        wordline_hdd::Model::members(),
+        wordline_hdd::queue::Policy::members(),
+        wordline_host_cpu::Architecture::members(),
+        wordline_host_cpu::Mapping::members(),
         replay::Mode::members(),
         generate::Pattern::members(),
         generate::Arrival::members(),

@@ -1,11 +1,11 @@
 //! What a configuration means, checked.
 
 use std::num::NonZeroU32;
+use wordline_array::AddressMap;
 use wordline_ftl::allocate::Dimensions;
 use wordline_host_link::Class;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry};
-use wordline_store::AddressMap;
 use wordline_workload::{Disk, generate};
 
 /// A run that can be simulated: every number checked, nothing left to decide.
@@ -16,7 +16,7 @@ pub struct Plan {
     /// What serves the requests.
     pub store: Store,
     /// The host side of it, if that takes time.
-    pub host_side: Option<wordline_host::Config>,
+    pub host_side: Option<wordline_host_cpu::Config>,
     /// When the requests of a trace are issued; a generated workload has its own clock.
     pub replay: Replay,
     /// The time series.
@@ -65,7 +65,7 @@ pub struct HardDisk {
     /// Name of the configuration that describes it.
     pub name: String,
     /// What it is.
-    pub disk: wordline_disk::Plan,
+    pub disk: wordline_hdd::Plan,
 }
 
 /// Flash in front of another store.
@@ -87,7 +87,7 @@ pub struct DiskLeaf<'a> {
     /// The disks of a trace (its volumes) that it holds.
     pub volumes: &'a [u32],
     /// What it is.
-    pub disk: &'a wordline_disk::Plan,
+    pub disk: &'a wordline_hdd::Plan,
 }
 
 impl<'a> DiskLeaf<'a> {
@@ -116,7 +116,7 @@ pub struct Ssd {
     /// Voltages and currents.
     pub energy: Energy,
     /// The device, for a host with one stream; see [`Ssd::device`].
-    pub device: wordline_device::Plan,
+    pub device: wordline_ssd::Plan,
     /// What happens before the run.
     pub precondition: Precondition,
     /// Seed of its random streams.
@@ -483,7 +483,7 @@ impl Store {
         }
     }
 
-    /// How many numbers its devices have at most ([`wordline_store::Store`]); some may have none.
+    /// How many numbers its devices have at most ([`wordline_array::Store`]); some may have none.
     pub(crate) fn numbers(&self) -> u64 {
         match self {
             Self::Ssd(_) | Self::Disk(_) => 1,
@@ -537,7 +537,7 @@ pub struct Leaf<'a> {
     pub name: String,
     /// The disks of a trace that it holds, all of each or its part of them.
     pub disks: &'a [u32],
-    /// How the store numbers it ([`wordline_store::Store`]).
+    /// How the store numbers it ([`wordline_array::Store`]).
     pub number: u32,
     /// Whether it stands behind a cache.
     pub is_behind: bool,
@@ -604,8 +604,8 @@ impl Ssd {
     }
 
     /// The device, which serves `streams`.
-    pub fn device(&self, streams: &[Stream]) -> wordline_device::Plan {
-        wordline_device::Plan {
+    pub fn device(&self, streams: &[Stream]) -> wordline_ssd::Plan {
+        wordline_ssd::Plan {
             streams: streams.iter().map(Stream::at_the_interface).collect(),
             ..self.device.clone()
         }

@@ -10,7 +10,7 @@ use super::keys::{self, Key, Kind};
 use super::presets::{self, Preset};
 use super::{load, policies};
 
-const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-sim --test it reference` renews it. -->\n";
+const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-runner --test it reference` renews it. -->\n";
 
 /// A row of a reference page that lists quantities.
 #[derive(Clone, Debug, PartialEq, Eq)]

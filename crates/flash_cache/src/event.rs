@@ -8,21 +8,21 @@ use wordline_block::{
     ArrayObservation, BeyondEnd, Failure, Member, MemberObservation, Nested, Parts, PowerCut,
     Request,
 };
-use wordline_device::DeviceError;
 use wordline_kernel::Digest;
+use wordline_ssd::DeviceError;
 
 /// An event of one of the two tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event<B> {
     /// Of the flash.
-    Flash(wordline_device::Event),
+    Flash(wordline_ssd::Event),
     /// Of the store below.
     Backing(B),
 }
 
 impl<B> Default for Event<B> {
     fn default() -> Self {
-        Self::Flash(wordline_device::Event::default())
+        Self::Flash(wordline_ssd::Event::default())
     }
 }
 
@@ -107,7 +107,7 @@ pub struct Holding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<B> {
     /// In the flash, whose addresses are those of entries.
-    Flash(wordline_device::Observation),
+    Flash(wordline_ssd::Observation),
     /// In the store below.
     Backing(B),
     /// A request has come in.

@@ -32,12 +32,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
-use wordline_device::Ssd;
 use wordline_ftl::{Lpn, OwnedMap};
 use wordline_host_link::Interface;
 use wordline_kernel::memory::Table as MemoryTable;
 use wordline_kernel::{Context, EventQueue, Probe, Since, Time};
 use wordline_partition::Partitioning;
+use wordline_ssd::Ssd;
 
 use admission::Filter;
 pub use config::Config;
@@ -122,7 +122,7 @@ struct Counted {
 /// What the tiers schedule.
 #[derive(Clone, Debug)]
 struct Scheduled<B: BlockDevice> {
-    flash: EventQueue<wordline_device::Event>,
+    flash: EventQueue<wordline_ssd::Event>,
     backing: EventQueue<B::Event>,
 }
 
@@ -147,14 +147,14 @@ type Instant<'a, 'c, B, P> = &'a mut Context<'c, Event<<B as BlockDevice>::Event
 /// Tells the probe what is heard of the flash.
 struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
 
-impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_device::Observation> for OfFlash<'_, P, O> {
+impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfFlash<'_, P, O> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
     #[inline(always)]
     fn hears_pieces(&self) -> bool {
         self.0.hears_pieces()
     }
     #[inline]
-    fn observe(&mut self, now: Time, heard: wordline_device::Observation) {
+    fn observe(&mut self, now: Time, heard: wordline_ssd::Observation) {
         self.0.observe(now, Observation::Flash(heard));
     }
 }
@@ -177,8 +177,8 @@ impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
 impl<B: BlockDevice> Cached<B> {
     /// An empty cache of `device`, whose translation layer is its plan's, before `backing`. The cache is in the controller: it
     /// reaches the flash through no interface, and bounds the requests itself.
-    pub fn new(plan: &Plan, device: &wordline_device::Plan, backing: B) -> Self {
-        let device = &wordline_device::Plan {
+    pub fn new(plan: &Plan, device: &wordline_ssd::Plan, backing: B) -> Self {
+        let device = &wordline_ssd::Plan {
             interface: Interface::default(),
             queue_depth: u32::MAX,
             buffer: None,
@@ -318,8 +318,8 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, P>,
         act: impl FnOnce(
             &mut Flash,
-            &mut Context<'_, wordline_device::Event, OfFlash<'_, P, B::Observation>>,
-        ) -> std::result::Result<T, wordline_device::DeviceError>,
+            &mut Context<'_, wordline_ssd::Event, OfFlash<'_, P, B::Observation>>,
+        ) -> std::result::Result<T, wordline_ssd::DeviceError>,
     ) -> Result<T, B> {
         let mut probe = OfFlash(&mut *cx.probe, PhantomData);
         let queue = &mut self.scheduled.flash;

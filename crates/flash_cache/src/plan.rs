@@ -58,18 +58,18 @@ impl Plan {
     /// The flash of a cache, of a device as it would be by itself; an error of the key to change if it has no room.
     pub fn flash(
         config: &Config,
-        device: wordline_device::Plan,
-    ) -> Result<wordline_device::Plan, PlanError> {
+        device: wordline_ssd::Plan,
+    ) -> Result<wordline_ssd::Plan, PlanError> {
         let ftl = if config.block_summaries {
             device.ftl.with_summaries()?
         } else {
             device.ftl
         };
-        Ok(wordline_device::Plan { ftl, ..device })
+        Ok(wordline_ssd::Plan { ftl, ..device })
     }
     /// A cache in a translation layer, that of [`Plan::flash`]. It holds as many pages as the over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of all others
     /// can be suspected.
-    pub fn new(config: &Config, device: &wordline_device::Plan, costs: Costs) -> Self {
+    pub fn new(config: &Config, device: &wordline_ssd::Plan, costs: Costs) -> Self {
         let ftl = &device.ftl;
         let pages = ftl.layout.pages();
         let per_block = ftl.layout.pages_per_block;

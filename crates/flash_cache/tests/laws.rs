@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use wordline_block::{BlockDevice, Event as _, Op, Request};
-use wordline_disk::Disk;
 use wordline_flash_cache::{Cached, Config, Event, Observation, Plan};
 use wordline_ftl::allocate::Dimensions;
+use wordline_hdd::Disk;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
@@ -29,7 +29,7 @@ impl Shape {
     fn pages(self) -> u32 {
         self.blocks * PAGES_PER_BLOCK
     }
-    fn device(self, reclaim: &str) -> wordline_device::Plan {
+    fn device(self, reclaim: &str) -> wordline_ssd::Plan {
         let geometry = Geometry {
             dies_per_package: 1,
             planes_per_die: 1,
@@ -55,7 +55,7 @@ impl Shape {
         });
         let ftl: wordline_ftl::Config = serde_json::from_value(ftl).unwrap();
         let layout = Layout::new(&geometry, 1).unwrap();
-        wordline_device::Plan {
+        wordline_ssd::Plan {
             part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
             read_ahead: None,
             first_read_pages: 0,
@@ -81,9 +81,9 @@ struct Heard {
     erases: u64,
 }
 
-impl Probe<Observation<wordline_disk::Observation>> for Heard {
-    fn observe(&mut self, _now: Time, heard: Observation<wordline_disk::Observation>) {
-        use wordline_device::Observation as OfFlash;
+impl Probe<Observation<wordline_hdd::Observation>> for Heard {
+    fn observe(&mut self, _now: Time, heard: Observation<wordline_hdd::Observation>) {
+        use wordline_ssd::Observation as OfFlash;
         match heard {
             Observation::Flash(OfFlash::PagesWritten { pages }) => {
                 self.programs += u64::from(pages);
@@ -100,7 +100,7 @@ impl Probe<Observation<wordline_disk::Observation>> for Heard {
 /// A store, its clock, and the digest of its events.
 struct Run {
     store: Cached<Disk>,
-    queue: EventQueue<Event<wordline_disk::Event>>,
+    queue: EventQueue<Event<wordline_hdd::Event>>,
     heard: Heard,
     now: Time,
     digest: Digest,
@@ -114,7 +114,7 @@ impl Run {
     fn with(shape: Shape, reclaim: &str, table: Value, most_suspected: Option<u32>) -> Self {
         let config: Config = serde_json::from_value(table).unwrap();
         let device = shape.device(reclaim);
-        let disk = wordline_disk::Plan::new(&wordline_disk::Config::default()).unwrap();
+        let disk = wordline_hdd::Plan::new(&wordline_hdd::Config::default()).unwrap();
         let plan = Plan::new(&config, &device, Costs::PUBLISHED);
         let plan = Plan {
             most_suspected: most_suspected.unwrap_or(plan.most_suspected),

@@ -23,7 +23,7 @@ use wordline_config::presets;
 use wordline_kernel::Time;
 use wordline_kernel::memory::is_short;
 use wordline_observe::Table;
-use wordline_sim::{Done, JobError, Phase, Progress, RunSpec, TimelineOptions};
+use wordline_runner::{Done, JobError, Phase, Progress, RunSpec, TimelineOptions};
 use wordline_workload::convert::{Cancellation, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
@@ -486,13 +486,13 @@ fn preset_text(name: &str) -> Option<&'static str> {
 /// Names of all tables that a run may leave.
 #[pyfunction]
 fn tables() -> Vec<&'static str> {
-    wordline_sim::TABLES.to_vec()
+    wordline_runner::TABLES.to_vec()
 }
 
 /// The metrics of a summary, as JSON.
 #[pyfunction]
 fn metrics() -> String {
-    let all = wordline_sim::metrics::all().into_iter().map(|metric| {
+    let all = wordline_runner::metrics::all().into_iter().map(|metric| {
         json!({
             "name": metric.name,
             "unit": metric.unit,

@@ -1,6 +1,6 @@
 //! The end of memory.
 //!
-//! What a run takes is told before it begins (`wordline_sim::memory`), and large tables are asked for
+//! What a run takes is told before it begins (`wordline_runner::memory`), and large tables are asked for
 //! in a way that can be refused. What grows during a run cannot be: Rust ends the process where memory
 //! is refused. So a reserve is kept. When memory is refused for the first time the reserve is given back,
 //! and the work that hears of it ([`wordline_kernel::memory::is_short`]) ends itself with what it has.
@@ -15,7 +15,7 @@ use serde_json::json;
 use wordline_config::{Loaded, plan};
 use wordline_kernel::memory::{is_asking, is_dense, set_short};
 use wordline_memory::Limits;
-use wordline_sim::memory::{Checks, estimate};
+use wordline_runner::memory::{Checks, estimate};
 
 use crate::fail;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use wordline_sim::simulation::CheckpointOptions;
-use wordline_sim::{JobError, Progress, state};
+use wordline_runner::simulation::CheckpointOptions;
+use wordline_runner::{JobError, Progress, state};
 
 use crate::{Raised, fail, memory, option, spec, tell};
 use wordline_kernel::memory::is_short;

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PowerCut};
-use wordline_device::Programmed;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::Operation;
 use wordline_observe::{Merge, Tally};
+use wordline_ssd::Programmed;
 
 /// What is counted of the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,8 +155,8 @@ pub struct BufferCounts {
 
 impl BufferCounts {
     #[inline]
-    pub(super) fn hear(&mut self, heard: wordline_buffer::Observation) {
-        use wordline_buffer::Observation;
+    pub(super) fn hear(&mut self, heard: wordline_dram_buffer::Observation) {
+        use wordline_dram_buffer::Observation;
         match heard {
             Observation::Accessed { op, hit } => {
                 let counts = if hit {

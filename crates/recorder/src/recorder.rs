@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use wordline_block::{Op, Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
-use wordline_device::Observation;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::GcKind;
 use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
+use wordline_ssd::Observation;
 
 /// Most intervals of an automatic width whose longest response times are told.
 pub(super) const WORST_INTERVALS: usize = 64;

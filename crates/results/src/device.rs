@@ -1,9 +1,9 @@
 //! SSDs at the end of a run.
 
-use wordline_device::precondition::Preconditioned;
-use wordline_device::{Activity, ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, Usage};
 use wordline_ftl::{MapCache, Mapping};
 use wordline_nand::Cause;
+use wordline_ssd::precondition::Preconditioned;
+use wordline_ssd::{Activity, ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, Usage};
 
 /// What a device is like at the end of a run.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
-use wordline_device::precondition::Preconditioned;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::instant::FlashOps;
 use wordline_kernel::{Time, since};
+use wordline_ssd::precondition::Preconditioned;
 
 use crate::device::Device;
 use wordline_config::Plan;
@@ -29,11 +29,11 @@ pub struct Outcome {
     /// The flash at the end: the single SSD, the members, the flash of caches.
     pub devices: Vec<Device>,
     /// What each disk has done: the single one, the members, or those behind the cache.
-    pub disks: Vec<wordline_disk::Figures>,
+    pub disks: Vec<wordline_hdd::Figures>,
     /// What each cache has done, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
     /// What the host side has done, if there is one.
-    pub host_side: Option<wordline_host::Figures>,
+    pub host_side: Option<wordline_host_cpu::Figures>,
     /// What was issued of each stream; one of no name if the plan has no streams.
     pub streams: Vec<Issued>,
     /// The time in which all streams issued, if there was one.
@@ -192,7 +192,7 @@ pub(crate) struct LeafOutcome<'a> {
     /// What it has done, if it is a cache.
     pub cache: Option<&'a CacheOutcome>,
     /// The disk that it is, or those behind it.
-    pub disks: &'a [wordline_disk::Figures],
+    pub disks: &'a [wordline_hdd::Figures],
 }
 
 /// A device of a run.

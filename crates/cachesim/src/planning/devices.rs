@@ -4,8 +4,8 @@ use serde::Serialize;
 use wordline_config::costs::{FlashCosts, of_disk, of_flash};
 use wordline_config::load;
 use wordline_config::plan::Store;
-use wordline_disk::SECTOR_BYTES;
-use wordline_disk::model::{Mechanism, Timed};
+use wordline_hdd::SECTOR_BYTES;
+use wordline_hdd::model::{Mechanism, Timed};
 
 use crate::CacheError;
 
@@ -56,7 +56,7 @@ pub struct Disk {
     pub found_by: String,
     /// Its model.
     #[serde(skip)]
-    pub(super) plan: wordline_disk::Plan,
+    pub(super) plan: wordline_hdd::Plan,
 }
 
 /// Bytes of a disk whose model knows no positions: as large as any trace.

@@ -28,7 +28,7 @@ pub(super) struct Played<'a> {
     /// Whether they arrive by their times; if not, each when the one before is complete.
     pub(super) timed: bool,
     pub(super) page_bytes: u64,
-    pub(super) disk: &'a wordline_disk::Plan,
+    pub(super) disk: &'a wordline_hdd::Plan,
 }
 
 /// Response times of requests, and their share of the disk. Microseconds.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_disk::{Disk, Event};
+use wordline_hdd::{Disk, Event};
 use wordline_kernel::{Context, EventQueue, Time};
 
 /// A request of the disk, by the number under which its owner knows it.
@@ -43,7 +43,7 @@ impl Access {
 }
 
 impl Spindle {
-    pub(super) fn new(plan: &wordline_disk::Plan) -> Self {
+    pub(super) fn new(plan: &wordline_hdd::Plan) -> Self {
         Self {
             disk: Disk::new(plan),
             capacity: plan.capacity_bytes,

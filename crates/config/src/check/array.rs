@@ -1,8 +1,8 @@
 //! The `[array]` table: the members, and where their bytes lie.
 
-use wordline_disk::SECTOR_BYTES;
+use wordline_array::AddressMap;
+use wordline_hdd::SECTOR_BYTES;
 use wordline_kernel::Stream;
-use wordline_store::AddressMap;
 use wordline_workload::Disk;
 
 use super::cached::{alone, cached, disk, without_flash};

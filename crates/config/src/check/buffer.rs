@@ -1,8 +1,8 @@
 //! The `[buffer]` table.
 
-use wordline_buffer::Plan;
-use wordline_device::config::Buffer;
+use wordline_dram_buffer::Plan;
 use wordline_kernel::Time;
+use wordline_ssd::config::Buffer;
 
 use crate::ConfigError;
 

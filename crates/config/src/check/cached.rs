@@ -1,10 +1,10 @@
 //! The `[cache]` and `[disk]` tables.
 
-use wordline_device::config::{Buffer, Host, Ssd as Wiring};
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_host_link::Interface;
+use wordline_ssd::config::{Buffer, Host, Ssd as Wiring};
 
 use super::ssd::ftl_fault;
 use crate::costs::of_tiers;
@@ -137,12 +137,9 @@ pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
 }
 
 /// A hard disk by itself.
-pub(super) fn disk(
-    config: &Config,
-    table: &wordline_disk::Config,
-) -> Result<HardDisk, ConfigError> {
+pub(super) fn disk(config: &Config, table: &wordline_hdd::Config) -> Result<HardDisk, ConfigError> {
     without_flash(config)?;
-    let disk = wordline_disk::Plan::new(table)
+    let disk = wordline_hdd::Plan::new(table)
         .map_err(|error| ConfigError::conflict(error.key, error.reason, error.remedy))?;
     Ok(HardDisk {
         name: config.name.clone(),

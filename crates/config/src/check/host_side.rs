@@ -1,7 +1,7 @@
 //! The `[host_side]` table, in front of a store.
 
-use wordline_host::mapping::cached_table::CachedTable;
-use wordline_host::{Architecture, Config as HostSide, Mapping};
+use wordline_host_cpu::mapping::cached_table::CachedTable;
+use wordline_host_cpu::{Architecture, Config as HostSide, Mapping};
 
 use crate::ConfigError;
 

@@ -1,8 +1,7 @@
 //! One device: the `[ssd]`, `[host]` and `[ftl]` tables.
 
 use serde_json::Value;
-use wordline_buffer::read_ahead::Physical;
-use wordline_device::config::{Host, Ssd as Wiring};
+use wordline_dram_buffer::read_ahead::Physical;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
@@ -19,6 +18,7 @@ use wordline_reliability::programming::Price;
 use wordline_reliability::{
     Ecc, Failing, Fault, Programming, Reader, Shift, SingleLevel, Variation,
 };
+use wordline_ssd::config::{Host, Ssd as Wiring};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
@@ -64,7 +64,7 @@ impl Ssd {
             geometry: nand.geometry.clone(),
             dimensions,
             energy: nand.energy.clone(),
-            device: wordline_device::Plan {
+            device: wordline_ssd::Plan {
                 part,
                 dies_per_channel: ssd.ways * nand.geometry.dies_per_package,
                 dies_per_package: nand.geometry.dies_per_package,

@@ -7,7 +7,7 @@ use crate::outcome::{CacheOutcome, LeafOutcome, Outcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::plan::{Cached, Device};
-use wordline_disk::Figures;
+use wordline_hdd::Figures;
 use wordline_kernel::Time;
 use wordline_miss_ratio::{Axis, Curve};
 use wordline_recorder::{Hits, Record};

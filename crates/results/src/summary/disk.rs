@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_disk::Figures;
+use wordline_hdd::Figures;
 use wordline_kernel::Time;
 
 use crate::outcome::Outcome;

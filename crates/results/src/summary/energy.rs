@@ -3,10 +3,10 @@
 use crate::outcome::SsdOutcome;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::Usage;
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_recorder::FlashCounts;
+use wordline_ssd::Usage;
 
 /// What the flash took, from the first arrival to the last event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]

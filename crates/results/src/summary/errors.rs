@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::ErrorCounts;
+use wordline_ssd::ErrorCounts;
 
 use super::LatencySummary;
 use super::figures::ratio;

@@ -1,8 +1,8 @@
 //! Figures from counts and times.
 
 use crate::device::Device;
-use wordline_device::Usage;
 use wordline_kernel::Time;
+use wordline_ssd::Usage;
 
 pub(super) fn us(time: Time) -> f64 {
     time.as_us()

@@ -6,9 +6,9 @@ use super::programmed::ProgrammedSummary;
 use crate::device::Device;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::precondition::Preconditioned;
 use wordline_ftl::MapCache;
 use wordline_recorder::{Collections, FlashCounts};
+use wordline_ssd::precondition::Preconditioned;
 
 /// What happened to the flash.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_host::Cause;
+use wordline_host_cpu::Cause;
 use wordline_kernel::Time;
 
 use crate::outcome::Outcome;

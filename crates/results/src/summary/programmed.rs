@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::Programmed;
+use wordline_ssd::Programmed;
 
 use wordline_recorder::FlashCounts;
 

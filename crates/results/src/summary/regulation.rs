@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::GradeCounts;
+use wordline_ssd::GradeCounts;
 
 use super::figures::ratio;
 use crate::device::Device;

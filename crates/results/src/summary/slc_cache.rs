@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::SlcCounts;
+use wordline_ssd::SlcCounts;
 
 use super::figures::ratio;
 use crate::device::Device;

@@ -3,7 +3,7 @@
 use crate::outcome::SsdOutcome;
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::precondition::Preconditioned;
+use wordline_ssd::precondition::Preconditioned;
 
 /// What the simulation cost.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]

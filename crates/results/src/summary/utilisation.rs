@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_device::Usage;
 use wordline_kernel::Time;
 use wordline_observe::Busy;
 use wordline_recorder::Record;
+use wordline_ssd::Usage;
 
 /// Simulated time.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]

@@ -3,10 +3,10 @@
 use super::{Column, of_member, us};
 use crate::outcome::Outcome;
 use crate::summary::{EnergySummary, energy_of_dies};
-use wordline_device::Usage;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_observe::{Heading, ObserveError, Table, Values};
+use wordline_ssd::Usage;
 
 /// A row for each die: what it was used for, and the energy it took.
 pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {

@@ -1,0 +1,396 @@
+//! What an array does against what its members do.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use std::collections::BTreeMap;
+
+use wordline_array::{AddressMap, Array};
+use wordline_block::ArrayObservation as Observation;
+use wordline_block::{BlockDevice, Event, Member, Op, Parts, Request};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Map, Mapping};
+use wordline_host_link::Interface;
+use wordline_host_link::{nvme::Nvme, sata::Sata};
+use wordline_io_scheduler::{Composition, Scheduler};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
+use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
+use wordline_ssd::{Plan, Precondition, Ssd};
+
+/// A disk of some 100 pages a die, with `channels` x 2 dies.
+fn plan(channels: u32, interface: &Interface) -> Plan {
+    let geometry = Geometry {
+        blocks_per_plane: 16,
+        pages_per_block: 8,
+        ..Geometry::default()
+    };
+    let dimensions = Dimensions {
+        channels,
+        ways: 2,
+        dies: geometry.dies_per_package,
+        planes: geometry.planes_per_die,
+    };
+    let layout = Layout::new(&geometry, channels * 2).unwrap();
+    let config = wordline_ftl::Config {
+        over_provisioning_ratio: 0.3,
+        ..wordline_ftl::Config::default()
+    };
+    Plan {
+        part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
+        read_ahead: None,
+        first_read_pages: 0,
+        dies_per_channel: 2 * dimensions.dies,
+        dies_per_package: dimensions.dies,
+        composition: Composition::default(),
+        scheduler: Scheduler::default(),
+        page_bytes: geometry.page_bytes,
+        internal_data_move: false,
+        queue_depth: 4,
+        interface: interface.clone(),
+        streams: Vec::new(),
+        buffer: None,
+        ftl: wordline_ftl::Plan::new(&config, layout, dimensions, 1).unwrap(),
+    }
+}
+
+/// A disk that is full and verified, and bears power cuts.
+fn disk(channels: u32, interface: &Interface) -> Ssd<Map> {
+    let plan = plan(channels, interface);
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    ssd.expect_power_cuts();
+    let fill = Precondition {
+        fill_pages: ssd.mapping().user_pages(),
+        scattered: false,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&fill, |_| true).unwrap();
+    ssd.verify();
+    ssd
+}
+
+fn interfaces() -> [Interface; 3] {
+    [
+        Interface::default(),
+        Interface::Sata(Sata::default()),
+        Interface::Nvme(Nvme::default()),
+    ]
+}
+
+/// Requests of whole sectors that are issued by a clock, each at a time of its own.
+fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<Request> {
+    let mut random = Stream::new(7, "load");
+    let mut arrival = Time::ZERO;
+    let requests = (0..count).map(|_| {
+        arrival += Time::from_ps(1 + random.below(2 * mean_gap_us * 1_000_000));
+        let bytes = 512 * (1 + random.below(most_bytes / 512));
+        let op = match random.below(10) {
+            0 => Op::Trim,
+            1..5 => Op::Write,
+            _ => Op::Read,
+        };
+        Request {
+            stream: 0,
+            op,
+            fua: false,
+            offset: 512 * random.below((user_bytes - bytes) / 512 + 1),
+            bytes,
+            arrival,
+        }
+    });
+    requests.collect()
+}
+
+/// A request that is done: when it was issued, when it was done, and its parts.
+type Done = (Time, Time, Parts);
+
+/// Issues requests at their times, as far as the store takes them. The digest of the run.
+fn replay<S: BlockDevice>(
+    store: &mut S,
+    requests: &[Request],
+    probe: &mut impl Probe<S::Observation>,
+) -> u64 {
+    replay_with_cuts(store, requests, None, probe).0
+}
+
+/// The same, with a power cut after every so many events, if any; and how many requests were lost.
+fn replay_with_cuts<S: BlockDevice>(
+    store: &mut S,
+    requests: &[Request],
+    events_to_cut: Option<u64>,
+    probe: &mut impl Probe<S::Observation>,
+) -> (u64, usize) {
+    let (mut events, mut lost) = (0, 0);
+    let mut queue = EventQueue::<S::Event>::default();
+    let mut digest = Digest::default();
+    let mut now = Time::ZERO;
+    let mut left = requests.iter().peekable();
+    let mut completed = 0;
+    loop {
+        let due = queue.next_time();
+        let ready = |request: &&Request| due.is_none_or(|due| request.arrival.max(now) <= due);
+        if store.takes(0)
+            && let Some(request) = left.next_if(|request| ready(request))
+        {
+            now = now.max(request.arrival);
+            let taken = store.submit(&mut Context::new(now, &mut queue, probe), *request);
+            taken.unwrap_or_else(|error| panic!("{error}"));
+            completed += store.completions().count();
+            continue;
+        }
+        if Some(events) == events_to_cut {
+            events = 0;
+            now = due.unwrap_or(now);
+            queue = EventQueue::default();
+            let cut = store.cut_power(now, probe);
+            now += cut.unwrap_or_else(|error| panic!("{error}")).time;
+            lost += store.completions().count();
+            let resumed = store.resume(&mut Context::new(now, &mut queue, probe));
+            resumed.unwrap_or_else(|error| panic!("{error}"));
+            completed += store.completions().count();
+            continue;
+        }
+        let Some((at, event)) = queue.pop() else {
+            break;
+        };
+        events += 1;
+        now = at;
+        digest.mix(now.0);
+        event.mix(&mut digest);
+        let handled = store.handle(&mut Context::new(now, &mut queue, probe), event);
+        handled.unwrap_or_else(|error| panic!("{error}"));
+        completed += store.completions().count();
+    }
+    completed += lost;
+    assert_eq!(completed, requests.len(), "every request is told of once");
+    (digest.value(), lost)
+}
+
+/// Hears of requests, and of the parts that they consist of.
+#[derive(Default)]
+struct Heard {
+    whole: Vec<Done>,
+    /// By the arrival of the request: the parts, with their bytes.
+    parts: BTreeMap<Time, Vec<(Done, u64)>>,
+    /// By member: what was heard of it.
+    members: BTreeMap<u32, u64>,
+}
+
+impl Probe<wordline_ssd::Observation> for Heard {
+    fn observe(&mut self, now: Time, observation: wordline_ssd::Observation) {
+        if let wordline_ssd::Observation::Request { request, parts, .. } = observation {
+            self.whole.push((request.arrival, now, parts));
+        }
+    }
+}
+
+impl Probe<Observation<wordline_ssd::Observation>> for Heard {
+    fn observe(&mut self, now: Time, observation: Observation<wordline_ssd::Observation>) {
+        match observation {
+            Observation::Request {
+                request,
+                parts,
+                depth: 0,
+                ..
+            } => self.whole.push((request.arrival, now, parts)),
+            Observation::Request { .. } => {}
+            Observation::Device(Member { member, of }) => {
+                *self.members.entry(member).or_default() += 1;
+                if let wordline_ssd::Observation::Request { request, parts, .. } = of {
+                    let done = ((request.arrival, now, parts), request.bytes);
+                    self.parts.entry(request.arrival).or_default().push(done);
+                }
+            }
+        }
+    }
+}
+
+fn joined<D: BlockDevice>(map: impl Fn(&[u64]) -> AddressMap, members: Vec<D>) -> Array<D> {
+    let sizes: Vec<u64> = members.iter().map(D::user_bytes).collect();
+    let names = (0..).map(|number| format!("ssd{number}"));
+    Array::new(map(&sizes), names.zip(members))
+}
+
+fn array(map: fn(&[u64]) -> AddressMap, disks: Vec<Ssd<Map>>) -> Array<Ssd<Map>> {
+    joined(map, disks)
+}
+
+fn striped(sizes: &[u64]) -> AddressMap {
+    AddressMap::striped(8192, sizes)
+}
+
+fn same(heard: &[Done], expected: &[Done], what: &str) {
+    let pairs = heard.iter().zip(expected);
+    let first = pairs
+        .enumerate()
+        .find(|(_, (heard, expected))| heard != expected);
+    assert_eq!(first, None, "{what}");
+    assert_eq!(heard.len(), expected.len(), "{what}");
+}
+
+#[test]
+fn an_array_of_one_device_is_that_device() {
+    for interface in interfaces() {
+        for map in [striped, AddressMap::concatenated] {
+            for gap_us in [50, 400, 5000] {
+                let mut single = disk(2, &interface);
+                let requests = load(single.user_bytes(), 1500, gap_us, 40_000);
+                let mut one = array(map, vec![disk(2, &interface)]);
+                assert_eq!(one.user_bytes(), single.user_bytes());
+                let (mut expected, mut heard) = (Heard::default(), Heard::default());
+                replay(&mut single, &requests, &mut expected);
+                replay(&mut one, &requests, &mut heard);
+                same(&heard.whole, &expected.whole, interface.name());
+            }
+        }
+    }
+}
+
+/// What no device had taken yet is served after a power cut, by an array as by a disk with a host that
+/// waits for it.
+#[test]
+fn an_array_of_one_device_bears_power_cuts_as_that_device() {
+    for interface in interfaces() {
+        for gap_us in [50, 5000] {
+            let mut single = disk(2, &interface);
+            let requests = load(single.user_bytes(), 1000, gap_us, 40_000);
+            let mut one = array(striped, vec![disk(2, &interface)]);
+            let (mut expected, mut heard) = (Heard::default(), Heard::default());
+            let (_, lost) = replay_with_cuts(&mut single, &requests, Some(700), &mut expected);
+            let (_, also) = replay_with_cuts(&mut one, &requests, Some(700), &mut heard);
+            same(&heard.whole, &expected.whole, interface.name());
+            assert_eq!(also, lost);
+            assert!(lost > 0, "something was under way");
+        }
+    }
+}
+
+#[test]
+fn arrays_bear_power_cuts() {
+    for interface in interfaces() {
+        for map in [striped, AddressMap::concatenated] {
+            let channels = [1, 2, 1];
+            let mut store = array(map, channels.map(|one| disk(one, &interface)).into());
+            let requests = load(store.user_bytes(), 1500, 100, 60_000);
+            let mut heard = Heard::default();
+            let (_, lost) = replay_with_cuts(&mut store, &requests, Some(900), &mut heard);
+            assert_eq!(heard.whole.len() + lost, requests.len());
+            assert!(lost > 0, "something was under way");
+        }
+    }
+}
+
+#[test]
+fn a_request_is_done_with_its_last_part_and_has_all_its_bytes() {
+    for interface in interfaces() {
+        for map in [striped, AddressMap::concatenated] {
+            let disks = [1, 2, 1].map(|channels| disk(channels, &interface));
+            let mut store = array(map, disks.into());
+            let requests = load(store.user_bytes(), 2000, 300, 60_000);
+            let mut heard = Heard::default();
+            replay(&mut store, &requests, &mut heard);
+            assert_eq!(heard.whole.len(), requests.len());
+            let mut split = 0;
+            for (arrival, done, parts) in heard.whole {
+                let own = &heard.parts[&arrival];
+                let last = own.iter().map(|((_, done, _), _)| *done).max().unwrap();
+                assert_eq!(done, last, "done with the last part");
+                assert_eq!(parts.total(), done - arrival);
+                assert!(own.iter().any(|(part, _)| *part == (arrival, done, parts)));
+                let request = requests.iter().find(|one| one.arrival == arrival).unwrap();
+                let bytes: u64 = own.iter().map(|(_, bytes)| bytes).sum();
+                assert_eq!(bytes, request.bytes);
+                split += usize::from(own.len() > 1);
+            }
+            assert!(split > 0, "some requests went to several members");
+        }
+    }
+}
+
+#[test]
+fn the_same_run_has_the_same_digest() {
+    let digest = || {
+        let disks = [1, 2].map(|channels| disk(channels, &Interface::default()));
+        let mut store = array(striped, disks.into());
+        let requests = load(store.user_bytes(), 1000, 300, 60_000);
+        replay(&mut store, &requests, &mut ())
+    };
+    assert_eq!(digest(), digest());
+}
+
+/// Two stripes of two devices each, striped again, are one stripe of four: with stripes of the inner arrays as long,
+/// those outside twice as long, every byte lies on the device that has it in the array of four.
+#[test]
+fn an_array_of_arrays_serves_as_one_of_all_their_devices() {
+    for interface in interfaces() {
+        for cut in [None, Some(900)] {
+            let disks = || (0..4).map(|_| disk(1, &interface)).collect::<Vec<_>>();
+            let mut flat = array(striped, disks());
+            let requests = load(flat.user_bytes(), 1500, 300, 60_000);
+            let pairs = disks();
+            let pairs = pairs.chunks(2).map(|pair| array(striped, pair.to_vec()));
+            let mut nested = joined(
+                |sizes| AddressMap::striped(2 * 8192, sizes),
+                pairs.collect(),
+            );
+            assert_eq!(nested.user_bytes(), flat.user_bytes());
+            let (mut expected, mut heard) = (Heard::default(), Heard::default());
+            let (_, lost) = replay_with_cuts(&mut flat, &requests, cut, &mut expected);
+            let (_, also) = replay_with_cuts(&mut nested, &requests, cut, &mut heard);
+            same(&heard.whole, &expected.whole, interface.name());
+            assert_eq!(also, lost);
+            // Numbered through, the outer member first.
+            let outer_first = |member: &u32| [0, 2, 1, 3][*member as usize];
+            let numbered = heard
+                .members
+                .iter()
+                .map(|(member, told)| (outer_first(member), *told));
+            assert_eq!(numbered.collect::<BTreeMap<_, _>>(), expected.members);
+        }
+    }
+}
+
+/// A member serves its own requests as it would without the others, however busy they are.
+#[test]
+fn members_one_behind_the_other_do_not_disturb_each_other() {
+    for interface in interfaces() {
+        let mut alone = disk(1, &interface);
+        let own = load(alone.user_bytes(), 300, 2000, 8192);
+        let mut expected = Heard::default();
+        replay(&mut alone, &own, &mut expected);
+
+        let disks = [2, 1, 1].map(|channels| disk(channels, &interface));
+        let first = disks[0].user_bytes();
+        let mut store = array(AddressMap::concatenated, disks.into());
+        // Ten times what the first member serves; the third is asked for nothing.
+        let mut requests = load(first, 3000, 20, 40_000);
+        let moved = own.iter().map(|request| Request {
+            offset: request.offset + first,
+            ..*request
+        });
+        requests.extend(moved);
+        requests.sort_by_key(|request| request.arrival);
+        let mut heard = Heard::default();
+        replay(&mut store, &requests, &mut heard);
+        let issued: Vec<Time> = own.iter().map(|request| request.arrival).collect();
+        heard.whole.retain(|(arrival, ..)| issued.contains(arrival));
+        same(&heard.whole, &expected.whole, interface.name());
+        assert!(!heard.members.contains_key(&2), "nothing happened there");
+    }
+}
+
+#[test]
+fn a_request_beyond_the_end_is_refused() {
+    let mut store = array(striped, vec![disk(1, &Interface::default())]);
+    let request = Request {
+        stream: 0,
+        op: Op::Read,
+        fua: false,
+        offset: store.user_bytes() - 512,
+        bytes: 1024,
+        arrival: Time::ZERO,
+    };
+    let mut queue = EventQueue::default();
+    let refused = store.submit(&mut Context::new(Time::ZERO, &mut queue, &mut ()), request);
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("ends beyond the device's"), "{said}");
+}

@@ -1,0 +1,499 @@
+//! Closed forms, queues in plain words, and what holds under any load.
+
+use serde_json::json;
+use wordline_block::{BlockDevice, Op, Request};
+use wordline_hdd::extent::Extent;
+use wordline_hdd::model::Mechanism;
+use wordline_hdd::queue::{Operation, Order, Policy, Queue, Waiting};
+use wordline_hdd::{Config, Disk, Event, Plan};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
+
+use super::host::{Answer, Arrivals, Ask, disk, ms, preset, serve};
+use super::workloads::ideal;
+
+const CYLINDERS: u32 = 48_624;
+const REVOLUTION_MS: f64 = 60_000.0 / 10_017.0;
+
+fn uniform(random: &mut Stream, sectors: u64) -> u64 {
+    random.below((sectors - 8) / 8) * 8
+}
+
+/// Reads of 4 KiB all over the disk.
+fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
+    let sectors = disk(config).user_bytes() / 512;
+    let mut random = Stream::new(seed, "reads");
+    let mut ask = || Ask {
+        write: false,
+        extent: Extent {
+            lbn: uniform(&mut random, sectors),
+            sectors: 8,
+        },
+    };
+    (0..count).map(|_| ask()).collect()
+}
+
+/// The mean over all pairs of sectors of the seek time of their distance, from the zones and the curve alone.
+#[test]
+fn the_mean_seek_of_uniform_reads_is_that_of_the_curve() {
+    let config = ideal("fcfs");
+    let wordline_hdd::Model::Positioned(model) = &config.model else {
+        panic!("the preset has positions");
+    };
+    let mut share = Vec::with_capacity(CYLINDERS as usize);
+    for zone in &model.zones {
+        for _ in 0..zone.cylinders {
+            share.push(f64::from(zone.sectors_per_track));
+        }
+    }
+    let all: f64 = share.iter().sum();
+    let curve = |distance: f64| {
+        let next = model
+            .seek
+            .partition_point(|point| f64::from(point.0) < distance);
+        let (nearer, farther) = (model.seek[next.max(1) - 1], model.seek[next.max(1)]);
+        let ((near, below), (far, above)) = ((nearer.0, nearer.1), (farther.0, farther.1));
+        let (near, far) = (f64::from(near), f64::from(far));
+        below + (above - below) * (distance - near) / (far - near)
+    };
+    // Groups of 64 cylinders; nearly all pairs are of two.
+    let groups: Vec<f64> = share
+        .chunks(64)
+        .map(|group| group.iter().sum::<f64>() / all)
+        .collect();
+    let mut expected = 0.0;
+    for (one, p) in groups.iter().enumerate() {
+        for (other, q) in groups.iter().enumerate() {
+            let distance = (one.abs_diff(other) * 64) as f64;
+            expected += p * q * curve(if distance == 0.0 { 21.0 } else { distance });
+        }
+    }
+    let asks = reads(&config, 1, 60_000);
+    let mut disk = disk(&config);
+    serve(&mut disk, &asks, &Arrivals::Closed(1));
+    let count = asks.len() as f64;
+    let found = disk.figures().seek.as_us() / 1e3 / count;
+    assert!(
+        (found - expected).abs() < 0.01 * expected,
+        "{found} {expected}"
+    );
+    let rotation = disk.figures().rotation.as_us() / 1e3 / count;
+    let half = REVOLUTION_MS / 2.0;
+    assert!((rotation - half).abs() < 0.01 * half, "{rotation} {half}");
+}
+
+/// Each tenth of a revolution is waited for as often as any other.
+#[test]
+fn rotation_is_uniform() {
+    let config = ideal("fcfs");
+    let answers = serve(
+        &mut disk(&config),
+        &reads(&config, 2, 20_000),
+        &Arrivals::Closed(1),
+    );
+    let mut tenths = [0_u32; 10];
+    for answer in &answers {
+        let turned = answer.parts.rotation.as_us() / 1e3 / REVOLUTION_MS;
+        tenths[((turned * 10.0) as usize).min(9)] += 1;
+    }
+    let expected = answers.len() as f64 / 10.0;
+    let chi: f64 = tenths
+        .iter()
+        .map(|found| (f64::from(*found) - expected).powi(2) / expected)
+        .sum();
+    assert!(
+        chi < 27.9,
+        "chi square of 9 degrees, 0.1 %: {chi}, {tenths:?}"
+    );
+}
+
+/// Pollaczek and Khinchine: W = lambda E[S^2] / (2 (1 - rho)), with the moments of the service times of this very run.
+#[test]
+fn poisson_reads_wait_as_pollaczek_and_khinchine_say() {
+    let config = ideal("fcfs");
+    let mut random = Stream::new(3, "arrivals");
+    let lambda = 0.064_658;
+    let mut now = 0.0;
+    let asks = reads(&config, 3, 200_000);
+    let times: Vec<Time> = asks
+        .iter()
+        .map(|_| {
+            let unit = (random.below(1 << 53) as f64 + 0.5) / 2f64.powi(53);
+            now -= unit.ln() / lambda;
+            ms(now)
+        })
+        .collect();
+    let answers = serve(&mut disk(&config), &asks, &Arrivals::Open(times));
+    let count = answers.len() as f64;
+    let service: Vec<f64> = answers
+        .iter()
+        .map(|answer| answer.ms() - answer.parts.disk_queue.as_us() / 1e3)
+        .collect();
+    let mean = service.iter().sum::<f64>() / count;
+    let square = service.iter().map(|ms| ms * ms).sum::<f64>() / count;
+    let expected = mean + lambda * square / (2.0 * (1.0 - lambda * mean));
+    let found = answers.iter().map(Answer::ms).sum::<f64>() / count;
+    assert!(
+        (found - expected).abs() < 0.02 * expected,
+        "{found} {expected}"
+    );
+    assert!(
+        (expected - 11.96).abs() < 0.1,
+        "of specs: 11.96 ms, {expected}"
+    );
+}
+
+/// A queue that is searched from end to end.
+#[derive(Default)]
+struct Naive {
+    waiting: Vec<Waiting>,
+    down: bool,
+}
+
+impl Naive {
+    fn next(
+        &mut self,
+        policy: &str,
+        now: Time,
+        served: Extent,
+        cost: impl Fn(&Waiting) -> Time,
+    ) -> Option<Waiting> {
+        let first = |best: Option<&Waiting>| best.copied();
+        let from = served.lbn;
+        let up = |w: &&Waiting| w.extent.lbn >= from;
+        let all = || self.waiting.iter();
+        let chosen = match policy {
+            "fcfs" => first(all().min_by_key(|w| w.place)),
+            "c-look" => first(all().filter(up).min_by_key(|w| (w.extent.lbn, w.place)))
+                .or_else(|| first(all().min_by_key(|w| (w.extent.lbn, w.place)))),
+            "look" => {
+                let below = |w: &&Waiting| w.extent.lbn <= from;
+                let ahead = |down: bool| {
+                    if down {
+                        first(
+                            all()
+                                .filter(below)
+                                .min_by_key(|w| (from - w.extent.lbn, w.place)),
+                        )
+                    } else {
+                        first(
+                            all()
+                                .filter(up)
+                                .min_by_key(|w| (w.extent.lbn - from, w.place)),
+                        )
+                    }
+                };
+                if let Some(found) = ahead(self.down) {
+                    Some(found)
+                } else if self.waiting.is_empty() {
+                    None
+                } else {
+                    self.down = !self.down;
+                    ahead(self.down)
+                }
+            }
+            "sstf" => first(all().min_by_key(|w| (w.extent.lbn.abs_diff(served.end()), w.place))),
+            _ => {
+                let oldest = all().min_by_key(|w| w.place)?;
+                if now.since(oldest.since) > Time::from_ms(50) {
+                    Some(*oldest)
+                } else {
+                    first(all().min_by_key(|w| (cost(w), w.place)))
+                }
+            }
+        }?;
+        self.waiting.retain(|w| w.place != chosen.place);
+        Some(chosen)
+    }
+}
+
+#[test]
+fn every_queue_does_what_it_does_in_plain_words() {
+    for name in ["fcfs", "look", "c-look", "sstf", "sptf"] {
+        let table = if name == "sptf" {
+            json!({"sptf": {"age_bound_ms": 50.0}})
+        } else {
+            json!(name)
+        };
+        let policy: Policy = serde_json::from_value(table).unwrap();
+        let (mut queue, mut naive) = (Queue::new(&policy), Naive::default());
+        let mut random = Stream::new(7, name);
+        let mut served = Extent::default();
+        for place in 0..40_000_u64 {
+            let now = Time::from_us(place * 900);
+            let cost = |w: &Waiting| Time((w.extent.lbn * 7919 + place) % 997);
+            if random.below(2) == 0 {
+                let waiting = Waiting {
+                    operation: Operation::Request(place as u32),
+                    extent: Extent {
+                        lbn: random.below(64),
+                        sectors: 1 + random.below(4),
+                    },
+                    write: false,
+                    since: now,
+                    place,
+                };
+                queue.push(waiting);
+                naive.waiting.push(waiting);
+            } else {
+                let (found, expected) = (
+                    queue.next(now, served, cost),
+                    naive.next(name, now, served, cost),
+                );
+                assert_eq!(found, expected, "{name}, step {place}");
+                served = found.map_or(served, |found| found.extent);
+            }
+            assert_eq!(queue.waiting(), naive.waiting.len());
+        }
+    }
+}
+
+/// Requests near the arm keep coming, and one is far away: with an age bound it is served all the same.
+#[test]
+fn an_age_bound_ends_starvation() {
+    let wait = |bound: f64| {
+        let mut config = ideal("sptf");
+        config.queue = serde_json::from_value(json!({"sptf": {"age_bound_ms": bound}})).unwrap();
+        let mut asks = reads(&config, 5, 4_000);
+        for ask in &mut asks {
+            ask.extent.lbn %= 60_000;
+        }
+        asks[20].extent.lbn = 280_000_000;
+        let answers = serve(&mut disk(&config), &asks, &Arrivals::Closed(16));
+        let far = answers.iter().find(|answer| answer.place == 20).unwrap();
+        far.ms()
+    };
+    assert!(wait(100.0) < 250.0);
+    assert!(
+        wait(0.0) > 1_000.0,
+        "without a bound it waits for as long as others come"
+    );
+}
+
+/// Reads, writes, flushes and trims at random over a small part of a disk with a write cache: everything is served, one access after the
+/// other, and no flush or forced write ends before its data is on the platters.
+#[test]
+fn a_disk_that_goes_on_from_its_state_does_the_same() {
+    for (name, seed) in [
+        ("nearline-7200", 1),
+        ("atlas-10k", 2),
+        ("atlas-iii", 3),
+        ("atlas-10k-iv", 4),
+        ("ultrastar-18es", 5),
+        ("cheetah-9lp", 6),
+        ("dec-rz26", 7),
+    ] {
+        let run = |stop: u32| {
+            let mut disk = disk(&preset(name, json!({})));
+            let mut queue: EventQueue<Event> = EventQueue::default();
+            let mut random = Stream::new(seed, "mixed");
+            let (mut ends, mut held, mut probe, mut step) = (Vec::new(), 0, (), 0);
+            let (mut now, mut left) = (Time::ZERO, 3_000);
+            while left > 0 || held > 0 {
+                step += 1;
+                if step == stop {
+                    let state = serde_json::to_string(&disk).unwrap();
+                    disk = serde_json::from_str(&state).unwrap();
+                }
+                if left > 0 && held < 12 && random.below(2) == 0 {
+                    let op = match random.below(20) {
+                        0 => Op::Flush,
+                        1 => Op::Trim,
+                        2..=10 => Op::Write,
+                        _ => Op::Read,
+                    };
+                    let sectors = if op == Op::Flush {
+                        0
+                    } else {
+                        1 + random.below(40)
+                    };
+                    let request = Request {
+                        stream: 0,
+                        op,
+                        fua: op == Op::Write && random.below(8) == 0,
+                        offset: random.below(2_000) * 512,
+                        bytes: sectors * 512,
+                        arrival: now,
+                    };
+                    let cx = &mut Context::new(now, &mut queue, &mut probe);
+                    disk.submit(cx, request).unwrap();
+                    (left, held) = (left - 1, held + 1);
+                } else if let Some((at, event)) = queue.pop() {
+                    now = at;
+                    disk.handle(&mut Context::new(now, &mut queue, &mut probe), event)
+                        .unwrap();
+                }
+                for done in disk.completions() {
+                    held -= 1;
+                    ends.push((now, done.ticket, done.parts));
+                }
+            }
+            (ends, disk.figures(), now)
+        };
+        let (whole, figures, end) = run(0);
+        assert_eq!(whole.len(), 3_000, "{name}");
+        assert!(figures.busy() <= end, "{name}: two accesses at once");
+        assert_eq!(run(2_500), (whole, figures, end), "{name}");
+    }
+}
+
+/// A flash of what is volatile: what the write cache holds is lost with the power, and counted; without one nothing acknowledged is.
+#[test]
+fn a_power_cut_loses_what_the_write_cache_holds() {
+    for (name, lost) in [("nearline-7200", 3), ("atlas-10k-iv", 0)] {
+        let mut disk = disk(&preset(name, json!({})));
+        let mut queue: EventQueue<Event> = EventQueue::default();
+        let mut probe = ();
+        for place in [0_u64, 1 << 30, 2 << 30] {
+            let request = Request {
+                stream: 0,
+                op: Op::Write,
+                fua: false,
+                offset: place,
+                bytes: 4096,
+                arrival: Time::ZERO,
+            };
+            let cx = &mut Context::new(Time::ZERO, &mut queue, &mut probe);
+            disk.submit(cx, request).unwrap();
+        }
+        let cut = disk.cut_power(Time::from_us(900), &mut probe).unwrap();
+        assert_eq!(cut.pages_lost, lost, "{name}");
+        assert_eq!(cut.requests_lost, 3, "{name}");
+    }
+}
+
+/// A flush waits for the write cache, and a forced write goes by it.
+#[test]
+fn flushes_and_forced_writes_are_durable() {
+    let config = preset("nearline-7200", json!({}));
+    let mut disk = Disk::new(&Plan::new(&config).unwrap());
+    let mut queue: EventQueue<Event> = EventQueue::default();
+    let mut probe = ();
+    let mut ask = |disk: &mut Disk, queue: &mut EventQueue<Event>, op, fua, offset| {
+        let request = Request {
+            stream: 0,
+            op,
+            fua,
+            offset,
+            bytes: if op == Op::Flush { 0 } else { 4096 },
+            arrival: Time::ZERO,
+        };
+        disk.submit(&mut Context::new(Time::ZERO, queue, &mut probe), request)
+            .unwrap()
+    };
+    let write = ask(&mut disk, &mut queue, Op::Write, false, 0);
+    let forced = ask(&mut disk, &mut queue, Op::Write, true, 1 << 32);
+    let flush = ask(&mut disk, &mut queue, Op::Flush, false, 0);
+    let mut ends = std::collections::HashMap::new();
+    let mut probe = ();
+    while let Some((now, event)) = queue.pop() {
+        disk.handle(&mut Context::new(now, &mut queue, &mut probe), event)
+            .unwrap();
+        for done in disk.completions() {
+            ends.insert(done.ticket, now);
+        }
+    }
+    assert!(ends[&write] < Time::from_us(200), "{}", ends[&write]);
+    assert!(ends[&forced] > Time::from_ms(1), "{}", ends[&forced]);
+    assert!(ends[&flush] > Time::from_us(500), "{}", ends[&flush]);
+    assert_eq!(disk.figures().destages, 1);
+}
+
+/// A flush waits for the writes that were complete when it came, and not for those that go on coming.
+#[test]
+fn a_flush_ends_while_writes_go_on() {
+    let config = preset("nearline-7200", json!({}));
+    let mut disk = Disk::new(&Plan::new(&config).unwrap());
+    let mut queue: EventQueue<Event> = EventQueue::default();
+    let mut stream = Stream::new(5, "flush");
+    let mut probe = ();
+    let mut flush = None;
+    for write in 0..400_u32 {
+        let arrival = Time::from_ms(2 * u64::from(write));
+        let mut ended = None;
+        while queue.next_time().is_some_and(|next| next <= arrival) {
+            let Some((now, event)) = queue.pop() else {
+                break;
+            };
+            disk.handle(&mut Context::new(now, &mut queue, &mut probe), event)
+                .unwrap();
+            if disk.completions().any(|done| Some(done.ticket) == flush) {
+                ended = Some(now);
+                break;
+            }
+        }
+        if let Some(now) = ended {
+            let cut = disk.cut_power(now, &mut probe).unwrap();
+            assert!(
+                0 < cut.pages_lost && cut.pages_lost <= write - 20,
+                "{} of {write}",
+                cut.pages_lost
+            );
+            return;
+        }
+        let mut request = Request {
+            stream: 0,
+            op: Op::Write,
+            fua: false,
+            offset: stream.below(1 << 28) * 4096,
+            bytes: 4096,
+            arrival,
+        };
+        disk.submit(&mut Context::new(arrival, &mut queue, &mut probe), request)
+            .unwrap();
+        if write == 19 {
+            (request.op, request.bytes, request.offset) = (Op::Flush, 0, 0);
+            let cx = &mut Context::new(arrival, &mut queue, &mut probe);
+            flush = Some(disk.submit(cx, request).unwrap());
+        }
+    }
+    panic!("the flush waits for all that comes");
+}
+
+/// Reads in order are served from what was read ahead, at the rate of the zone.
+#[test]
+fn sequential_reads_stream() {
+    let config = preset("nearline-7200", json!({}));
+    let asks: Vec<Ask> = (0..4_000)
+        .map(|place| Ask {
+            write: false,
+            extent: Extent {
+                lbn: place * 256,
+                sectors: 256,
+            },
+        })
+        .collect();
+    let mut disk = disk(&config);
+    let answers = serve(&mut disk, &asks, &Arrivals::Closed(1));
+    let rate = 4_000.0 * 256.0 * 512.0 / answers.last().unwrap().end.as_us();
+    assert!((200.0..260.0).contains(&rate), "{rate} MB/s");
+}
+
+/// Zero-latency access never takes longer, and takes one revolution for a whole track.
+#[test]
+fn a_whole_track_takes_a_revolution_from_wherever_it_begins() {
+    let plan = |zero_latency: bool| {
+        let mut config = ideal("fcfs");
+        let wordline_hdd::Model::Positioned(model) = &mut config.model else {
+            panic!("the preset has positions");
+        };
+        model.zero_latency_reads = zero_latency;
+        Plan::new(&config).unwrap()
+    };
+    let track = Extent {
+        lbn: 0,
+        sectors: 883,
+    };
+    for microseconds in [100, 900, 2_300, 5_000] {
+        let now = Time::from_us(microseconds);
+        let take = |zero_latency| {
+            plan(zero_latency)
+                .model
+                .access(now, track, false, Time::ZERO)
+                .total()
+        };
+        let (zero, other) = (take(true), take(false));
+        let revolution = Time((REVOLUTION_MS * 1e9).round() as u64);
+        assert!(zero.0.abs_diff(revolution.0) < 2, "{zero}");
+        assert!(other > zero, "{other}");
+    }
+}

@@ -1,0 +1,87 @@
+//! What a run will take of memory, told before anything is built.
+
+use wordline_config::Plan;
+use wordline_config::plan::{self, Device, Settle};
+use wordline_flash_cache::Cached;
+use wordline_ftl::Map;
+use wordline_hdd::Disk;
+use wordline_host_cpu::Host;
+use wordline_kernel::memory::{Fill, Table};
+use wordline_memory::{Estimate, GEOMETRY};
+use wordline_ssd::Ssd;
+
+use wordline_recorder::Recorder;
+
+/// What a run does that costs memory beside what its device takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Rows of single requests, if they are kept: how many, as far as that is known.
+    pub rows: Option<u64>,
+    /// Whether every read is checked.
+    pub verify: bool,
+    /// Whether the power may fail.
+    pub power_cuts: bool,
+}
+
+/// What a run of `plan` will take.
+pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
+    let mut estimate = Estimate::of(&[]);
+    for device in plan.ssds() {
+        add_device(&mut estimate, device, plan, checks);
+    }
+    for leaf in plan.leaves() {
+        if let Device::Cached(cached) = leaf.of {
+            estimate.add(Cached::<Disk>::memory(&cached.cache), GEOMETRY);
+        }
+    }
+    if let Some(side) = &plan.host_side {
+        let (bytes, filled) = (plan.user_bytes(), plan.filled_bytes());
+        let map = Host::<Disk>::memory(side, bytes, filled as f64 / bytes.max(1) as f64);
+        estimate.add(map, "host_side.architecture.flash-software.unit_bytes");
+    }
+    let rows = Recorder::memory(plan, checks.rows);
+    estimate.add(rows, "series.intervals, --requests");
+    estimate
+}
+
+fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks: Checks) {
+    let fill = fill(device);
+    let plan = device.device(&whole.streams);
+    estimate.add(Map::memory(&device.device.ftl, fill), GEOMETRY);
+    estimate.add(Ssd::<Map>::memory(&plan, fill), GEOMETRY);
+    if checks.verify {
+        estimate.add(Ssd::<Map>::memory_verified(&plan, fill), "--verify");
+    }
+    if checks.power_cuts {
+        let spares = Ssd::<Map>::memory_with_power_cuts(&plan, fill);
+        estimate.add(spares, "--power-cut-every");
+    }
+    let blocks = u64::from(device.device.part.layout.blocks());
+    estimate.add(
+        [Table::written::<u32>("erases in the results", blocks)],
+        GEOMETRY,
+    );
+}
+
+/// Requests of a run of `plan`, if they are generated.
+pub fn generated(plan: &Plan) -> Option<u64> {
+    let streams = plan.streams.iter().map(|stream| &stream.workload);
+    let loads = streams.chain([&plan.workload]).flatten();
+    loads.map(|load| load.requests).reduce(u64::saturating_add)
+}
+
+/// How much of a device is in use when its run begins.
+pub(crate) fn fill(device: &plan::Ssd) -> Fill {
+    let precondition = &device.precondition;
+    let filled = u64::from(precondition.fill_pages);
+    let further = match precondition.settle {
+        Settle::No => precondition.overwrite_pages,
+        // Settled after a few times over, and no sooner than every block has been used.
+        Settle::Until { .. } => device.device.part.layout.pages().into(),
+    };
+    let written = if filled > 0 { filled + further } else { 0 };
+    Fill {
+        logical: filled as f64 / f64::from(device.device.ftl.user_pages.max(1)),
+        physical: (written as f64 / f64::from(device.device.part.layout.pages())).min(1.0),
+    }
+}

@@ -1,0 +1,445 @@
+//! Who hears what a device or an array does.
+
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::ops::Range;
+
+use wordline_array::OfDevice;
+use wordline_block::ArrayObservation as Heard;
+use wordline_block::{Member as Of, Parts, PowerCut, Request};
+use wordline_config::Plan;
+use wordline_config::plan::Device;
+use wordline_flash_cache as flash_cache;
+use wordline_kernel::{Probe, Time};
+use wordline_ssd::Observation;
+
+use crate::timeline::Timeline;
+use wordline_recorder::{Hits, Lanes, Recorder};
+
+/// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
+pub(crate) trait Observer<O>: Probe<O> {
+    /// What records the requests.
+    fn recorder(&self) -> &Recorder;
+    fn recorder_mut(&mut self) -> &mut Recorder;
+    /// When it wants to look next.
+    fn next_look(&self) -> Time {
+        self.recorder().next_look()
+    }
+    /// Nothing has happened since the last event, and nothing will before `until`; the buses and dies
+    /// have been busy for `lanes`.
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.recorder_mut().look(until, lanes);
+    }
+    /// What buses and dies are at is broken off: the power fails, or the run ends.
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.recorder_mut().break_off(now, lanes);
+    }
+    /// Measuring begins: what was recorded before is forgotten.
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.recorder_mut().begin_measuring(now, lanes);
+    }
+}
+
+impl Observer<Observation> for Recorder {
+    #[inline]
+    fn recorder(&self) -> &Recorder {
+        self
+    }
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        self
+    }
+}
+
+/// Records a store and draws its timeline. A run that draws one is not written as a state.
+#[derive(Serialize)]
+pub(crate) struct Drawn<R> {
+    pub observer: R,
+    #[serde(skip)]
+    pub timeline: Box<Timeline>,
+}
+
+impl<O: Copy, R: Observer<O>> Observer<O> for Drawn<R>
+where
+    Timeline: Probe<O>,
+{
+    fn recorder(&self) -> &Recorder {
+        self.observer.recorder()
+    }
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        self.observer.recorder_mut()
+    }
+    fn next_look(&self) -> Time {
+        self.observer.next_look()
+    }
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.observer.look(until, lanes);
+    }
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.observer.break_off(now, lanes);
+    }
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.observer.begin_measuring(now, lanes);
+    }
+}
+
+impl<O: Copy, R: Probe<O>> Probe<O> for Drawn<R>
+where
+    Timeline: Probe<O>,
+{
+    fn observe(&mut self, now: Time, observation: O) {
+        self.observer.observe(now, observation);
+        self.timeline.observe(now, observation);
+    }
+}
+
+/// What is recorded of a device of a store.
+#[derive(Serialize, Deserialize)]
+struct Member {
+    recorder: Recorder,
+    /// Its channels and dies among those of all.
+    channels: Range<usize>,
+    dies: Range<usize>,
+    /// Whether it stands behind a cache, so that its requests are none of the host's.
+    is_behind: bool,
+    /// Of a cache: what it has served.
+    hits: Option<Hits>,
+}
+
+impl Member {
+    /// Its own lanes of those of all members.
+    fn own<'a>(&self, all: Lanes<'a>) -> Lanes<'a> {
+        Lanes {
+            buses: &all.buses[self.channels.clone()],
+            dies: &all.dies[self.dies.clone()],
+        }
+    }
+    /// A request is done. A member by itself does not tell streams apart.
+    fn request(&mut self, now: Time, request: Request, parts: &Parts) {
+        let request = Request {
+            stream: 0,
+            ..request
+        };
+        self.recorder.left(now);
+        self.recorder.request(now, &request, parts, 0);
+    }
+}
+
+/// Hears a store of several devices: all of it as one, and each device by itself.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Several {
+    whole: Recorder,
+    members: Vec<Member>,
+    /// By the number of a member: its place in `members`.
+    places: Vec<u32>,
+    /// Whether the host talks to the first of them, which is a cache.
+    is_cached: bool,
+    /// Whether requests are those of a host in front of the store.
+    is_hosted: bool,
+    /// Parts of requests in the members that the host's requests go to.
+    serving: u32,
+}
+
+/// What was recorded of all and of each member, and what each cache among them has served.
+pub(crate) struct Recorded {
+    pub whole: Recorder,
+    pub members: Vec<Recorder>,
+    pub hits: Vec<Hits>,
+}
+
+impl Several {
+    pub fn new(plan: &Plan, whole: Recorder) -> Self {
+        let (mut channel, mut die) = (0, 0);
+        let leaves = plan.leaves();
+        let numbers = leaves.iter().map(|leaf| leaf.number as usize);
+        let mut places = vec![0; numbers.max().map_or(0, |most| most + 1)];
+        for (place, leaf) in (0..).zip(&leaves) {
+            places[leaf.number as usize] = place;
+        }
+        let members = leaves.iter().map(|leaf| {
+            let (channels, dies) = match leaf.of.ssd() {
+                Some(ssd) => (ssd.dimensions.channels, ssd.device.part.layout.dies),
+                None => (0, 1),
+            };
+            let here = Member {
+                recorder: Recorder::of_device(plan, leaf.of),
+                channels: channel..channel + channels as usize,
+                dies: die..die + dies as usize,
+                is_behind: leaf.is_behind,
+                hits: match leaf.of {
+                    Device::Cached(cached) => Some(Hits::new(plan, cached.cache.page_bytes)),
+                    Device::Ssd(_) | Device::Disk(_) => None,
+                },
+            };
+            (channel, die) = (here.channels.end, here.dies.end);
+            here
+        });
+        Self {
+            members: members.collect(),
+            places,
+            whole,
+            is_cached: plan.cached().is_some(),
+            is_hosted: plan.host_side.is_some(),
+            serving: 0,
+        }
+    }
+    pub fn into_parts(self) -> Recorded {
+        let (mut members, mut hits) = (Vec::new(), Vec::new());
+        for member in self.members {
+            members.push(member.recorder);
+            hits.extend(member.hits);
+        }
+        Recorded {
+            whole: self.whole,
+            members,
+            hits,
+        }
+    }
+
+    /// A part of a request has come to a member: the whole is busy while any of those that the host's requests go to is.
+    fn admitted(&mut self, now: Time, place: usize) {
+        if !self.members[place].is_behind && !self.is_hosted {
+            self.serving += 1;
+            self.whole.admitted(now, self.serving);
+        }
+    }
+    fn left(&mut self, now: Time, place: usize) {
+        if !self.members[place].is_behind && !self.is_hosted {
+            self.serving -= 1;
+            self.whole.left(now);
+        }
+    }
+    /// A cache tells what the cut has cost behind it, too.
+    fn power_cut(&mut self, now: Time, place: usize, cut: &PowerCut) {
+        if !self.members[place].is_behind {
+            self.serving = 0;
+            self.whole.power_cut(now, cut);
+        }
+    }
+
+    fn hear_ssd(&mut self, now: Time, place: usize, observation: Observation) {
+        match observation {
+            Observation::Admitted { .. } => self.admitted(now, place),
+            Observation::Request {
+                ref request,
+                failed,
+                ..
+            } => {
+                self.left(now, place);
+                self.whole.written(now, request, failed);
+            }
+            Observation::PowerCut(cut) => self.power_cut(now, place, &cut),
+            other => self.whole.hear(now, other),
+        }
+        let recorder = &mut self.members[place].recorder;
+        recorder.hear(now, of_one_stream(observation));
+    }
+    fn hear_disk(&mut self, now: Time, place: usize, observation: wordline_hdd::Observation) {
+        use wordline_hdd::Observation as Of;
+        let member = &mut self.members[place];
+        match observation {
+            Of::Admitted { held } => {
+                member.recorder.admitted(now, held);
+                self.admitted(now, place);
+            }
+            Of::Request { request, parts } => {
+                member.request(now, request, &parts);
+                self.left(now, place);
+            }
+            Of::PowerCut(cut) => {
+                member.recorder.power_cut(now, &cut);
+                self.power_cut(now, place, &cut);
+            }
+            Of::Begun(_) | Of::Over | Of::Buffered { .. } => {}
+        }
+    }
+    fn hear_cache(&mut self, now: Time, place: usize, heard: flash_cache::Observation<Infallible>) {
+        use flash_cache::Observation as Of;
+        let is_first = self.is_cached && place == 0 && !self.is_hosted;
+        let member = &mut self.members[place];
+        match heard {
+            // Requests of the cache to its flash are no requests of the host.
+            Of::Flash(Observation::Request {
+                ref request,
+                failed,
+                ..
+            }) => {
+                member.recorder.written(now, request, failed);
+                self.whole.written(now, request, failed);
+            }
+            Of::Flash(Observation::Admitted { .. } | Observation::PowerCut(_)) | Of::Held(_) => {}
+            Of::Flash(heard) => {
+                member.recorder.hear(now, heard);
+                self.whole.hear(now, heard);
+            }
+            Of::Backing(never) => match never {},
+            Of::Lists(lists) => {
+                member.recorder.lists(now, lists);
+                if is_first {
+                    self.whole.lists(now, lists);
+                }
+            }
+            Of::Found(pages) => {
+                member.recorder.found(now, pages);
+                if !member.is_behind {
+                    self.whole.found(now, pages);
+                }
+            }
+            Of::Admitted { in_flight } => {
+                member.recorder.admitted(now, in_flight);
+                self.admitted(now, place);
+            }
+            Of::Request {
+                request,
+                parts,
+                hit,
+            } => {
+                member.request(now, request, &parts);
+                if let Some(hits) = &mut member.hits {
+                    hits.request(&request, hit, now - request.arrival);
+                }
+                self.left(now, place);
+                if is_first {
+                    self.whole.request(now, &request, &parts, 0);
+                }
+            }
+            Of::PowerCut(cut) => {
+                member.recorder.power_cut(now, &cut);
+                self.power_cut(now, place, &cut);
+            }
+        }
+    }
+    fn place(&self, number: u32) -> usize {
+        self.places[number as usize] as usize
+    }
+    /// A request of an array is done.
+    fn array_done(
+        &mut self,
+        now: Time,
+        request: &Request,
+        parts: &Parts,
+        (member, depth): (u32, u32),
+    ) {
+        if depth == 0 && !self.is_hosted {
+            self.whole.request(now, request, parts, member);
+        }
+    }
+
+    fn next_look(&self) -> Time {
+        let members = self.members.iter();
+        let first = members.map(|member| member.recorder.next_look()).min();
+        first.unwrap_or(Time::MAX).min(self.whole.next_look())
+    }
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.whole.look(until, lanes);
+        for member in &mut self.members {
+            let own = member.own(lanes);
+            member.recorder.look(until, own);
+        }
+    }
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.whole.break_off(now, lanes);
+        for member in &mut self.members {
+            let own = member.own(lanes);
+            member.recorder.break_off(now, own);
+        }
+    }
+    fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.whole.begin_measuring(now, lanes);
+        for member in &mut self.members {
+            let own = member.own(lanes);
+            member.recorder.begin_measuring(now, own);
+            if let Some(hits) = &mut member.hits {
+                hits.begin_measuring();
+            }
+        }
+    }
+}
+
+macro_rules! observes {
+    ($($of:ty),*) => {$(
+        impl Observer<$of> for Several {
+            fn recorder(&self) -> &Recorder {
+                &self.whole
+            }
+            fn recorder_mut(&mut self) -> &mut Recorder {
+                &mut self.whole
+            }
+            fn next_look(&self) -> Time {
+                self.next_look()
+            }
+            fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+                self.look(until, lanes);
+            }
+            fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+                self.break_off(now, lanes);
+            }
+            fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
+                self.begin_measuring(now, lanes);
+            }
+        }
+    )*};
+}
+observes!(Heard<Observation>, Heard<OfDevice>, OfHost);
+
+impl Probe<Heard<Observation>> for Several {
+    const HEARS_PIECES: bool = false;
+    fn observe(&mut self, now: Time, observation: Heard<Observation>) {
+        match observation {
+            Heard::Device(Of { member, of }) => self.hear_ssd(now, self.place(member), of),
+            Heard::Request {
+                request,
+                parts,
+                member,
+                depth,
+            } => self.array_done(now, &request, &parts, (member, depth)),
+        }
+    }
+}
+
+impl Probe<Heard<OfDevice>> for Several {
+    const HEARS_PIECES: bool = false;
+    fn observe(&mut self, now: Time, observation: Heard<OfDevice>) {
+        match observation {
+            Heard::Device(Of { member, of }) => {
+                let place = self.place(member);
+                match of {
+                    OfDevice::Ssd(of) => self.hear_ssd(now, place, of),
+                    OfDevice::Disk(of) => self.hear_disk(now, place, of),
+                    OfDevice::Cache(of) => self.hear_cache(now, place, of),
+                }
+            }
+            Heard::Request {
+                request,
+                parts,
+                member,
+                depth,
+            } => self.array_done(now, &request, &parts, (member, depth)),
+        }
+    }
+}
+
+/// What is heard of a host in front of a store.
+type OfHost = wordline_host_cpu::Observation<Heard<OfDevice>>;
+
+impl Probe<OfHost> for Several {
+    const HEARS_PIECES: bool = false;
+    fn observe(&mut self, now: Time, observation: OfHost) {
+        use wordline_host_cpu::Observation as Of;
+        match observation {
+            Of::Store(heard) => self.observe(now, heard),
+            Of::Admitted { held } => self.whole.admitted(now, held),
+            Of::Request { request, parts } => {
+                self.whole.left(now);
+                self.whole.request(now, &request, &parts, 0);
+            }
+        }
+    }
+}
+
+/// A member by itself does not tell streams apart.
+fn of_one_stream(mut observation: Observation) -> Observation {
+    if let Observation::Request { request, .. } = &mut observation {
+        request.stream = 0;
+    }
+    observation
+}

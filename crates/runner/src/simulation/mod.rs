@@ -1,0 +1,541 @@
+//! From a plan and a source of requests to results.
+
+mod cached;
+mod checkpoint;
+mod contention;
+mod disks;
+mod event_loop;
+mod host;
+mod intake;
+mod power_cuts;
+mod prepared;
+mod resume;
+mod trend;
+mod watch;
+
+pub use self::checkpoint::CheckpointOptions;
+use self::checkpoint::{Before, Checkpoints, Spent};
+use self::event_loop::Stop;
+use self::host::Host;
+pub use self::intake::Input;
+use self::intake::Intake;
+use self::power_cuts::PowerCuts;
+use self::prepared::{Left, PreparedRun, pristine, resident_bytes};
+use self::watch::{BETWEEN_REPORTS, Watcher};
+pub use self::watch::{Phase, Progress, Watch};
+use crate::error::SimulationError;
+
+use crate::devices;
+use crate::memory::{self, estimate};
+use crate::state;
+use crate::timeline::{Timeline, TimelineOptions};
+use cpu_time::ProcessTime;
+use serde_json::Value;
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use twox_hash::XxHash3_64;
+use wordline_cache::replacement::foreign::Maker;
+use wordline_config::Plan;
+use wordline_config::plan::{self, Shape, Store};
+use wordline_ftl::Map;
+use wordline_kernel::Time;
+use wordline_memory::Limits;
+use wordline_recorder::Recorder;
+use wordline_results::outcome::{self, Issued, Outcome, Speed};
+use wordline_results::results::Results;
+use wordline_ssd::Ssd;
+use wordline_ssd::precondition::Preconditioned;
+
+/// What to do beside simulating.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether a row for each request is kept, in memory.
+    pub requests: bool,
+    /// Whether every read is checked against a shadow store.
+    pub verify: bool,
+    /// Requests to simulate at most.
+    pub max_requests: Option<u64>,
+    /// The power fails at random, once in so many requests on average.
+    pub power_cut_every: Option<u64>,
+    /// The timeline to write, if any.
+    pub timeline: Option<TimelineOptions>,
+    /// Whose policies choose who leaves the DRAM buffers, in place of the plan's.
+    pub buffer_policy: Option<Maker>,
+    /// Writes the state of the run as it goes; not with a timeline or a policy of the caller's.
+    pub checkpoint: Option<CheckpointOptions>,
+    /// Devices that are prepared, in place of preconditioning.
+    pub prepared: Option<PathBuf>,
+    /// Goes on from the state that such a run has written.
+    pub resume: Option<PathBuf>,
+    /// Whether the watch is called after every event and request, not about ten times a second.
+    pub watch_events: bool,
+}
+
+impl Options {
+    /// What of them costs memory in a run of `plan`.
+    fn memory(&self, plan: &Plan) -> memory::Checks {
+        memory::Checks {
+            rows: self.requests.then(|| {
+                let most = self.max_requests.unwrap_or(u64::MAX);
+                memory::generated(plan).map_or(self.max_requests.unwrap_or(0), |all| all.min(most))
+            }),
+            verify: self.verify,
+            power_cuts: self.power_cut_every.is_some(),
+        }
+    }
+}
+
+/// Simulates the requests of `inputs`, one for each stream of `plan`, on its device.
+///
+/// An interruption, a bad line or a failure of the device end the run; what was simulated until
+/// then is in the results, which say so.
+///
+/// # Panics
+/// If there are not as many inputs as streams (one, if the plan names none), or if a run that reached
+/// its end has not served every request, which is a fault of the simulator.
+pub fn run(
+    plan: &Plan,
+    inputs: Vec<Input<'_>>,
+    options: &Options,
+    watch: Watch<'_>,
+) -> Result<Results, SimulationError> {
+    assert_eq!(
+        inputs.len(),
+        plan.streams.len().max(1),
+        "every stream has an input"
+    );
+    let clocks = (Instant::now(), ProcessTime::now());
+    let mut watcher = Watcher::new(watch);
+    if options.watch_events {
+        watcher = watcher.at_every_event();
+    }
+    let run = match &options.resume {
+        None => Run::start(plan, inputs, options, &mut watcher, clocks),
+        Some(path) => Run::resume(plan, inputs, options, path, &mut watcher, clocks),
+    }?;
+    Ok(run.results(plan, &watcher, clocks))
+}
+
+/// When a run began, by the wall and by the processor.
+type Clocks = (Instant, ProcessTime);
+
+/// A run that has come to its end.
+struct Run<'a> {
+    host: Host<'a>,
+    left: Left,
+    /// Time spent before the clocks were started.
+    spent: Spent,
+    /// Resident before there were devices. Bytes.
+    memory: u64,
+    notes: Vec<String>,
+}
+
+impl<'a> Run<'a> {
+    fn start(
+        plan: &Plan,
+        inputs: Vec<Input<'a>>,
+        options: &Options,
+        watcher: &mut Watcher<'_>,
+        clocks: Clocks,
+    ) -> Result<Self, SimulationError> {
+        let mut host = Host::new(plan, inputs, options.max_requests);
+        if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
+            return Err(fault);
+        }
+        refuse(plan, options)?;
+        let memory_note = require_memory(plan, options)?;
+        let timeline = match &options.timeline {
+            Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
+            None => None,
+        };
+        let notes = memory_note.into_iter().collect();
+        if let Some(start) = with_disks(plan) {
+            let memory = resident_bytes();
+            watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
+                let before = Before {
+                    run: identity(plan, options),
+                    preconditioned: vec![Preconditioned::default(); plan.ssds().count()],
+                    spent: Spent::default(),
+                };
+                Checkpoints::new(checkpoint, before, clocks)
+            });
+            return Ok(Self {
+                left: start(plan, options, timeline, &mut host, watcher),
+                host,
+                spent: Spent::default(),
+                memory,
+                notes,
+            });
+        }
+        let recorder = Recorder::new(plan, options.requests);
+        let mut ssds = pristine(plan, options)?;
+        let memory = resident_bytes();
+        let (_, cpu) = clocks;
+        let before = cpu.elapsed();
+        let preconditioned = match &options.prepared {
+            None => preconditioned(plan, &mut ssds, watcher)?,
+            Some(path) => {
+                let cut = options.power_cut_every.is_some();
+                state::prepared::read(path, plan, cut, &mut ssds)?
+            }
+        };
+        let spent = Spent {
+            precondition_cpu: cpu.elapsed().saturating_sub(before),
+            ..Spent::default()
+        };
+        if options.verify {
+            ssds.iter_mut().for_each(Ssd::verify);
+        }
+        let cuts = options
+            .power_cut_every
+            .map(|every| PowerCuts::new(plan, every));
+        watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
+            let before = Before {
+                run: identity(plan, options),
+                preconditioned: preconditioned.clone(),
+                spent,
+            };
+            Checkpoints::new(checkpoint, before, clocks)
+        });
+        let run = PreparedRun {
+            ssds,
+            preconditioned,
+            timeline,
+            cuts,
+        };
+        let left = match &plan.store {
+            Store::Ssd(_) if plan.host_side.is_none() => {
+                run.on_one(plan, recorder, &mut host, watcher)
+            }
+            Store::Array(array) if is_flat(plan, array) => {
+                run.on_array(plan, array, recorder, &mut host, watcher)
+            }
+            _ => run.on_store(plan, options, recorder, &mut host, watcher),
+        };
+        Ok(Self {
+            host,
+            left,
+            spent,
+            memory,
+            notes,
+        })
+    }
+
+    /// Sums it up.
+    fn results(self, plan: &Plan, watcher: &Watcher<'_>, (wall, cpu): Clocks) -> Results {
+        let Self {
+            host,
+            left,
+            spent,
+            memory,
+            notes,
+        } = self;
+        let Left {
+            ended,
+            resident_bytes,
+            recorder,
+            members,
+            timeline,
+            devices,
+            disks,
+            caches,
+            host_side,
+        } = left;
+        let mut error = ended.stop.as_ref().map(ToString::to_string);
+        if error.is_none() {
+            let counts = host.intakes.iter().map(Intake::counts);
+            let served = counts.map(|counts| counts.issued() - counts.lost);
+            assert!(
+                recorder.completed().eq(served),
+                "every request of every stream is served"
+            );
+        }
+        let speed = Speed {
+            wall: spent.wall + wall.elapsed(),
+            cpu: spent.cpu + cpu.elapsed(),
+            precondition_cpu: spent.precondition_cpu,
+            events: ended.events.total(),
+            resident_bytes: resident_bytes.saturating_sub(memory),
+        };
+        let issued: Vec<Issued> = host.intakes.iter().map(Intake::issued_so_far).collect();
+        let mut drawn = None;
+        if let Some(timeline) = timeline {
+            let (note, written) = timeline.finish(outcome::first_arrival(&issued), ended.now);
+            drawn = note;
+            error = error.or(written.err().map(|error| error.to_string()));
+        }
+        let (record, rows) = recorder.finish(ended.now);
+        let members = members.into_iter().map(|member| member.finish(ended.now).0);
+        let outcome = Outcome {
+            plan: plan.clone(),
+            record,
+            chip_loads: ended.chip_loads,
+            members: members.collect(),
+            devices,
+            disks,
+            caches,
+            host_side,
+            streams: issued,
+            contention: host.contention.window(),
+            digest: ended.digest.value(),
+            measured_from: ended.measured_from,
+            end: ended.now,
+            error,
+            interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
+            speed,
+        };
+        let mut results = Results::new(outcome, rows);
+        let unwritten = watcher.checkpoints.as_ref().and_then(Checkpoints::note);
+        let notes = drawn.into_iter().chain(notes).chain(unwritten);
+        results.summary.notes.extend(notes);
+        results
+    }
+}
+
+/// Serves the requests of a host, and draws a timeline if one is to be drawn.
+type RunOnDisks =
+    fn(&Plan, &Options, Option<Box<Timeline>>, &mut Host<'_>, &mut Watcher<'_>) -> Left;
+
+/// How a run on disks, or on flash before them, goes; none where there are SSDs to be brought into a state, or devices of several
+/// kinds.
+fn with_disks(plan: &Plan) -> Option<RunOnDisks> {
+    match plan.shape() {
+        Shape::CachedDisks => Some(cached::run),
+        Shape::Disks => Some(disks::run),
+        Shape::Ssd | Shape::Ssds | Shape::Mixed => None,
+    }
+}
+
+/// Whether the members of an array are SSDs.
+fn is_flat(plan: &Plan, array: &plan::Array) -> bool {
+    plan.shape() == Shape::Ssds && !array.is_nested()
+}
+
+/// Refuses what is asked of a run beside that its store cannot do.
+fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
+    let shape = plan.shape();
+    let (store, has_state) = match shape {
+        Shape::Ssd | Shape::Ssds => return Ok(()),
+        Shape::Disks => ("a hard disk", false),
+        Shape::CachedDisks => ("flash in front of a disk", false),
+        Shape::Mixed if plan.host_side.is_some() => {
+            ("a store with a host side", !plan.own_ssds().is_empty())
+        }
+        Shape::Mixed => ("devices of several kinds", !plan.own_ssds().is_empty()),
+    };
+    let refused = [
+        (
+            options.prepared.is_some() && !has_state,
+            "nothing is prepared for",
+            "--from",
+        ),
+        (
+            options.buffer_policy.is_some() && !plan.has_buffer(),
+            "no policy of the caller's is taken by",
+            "the policy",
+        ),
+        (
+            options.verify && shape == Shape::Disks,
+            "no data is followed through",
+            "--verify",
+        ),
+    ];
+    match refused.iter().find(|(asked, _, _)| *asked) {
+        None => Ok(()),
+        Some((_, what, option)) => Err(SimulationError::Unsupported(format!(
+            "{what} {store}; leave {option} out"
+        ))),
+    }
+}
+
+/// Brings the devices into their state.
+fn preconditioned(
+    plan: &Plan,
+    ssds: &mut [Ssd<Map>],
+    watcher: &mut Watcher<'_>,
+) -> Result<Vec<Preconditioned>, SimulationError> {
+    devices::prepare(plan, ssds, |done, fraction| {
+        let progress = Progress {
+            phase: Phase::Precondition,
+            now: Time::ZERO,
+            done,
+            fraction,
+        };
+        watcher.last.elapsed() < BETWEEN_REPORTS || watcher.report(&progress)
+    })
+}
+
+/// Brings the devices of a plan into their state and writes them; `command` stands in the file for those
+/// who take it. With spare areas, runs in which the power fails can take them. Returns the bytes of the
+/// file; `None` if the watch has ended it, and then nothing is written.
+pub fn prepare(
+    plan: &Plan,
+    spare_areas: bool,
+    path: &Path,
+    command: &Value,
+    watch: Watch<'_>,
+) -> Result<Option<u64>, SimulationError> {
+    if plan.own_ssds().is_empty() {
+        return Err(SimulationError::Unsupported(
+            "a disk, and flash in front of one, starts empty: there is nothing to prepare; run it"
+                .into(),
+        ));
+    }
+    let options = Options {
+        power_cut_every: spare_areas.then_some(1),
+        ..Options::default()
+    };
+    require_memory(plan, &options)?;
+    let mut ssds = pristine(plan, &options)?;
+    let done = preconditioned(plan, &mut ssds, &mut Watcher::new(watch))?;
+    if done.iter().any(|done| done.stopped) {
+        return Ok(None);
+    }
+    let devices = (ssds.as_slice(), done.as_slice());
+    Ok(Some(state::prepared::write(
+        path,
+        plan,
+        spare_areas,
+        command,
+        devices,
+    )?))
+}
+
+/// Hash of what decides the results of a run, its input apart.
+fn identity(plan: &Plan, options: &Options) -> u64 {
+    let mut hash = XxHash3_64::new();
+    let kept = (options.requests, options.verify, options.max_requests);
+    // Every number of a plan shows in its debug output.
+    hash.write(format!("{plan:?} {kept:?} {:?}", options.power_cut_every).as_bytes());
+    hash.finish()
+}
+
+/// Refuses a run that cannot have the memory it takes; says what may become short.
+fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, SimulationError> {
+    let estimate = estimate(plan, options.memory(plan));
+    let limits = Limits::now();
+    estimate.check(&limits)?;
+    Ok(estimate.note(&limits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::event_loop::{LoopState, simulate};
+    use super::*;
+    use crate::observer::Observer;
+    use wordline_config::load;
+    use wordline_config::plan::Replay;
+    use wordline_kernel::Probe;
+    use wordline_observe::{Busy, Grid, Intervals};
+    use wordline_ssd::Observation;
+    use wordline_workload::generate::Generator;
+
+    const INTERVALS: usize = 64;
+
+    /// Hears of every hold that is over, and distributes it over intervals.
+    #[derive(serde::Serialize)]
+    struct Heard {
+        recorder: Recorder,
+        buses: Vec<Intervals<Time>>,
+        dies: Vec<Intervals<Time>>,
+    }
+
+    impl Heard {
+        fn new(plan: &Plan) -> Self {
+            let lanes = |lanes: u32| {
+                let lane = || Intervals::new(Grid::growing(Time::from_us(1), INTERVALS));
+                std::iter::repeat_with(lane).take(lanes as usize).collect()
+            };
+            Self {
+                recorder: Recorder::new(plan, false),
+                buses: lanes(plan.first().map_or(0, |ssd| ssd.dimensions.channels)),
+                dies: lanes(plan.first().map_or(0, |ssd| ssd.device.part.layout.dies)),
+            }
+        }
+    }
+
+    impl Probe<Observation> for Heard {
+        fn observe(&mut self, now: Time, observation: Observation) {
+            self.recorder.hear(now, observation);
+            let (lane, from) = match observation {
+                Observation::Bus { channel, from, .. } => (&mut self.buses[channel as usize], from),
+                Observation::Die { die, from, .. } => (&mut self.dies[die.index()], from),
+                _ => return,
+            };
+            lane.span(from, now, |sum, part| *sum += part);
+        }
+    }
+
+    impl Observer<Observation> for Heard {
+        fn recorder(&self) -> &Recorder {
+            &self.recorder
+        }
+        fn recorder_mut(&mut self) -> &mut Recorder {
+            &mut self.recorder
+        }
+    }
+
+    /// Runs a load whose operations are suspended, with power cuts or interrupted soon; what was read
+    /// off the buses and dies is what was heard of the holds that came to their end.
+    fn compare(power_cut_every: Option<u64>) {
+        let text = format!(
+            "schema = 1\nbase = \"demo\"\n[series]\nintervals = {INTERVALS}\n\
+             [nand.suspend]\nprogram = true\nerase = true\nprogram_suspend_ns = 20000\n\
+             [workload]\nrequests = 4000\nread_ratio = 0.5\npattern = \"uniform\"\n\
+             arrival.closed-loop.queue_depth = 32\n"
+        );
+        let plan = load(&text, "demo.toml", &[]).unwrap().plan(1).unwrap();
+        let load = plan.workload.clone().unwrap();
+        let mut source = Generator::new(&load, plan.user_bytes(), 1).unwrap();
+        let input = Input {
+            source: &mut source,
+            replay: Replay::ClosedLoop { queue_depth: 32 },
+        };
+        let options = Options {
+            power_cut_every,
+            ..Options::default()
+        };
+        let mut ssds = pristine(&plan, &options).unwrap();
+        devices::prepare(&plan, &mut ssds, |_, _| true).unwrap();
+        let mut told = Heard::new(&plan);
+        let mut go_on = |_: &Progress| power_cut_every.is_some();
+        let mut watcher = Watcher::new(&mut go_on);
+        watcher.last -= BETWEEN_REPORTS;
+        let cuts = power_cut_every.map(|every| PowerCuts::new(&plan, every));
+        let state = LoopState::start(&plan, &watcher, cuts);
+        let ended = simulate(
+            &mut ssds[0],
+            &mut Host::new(&plan, vec![input], None),
+            &mut told,
+            &mut watcher,
+            state,
+        );
+        assert_eq!(ended.stop.is_some(), power_cut_every.is_none());
+        let (record, _) = told.recorder.finish(ended.now);
+        assert_eq!(record.power.cuts > 10, power_cut_every.is_some());
+        same(&record.channels, told.buses, ended.now);
+        same(&record.dies, told.dies, ended.now);
+    }
+
+    fn same(read: &Busy, told: Vec<Intervals<Time>>, end: Time) {
+        assert_eq!(read.lanes(), told.len());
+        for (lane, mut told) in told.into_iter().enumerate() {
+            told.widen(read.grid().width());
+            told.close(end);
+            let read = read.iter().map(|row| Time(row.busy[lane]));
+            let told: Vec<Time> = told.iter().map(|interval| *interval.value).collect();
+            assert_eq!(read.collect::<Vec<_>>(), told, "lane {lane}");
+        }
+    }
+
+    #[test]
+    fn holds_that_a_power_cut_ends_are_no_busy_time() {
+        compare(Some(40));
+    }
+
+    #[test]
+    fn holds_that_the_end_of_a_run_ends_are_no_busy_time() {
+        compare(None);
+    }
+}

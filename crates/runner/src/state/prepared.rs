@@ -1,0 +1,151 @@
+//! Devices that are brought into their state once, for many runs.
+//!
+//! What a preparation leaves depends on the flash array, the translation layer, the precondition and the
+//! seed, and on nothing else: a device with another scheduler, interface, buffer or load takes it as well.
+
+use std::hash::Hasher;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use twox_hash::XxHash3_64;
+use wordline_config::Plan;
+use wordline_ftl::Map;
+use wordline_ssd::precondition::Preconditioned;
+use wordline_ssd::{Prepared, Ssd};
+
+use super::file::{self, Header, StateError, kind};
+
+/// What a preparation depends on, the seed apart: an entry for each SSD, as the keys of its configuration
+/// have it.
+fn basis(plan: &Plan) -> Value {
+    let own = plan.own_ssds().into_iter();
+    own.map(|(_, ssd)| {
+        let ftl = &ssd.device.ftl;
+        let part = &ssd.device.part;
+        json!({
+            "ftl": ftl.config,
+            "ssd": ftl.dimensions,
+            "nand": {
+                "geometry": {"layout": ftl.layout, "page_bytes": ftl.page_bytes},
+                "endurance_cycles": part.endurance_cycles,
+                "partial_programs": part.partial_programs,
+            },
+            "precondition": {
+                "fill_pages": ssd.precondition.fill_pages,
+                "scattered": ssd.precondition.scattered,
+                "overwrite_pages": ssd.precondition.overwrite_pages,
+                "settle": format!("{:?}", ssd.precondition.settle),
+            },
+        })
+    })
+    .collect()
+}
+
+/// A name of what a preparation of `plan` leaves: equal for plans whose preparations are equal.
+pub fn key(plan: &Plan, spare_areas: bool) -> String {
+    let mut hash = XxHash3_64::new();
+    let own = plan.own_ssds().into_iter();
+    let seeds: Vec<u64> = own.map(|(_, ssd)| ssd.seed).collect();
+    hash.write(format!("{} {seeds:?} {spare_areas}", basis(plan)).as_bytes());
+    format!("{:016x}", hash.finish())
+}
+
+/// Writes devices that are prepared. With spare areas, runs in which the power fails can take them.
+/// Returns the bytes of the file.
+pub(crate) fn write(
+    path: &Path,
+    plan: &Plan,
+    spare_areas: bool,
+    command: &Value,
+    (ssds, done): (&[Ssd<Map>], &[Preconditioned]),
+) -> Result<u64, StateError> {
+    let content = json!({
+        "command": command,
+        "basis": basis(plan),
+        "key": key(plan, spare_areas),
+        "seed": plan.seed,
+        "spare_areas": spare_areas,
+    });
+    let devices: Vec<_> = ssds.iter().map(Ssd::prepared).collect();
+    file::write(path, kind::DEVICE, content, &(done, devices))
+}
+
+/// Brings pristine devices of a plan into the state in a file.
+pub(crate) fn read(
+    path: &Path,
+    plan: &Plan,
+    spare_areas: bool,
+    ssds: &mut [Ssd<Map>],
+) -> Result<Vec<Preconditioned>, StateError> {
+    let header = file::header(path)?;
+    require_equal(path, &header, plan, spare_areas)?;
+    let (_, (done, devices)) =
+        file::read::<(Vec<Preconditioned>, Vec<Prepared<Map>>)>(path, kind::DEVICE)?;
+    for (ssd, prepared) in ssds.iter_mut().zip(devices) {
+        ssd.prepare(prepared);
+    }
+    Ok(done)
+}
+
+fn require_equal(
+    path: &Path,
+    header: &Header,
+    plan: &Plan,
+    spare_areas: bool,
+) -> Result<(), StateError> {
+    if header.kind != kind::DEVICE {
+        return Ok(()); // is said where the state is read
+    }
+    let prepared = &header.content["basis"];
+    let mut others = Vec::new();
+    differences("", prepared, &basis(plan), &mut others);
+    if !others.is_empty() {
+        others.truncate(4);
+        return Err(StateError::new(
+            path,
+            format!("holds another device: {}", others.join(", ")),
+            "prepare this one, or leave these keys as they were",
+        ));
+    }
+    let (prepared, asked) = (&header.content["seed"], plan.seed);
+    if *prepared != asked {
+        return Err(StateError::new(
+            path,
+            format!("was prepared with seed {prepared}, and the run has seed {asked}"),
+            format!("give the run seed {prepared}, or prepare the device with seed {asked}"),
+        ));
+    }
+    if spare_areas && header.content["spare_areas"] != true {
+        let remedy = "prepare it with --spare-areas, or leave out --power-cut-every";
+        return Err(StateError::new(
+            path,
+            "holds no spare areas to recover from",
+            remedy,
+        ));
+    }
+    Ok(())
+}
+
+/// Where two bases differ: key, what is in the file, what is asked for.
+fn differences(key: &str, prepared: &Value, asked: &Value, found: &mut Vec<String>) {
+    match (prepared, asked) {
+        (Value::Object(one), Value::Object(other)) => {
+            let more = other.iter().filter(|(name, _)| !one.contains_key(*name));
+            for name in one.keys().chain(more.map(|(name, _)| name)) {
+                let path = if key.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{key}.{name}")
+                };
+                differences(&path, &prepared[name], &asked[name], found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (one, other) in one.iter().zip(other) {
+                differences(key, one, other, found);
+            }
+        }
+        (one, other) if one != other => found.push(format!("{key} is {one}, not {other}")),
+        _ => {}
+    }
+}

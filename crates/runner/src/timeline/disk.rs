@@ -1,0 +1,155 @@
+//! The tracks of a hard disk: its mechanism, and its buffer by itself.
+
+use wordline_hdd::model::Timed;
+use wordline_hdd::{Observation, Plan, Purpose, Work};
+use wordline_kernel::Time;
+use wordline_observe::{CounterId, Slice, TimelineFile, TrackId};
+
+/// The tracks of a hard disk.
+#[derive(Debug)]
+pub(super) struct DiskTracks {
+    mechanism: TrackId,
+    /// Where the time of an access goes, if the model says.
+    parts: Option<TrackId>,
+    /// Where there is one.
+    buffer: Option<TrackId>,
+    queue_depth: CounterId,
+    held: u32,
+    /// What the mechanism is at, and what the buffer serves by itself.
+    at_work: Vec<Begun>,
+    buffered: Vec<Begun>,
+}
+
+/// What has begun, and when it will be over.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    from: Time,
+    until: Time,
+    work: Work,
+}
+
+impl Begun {
+    fn new(from: Time, work: Work) -> Self {
+        Self {
+            from,
+            until: from + work.total(),
+            work,
+        }
+    }
+    /// Takes out one that is over now.
+    fn take(all: &mut Vec<Self>, now: Time) -> Option<Self> {
+        let place = all.iter().position(|one| one.until == now)?;
+        Some(all.swap_remove(place))
+    }
+    fn show(&self, track: TrackId, file: &mut TimelineFile) {
+        let slice = Slice {
+            name: name(self.work.purpose),
+            category: category(self.work.purpose),
+            from: self.from,
+            until: self.until,
+            values: &[("offset", self.work.offset()), ("bytes", self.work.bytes())],
+        };
+        file.timeline().slice(track, &slice);
+    }
+    /// One slice a part, each behind the one before.
+    fn show_parts(&self, track: TrackId, file: &mut TimelineFile) {
+        let access = self.work.access;
+        let mut from = self.from;
+        for (name, time) in [
+            ("overhead", self.work.overhead),
+            ("seek", access.seek),
+            ("rotation", access.rotation),
+            ("transfer", access.transfer),
+        ] {
+            let until = from + time;
+            if from < until {
+                let slice = Slice {
+                    name,
+                    category: category(self.work.purpose),
+                    from,
+                    until,
+                    values: &[],
+                };
+                file.timeline().slice(track, &slice);
+            }
+            from = until;
+        }
+    }
+}
+
+impl DiskTracks {
+    /// Under the track of a device.
+    pub(super) fn new(device: TrackId, plan: &Plan, file: &mut TimelineFile) -> Self {
+        let tracks = file.timeline();
+        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
+        let mechanism = tracks.track(Some(device), "mechanism");
+        let has_parts = !matches!(plan.model, Timed::Constant(_));
+        let has_buffer = plan.buffer.segments > 0;
+        Self {
+            mechanism,
+            parts: has_parts.then(|| tracks.track(Some(mechanism), "parts")),
+            buffer: has_buffer.then(|| tracks.track(Some(device), "buffer")),
+            queue_depth,
+            held: 0,
+            at_work: Vec::new(),
+            buffered: Vec::new(),
+        }
+    }
+    pub(super) fn begin(&mut self, file: &mut TimelineFile) {
+        self.count_requests(Time::ZERO, 0, file);
+    }
+
+    pub(super) fn observe(&mut self, now: Time, observation: Observation, file: &mut TimelineFile) {
+        match observation {
+            Observation::Admitted { held } => self.count_requests(now, held, file),
+            Observation::Request { .. } => self.complete(now, file),
+            Observation::Begun(work) => self.at_work.push(Begun::new(now, work)),
+            Observation::Buffered { from, work } => self.buffered.push(Begun::new(from, work)),
+            Observation::Over => self.over(now, file),
+            Observation::PowerCut(_) => {
+                self.at_work.clear();
+                self.buffered.clear();
+                self.count_requests(now, 0, file);
+            }
+        }
+    }
+    fn count_requests(&mut self, now: Time, held: u32, file: &mut TimelineFile) {
+        self.held = held;
+        let timeline = file.timeline();
+        timeline.count(self.queue_depth, now, i64::from(held));
+    }
+    /// A request is complete, maybe by the buffer alone.
+    fn complete(&mut self, now: Time, file: &mut TimelineFile) {
+        self.count_requests(now, self.held - 1, file);
+        if let Some(track) = self.buffer
+            && let Some(over) = Begun::take(&mut self.buffered, now)
+        {
+            over.show(track, file);
+        }
+    }
+    /// The mechanism has done something.
+    fn over(&mut self, now: Time, file: &mut TimelineFile) {
+        let Some(over) = Begun::take(&mut self.at_work, now) else {
+            return;
+        };
+        over.show(self.mechanism, file);
+        if let Some(track) = self.parts {
+            over.show_parts(track, file);
+        }
+    }
+}
+
+fn name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Read => "read",
+        Purpose::Write => "write",
+        Purpose::Destage => "destage",
+    }
+}
+
+fn category(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Read | Purpose::Write => "host",
+        Purpose::Destage => "destage",
+    }
+}

@@ -1,0 +1,36 @@
+//! What a cache takes of memory is told before. One test, because it looks at the memory of its whole process.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+
+#[path = "it/shared/mod.rs"]
+mod shared;
+
+use wordline_runner::memory;
+
+/// Flash of 1 GiB before a disk, written until every page of the flash has been programmed.
+const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
+    [nand.geometry]\nblocks_per_plane = 256\npages_per_block = 64\npage_bytes = 4096\n\
+    [ftl]\nover_provisioning_ratio = 0.15\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n\
+    [cache]\nmode = \"write-back\"\nreplacement = \"arc\"\n[cache.destage]\ngroup_pages = 16\n\
+    [disk]\ncapacity_bytes = 8_589_934_592\n";
+
+fn run(requests: u32) -> (u64, u64) {
+    let load = format!(
+        "[workload]\nrequests = {requests}\nread_ratio = 0.3\nrequest_bytes = 65536\nalign_bytes = 65536\n\
+         arrival.closed-loop.queue_depth = 32\n"
+    );
+    let config = format!("{STORE}{load}");
+    let loaded = wordline_config::load(&config, "test.toml", &[]).unwrap();
+    let estimate = memory::estimate(&loaded.plan(1).unwrap(), memory::Checks::default());
+    let done = shared::run(config);
+    (done.summary.speed.resident_bytes, estimate.most())
+}
+
+#[test]
+fn a_cache_takes_the_memory_that_is_told() {
+    // The first run pays for what every run shares.
+    run(100);
+    let (taken, told) = run(60_000);
+    println!("{taken} bytes taken, {told} told");
+    assert!(taken < told, "{taken} {told}");
+    assert!(told < 4 * taken, "{taken} {told}");
+}

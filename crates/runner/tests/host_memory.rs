@@ -1,0 +1,34 @@
+//! What the map of a host takes of memory is told before. One test, because it looks at the memory of its whole process.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+
+#[path = "it/shared/mod.rs"]
+mod shared;
+
+use wordline_runner::memory;
+
+/// Flash of 128 MiB, of which the host maps each 512 bytes in an extent of its own once sectors are written at random.
+const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
+    [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 64\npage_bytes = 4096\n\
+    [host_side]\n[host_side.architecture.flash-software]\nunit_bytes = 512\nmapping = \"b-tree\"\n";
+
+fn run(requests: u32) -> (u64, u64) {
+    let load = format!(
+        "[workload]\nrequests = {requests}\nread_ratio = 0.0\nrequest_bytes = 512\nalign_bytes = 512\n\
+         arrival.closed-loop.queue_depth = 4\n"
+    );
+    let config = format!("{STORE}{load}");
+    let loaded = wordline_config::load(&config, "test.toml", &[]).unwrap();
+    let estimate = memory::estimate(&loaded.plan(1).unwrap(), memory::Checks::default());
+    let done = shared::run(config);
+    (done.summary.speed.resident_bytes, estimate.most())
+}
+
+#[test]
+fn a_map_of_the_host_takes_the_memory_that_is_told() {
+    // The first run pays for what every run shares.
+    run(100);
+    let (taken, told) = run(600_000);
+    println!("{taken} bytes taken, {told} told");
+    assert!(taken < told, "{taken} {told}");
+    assert!(told < 4 * taken, "{taken} {told}");
+}

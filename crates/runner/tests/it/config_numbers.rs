@@ -1,0 +1,92 @@
+//! Every number of a configuration, set to the ends of its type and beyond: there is an error, or a run.
+
+#![allow(clippy::panic, reason = "a test that cannot go on fails")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use wordline_config::keys::{self, Kind};
+use wordline_runner::RunSpec;
+
+const VALUES: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "255",
+    "65535",
+    "4294967295",
+    "9223372036854775807",
+    "0.0",
+    "-0.0",
+    "1e-300",
+    "1e300",
+    "nan",
+    "inf",
+    "-inf",
+];
+
+/// A device small enough that a run of every number takes no time, with all that can be switched on.
+const BASES: &[&str] = &[
+    "base = \"demo\"\n[precondition]\nfill_ratio = 0.5\n[workload]\nrequests = 20\n",
+    "base = \"demo\"\n[nand.suspend]\nprogram = true\nerase = true\n[ssd]\nscheduler = \"out-of-order\"\n\
+     [buffer]\ncapacity_kib = 64\n[precondition]\nfill_ratio = 0.5\n[workload]\nrequests = 20\n",
+];
+
+fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
+    let overrides = vec![(key.to_owned(), value.to_owned())];
+    let job = RunSpec {
+        config: text.to_owned(),
+        config_name: "device.toml".to_owned(),
+        overrides,
+        max_requests: Some(20),
+        ..RunSpec::default()
+    };
+    // What makes a large device is another test's.
+    let large = |loaded: &wordline_config::Loaded| {
+        loaded.plan(1).is_ok_and(|plan| {
+            plan.capacity_bytes() > 64 << 30
+                || plan.ssds().any(|ssd| {
+                    ssd.precondition.overwrite_pages > 1 << 22
+                        || ssd
+                            .device
+                            .buffer
+                            .as_ref()
+                            .is_some_and(|buffer| buffer.pages > 1 << 24)
+                })
+        })
+    };
+    let loaded = wordline_config::load(text, "device.toml", &job.overrides);
+    if loaded.as_ref().is_ok_and(large) {
+        return Ok(());
+    }
+    let ran = catch_unwind(AssertUnwindSafe(|| job.run(&mut |_| true)));
+    match ran {
+        Err(_) => Err(format!("{key} = {value}: panic")),
+        Ok(Err(error)) if error.to_string().is_empty() => Err(format!("{key} = {value}: silence")),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn is_number(kind: &Kind) -> bool {
+    match kind {
+        Kind::Integer | Kind::Number => true,
+        Kind::Either(kinds) => kinds.iter().any(is_number),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_number_at_the_ends_of_its_type_is_an_error_or_a_run() {
+    let mut wrong = Vec::new();
+    let mut tries = 0;
+    for base in BASES {
+        let numbers = keys::all().iter().filter(|key| is_number(&key.kind));
+        for key in numbers {
+            for value in VALUES {
+                tries += 1;
+                wrong.extend(tried(base, &key.path, value).err());
+            }
+        }
+    }
+    assert!(tries > 500, "{tries}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

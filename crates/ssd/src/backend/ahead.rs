@@ -1,0 +1,292 @@
+//! Dies that read ahead (`buffer.read_ahead.physical`): the page behind one that the host has read, while nobody wants the die.
+//!
+//! A command of its own keeps the die until the array has read the page. What it has read stays in the data register until the next command of the die,
+//! and is taken from there if that is a read of this page alone.
+
+use serde::{Deserialize, Serialize};
+use wordline_dram_buffer::read_ahead::Physical;
+use wordline_kernel::Time;
+use wordline_nand::{Array, Die, Full, Operation, Ppn};
+
+use super::BackEnd;
+use super::listener::ChannelListener;
+use super::transaction::NONE;
+use super::transaction::{Grade, Order, Purpose};
+use crate::event::{Context, Kind};
+use crate::observation::{DeviceProbe, Observation};
+use wordline_io_scheduler::Slot;
+
+/// What the registers of a die hold, or will with the end of its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Held {
+    /// Nothing of use.
+    Nothing,
+    /// This page, which the host has asked for.
+    Read(Ppn),
+    /// This page, which nobody has asked for: the array is reading it.
+    Coming(Ppn),
+    /// The same, read.
+    Ahead(Ppn),
+    /// This page, which was read ahead, goes out, while the array reads the one behind it, if one is given, since then.
+    Out {
+        place: Ppn,
+        behind: Option<Ppn>,
+        since: Time,
+    },
+}
+
+/// Read-ahead of all dies.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Ahead {
+    /// How long an abort takes; none if there is none.
+    abort: Option<Time>,
+    held: Vec<Held>,
+    /// Dies that have become idle at this instant.
+    idle: Vec<Die>,
+    /// How the command reads that begins next.
+    sensing: Sensing,
+}
+
+impl Ahead {
+    pub(super) fn new(policy: &Physical, dies: u32) -> Self {
+        Self {
+            abort: (policy.abort_ns > 0).then(|| Time::from_ns(policy.abort_ns.into())),
+            held: vec![Held::Nothing; dies as usize],
+            idle: Vec::new(),
+            sensing: Sensing::Plain,
+        }
+    }
+}
+
+/// How a page is read where dies run ahead.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) enum Sensing {
+    /// As any other.
+    #[default]
+    Plain,
+    /// Ahead.
+    Ahead,
+    /// It is there; the page behind it is read now, if one is given.
+    Cached(Option<Ppn>),
+}
+
+impl BackEnd {
+    /// Whether an idle die has a page of this transaction in its data register.
+    pub(super) fn holds(&self, die: Die, slot: Slot) -> bool {
+        let Some(ahead) = &self.ahead else {
+            return false;
+        };
+        let transaction = self.get(slot);
+        transaction.purpose == Purpose::Read
+            && ahead.held[die.index()] == Held::Ahead(transaction.place)
+    }
+
+    /// A command of `pages` is about to begin on a die: how it will read.
+    pub(super) fn look_at_registers(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        die: Die,
+        (head, pages): (Slot, u32),
+        array: &Array,
+    ) {
+        if self.ahead.is_none() {
+            return;
+        }
+        let is_there = pages == 1 && self.holds(die, head);
+        let transaction = self.get(head);
+        let (purpose, place) = (transaction.purpose, transaction.place);
+        let repeats = self.table.graded(head).retries > 0;
+        let state = self.channels.of(die);
+        let is_wanted = state.first != NONE || state.suspended.is_some();
+        let behind = self.behind(place, array).filter(|_| !is_wanted && !repeats);
+        let Some(ahead) = &mut self.ahead else {
+            return;
+        };
+        let (held, sensing) = match purpose {
+            Purpose::ReadAhead => (Held::Coming(place), Sensing::Ahead),
+            Purpose::Read if is_there => {
+                let since = Time::ZERO;
+                let out = Held::Out {
+                    place,
+                    behind,
+                    since,
+                };
+                (out, Sensing::Cached(behind))
+            }
+            Purpose::Read if pages == 1 => (Held::Read(place), Sensing::Plain),
+            _ => (Held::Nothing, Sensing::Plain),
+        };
+        ahead.held[die.index()] = held;
+        ahead.sensing = sensing;
+        if matches!(sensing, Sensing::Cached(_)) {
+            cx.observe(Observation::ReadAhead { used: true });
+        }
+    }
+
+    /// A suspended operation of a die goes on: the registers are its own again.
+    pub(super) fn forget_registers(&mut self, die: Die) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.held[die.index()] = Held::Nothing;
+        }
+    }
+
+    /// How the command reads that begins now.
+    pub(super) fn sensing(&mut self) -> Sensing {
+        let ahead = self.ahead.as_mut();
+        ahead.map_or(Sensing::Plain, |ahead| std::mem::take(&mut ahead.sensing))
+    }
+
+    /// The page behind one, in its block and programmed.
+    fn behind(&self, place: Ppn, array: &Array) -> Option<Ppn> {
+        let is_last = self.layout.page_in_block(place) + 1 == self.layout.pages_per_block;
+        let behind = Ppn(place.0 + 1);
+        (!is_last && array.read(behind).is_ok()).then_some(behind)
+    }
+
+    /// A die is ready after a step of its command, of which the array has done `worked`. Whether that brings a page that was read ahead.
+    pub(super) fn brings(&mut self, now: Time, die: Die, worked: Option<Operation>) -> bool {
+        let Some(ahead) = &mut self.ahead else {
+            return false;
+        };
+        match &mut ahead.held[die.index()] {
+            Held::Out {
+                behind: Some(_),
+                since,
+                ..
+            } => {
+                *since = now;
+                true
+            }
+            Held::Out { behind: None, .. } => worked.is_none(),
+            _ => false,
+        }
+    }
+
+    /// The command of a die is over, and the next has not begun.
+    pub(super) fn end_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
+        let Some(ahead) = &mut self.ahead else {
+            return;
+        };
+        let held = &mut ahead.held[die.index()];
+        match *held {
+            Held::Coming(place) => *held = Held::Ahead(place),
+            Held::Out {
+                behind: Some(behind),
+                since,
+                ..
+            } => {
+                *held = Held::Coming(behind);
+                self.await_ahead(cx, die, behind, since);
+            }
+            // Also where it was read again, and so is in the data register as any other.
+            Held::Out { place, .. } | Held::Read(place) => {
+                *held = Held::Read(place);
+                if self.to_begin.is_empty() && ahead.idle.is_empty() {
+                    cx.schedule(cx.now, Kind::Begin);
+                }
+                ahead.idle.push(die);
+            }
+            Held::Nothing | Held::Ahead(_) => {}
+        }
+    }
+
+    /// Dies that have become idle at this instant, and still are, run ahead.
+    pub(super) fn run_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, array: &Array) {
+        let Some(ahead) = &mut self.ahead else {
+            return;
+        };
+        for die in std::mem::take(&mut ahead.idle) {
+            let state = self.channels.of(die);
+            let is_idle = state.command.head == NONE && state.first == NONE;
+            let held = self.ahead.as_ref().map(|ahead| ahead.held[die.index()]);
+            if is_idle
+                && state.suspended.is_none()
+                && let Some(Held::Read(place)) = held
+                && let Some(behind) = self.behind(place, array)
+            {
+                let single = array.is_single_level(self.layout.block_of(behind));
+                let slot = self.admit_ahead(cx, behind, single);
+                self.look_at_registers(cx, die, (slot, 1), array);
+                self.start::<Full>(cx, die, slot, 1);
+            }
+        }
+    }
+
+    /// Takes on the read of a page that nobody has asked for.
+    fn admit_ahead(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        place: Ppn,
+        single_read: bool,
+    ) -> Slot {
+        cx.observe(Observation::ReadAhead { used: false });
+        self.grade_next(Grade {
+            single_read,
+            ..Grade::default()
+        });
+        let slot = self.admit(cx.now, &Order::new(Purpose::ReadAhead, place, 0, 0));
+        let die = self.layout.die_of_page(place);
+        *self.loads[die.index()].of(Operation::Read) += 1;
+        slot
+    }
+
+    /// The array of a die, of which a page has gone out, reads on: the die waits, unless it is wanted.
+    fn await_ahead(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        die: Die,
+        place: Ppn,
+        since: Time,
+    ) {
+        let slot = self.admit_ahead(cx, place, false);
+        let transaction = &mut self.table.transactions[slot as usize];
+        let state = self.channels.of_mut(die);
+        transaction.wait.end(cx.now, state.gc.read(cx.now));
+        state.gc.start(cx.now, false);
+        state.command.begin(cx.now, slot, Operation::Read, false, 1);
+        state.command.busy_since = since;
+        let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, cx.probe);
+        let until = self.channels.await_array(cx.now, die, &mut listener);
+        self.channels.of_mut(die).usage.cell += until - cx.now;
+        self.abort_ahead(cx, die);
+    }
+
+    /// Something waits for a die: what it reads ahead is aborted, if it can be, and unless that is what is wanted.
+    pub(super) fn abort_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die) {
+        let Some(ahead) = &mut self.ahead else {
+            return;
+        };
+        let (Some(latency), Held::Coming(place)) = (ahead.abort, ahead.held[die.index()]) else {
+            return;
+        };
+        let first = self.channels.of(die).first;
+        if first == NONE {
+            return;
+        }
+        let wanted = &self.table.transactions[first as usize];
+        if wanted.purpose == Purpose::Read && wanted.place == place {
+            return;
+        }
+        let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, cx.probe);
+        let Some(saved) = self.channels.abort(cx.now, die, latency, &mut listener) else {
+            return;
+        };
+        ahead.held[die.index()] = Held::Nothing;
+        let usage = &mut self.channels.of_mut(die).usage;
+        usage.array[Operation::Read as usize] -= saved;
+        usage.cell -= saved;
+    }
+
+    /// How many pages the array has read for the command of a die that is over: none where they were there, or where it was aborted.
+    pub(super) fn sensed(&self, die: Die, pages: u32) -> u32 {
+        let Some(ahead) = &self.ahead else {
+            return pages;
+        };
+        let was_ahead = self.get(self.channels.of(die).command.head).purpose == Purpose::ReadAhead;
+        match ahead.held[die.index()] {
+            Held::Out { .. } => 0,
+            Held::Nothing if was_ahead => 0,
+            _ => pages,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The DRAM buffer of a device, over its controller.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{Met, Parts, PowerCut, Request, Ticket};
+use wordline_cache::replacement::foreign::Maker;
+use wordline_dram_buffer::{
+    Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions,
+};
+use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::memory::Table;
+use wordline_kernel::{EventQueue, Time};
+use wordline_nand::Die;
+
+use crate::controller::{Beside, Controller, Done};
+use crate::error::Result;
+use crate::event::{Context, Kind};
+use crate::observation::{DeviceProbe, Observation};
+use crate::plan::Plan;
+
+/// The controller as the buffer sees it.
+struct Flash<'a, 'c, M, P> {
+    cx: &'a mut Context<'c, P>,
+    controller: &'a Controller<M>,
+}
+
+impl<M: Mapping, P: DeviceProbe> Backing for Flash<'_, '_, M, P> {
+    fn schedule(&mut self, at: Time, event: wordline_dram_buffer::Event) {
+        self.cx.schedule(at, Kind::Buffer(event));
+    }
+    fn observe(&mut self, now: Time, observation: wordline_dram_buffer::Observation) {
+        self.cx.probe.observe(now, Observation::Buffer(observation));
+    }
+    fn chip_of(&self, page: Page) -> Option<Chip> {
+        let die = self.controller.die_of(Lpn(page.0));
+        die.map(|Die(die)| Chip(die))
+    }
+    fn address_decides(&self) -> bool {
+        self.controller.address_decides()
+    }
+    fn load(&self, chip: Chip, reads: u32, programs: u32) -> Time {
+        self.controller.die_time(Die(chip.0)) + self.controller.time_of(reads, programs)
+    }
+    fn is_collecting(&self, chip: Chip) -> bool {
+        self.controller.die_load(Die(chip.0)).collections > 0
+    }
+    fn holds(&self, page: Page) -> u32 {
+        let shadow = self.controller.shadow();
+        shadow.map_or(0, |shadow| shadow.holds(Lpn(page.0)))
+    }
+}
+
+/// The DRAM buffer, and what it has requested of the flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Buffered {
+    buffer: Buffer,
+    /// By ticket: what was requested for, and when.
+    requested: Vec<Option<(PageRequest, Time)>>,
+    /// By ticket of a request that is done: where its time in the device went, and whether a page of it could not be read.
+    served: Vec<(Parts, bool, Met)>,
+}
+
+impl Buffered {
+    pub fn new(plan: &Plan, user_pages: u32) -> Option<Box<Self>> {
+        let dies = plan.part.layout.dies;
+        let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages, dies);
+        Some(Box::new(Self {
+            buffer,
+            requested: Vec::new(),
+            served: Vec::new(),
+        }))
+    }
+    /// What it takes of memory in a device, if it has one.
+    pub fn memory(plan: &Plan) -> impl Iterator<Item = Table> {
+        let buffer = plan.buffer.as_ref();
+        let tables = buffer.map(|buffer| Buffer::memory(buffer, plan.ftl.user_pages));
+        tables.into_iter().flatten()
+    }
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<()> {
+        Ok(self.buffer.evict_by(maker)?)
+    }
+    pub fn verify(&mut self) {
+        self.buffer.verify();
+    }
+    pub fn dirty_pages(&self) -> u32 {
+        self.buffer.dirty_pages()
+    }
+    pub fn versions(&self, page: Lpn) -> Option<Versions> {
+        self.buffer.versions(Page(page.0))
+    }
+    /// Where the time of a request that is done went, and whether a page of it could not be read.
+    pub fn served(&self, ticket: Ticket) -> (Parts, bool, Met) {
+        self.served[ticket as usize]
+    }
+
+    /// Begins with a request.
+    pub fn begin<M: Mapping>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        request: &Request,
+        controller: &Controller<M>,
+    ) -> Result<()> {
+        let now = cx.now;
+        let mut flash = Flash { cx, controller };
+        Ok(self.buffer.begin(now, ticket, request, &mut flash)?)
+    }
+    /// A request comes when nothing is written any more: it ends with an error.
+    pub fn refuse(&mut self, now: Time, ticket: Ticket) {
+        self.buffer.refuse(now, ticket);
+    }
+    /// Deals with an event that the buffer has scheduled.
+    pub fn handle<M: Mapping>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        event: wordline_dram_buffer::Event,
+        controller: &Controller<M>,
+    ) -> Result<()> {
+        let now = cx.now;
+        let mut flash = Flash { cx, controller };
+        Ok(self.buffer.handle(now, event, &mut flash)?)
+    }
+    /// The next request to the flash, if there is one.
+    pub fn next_request(&mut self) -> Option<PageRequest> {
+        self.buffer.next_request()
+    }
+    /// The flash has a request, under a ticket of its own.
+    pub fn requested(&mut self, now: Time, ticket: Ticket, request: PageRequest) {
+        let ticket = ticket as usize;
+        if self.requested.len() <= ticket {
+            self.requested.resize(ticket + 1, None);
+        }
+        self.requested[ticket] = Some((request, now));
+    }
+    /// The flash is done with a request, with this to say beside; whether it was the buffer's.
+    pub fn flash_done<M: Mapping>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        (done, beside): (&Done, Beside),
+        controller: &Controller<M>,
+    ) -> Result<bool> {
+        let Some((request, began)) = self.requested[done.ticket as usize].take() else {
+            return Ok(false);
+        };
+        let now = cx.now;
+        let mut flash = Flash { cx, controller };
+        let parts = Parts {
+            decode: beside.decode,
+            ..done.parts.into()
+        };
+        let outcome = match (beside.failed, beside.unwritten) {
+            (_, true) => Outcome::Unwritten,
+            (true, false) => Outcome::Unread,
+            (false, false) => Outcome::Done,
+        };
+        self.buffer.flash_done(
+            now,
+            &request,
+            began,
+            (&parts, outcome, beside.met),
+            &mut flash,
+        )?;
+        Ok(true)
+    }
+    /// The next request of the host that the buffer is done with.
+    pub fn next_done(&mut self, now: Time) -> Option<Ticket> {
+        let Served {
+            ticket,
+            parts,
+            failed,
+            met,
+        } = self.buffer.done.pop_front()?;
+        self.buffer.request_done(now);
+        let place = ticket as usize;
+        if self.served.len() <= place {
+            self.served
+                .resize(place + 1, (Parts::default(), false, Met::default()));
+        }
+        self.served[place] = (parts, failed, met);
+        Some(ticket)
+    }
+    /// Pages of reads that ended with an error because what the buffer held of them is lost.
+    pub fn lost_reads(&self) -> u64 {
+        self.buffer.lost_reads
+    }
+    /// How many of some pages a power cut would lose now.
+    pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
+        self.buffer.volatile_pages(pages)
+    }
+    /// Nothing more is to be done now.
+    pub fn rest<M: Mapping>(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        controller: &Controller<M>,
+    ) {
+        self.buffer.rest(&mut Flash { cx, controller });
+    }
+    /// The power has failed, and the flash has recovered.
+    pub fn cut_power<M: Mapping>(
+        &mut self,
+        now: Time,
+        cut: &mut PowerCut,
+        controller: &Controller<M>,
+        probe: &mut impl DeviceProbe,
+    ) -> Result<()> {
+        let mut none = EventQueue::default();
+        let mut cx = Context::new(now, &mut none, probe);
+        let mut flash = Flash {
+            cx: &mut cx,
+            controller,
+        };
+        Ok(self.buffer.cut_power(now, cut, &mut flash)?)
+    }
+    /// Forgets all that was requested of the flash; the tickets of it.
+    pub fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
+        let requested = std::mem::take(&mut self.requested).into_iter().zip(0..);
+        requested.filter_map(|(requested, ticket)| requested.map(|_| ticket))
+    }
+    /// For tests, between two events.
+    pub fn audit(&self) -> Result<(), String> {
+        let in_flash = |page| {
+            let requested = self.requested.iter().flatten();
+            let mut destages =
+                requested.filter(|(request, _)| matches!(request.op, PageOp::Destage(_)));
+            destages.any(|(request, _)| request.page == page)
+        };
+        self.buffer.audit(in_flash)
+    }
+}

@@ -1,0 +1,89 @@
+//! Collection in idle time: when it stops, and what it costs a request that comes in its midst.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use crate::shared;
+
+use shared::{at, plan, play};
+use wordline_block::{Op, Request};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::gc::schedule::Scheduling;
+use wordline_ftl::gc::schedule::background::Background;
+use wordline_ftl::{Config, Map, Mapping};
+use wordline_kernel::{Stream, Time};
+use wordline_nand::{Operation, Plane};
+use wordline_ssd::{Plan, Precondition, Ssd};
+
+const PAGE: u64 = 4096;
+
+fn device(free_ratio: f64, preemptible: bool) -> (Plan, Ssd<Map>) {
+    let mut config = Config {
+        over_provisioning_ratio: 0.25,
+        ..Config::default()
+    };
+    config.gc.schedule = Scheduling::Background(Background {
+        after_ms: 1.0,
+        free_ratio,
+        preemptible,
+    });
+    let dimensions = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let plan = plan(&config, dimensions, 64, 32, 64).unwrap();
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    let precondition = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        scattered: false,
+        overwrite_pages: 2_000,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd.verify();
+    (plan, ssd)
+}
+
+/// With nothing to do for the host, collections go on until as many blocks are free as the stop rule says, and not one more.
+#[test]
+fn background_collection_stops_at_its_rule() {
+    for ratio in [0.2, 0.5, 0.8] {
+        for preemptible in [false, true] {
+            let (plan, mut ssd) = device(ratio, preemptible);
+            let write = at(Time::ZERO, Op::Write, 0, PAGE);
+            let (_, tally) = play(&mut ssd, &[write]);
+            let free = ssd.mapping().free_blocks_of(Plane(0));
+            let wanted = (ratio * f64::from(plan.ftl.spare_blocks())).ceil() as u32;
+            assert_eq!(free, wanted.max(plan.ftl.start_blocks), "{ratio}");
+            assert!(tally.collections > 0);
+        }
+    }
+}
+
+/// A read in the midst of a collection waits for one operation of it if the collection is preemptible, and for many pages of it if not.
+#[test]
+fn a_preemptible_collection_delays_a_request_by_one_operation_at_most() {
+    let mut random = Stream::new(1, "background");
+    let mut longest = [Time::ZERO; 2];
+    for _ in 0..150 {
+        let arrival = Time::from_us(1_500 + random.below(60_000));
+        let page = random.below(1_000);
+        for preemptible in [false, true] {
+            let (plan, mut ssd) = device(0.6, preemptible);
+            let asked: [Request; 2] = [
+                at(Time::ZERO, Op::Read, 0, PAGE),
+                at(arrival, Op::Read, page * PAGE, PAGE),
+            ];
+            let (played, _) = play(&mut ssd, &asked);
+            let alone = played[0].done;
+            let chains = &plan.part.chains;
+            let erase = chains.unloaded(Operation::Erase, 0);
+            let took = played[1].done - arrival;
+            let longest = &mut longest[usize::from(preemptible)];
+            *longest = took.max(*longest);
+            assert!(!preemptible || took <= alone + erase, "{took} at {arrival}");
+        }
+    }
+    assert!(longest[0] > Time(2 * longest[1].0), "{longest:?}");
+}

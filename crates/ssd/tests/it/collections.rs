@@ -1,0 +1,833 @@
+//! Collections in time, over all mapping families and all schedules: what must hold whatever they
+//! do, and what the schedules promise, in scenarios worked out by hand.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
+
+use crate::shared;
+
+use shared::{Load, closed_loop, plan};
+use wordline_block::{BlockDevice, Event as _, Op, Request};
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::r#static::Static;
+use wordline_ftl::allocate::{Allocate, Dimensions};
+use wordline_ftl::gc::check::Check;
+use wordline_ftl::gc::schedule::agc::Agc;
+use wordline_ftl::gc::schedule::agc_dgc::AgcDgc;
+use wordline_ftl::gc::schedule::{Idle, Schedule, Scheduling, Trigger};
+use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::hybrid::Hybrid;
+use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, Want};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
+use wordline_nand::{Operation, Plane};
+use wordline_ssd::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
+
+const PAGE: u64 = 4096;
+
+/// A collection that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Collected {
+    kind: GcKind,
+    trigger: Trigger,
+    moved: u32,
+    erased: u32,
+    from: Time,
+    until: Time,
+}
+
+/// What happened in a run.
+#[derive(Clone, Debug, Default)]
+struct Heard {
+    requests: u64,
+    /// Response times of writes, in the order of completion.
+    writes: Vec<Time>,
+    collected: Vec<Collected>,
+    replaced: u64,
+    erases: u64,
+    digest: u64,
+}
+
+impl Probe<Observation> for Heard {
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Request { request, parts, .. } => {
+                let latency = now - request.arrival;
+                assert_eq!(parts.total(), latency);
+                self.requests += 1;
+                if request.op == Op::Write {
+                    self.writes.push(latency);
+                }
+            }
+            Observation::Collected {
+                kind,
+                trigger,
+                moved,
+                erased,
+                from,
+                ..
+            } => self.collected.push(Collected {
+                kind,
+                trigger,
+                moved,
+                erased,
+                from,
+                until: now,
+            }),
+            Observation::Replaced => self.replaced += 1,
+            _ => {}
+        }
+    }
+}
+
+/// A plane that is not being collected has its reserve.
+fn check_reserve(plan: &Plan, ssd: &Ssd<Map>) {
+    let map = ssd.mapping();
+    for plane in (0..plan.part.layout.planes()).map(Plane) {
+        let free = map.free_blocks_of(plane);
+        if map.is_over(JobId::of(plane)) {
+            let reserve = plan.ftl.reserve_blocks;
+            assert!(free >= reserve, "{free} blocks of {plane:?} are free");
+        }
+    }
+}
+
+/// Serves `requests`, each at its arrival or when the device takes it, and lets the device go on
+/// until nothing is left to do.
+fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard, DeviceError> {
+    let mut queue = EventQueue::<Event>::default();
+    let (mut heard, mut digest) = (Heard::default(), Digest::default());
+    let (mut now, mut issued) = (Time::ZERO, 0);
+    let tags = ssd.tags() as usize;
+    let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
+    ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(0));
+    loop {
+        let next = requests.get(issued).filter(|_| ssd.takes(0));
+        let due = next.map(|request| request.arrival.max(now));
+        let event = queue.next_time();
+        if let Some(at) = due.filter(|at| event.is_none_or(|event| *at <= event)) {
+            now = at;
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut heard),
+                requests[issued],
+            )?;
+            issued += 1;
+            ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(issued));
+        } else if let Some((time, event)) = queue.pop() {
+            assert!(time >= now, "time never goes back");
+            now = time;
+            digest.mix(time.0);
+            event.mix(&mut digest);
+            ssd.handle(&mut Context::new(now, &mut queue, &mut heard), event)?;
+            check_reserve(plan, ssd);
+        } else {
+            break;
+        }
+        ssd.completions().for_each(drop);
+    }
+    assert_eq!(ssd.outstanding(), 0, "every request is served");
+    assert_eq!(heard.requests, requests.len() as u64);
+    heard.erases = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
+    heard.digest = digest.value();
+    Ok(heard)
+}
+
+/// Bursts of requests with idle periods between them, short and long.
+fn bursts(user_bytes: u64, count: usize, random: &mut Stream) -> Vec<Request> {
+    let pages = user_bytes / PAGE;
+    let grain = [512, PAGE][random.below(2) as usize];
+    let hot = 1 + random.below(pages);
+    let most = 1 + random.below(6);
+    let (mut now, mut requests) = (Time::ZERO, Vec::new());
+    while requests.len() < count {
+        for _ in 0..=random.below(40) {
+            let space = if random.below(3) == 0 { pages } else { hot };
+            let bytes = ((1 + random.below(most * PAGE / grain)) * grain).min(space * PAGE);
+            let offset = random.below((space * PAGE - bytes) / grain + 1) * grain;
+            let op = match random.below(20) {
+                0..5 => Op::Read,
+                5 => Op::Trim,
+                _ => Op::Write,
+            };
+            requests.push(Request {
+                stream: 0,
+                op,
+                fua: false,
+                offset,
+                bytes,
+                arrival: now,
+            });
+            now += Time::from_us(random.below(600));
+        }
+        let idle_us = [3_000, 30_000, 3_000_000][random.below(3) as usize];
+        now += Time::from_us(random.below(idle_us));
+    }
+    requests.truncate(count);
+    requests
+}
+
+const DIMENSIONS: [Dimensions; 3] = [dimensions(1, 1), dimensions(2, 1), dimensions(1, 2)];
+
+const fn dimensions(channels: u32, planes: u32) -> Dimensions {
+    Dimensions {
+        channels,
+        ways: 1,
+        dies: 1,
+        planes,
+    }
+}
+
+/// A small random device; none if the family has no room on it or no use for the schedule.
+fn drawn(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<Plan> {
+    let mut config = Config {
+        mapping: family.clone(),
+        over_provisioning_ratio: 0.1 + 0.5 * random.unit(),
+        ..Config::default()
+    };
+    config.gc.schedule = schedule.clone();
+    config.gc.own_block = random.below(2) == 0;
+    let dimensions = DIMENSIONS[random.below(3) as usize];
+    let (blocks, pages) = (8 + random.below(40), 2 + random.below(15));
+    let depth = 1 + random.below(16);
+    let mut plan = plan(
+        &config,
+        dimensions,
+        blocks as u32,
+        pages as u32,
+        depth as u32,
+    )?;
+    plan.part.endurance_cycles = 100_000;
+    Some(plan)
+}
+
+fn run(plan: &Plan, seed: u64, count: usize) -> Heard {
+    let mut random = Stream::new(seed, "collections");
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    let filled = Precondition {
+        fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
+        scattered: false,
+        overwrite_pages: 0,
+        settle: None,
+        seed,
+    };
+    ssd.precondition(&filled, |_| true).unwrap();
+    ssd.verify();
+    let requests = bursts(ssd.user_bytes(), count, &mut random);
+    let heard = serve(plan, &mut ssd, &requests);
+    let heard = heard.unwrap_or_else(|error| panic!("{error}; {:?}", plan.ftl));
+    ssd.mapping().audit().unwrap();
+    heard
+}
+
+/// Says which case it was if a test fails in it.
+struct Case<'a>(&'a Plan, u64);
+
+impl Drop for Case<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {} of {:?}", self.1, self.0.ftl);
+        }
+    }
+}
+
+#[test]
+fn every_family_serves_every_write_under_every_schedule() {
+    let mut random = Stream::new(3, "devices");
+    for family in Family::defaults() {
+        for schedule in Scheduling::defaults() {
+            let (mut runs, mut all) = (0, Vec::new());
+            for seed in 0..100 {
+                let Some(plan) = drawn(&family, &schedule, &mut random) else {
+                    continue;
+                };
+                let _case = Case(&plan, seed);
+                let heard = run(&plan, seed, 400);
+                if seed % 10 == 0 {
+                    assert_eq!(run(&plan, seed, 400).digest, heard.digest, "not the same");
+                }
+                all.extend(heard.collected);
+                runs += 1;
+                if runs == 12 {
+                    break;
+                }
+            }
+            let on_demand = all
+                .iter()
+                .filter(|done| done.trigger.is_on_demand())
+                .count();
+            let of = format!("{} under {}", family.name(), schedule.name());
+            eprintln!(
+                "{of}: {runs} runs, {} collections, {on_demand} on demand",
+                all.len()
+            );
+            // Block mapping has no use for idle time.
+            assert!(runs == 12 || family.name() == "block", "{of}: {runs} runs");
+            assert!(
+                runs == 0 || all.len() > 100,
+                "{of}: {} collections",
+                all.len()
+            );
+            let idle = schedule.policy().attention().is_some();
+            assert_eq!(
+                on_demand == all.len(),
+                !idle || runs == 0,
+                "{of}: in idle time"
+            );
+        }
+    }
+}
+
+/// A plane of twelve blocks of eight pages whose logical blocks have one data and one update block.
+fn one_plane(schedule: Scheduling) -> Plan {
+    let mut config = Config {
+        mapping: Family::Hybrid(Hybrid {
+            data_blocks: 1,
+            update_blocks: 1,
+            record_erases: false,
+            ..Hybrid::default()
+        }),
+        over_provisioning_ratio: 0.4,
+        ..Config::default()
+    };
+    config.gc.schedule = schedule;
+    plan(&config, dimensions(1, 1), 12, 8, 8).unwrap()
+}
+
+/// Unloaded times of the flash operations of a plan.
+struct Times {
+    program: Time,
+    copy: Time,
+    erase: Time,
+}
+
+impl Times {
+    fn of(plan: &Plan) -> Self {
+        let unloaded = |operation| plan.part.chains.unloaded(operation, 0);
+        let program = unloaded(Operation::Program);
+        Self {
+            program,
+            copy: unloaded(Operation::Read) + program,
+            erase: unloaded(Operation::Erase),
+        }
+    }
+    fn total(&self, copies: u64, erases: u64) -> Time {
+        Time(copies * self.copy.0 + erases * self.erase.0)
+    }
+}
+
+fn write(page: u64, pages: u64, arrival: Time) -> Request {
+    Request {
+        stream: 0,
+        op: Op::Write,
+        fua: false,
+        offset: page * PAGE,
+        bytes: pages * PAGE,
+        arrival,
+    }
+}
+
+/// Writes a logical block of eight pages, and then its first page seven times: data block full,
+/// update block with one free page, one current. A write every 2 ms; returns when the last is done.
+fn all_but_one(block: u64, from: Time, times: &Times, requests: &mut Vec<Request>) -> Time {
+    let offsets = (0..8).chain([0; 7]);
+    let mut now = from;
+    for offset in offsets {
+        requests.push(write(block * 8 + offset, 1, now));
+        now += Time::from_us(2_000);
+    }
+    requests.last().unwrap().arrival + times.program
+}
+
+/// The example of look-ahead collection (Jung 2013, section 7.5.1.1, figure 7.5): the free pages of a
+/// logical block will not do for a queued write, and the idle period before it is long enough. The
+/// merge copies eight pages and erases two blocks.
+#[test]
+fn a_queued_write_that_will_not_fit_is_collected_for_in_the_idle_period_before_it() {
+    let agc = || Scheduling::Agc(Agc::default());
+    let combined = || Scheduling::AgcDgc(AgcDgc::default());
+    let on_demand = Scheduling::default;
+    for schedule in [on_demand(), agc(), combined()] {
+        let plan = one_plane(schedule.clone());
+        let times = Times::of(&plan);
+        let merge = times.total(8, 2);
+        for spare in [false, true] {
+            // A picosecond less than the merge takes, or more.
+            let idle = Time(if spare { merge.0 + 1 } else { merge.0 - 1 });
+            assert!(idle < Time::from_us(15_200), "its tag has come");
+            let mut requests = Vec::new();
+            let end = all_but_one(0, Time::ZERO, &times, &mut requests);
+            requests.push(write(0, 4, end + idle));
+            let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+            ssd.verify();
+            let heard = serve(&plan, &mut ssd, &requests).unwrap();
+            let told = format!("{} {spare}: {heard:?}", schedule.name());
+            let programs = Time(4 * times.program.0);
+            let response = *heard.writes.last().unwrap();
+            let done = |trigger, from: Time| Collected {
+                kind: GcKind::Full,
+                trigger,
+                moved: 8,
+                erased: 2,
+                from,
+                until: from + merge,
+            };
+            match schedule.name() {
+                "on-demand" => {
+                    // One page is written, then the merge holds the others.
+                    assert_eq!(response, programs + merge, "{told}");
+                    assert_eq!(heard.collected[0].trigger, Trigger::UpdateBlock, "{told}");
+                    assert_eq!(heard.replaced, 0);
+                }
+                _ if spare => {
+                    assert_eq!(heard.collected, [done(Trigger::LookAhead, end)], "{told}");
+                    assert_eq!(response, programs, "{told}");
+                }
+                "agc" => {
+                    assert_eq!(response, programs + merge, "{told}");
+                    assert_eq!(heard.collected[0].trigger, Trigger::UpdateBlock, "{told}");
+                }
+                _ => {
+                    // A free block takes the place of the update block. When the device is idle, the
+                    // other five pages join the three that the free block has taken.
+                    assert_eq!((response, heard.replaced), (programs, 1), "{told}");
+                    let from = end + idle + programs;
+                    let retroactive = Collected {
+                        kind: GcKind::Partial,
+                        moved: 5,
+                        until: from + times.total(5, 2),
+                        ..done(Trigger::Retroactive, from)
+                    };
+                    assert_eq!(heard.collected, [retroactive], "{told}");
+                }
+            }
+        }
+    }
+}
+
+/// Algorithm 3: when the device is idle, first what was put off, then what a queued write will need.
+#[test]
+fn what_was_put_off_is_collected_before_what_will_be_needed() {
+    let plan = one_plane(Scheduling::AgcDgc(AgcDgc::default()));
+    let times = Times::of(&plan);
+    let mut requests = Vec::new();
+    let end = all_but_one(1, Time::ZERO, &times, &mut requests);
+    let end = all_but_one(0, end + Time::from_us(2_000), &times, &mut requests);
+    // Too soon for its merge: the first logical block's is put off.
+    let busy = end + Time::from_us(1_000);
+    requests.push(write(0, 4, busy));
+    // The second one needs a merge as well; both fit before.
+    let idle = busy + Time(4 * times.program.0);
+    let both = times.total(5, 2) + times.total(8, 2);
+    requests.push(write(8, 4, idle + both + Time::from_us(4_000)));
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    ssd.verify();
+    let heard = serve(&plan, &mut ssd, &requests).unwrap();
+    let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+    assert_eq!(triggers, [Trigger::Retroactive, Trigger::LookAhead]);
+    let programs = Time(4 * times.program.0);
+    assert_eq!(heard.writes[heard.writes.len() - 2..], [programs, programs]);
+}
+
+/// The decisions of algorithm 3, one by one.
+#[test]
+fn an_idle_plane_is_collected_as_algorithm_3_says() {
+    let policy = AgcDgc::default();
+    assert!(
+        policy.replaces() && !policy.at_threshold(),
+        "busy: replacement"
+    );
+    let want = |block| Want::Update(Plane(0), LogicalBlock(block));
+    let (delayed, full, short) = (want(1), want(2), want(3));
+    let ms = Time::from_ms;
+    let idle = Idle {
+        since: ms(5),
+        left: Some(ms(10)),
+        free_blocks: 42,
+        start_blocks: 10,
+        spare_blocks: 100,
+        delayed: Some(delayed),
+        reclaim: None,
+        full: Some(full),
+        least_recent: Some(want(5)),
+        shortage: Some((short, ms(10))),
+    };
+    assert_eq!(policy.idle(&idle), Some((delayed, Trigger::Retroactive)));
+    let idle = Idle {
+        delayed: None,
+        reclaim: Some(want(4)),
+        ..idle
+    };
+    assert_eq!(policy.idle(&idle), Some((short, Trigger::LookAhead)));
+    let late = Idle {
+        shortage: Some((short, ms(11))),
+        ..idle
+    };
+    assert_eq!(policy.idle(&late), None, "it does not fit");
+    let compaction = Some((full, Trigger::Compaction));
+    // A period is as long as it is, whether a tag has come or not.
+    for left in [None, Some(ms(1))] {
+        let empty = |since| Idle {
+            since,
+            left,
+            ..late
+        };
+        assert_eq!(policy.idle(&empty(ms(999))), None, "not yet a long period");
+        assert_eq!(policy.idle(&empty(ms(1_000))), compaction);
+        let roomy = Idle {
+            free_blocks: 43,
+            ..empty(ms(1_000))
+        };
+        assert_eq!(policy.idle(&roomy), None, "43 of 100 spare blocks are free");
+        let none_full = Idle {
+            full: None,
+            ..empty(ms(1_000))
+        };
+        assert_eq!(policy.idle(&none_full), None, "only what is full");
+        let soon = AgcDgc {
+            agc: Agc {
+                compacts_least_recent: true,
+                ..Agc::default()
+            },
+        };
+        let oldest = Some((want(5), Trigger::Compaction));
+        assert_eq!(soon.idle(&none_full), oldest);
+        assert_eq!(soon.idle(&empty(ms(1_000))), compaction, "full ones first");
+        let roomy = Idle {
+            free_blocks: 43,
+            ..none_full
+        };
+        assert_eq!(soon.idle(&roomy), None, "no need soon");
+    }
+}
+
+/// Three logical blocks, none full, written one after the other, and a pause. Two merges bring as many free blocks as there are to
+/// be: those of the two that were written first; without `compacts_least_recent` nothing is merged.
+#[test]
+fn the_least_recently_written_are_compacted_where_none_is_full() {
+    let plan_of = |agc| {
+        let mut config = one_plane(Scheduling::Agc(agc)).ftl.config;
+        config.gc.start_free_ratio = 0.01;
+        plan(&config, dimensions(1, 1), 200, 32, 8).unwrap()
+    };
+    let filled_of = |plan: &Plan| {
+        let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+        let full = Precondition {
+            fill_pages: plan.ftl.user_pages,
+            scattered: false,
+            overwrite_pages: 0,
+            settle: None,
+            seed: 1,
+        };
+        ssd.precondition(&full, |_| true).unwrap();
+        ssd.verify();
+        ssd
+    };
+    let some = plan_of(Agc::default());
+    let (free, spare) = (
+        filled_of(&some).mapping().free_blocks(),
+        some.ftl.spare_blocks(),
+    );
+    for compacts_least_recent in [false, true] {
+        let plan = plan_of(Agc {
+            compacts_least_recent,
+            compact_below_ratio: (f64::from(free) - 1.5) / f64::from(spare),
+            look_ahead_ms: 0.0,
+            ..Agc::default()
+        });
+        let mut ssd = filled_of(&plan);
+        let blocks = [2_u32, 0, 1];
+        let writes = blocks
+            .iter()
+            .zip(0..)
+            .map(|(block, turn)| write(u64::from(*block) * 32, 1, Time::from_us(2_000) * turn));
+        let last = Request {
+            op: Op::Read,
+            ..write(0, 1, Time::from_ms(10_000))
+        };
+        let requests: Vec<Request> = writes.chain([last]).collect();
+        let heard = serve(&plan, &mut ssd, &requests).unwrap();
+        let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+        let merges = if compacts_least_recent { 2 } else { 0 };
+        assert_eq!(triggers, vec![Trigger::Compaction; merges]);
+        for (place, block) in blocks.iter().enumerate() {
+            assert_eq!(has_update(&ssd, *block), place >= merges, "{place}");
+        }
+    }
+}
+
+/// Eighty pages that are written to eighty logical blocks of one plane, 300 ms apart: each that finds
+/// too few free blocks puts off the merge of its own logical block, which comes in the pause after
+/// it. Nothing else is merged: neither what was written while there was room, nor what
+/// preconditioning left.
+#[test]
+fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
+    use wordline_ftl::gc::schedule::dgc::Dgc;
+    for schedule in [
+        Scheduling::Dgc(Dgc::default()),
+        Scheduling::AgcDgc(AgcDgc::default()),
+    ] {
+        for overwritten in [0, 20] {
+            let mut config = one_plane(schedule.clone()).ftl.config;
+            config.gc.start_free_ratio = 0.2;
+            // A merge takes longer than a tag comes ahead, so that nothing is done in advance.
+            let plan = plan(&config, dimensions(1, 1), 200, 32, 8).unwrap();
+            let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+            let filled = Precondition {
+                fill_pages: plan.ftl.user_pages,
+                scattered: false,
+                overwrite_pages: overwritten,
+                settle: None,
+                seed: 1,
+            };
+            ssd.precondition(&filled, |_| true).unwrap();
+            ssd.verify();
+            let blocks = plan.ftl.user_pages / 32;
+            let before: Vec<bool> = (0..blocks).map(|block| has_update(&ssd, block)).collect();
+            // Of the logical blocks that are written, none has an update block.
+            let targets = (0..blocks).filter(|block| !before[*block as usize]);
+            let targets: Vec<u32> = targets.take(80).collect();
+            assert_eq!(targets.len(), 80);
+            let spare = ssd.mapping().free_blocks() - plan.ftl.start_blocks;
+            assert!(spare < 80, "{spare} writes find room");
+            let requests = targets
+                .iter()
+                .zip(0..)
+                .map(|(block, turn)| write(u64::from(*block) * 32, 1, Time::from_ms(300) * turn));
+            let requests: Vec<Request> = requests.collect();
+            let heard = serve(&plan, &mut ssd, &requests).unwrap();
+            let told = format!("{} {overwritten}: {spare} had room", schedule.name());
+            assert_eq!(heard.replaced, 0, "{told}");
+            let retroactive = |done: &Collected| done.trigger == Trigger::Retroactive;
+            assert!(heard.collected.iter().all(retroactive), "{told}");
+            assert_eq!(heard.collected.len() as u32, 80 - spare, "{told}");
+            for (block, turn) in targets.iter().zip(0..) {
+                assert_eq!(has_update(&ssd, *block), turn < spare, "{told}: {turn}");
+            }
+            let untouched = (0..blocks).filter(|block| !targets.contains(block));
+            for block in untouched {
+                assert_eq!(has_update(&ssd, block), before[block as usize], "{told}");
+            }
+        }
+    }
+}
+
+/// Whether a merge of a logical block would erase something.
+fn has_update(ssd: &Ssd<Map>, block: u32) -> bool {
+    let want = Want::Update(Plane(0), LogicalBlock(block));
+    ssd.mapping().cost(want).blocks > 0
+}
+
+fn agc(look_ahead_ms: f64) -> Scheduling {
+    Scheduling::Agc(Agc {
+        look_ahead_ms,
+        compact_below_ratio: 1.0,
+        ..Agc::default()
+    })
+}
+
+/// What `requests` led to on a full device that come after a logical block has one page left. The
+/// requests are given their time since the block's last write was done.
+fn after_all_but_one(schedule: Scheduling, requests: &[(Op, u64, u64, Time)]) -> (Heard, Times) {
+    let plan = one_plane(schedule);
+    let times = Times::of(&plan);
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    let full = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        scattered: false,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&full, |_| true).unwrap();
+    ssd.verify();
+    let rewritten = (0..7).map(|turn| write(0, 1, Time::from_us(2_000) * turn));
+    let mut all: Vec<Request> = rewritten.collect();
+    let end = Time::from_us(2_000) * 6 + times.program;
+    all.extend(requests.iter().map(|&(op, page, pages, after)| Request {
+        op,
+        ..write(page, pages, end + after)
+    }));
+    (serve(&plan, &mut ssd, &all).unwrap(), times)
+}
+
+/// A tag that comes while the device is idle is looked at when it comes: a pause of two seconds, then
+/// two pages where one is left; as one request or as two, behind a read or not.
+#[test]
+fn a_tag_that_comes_during_idleness_is_collected_for() {
+    let ms = Time::from_ms;
+    let pause = ms(2_000);
+    let cases: [&[(Op, u64, u64, Time)]; 3] = [
+        &[(Op::Write, 0, 2, pause)],
+        &[(Op::Write, 0, 1, pause), (Op::Write, 0, 1, pause + ms(5))],
+        &[(Op::Read, 0, 1, pause), (Op::Write, 0, 2, pause + ms(100))],
+    ];
+    for requests in cases {
+        let (heard, times) = after_all_but_one(agc(500.0), requests);
+        let triggers: Vec<Trigger> = heard.collected.iter().map(|done| done.trigger).collect();
+        assert_eq!(triggers, [Trigger::LookAhead], "{requests:?}");
+        let pages = requests.last().unwrap().2;
+        assert_eq!(*heard.writes.last().unwrap(), times.program * pages);
+        // Both tags are needed to know: the later one says when.
+        let (_, _, _, arrival) = *requests.last().unwrap();
+        let end = Time::from_us(2_000) * 6 + times.program;
+        assert_eq!(heard.collected[0].from, end + arrival - ms(500));
+    }
+}
+
+/// A long idle period is one whether the tag at its end has come or not: with tags a second ahead, a
+/// pause of one and a half is long enough to compact what is full.
+#[test]
+fn a_tag_does_not_hide_a_long_idle_period() {
+    let requests = [
+        (Op::Write, 0, 1, Time::from_us(2_000)),
+        (Op::Read, 0, 1, Time::from_ms(1_500)),
+    ];
+    for look_ahead_ms in [0.0, 1_000.0, 5_000.0] {
+        let (heard, times) = after_all_but_one(agc(look_ahead_ms), &requests);
+        let [done] = &heard.collected[..] else {
+            panic!("{look_ahead_ms}: {:?}", heard.collected);
+        };
+        assert_eq!(done.trigger, Trigger::Compaction, "{look_ahead_ms}");
+        let idle = Time::from_us(2_000) * 7 + times.program * 2;
+        assert_eq!(done.from, idle + Time::from_ms(1_000), "{look_ahead_ms}");
+    }
+}
+
+/// Without a time to wait for, the device is collected as soon as it is idle.
+#[test]
+fn background_collection_begins_at_once_if_it_waits_for_nothing() {
+    use wordline_ftl::gc::schedule::background::Background;
+    for after_ms in [0.0, 10.0] {
+        let schedule = Scheduling::Background(Background {
+            after_ms,
+            free_ratio: 1.0,
+            preemptible: false,
+        });
+        let request = (Op::Write, 0, 1, Time::from_us(2_000));
+        let (heard, times) = after_all_but_one(schedule, &[request]);
+        let idle = Time::from_us(2_000) * 7 + times.program * 2;
+        let from = heard.collected.first().map(|done| done.from);
+        let after = Time::from_us((after_ms * 1e3) as u64);
+        assert_eq!(from, Some(idle + after));
+    }
+}
+
+/// Erases of a full device under bursts of requests, or under pages that go to one logical block after
+/// the other; none if the family has no use for the schedule.
+fn erases(family: &Family, schedule: &Scheduling, returns: bool, seed: u64) -> Option<u64> {
+    let mut config = Config {
+        mapping: family.clone(),
+        over_provisioning_ratio: 0.25,
+        ..Config::default()
+    };
+    config.gc.schedule = schedule.clone();
+    let plan = plan(&config, dimensions(2, 2), 64, 32, 16)?;
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    let overwritten = if returns { plan.ftl.user_pages } else { 0 };
+    let filled = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        scattered: false,
+        overwrite_pages: overwritten.into(),
+        settle: None,
+        seed,
+    };
+    ssd.precondition(&filled, |_| true).unwrap();
+    let before: u64 = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
+    let requests = if returns {
+        bursts(ssd.user_bytes(), 10_000, &mut Stream::new(seed, "erases"))
+    } else {
+        let data_blocks = match family {
+            Family::Hybrid(family) => family.data_blocks,
+            _ => 1,
+        };
+        let (pages, blocks) = (data_blocks * 32, plan.ftl.user_pages / (data_blocks * 32));
+        let page = |turn| u64::from(pages) * (turn % u64::from(blocks));
+        let turns = 0..u64::from(blocks) * 10;
+        turns
+            .map(|turn| write(page(turn), 1, Time::from_ms(100) * turn))
+            .collect()
+    };
+    let heard = serve(&plan, &mut ssd, &requests).unwrap();
+    Some(heard.erases - before)
+}
+
+/// Erases of a family that merges under a schedule, over those on demand.
+fn erases_over_on_demand(family: &Family, schedule: &Scheduling, returns: bool) -> f64 {
+    let sum = |schedule: &Scheduling| -> u64 {
+        let seeds = 0..if returns { 6 } else { 1 };
+        seeds
+            .map(|seed| erases(family, schedule, returns, seed).unwrap())
+            .sum()
+    };
+    let (some, on_demand) = (sum(schedule), sum(&Scheduling::default()));
+    let ratio = some as f64 / on_demand as f64;
+    let of = format!("{} under {}", family.name(), schedule.name());
+    eprintln!("{of}: {some} erases, {on_demand} on demand: {ratio:.3}");
+    ratio
+}
+
+/// Merges in advance erase no more than those on demand (Jung 2013, section 7.6). What is put off for
+/// want of free blocks does: it is the logical block that was just written, which gains one block as
+/// any other would, but has taken fewer pages since its last merge than the one written longest ago,
+/// which is merged on demand. Where writes come back to no logical block before all others have had
+/// theirs, all have taken one, and it costs nothing.
+#[test]
+fn merges_in_advance_erase_no_more_blocks_and_those_put_off_do_where_writes_return() {
+    let merging = Family::defaults()
+        .into_iter()
+        .filter(|family| ["log-block", "hybrid"].contains(&family.name()));
+    for family in merging {
+        let (agc, combined) = (
+            Scheduling::Agc(Agc::default()),
+            Scheduling::AgcDgc(AgcDgc::default()),
+        );
+        assert!(erases_over_on_demand(&family, &agc, true) < 1.02);
+        assert!(erases_over_on_demand(&family, &combined, true) > 1.1);
+        assert!(erases_over_on_demand(&family, &combined, false) < 1.02);
+    }
+}
+
+/// Requests are served, and read what was written, whenever collections begin: when a write finds no room, when the open block is full, or
+/// both, with every schedule, wherever pages go. A plane rests with as many free blocks as its threshold asks for, or with its reserve.
+#[test]
+fn writes_find_room_however_low_or_late_the_threshold_is() {
+    let dimensions = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 1,
+        planes: 2,
+    };
+    let load = Load {
+        requests: 600,
+        read_ratio: 0.2,
+        grain_bytes: PAGE,
+        most_bytes: 4 * PAGE,
+        footprint_ratio: 1.0,
+    };
+    let allocations = [
+        Allocate::Static(Static::default()),
+        Allocate::Dynamic(Dynamic::default()),
+    ];
+    for (schedule, turn) in Scheduling::defaults().into_iter().zip(0..) {
+        for allocate in &allocations {
+            for (check, threshold) in [
+                (Check::EachPage, 0),
+                (Check::FullBlock, 0),
+                (Check::FullBlock, 3),
+            ] {
+                let mut config = Config {
+                    over_provisioning_ratio: 0.35,
+                    allocate: allocate.clone(),
+                    ..Config::default()
+                };
+                config.gc.schedule = schedule.clone();
+                config.gc.own_block = turn % 2 == 0;
+                config.gc.check = check;
+                config.gc.start_free_blocks = Some(threshold);
+                let plan = plan(&config, dimensions, 12, 8, 16).unwrap();
+                let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+                let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+                ssd.mapping().audit().unwrap();
+                assert!(tally.collections > 20, "{}", tally.collections);
+                check_reserve(&plan, &ssd);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The device of the benchmarks, driven closed loop with 32 requests under way.
+#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+
+use crate::shared;
+
+use shared::{Load, Tally, closed_loop, plan};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, Mapping, PageMap};
+use wordline_ssd::Plan;
+
+fn d4() -> Plan {
+    let mut config = Config::default();
+    config.gc.start_free_ratio = 0.052;
+    let dimensions = Dimensions {
+        channels: 8,
+        ways: 4,
+        dies: 1,
+        planes: 2,
+    };
+    plan(&config, dimensions, 512, 64, 32).unwrap()
+}
+
+/// D4 filled in order, then `requests` of the given kind, sizes and places at random.
+fn run(requests: u64, read_ratio: f64, grain_bytes: u64, most_bytes: u64, verify: bool) -> Tally {
+    let plan = d4();
+    let load = Load {
+        requests,
+        read_ratio,
+        grain_bytes,
+        most_bytes,
+        footprint_ratio: 1.0,
+    };
+    let map = PageMap::new(&plan.ftl);
+    let (tally, _, ssd) = closed_loop(&plan, map, load, plan.ftl.user_pages, verify).unwrap();
+    ssd.mapping().audit().unwrap();
+    tally
+}
+
+/// Peers print 110 us (no shared bus) and 130 us (with one) for this work.
+#[test]
+fn random_reads_take_what_array_bus_and_queues_say() {
+    let tally = run(200_000, 1.0, 4096, 4096, true);
+    let mean = tally.latency_ps as f64 / tally.requests as f64 / 1e6;
+    println!("mean response time {mean:.1} us");
+    assert!(
+        (110.0..131.0).contains(&mean),
+        "mean response time {mean} us"
+    );
+    assert_eq!(tally.unwritten, 0);
+}
+
+/// An independent model gives 4.016 for the first million writes after the fill.
+#[test]
+fn random_writes_amplify_as_an_independent_model_says() {
+    let tally = run(1_000_000, 0.0, 4096, 4096, false);
+    let amplification = (tally.host_pages + tally.moved) as f64 / tally.host_pages as f64;
+    println!("write amplification {amplification:.4}");
+    assert!(
+        (amplification / 4.016 - 1.0).abs() < 0.01,
+        "write amplification {amplification}"
+    );
+}
+
+#[test]
+fn partial_writes_are_merged_and_every_read_is_right() {
+    let tally = run(200_000, 0.2, 512, 8192, true);
+    assert!(tally.merged > 100_000, "{} partial writes", tally.merged);
+}

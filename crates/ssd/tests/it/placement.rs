@@ -1,0 +1,132 @@
+//! Where pages go that are written: to the die that has least to do, and, before the run, in a random order.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use crate::shared;
+
+use std::collections::BTreeSet;
+
+use shared::{Played, at, plan, play};
+use wordline_block::Op;
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::least_busy::LeastBusy;
+use wordline_ftl::allocate::{Allocate, Dimensions};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap};
+use wordline_kernel::Time;
+use wordline_nand::Die;
+use wordline_ssd::{Plan, Precondition, Ssd};
+
+const PAGE: u64 = 4096;
+
+const CHANNELS: Dimensions = Dimensions {
+    channels: 4,
+    ways: 1,
+    dies: 1,
+    planes: 1,
+};
+
+fn allocating(allocate: Allocate) -> Plan {
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        allocate,
+        ..Config::default()
+    };
+    plan(&config, CHANNELS, 16, 16, 32).unwrap()
+}
+
+/// As many pages as fill all dies alike: after them it is the first die's turn again.
+fn pages(plan: &Plan) -> u32 {
+    plan.ftl.user_pages / 4 * 4
+}
+
+fn filled(plan: &Plan, scattered: bool, seed: u64) -> Ssd<PageMap> {
+    let mut ssd = Ssd::new(plan, PageMap::new(&plan.ftl));
+    let fill = Precondition {
+        fill_pages: pages(plan),
+        scattered,
+        overwrite_pages: 0,
+        settle: None,
+        seed,
+    };
+    ssd.precondition(&fill, |_| true).unwrap();
+    ssd
+}
+
+fn die_of(ssd: &Ssd<PageMap>, plan: &Plan, page: u32) -> Die {
+    let place = ssd.mapping().lookup(Lpn(page)).unwrap();
+    plan.part.layout.die_of_page(place)
+}
+
+/// Three reads of the die whose turn it is, and a write at the same instant: in turn the write waits for all of them; least busy it
+/// goes to another channel, where nothing is before it.
+#[test]
+fn a_write_goes_where_nothing_waits() {
+    let [dynamic, least_busy] = [
+        Allocate::Dynamic(Dynamic::default()),
+        Allocate::LeastBusy(LeastBusy::default()),
+    ]
+    .map(|allocate| {
+        let plan = allocating(allocate);
+        let written = |reads: u64| {
+            let mut ssd = filled(&plan, false, 1);
+            let reads = (0..reads).map(|turn| at(Time::ZERO, Op::Read, 4 * turn * PAGE, PAGE));
+            let write = at(Time::ZERO, Op::Write, PAGE, PAGE);
+            let requests: Vec<_> = reads.chain([write]).collect();
+            let (played, _) = play(&mut ssd, &requests);
+            let Played { done, .. } = played.last().unwrap();
+            (die_of(&ssd, &plan, 1), *done)
+        };
+        assert_eq!(written(0).0, Die(0), "whose turn it is");
+        (written(0).1, written(3))
+    });
+    let (unloaded, (die, done)) = dynamic;
+    assert_eq!(die, Die(0));
+    assert!(done > unloaded, "behind three reads");
+    let (unloaded, (die, done)) = least_busy;
+    assert_eq!((die, done), (Die(1), unloaded));
+}
+
+/// Two writes at one instant are on different dies, also where only the queue knows of the first.
+#[test]
+fn what_was_given_to_a_die_counts() {
+    let plan = allocating(Allocate::LeastBusy(LeastBusy::default()));
+    let mut ssd = filled(&plan, false, 1);
+    let requests: Vec<_> = (0..4)
+        .map(|page| at(Time::ZERO, Op::Write, 4 * page * PAGE, PAGE))
+        .collect();
+    play(&mut ssd, &requests);
+    let dies: BTreeSet<u32> = (0..4).map(|page| die_of(&ssd, &plan, 4 * page).0).collect();
+    assert_eq!(dies.len(), 4);
+}
+
+/// Of the next pages, one in so many dies lies on the die of its neighbour, within five standard errors; every page has a place
+/// of its own, and a seed always gives the same.
+#[test]
+fn scattered_pages_lie_anywhere() {
+    let plan = allocating(Allocate::Dynamic(Dynamic::default()));
+    let lie = |scattered, seed| -> Vec<u32> {
+        let ssd = filled(&plan, scattered, seed);
+        ssd.mapping().audit().unwrap();
+        let places = (0..pages(&plan)).map(|page| ssd.mapping().lookup(Lpn(page)).unwrap().0);
+        let places: Vec<u32> = places.collect();
+        let different: BTreeSet<_> = places.iter().collect();
+        assert_eq!(different.len(), places.len());
+        places
+    };
+    let random = lie(true, 1);
+    assert_eq!(random, lie(true, 1));
+    assert_ne!(random, lie(true, 2));
+    let by_address = lie(false, 1);
+    let sorted = |places: &[u32]| places.iter().copied().collect::<BTreeSet<_>>();
+    assert_eq!(sorted(&random), sorted(&by_address), "the same places");
+    let dies: Vec<u32> = random
+        .iter()
+        .map(|place| plan.part.layout.die_of_page(wordline_nand::Ppn(*place)).0)
+        .collect();
+    let pairs = dies.len() as f64 - 1.0;
+    let alike = dies.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
+    let error = (0.25 * 0.75 / pairs).sqrt();
+    assert!(
+        (alike / pairs - 0.25).abs() < 5.0 * error,
+        "{alike} of {pairs}"
+    );
+}

@@ -1,0 +1,501 @@
+//! Dies that read ahead: what it takes, by hand; that it is never taken for what it is not; and that nothing else changes.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use crate::shared;
+
+use shared::{Load, Tally, at, closed_loop, constant, drive, play, reader};
+use wordline_block::{BlockDevice, Op, Request};
+use wordline_dram_buffer::read_ahead::Physical;
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::slc_cache::{SlcCache, r#static};
+use wordline_ftl::{Config, Map};
+use wordline_io_scheduler::Composition;
+use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_nand::{Cell, Chains, Geometry, Operation, PerLevel, Suspend, Timing};
+use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
+use wordline_ssd::{Event, Plan, Precondition, Ssd};
+
+const PAGE: u64 = 4096;
+const US: fn(u64) -> Time = Time::from_us;
+
+/// tR 60 us, tRCBSY 3 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
+fn plan(dimensions: Dimensions, abort_us: Option<u32>) -> Plan {
+    plan_of(SlcCache::default(), dimensions, abort_us)
+}
+
+fn plan_of(slc_cache: SlcCache, dimensions: Dimensions, abort_us: Option<u32>) -> Plan {
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        slc_cache,
+        ..Config::default()
+    };
+    let mut plan = shared::plan(&config, dimensions, 32, 8, 16).unwrap();
+    let geometry = Geometry {
+        pages_per_block: 8,
+        ..Geometry::default()
+    };
+    let timing = Timing {
+        read_ns: PerLevel::All(60_000),
+        program_ns: PerLevel::All(400_000),
+        erase_ns: 1_500_000,
+        command_cycle_ns: 0,
+        cache_busy_ns: 3_000,
+        plane_busy_ns: 0,
+        bus_mt_per_s: 204.8,
+        ..Timing::default()
+    };
+    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+    plan.read_ahead = abort_us.map(|us| Physical {
+        abort_ns: us * 1000,
+    });
+    plan
+}
+
+const ONE: Dimensions = Dimensions {
+    channels: 1,
+    ways: 1,
+    dies: 1,
+    planes: 1,
+};
+const FOUR: Dimensions = Dimensions {
+    channels: 2,
+    ways: 1,
+    dies: 2,
+    planes: 1,
+};
+
+fn filled(plan: &Plan) -> Ssd<Map> {
+    filled_to(plan, plan.ftl.user_pages)
+}
+
+fn filled_to(plan: &Plan, fill_pages: u32) -> Ssd<Map> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    fill(&mut ssd, fill_pages);
+    ssd
+}
+
+/// Writes so many pages in order, before the run.
+fn fill(ssd: &mut Ssd<Map>, fill_pages: u32) {
+    let precondition = Precondition {
+        fill_pages,
+        scattered: false,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+}
+
+/// When reads of these pages of one die are over, which arrive so; the array's reading time; pages read ahead and taken.
+fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2]) {
+    let mut ssd = filled(&plan(ONE, abort_us));
+    let requests: Vec<_> = pages
+        .iter()
+        .map(|(us, page)| at(US(*us), Op::Read, page * PAGE, PAGE))
+        .collect();
+    let (played, tally) = play(&mut ssd, &requests);
+    let done = played.iter().map(|one| one.done.0 / 1_000_000).collect();
+    let array = ssd.usage().next().unwrap().array[0];
+    (done, array.0 / 1_000_000, tally.ahead)
+}
+
+#[test]
+fn the_next_page_goes_out_without_its_reading_time() {
+    // 60 + 20 us, and again 200 us later.
+    assert_eq!(
+        reads(None, &[(0, 0), (200, 1)]),
+        (vec![80, 280], 120, [0, 0])
+    );
+    // Page 1 is in the data register at 80 + 3 + 60 us; at 200 it is in the cache register 3 us later and out after 20. Page 2 follows it.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (200, 1)]),
+        (vec![80, 223], 180, [2, 1])
+    );
+    // It comes at 100 us, and waits until the array is ready at 143.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (100, 1)]),
+        (vec![80, 143 + 23], 180, [2, 1])
+    );
+    // Page 2 is read from 203 us on, while page 1 goes out: it is there at 263.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (200, 1), (230, 2)]),
+        (vec![80, 223, 263 + 23], 240, [3, 2])
+    );
+}
+
+#[test]
+fn a_die_reads_ahead_only_while_nobody_wants_it() {
+    // Page 4 waits behind page 0: nothing is read ahead until it is out, and then page 5.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (10, 4)]),
+        (vec![80, 160], 180, [1, 0])
+    );
+    // Page 4 waits when page 1 is taken: page 1 is the last of its sequence (3Fh), and page 2 is not read.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (200, 1), (200, 4)]),
+        (vec![80, 223, 303], 240, [2, 1])
+    );
+}
+
+#[test]
+fn what_is_read_ahead_is_in_the_way_unless_it_is_aborted() {
+    // Page 4 comes at 100 us, while page 1 is read until 143; an abort takes 5 us, and the array is spared the other 38.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (100, 4)]),
+        (vec![80, 143 + 80], 240, [2, 0])
+    );
+    assert_eq!(
+        reads(Some(5), &[(0, 0), (100, 4)]),
+        (vec![80, 105 + 80], 240 - 38, [2, 0])
+    );
+    // An abort that takes no less than the rest is none; nor is what is read aborted for itself.
+    assert_eq!(
+        reads(Some(5), &[(0, 0), (139, 4)]),
+        (vec![80, 143 + 80], 240, [2, 0])
+    );
+    assert_eq!(
+        reads(Some(5), &[(0, 0), (100, 1)]),
+        (vec![80, 143 + 23], 180, [2, 1])
+    );
+    // Page 2 is read from 203 us on; page 4 comes when page 1 is out, at 223, or before.
+    for arrival in [210, 223] {
+        assert_eq!(
+            reads(Some(5), &[(0, 0), (200, 1), (arrival, 4)]),
+            (vec![80, 223, 228 + 80], 300 - 35, [3, 1]),
+            "{arrival}"
+        );
+    }
+    // Once it is there, it is in nobody's way.
+    assert_eq!(
+        reads(Some(0), &[(0, 0), (150, 4)]),
+        (vec![80, 150 + 80], 240, [2, 0])
+    );
+}
+
+#[test]
+fn nothing_is_read_ahead_beyond_a_block() {
+    assert_eq!(reads(Some(0), &[(0, 7)]), (vec![80], 60, [0, 0]));
+}
+
+#[test]
+fn what_a_die_does_in_between_takes_the_page_from_it() {
+    // A write goes to the die at 200 us and takes 420: the page is read anew.
+    let mut ssd = filled(&plan(ONE, Some(0)));
+    let requests = [
+        at(US(0), Op::Read, 0, PAGE),
+        at(US(200), Op::Write, 20 * PAGE, PAGE),
+        at(US(1000), Op::Read, PAGE, PAGE),
+    ];
+    let (played, tally) = play(&mut ssd, &requests);
+    assert_eq!(played[2].done, US(1080));
+    assert_eq!(tally.ahead, [2, 0]);
+}
+
+#[test]
+fn a_page_that_is_written_elsewhere_is_not_taken_from_the_register() {
+    // Page 0 lies on die 0, page 4 behind it. Page 4 is written again, to another die; its read has to go there.
+    let plan = plan(FOUR, Some(0));
+    let mut ssd = filled(&plan);
+    ssd.verify();
+    let requests = [
+        at(US(0), Op::Read, 0, PAGE),
+        at(US(200), Op::Write, 4 * PAGE, PAGE),
+        at(US(1000), Op::Read, 4 * PAGE, PAGE),
+    ];
+    let (_, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.ahead[1], 0);
+}
+
+fn load(read_ratio: f64, most_pages: u64) -> Load {
+    Load {
+        requests: 6000,
+        read_ratio,
+        grain_bytes: PAGE,
+        most_bytes: most_pages * PAGE,
+        footprint_ratio: 1.0,
+    }
+}
+
+#[test]
+fn no_read_returns_what_was_read_ahead_of_a_write_or_of_a_collection() {
+    for abort in [0, 5] {
+        for suspends in [false, true] {
+            for composition in Composition::defaults() {
+                let dimensions = Dimensions { planes: 2, ..FOUR };
+                let mut plan = plan(dimensions, Some(abort));
+                plan.composition = composition;
+                plan.part.suspend = Suspend {
+                    program: suspends,
+                    erase: suspends,
+                    ..Suspend::default()
+                };
+                plan.queue_depth = 3;
+                let fill = plan.ftl.user_pages;
+                let mapping = Map::new(&plan.ftl);
+                let (tally, _, ssd) =
+                    closed_loop(&plan, mapping, load(0.6, 6), fill, true).unwrap();
+                assert!(tally.collections > 0 && tally.ahead[1] > 0);
+                assert!(tally.ahead[1] <= tally.ahead[0]);
+                ssd.audit().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn one_page_after_the_other_is_bound_by_cache_reads() {
+    // A host that reads in order asks for the next page 1 us after it has one. Of the eight pages of a block the first takes 80 us, the second is there after 3 + 60 and out
+    // after 23 more; then the array gives one each 3 + 60 us, while the page before goes out.
+    let done = |page: u64| {
+        let (block, offset) = (page / 8, page % 8);
+        let first = block * (80 + 86 + 6 * 63 + 1) + 80;
+        first
+            + if offset > 0 {
+                86 + (offset - 1) * 63
+            } else {
+                0
+            }
+    };
+    let asked = |page: u64| if page == 0 { 0 } else { done(page - 1) + 1 };
+    let pages: Vec<_> = (0..64).map(|page| (asked(page), page)).collect();
+    let expected: Vec<_> = (0..64).map(done).collect();
+    assert_eq!(reads(Some(0), &pages), (expected, 64 * 60, [56, 56]));
+}
+
+#[test]
+fn a_program_that_was_suspended_for_a_read_leaves_nothing_to_run_ahead_of() {
+    let mut plan = plan(ONE, Some(0));
+    plan.part.suspend = Suspend {
+        program: true,
+        ..Suspend::default()
+    };
+    let mut ssd = filled(&plan);
+    let requests = [
+        at(US(0), Op::Write, 20 * PAGE, PAGE),
+        at(US(100), Op::Read, 0, PAGE),
+    ];
+    let (played, tally) = play(&mut ssd, &requests);
+    assert!(played[1].done < played[0].done, "the program is suspended");
+    assert_eq!(tally.ahead, [0, 0]);
+}
+
+#[test]
+fn a_page_that_is_trimmed_or_written_again_is_not_taken_from_the_register() {
+    // Page 1 is in the register from 143 us on.
+    for (op, again) in [(Op::Trim, 0), (Op::Write, 80)] {
+        let mut ssd = filled(&plan(ONE, Some(0)));
+        ssd.verify();
+        let requests = [
+            at(US(0), Op::Read, 0, PAGE),
+            at(US(200), op, PAGE, PAGE),
+            at(US(1000), Op::Read, PAGE, PAGE),
+        ];
+        let (played, tally) = play(&mut ssd, &requests);
+        assert_eq!(played[2].done, US(1000 + again), "{op:?}");
+        assert_eq!(tally.ahead[1], 0, "{op:?}");
+    }
+}
+
+/// Every array read takes tR of a plane, whoever asked for it, and the energy of reads is that time by power; what was aborted has taken less.
+#[test]
+fn the_time_of_the_arrays_is_that_of_the_pages_that_they_have_read() {
+    for (abort, planes) in [(None, 2), (Some(0), 1), (Some(0), 2), (Some(5), 2)] {
+        let plan = plan(Dimensions { planes, ..FOUR }, abort);
+        let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+        let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.8, 6), fill, true).unwrap();
+        let worked: u64 = ssd.usage().map(|usage| usage.array[0].0).sum();
+        let whole = tally.read * US(60).0;
+        if abort == Some(5) {
+            assert!(worked > whole && worked < whole + tally.ahead[0] * US(60).0);
+        } else {
+            assert_eq!(worked, whole, "{abort:?}, {planes} planes");
+        }
+        assert!(tally.ahead[0] > tally.ahead[1] || abort.is_none());
+    }
+}
+
+/// The same with errors: so many of 9,216 bits err that a read needs one more of 90 us and four times the bits (1.2e-2), or cannot be corrected (0.2).
+fn with_errors(dimensions: Dimensions, rate: f64) -> Plan {
+    let mut plan = plan(dimensions, Some(0));
+    let ldpc = Ldpc {
+        decode_us: vec![0.0; 3],
+        ..Ldpc::default()
+    };
+    let code = ldpc.code().unwrap();
+    plan.part.reader = Some(Box::new(reader(constant(rate), code)));
+    plan
+}
+
+#[test]
+fn a_page_from_the_register_is_read_again_where_it_has_to_be() {
+    let mut ssd = filled(&with_errors(ONE, 1.2e-2));
+    ssd.verify();
+    let requests = [
+        at(US(0), Op::Read, 0, PAGE),
+        at(US(1000), Op::Read, PAGE, PAGE),
+        at(US(2000), Op::Read, 2 * PAGE, PAGE),
+    ];
+    let (played, tally) = play(&mut ssd, &requests);
+    // 60 + 20 us and 90 + 4 x 20; from the register 3 + 20, and then the same. What has been read again, the next page is read behind.
+    let done: Vec<_> = played.iter().map(|one| one.done).collect();
+    assert_eq!(done, [US(250), US(1000 + 23 + 170), US(2000 + 23 + 170)]);
+    assert_eq!(tally.ahead, [3, 2]);
+    let counts = ssd.read_errors().unwrap();
+    assert_eq!((counts.reads, counts.reads_retried), (3, 3));
+    // Every read of a block disturbs it: two for each page, and one of page 3.
+    let reads = ssd.array().health().unwrap().reads().iter().max();
+    assert_eq!(reads, Some(&7));
+}
+
+#[test]
+fn what_cannot_be_corrected_is_an_error_of_its_read_and_of_no_other() {
+    let mut ssd = filled(&with_errors(ONE, 0.2));
+    ssd.verify();
+    let requests: Vec<_> = (0..4)
+        .map(|page| at(US(5000 * page), Op::Read, page * PAGE, PAGE))
+        .collect();
+    let (_, tally) = play(&mut ssd, &requests);
+    assert_eq!(tally.ahead, [4, 3]);
+    let counts = ssd.read_errors().unwrap();
+    assert_eq!((counts.reads, counts.host_failures), (4, 4));
+    // One page in fifty, with everything that can happen to it meanwhile: verification hears of every read that succeeds.
+    let plan = with_errors(Dimensions { planes: 2, ..FOUR }, 2.35e-2);
+    let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+    let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.6, 6), fill, true).unwrap();
+    let counts = ssd.read_errors().unwrap();
+    assert!(tally.ahead[1] > 0 && counts.host_failures > 0 && counts.pages_lost > 0);
+}
+
+#[test]
+fn pages_in_single_level_mode_are_read_ahead_in_its_time() {
+    // tR 5 us, tPROG 40 us in a quarter of the block's pages.
+    let cache = SlcCache::Static(r#static::Static {
+        ratio: 0.2,
+        fold_after_ms: 50.0,
+    });
+    let mut plan = plan_of(cache, ONE, Some(0));
+    plan.ftl = plan.ftl.of_cells(2);
+    plan.part.chains = plan.part.chains.with_single_level(US(5), US(40));
+    let mut ssd = filled_to(&plan, plan.ftl.user_pages / 2);
+    ssd.verify();
+    let mut requests: Vec<_> = (0..3)
+        .map(|page| at(US(100 * page), Op::Write, page * PAGE, PAGE))
+        .collect();
+    // Pages 0 to 2 lie behind each other: 5 + 20 us; then 3 + 20, and page 2 comes before the 3 + 5 us are over that page 1 takes.
+    let reads = [(1000, 0), (1100, 1), (1124, 2)];
+    requests.extend(reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE)));
+    let (played, tally) = play(&mut ssd, &requests);
+    let done: Vec<_> = played[3..].iter().map(|one| one.done).collect();
+    assert_eq!(done, [US(1025), US(1123), US(1147)]);
+    assert_eq!(tally.ahead, [2, 2]);
+    let usage = ssd.usage().next().unwrap();
+    assert_eq!(usage.array[Operation::Read as usize], US(3 * 5));
+}
+
+#[test]
+fn a_power_cut_takes_what_was_read_ahead() {
+    // While the array reads page 1, and when it is in the register.
+    for after in [100, 300] {
+        let plan = plan(ONE, Some(0));
+        let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+        ssd.expect_power_cuts();
+        fill(&mut ssd, plan.ftl.user_pages);
+        let mut queue = EventQueue::<Event>::default();
+        let mut tally = Tally::default();
+        let first = at(US(0), Op::Read, 0, PAGE);
+        let mut cx = Context::new(US(0), &mut queue, &mut tally);
+        ssd.submit(&mut cx, first).unwrap();
+        while queue.next_time().is_some_and(|time| time <= US(after)) {
+            let (now, event) = queue.pop().unwrap();
+            let mut cx = Context::new(now, &mut queue, &mut tally);
+            ssd.handle(&mut cx, event).unwrap();
+        }
+        assert_eq!(tally.ahead, [1, 0]);
+        ssd.completions().for_each(drop);
+        let cut = ssd.cut_power(US(after), &mut tally).unwrap();
+        assert_eq!((cut.requests_lost, cut.pages_torn), (0, 0));
+        let again = US(after) + cut.time;
+        let (played, _) = play(&mut ssd, &[at(again, Op::Read, PAGE, PAGE)]);
+        assert_eq!(played[0].done, again + US(80));
+    }
+}
+
+/// Keeps the device busy with reads in order, writes and TRIMs, and cuts its power after 300 events at most, again and again. Cuts; pages taken from registers.
+fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
+    const REQUESTS: u64 = 1500;
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    ssd.expect_power_cuts();
+    fill(&mut ssd, plan.ftl.user_pages);
+    ssd.verify();
+    let mut random = Stream::new(seed, "power");
+    let mut queue = EventQueue::<Event>::default();
+    let (mut tally, mut now, mut issued) = (Tally::default(), Time::ZERO, 0);
+    let (mut left, mut cuts, mut lost) = (300, 0, 0);
+    loop {
+        while issued < REQUESTS && ssd.takes(0) {
+            let (op, offset, bytes) = mixed(ssd.user_bytes(), issued, &mut random);
+            let request = Request {
+                arrival: now,
+                ..at(now, op, offset, bytes)
+            };
+            let mut cx = Context::new(now, &mut queue, &mut tally);
+            ssd.submit(&mut cx, request).unwrap();
+            issued += 1;
+        }
+        let Some((time, event)) = queue.pop() else {
+            break;
+        };
+        now = time;
+        let mut cx = Context::new(now, &mut queue, &mut tally);
+        ssd.handle(&mut cx, event).unwrap();
+        ssd.completions().for_each(drop);
+        left -= 1;
+        if left == 0 {
+            left = 1 + random.below(300);
+            queue = EventQueue::default();
+            let cut = ssd.cut_power(now, &mut tally).unwrap();
+            ssd.completions().for_each(drop);
+            now += cut.time;
+            cuts += 1;
+            lost += u64::from(cut.requests_lost);
+        }
+    }
+    assert_eq!(tally.requests + lost, REQUESTS);
+    (cuts, tally.ahead[1])
+}
+
+/// Mostly the read of a page that goes on from the last one; in six a write of a few pages anywhere, in twelve a TRIM of them.
+fn mixed(user_bytes: u64, number: u64, random: &mut Stream) -> (Op, u64, u64) {
+    let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
+    match random.below(12) {
+        0 => (Op::Trim, offset, bytes),
+        1 | 2 => (Op::Write, offset, bytes),
+        _ => (Op::Read, number * PAGE % user_bytes, PAGE),
+    }
+}
+
+#[test]
+fn a_power_cut_at_any_event_loses_nothing_that_was_safe() {
+    for abort in [0, 5] {
+        let mut all = (0, 0);
+        for seed in 0..6 {
+            let mut plan = plan(Dimensions { planes: 2, ..FOUR }, Some(abort));
+            plan.queue_depth = 3;
+            let (cuts, used) = cut_at_random(&plan, seed);
+            all = (all.0 + cuts, all.1 + used);
+        }
+        assert!(all.0 > 60 && all.1 > 60, "{all:?}");
+    }
+}
+
+#[test]
+fn no_read_returns_what_was_read_ahead_of_a_trim() {
+    let mut plan = plan(FOUR, Some(0));
+    plan.queue_depth = 3;
+    let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+    let next =
+        |ssd: &Ssd<Map>, number, random: &mut Stream| mixed(ssd.user_bytes(), number, random);
+    let (tally, _, ssd) = drive(&plan, mapping, 6000, fill, true, next).unwrap();
+    assert!(tally.trimmed > 0 && tally.ahead[1] > 0);
+    ssd.audit().unwrap();
+}

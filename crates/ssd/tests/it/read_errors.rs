@@ -1,0 +1,535 @@
+//! Reads that err: retries take their time, what cannot be corrected ends with an error and is never taken for data, and how
+//! often that happens is what theory says.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use crate::shared;
+
+use shared::{Load, at, closed_loop, constant, filled, play, reader};
+use wordline_block::{BlockDevice, Met, Op};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, Map, Mapping};
+use wordline_io_scheduler::Composition;
+use wordline_kernel::{Context, EventQueue, Time};
+use wordline_reliability::binomial::{page_fails, rate_for};
+use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
+use wordline_reliability::errors::table::Table;
+use wordline_reliability::{Code, Ecc, Errors};
+use wordline_ssd::{Event, Plan, Ssd};
+
+const PAGE: u64 = 4096;
+const US: fn(u64) -> Time = Time::from_us;
+
+/// tR 30 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
+fn plan(errors: Errors, code: Code) -> Plan {
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        ..Config::default()
+    };
+    let dimensions = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 1,
+        planes: 2,
+    };
+    let mut plan = shared::plan(&config, dimensions, 32, 8, 16).unwrap();
+    shared::take(&mut plan, 8, [30, 400, 1500].map(Time::from_us));
+    plan.part.reader = Some(Box::new(reader(errors, code)));
+    plan
+}
+
+fn without_decoding() -> Ldpc {
+    Ldpc {
+        decode_us: vec![0.0; 3],
+        ..Ldpc::default()
+    }
+}
+
+#[test]
+fn a_read_takes_what_its_errors_demand() {
+    // Levels correct 44, 180, 201 errors of 9,216 bits; a rate of 1e-9 gives none, 1.2e-2 gives 111 with a deviation of 10.
+    // 30 + 20 us; then 90 + 4 x 20 us; 1 % of the bits wrong beyond that cannot be corrected by any.
+    for (rate, took, failed) in [
+        (1e-9, 50, false),
+        (1.2e-2, 50 + 170, false),
+        (0.1, 50 + 170 + 310, true),
+    ] {
+        let mut ssd = filled(&plan(constant(rate), without_decoding().code().unwrap()));
+        let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done, US(took), "{rate}");
+        let counts = ssd.read_errors().unwrap();
+        assert_eq!(counts.host_failures, u64::from(failed));
+        assert_eq!(counts.reads_retried, u64::from(took > 50));
+    }
+    // Decoding that fails comes before the next read; the last one takes nothing.
+    let slow = Ldpc {
+        decode_us: vec![7.0, 0.0, 0.0],
+        ..Ldpc::default()
+    };
+    let mut ssd = filled(&plan(constant(1.2e-2), slow.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(played[0].done, US(50 + 7 + 170));
+}
+
+#[test]
+fn planes_that_are_read_together_are_retried_one_by_one() {
+    let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
+    let mut all = Composition::defaults().into_iter();
+    plan.composition = all.find(|member| member.name() == "greedy").unwrap();
+    let mut ssd = filled(&plan);
+    // Pages 0 and 2 lie on both planes of a die (channels first).
+    let requests = [
+        at(Time::ZERO, Op::Read, 0, PAGE),
+        at(Time::ZERO, Op::Read, 2 * PAGE, PAGE),
+    ];
+    let (played, _) = play(&mut ssd, &requests);
+    // Sensed together, sent one after the other; then each again.
+    assert_eq!(
+        played.iter().map(|played| played.done).max(),
+        Some(US(30 + 2 * 20 + 2 * 170))
+    );
+}
+
+#[test]
+fn pages_fail_as_often_as_theory_says() {
+    let bch = Bch::default();
+    let code = bch.code().unwrap();
+    // One page in ten.
+    let mut rate = rate_for(code.bits, bch.correctable, 0.026);
+    for _ in 0..3 {
+        let expected = page_fails(code.bits, rate, bch.correctable, 4);
+        let mut ssd = filled(&plan(constant(rate), code.clone()));
+        let requests: Vec<_> = (0..4000)
+            .map(|turn| at(US(100 * turn), Op::Read, turn % 100 * PAGE, PAGE))
+            .collect();
+        play(&mut ssd, &requests);
+        let share = ssd.read_errors().unwrap().host_failures as f64 / 4000.0;
+        let error = (expected * (1.0 - expected) / 4000.0).sqrt();
+        assert!(
+            (share - expected).abs() < 5.0 * error,
+            "{share}, expected {expected}"
+        );
+        rate *= 1.1;
+    }
+}
+
+/// Completions say which requests could not be served; nothing else does, and the run goes on.
+#[test]
+fn what_cannot_be_read_is_an_error_until_it_is_written() {
+    let mut ssd = filled(&plan(constant(0.2), Bch::default().code().unwrap()));
+    ssd.verify();
+    let mut queue = EventQueue::<Event>::default();
+    let mut now = Time::ZERO;
+    let mut failed = |ssd: &mut Ssd<Map>, op, bytes| {
+        let request = at(now, op, 0, bytes);
+        ssd.submit(&mut Context::new(now, &mut queue, &mut ()), request)
+            .unwrap();
+        while let Some((at, event)) = queue.pop() {
+            now = at;
+            ssd.handle(&mut Context::new(now, &mut queue, &mut ()), event)
+                .unwrap();
+        }
+        let completions: Vec<_> = ssd.completions().collect();
+        assert_eq!(completions.len(), 1);
+        completions[0].failed
+    };
+    assert!(failed(&mut ssd, Op::Read, PAGE));
+    assert!(!failed(&mut ssd, Op::Write, PAGE));
+    // The rest of a page that is written in part cannot be read.
+    assert!(failed(&mut ssd, Op::Write, 512));
+    assert_eq!(ssd.read_errors().unwrap().pages_lost, 1);
+    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+}
+
+#[test]
+fn errors_are_never_taken_for_data() {
+    let load = Load {
+        requests: 6000,
+        read_ratio: 0.5,
+        grain_bytes: 2048,
+        most_bytes: 3 * PAGE,
+        footprint_ratio: 0.4,
+    };
+    let bch = Bch::default();
+    let code = bch.code().unwrap();
+    for (failure, joins) in [(1e-4, false), (0.02, false), (0.3, true)] {
+        let rate = rate_for(code.bits, bch.correctable, failure);
+        let mut plan = plan(constant(rate), code.clone());
+        if joins {
+            plan.composition = Composition::defaults().pop().unwrap();
+        }
+        let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+        let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+        assert!(tally.moved > 0);
+        let counts = ssd.read_errors().unwrap();
+        assert!(failure < 0.01 || counts.host_failures > 0 && counts.pages_lost > 0);
+    }
+}
+
+/// A block moves with the read that reaches the limit, where nothing errs, too; and its reads take no time of a decoder.
+#[test]
+fn blocks_that_are_read_often_move_although_nothing_errs() {
+    let mut plan = plan(Errors::default(), Ecc::default().code().unwrap());
+    plan.part.reader.as_mut().unwrap().read_limit = 40;
+    let mut ssd = filled(&plan);
+    ssd.verify();
+    let mut now = Time::ZERO;
+    for read in 1..=50_u64 {
+        let (played, tally) = play(&mut ssd, &[at(now, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done - now, US(50));
+        assert_eq!(tally.moved > 0, read == 40, "read {read}");
+        now += US(100_000);
+    }
+    assert_eq!(ssd.read_errors().unwrap().reads_retried, 0);
+}
+
+/// Each retry senses the page again, and disturbs its block again: 1.2e-2 takes the second level, and so two reads of the array for one
+/// of the host. A limit of 6 is reached by the third.
+#[test]
+fn retries_count_as_reads_of_the_block() {
+    let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
+    plan.part.reader.as_mut().unwrap().read_limit = 6;
+    let mut ssd = filled(&plan);
+    for read in 1..=3_u64 {
+        let (_, tally) = play(&mut ssd, &[at(US(100_000 * read), Op::Read, 0, PAGE)]);
+        assert_eq!(tally.refreshes, u64::from(read == 3), "read {read}");
+    }
+}
+
+/// Reads of a block and the time its data has lain are those since its erase.
+#[test]
+fn data_ages_with_time_and_with_reads() {
+    let errors = Errors::Table(Table {
+        cycles: vec![0.0],
+        rates: vec![0.0],
+        per_day: Vec::new(),
+        // Of 8,752 bits 0.9 err for every read.
+        per_read: vec![1e-4],
+    });
+    let mut one = plan(errors, Bch::default().code().unwrap());
+    if let Some(reader) = &mut one.part.reader {
+        reader.expected = true;
+    }
+    let mut ssd = filled(&one);
+    let requests: Vec<_> = (0..100)
+        .map(|turn| at(US(1000 * turn), Op::Read, 0, PAGE))
+        .collect();
+    play(&mut ssd, &requests);
+    let counts = *ssd.read_errors().unwrap();
+    // The worst of four codewords with a median of about 40 errors and a deviation of 6 lies some six above.
+    assert!(
+        counts.host_failures > 50 && counts.host_failures < 65,
+        "{counts:?}"
+    );
+    assert_eq!(
+        ssd.array().health().unwrap().reads().iter().max(),
+        Some(&100)
+    );
+}
+
+/// Blocks that were read too often, or whose data is too old, are moved: every read stays right, no block is read much more
+/// often than its limit, and what a block holds is gone before it is erased (the map asserts it).
+#[test]
+fn blocks_move_before_their_data_is_too_old() {
+    let load = Load {
+        requests: 4000,
+        read_ratio: 1.0,
+        grain_bytes: PAGE,
+        most_bytes: PAGE,
+        footprint_ratio: 0.1,
+    };
+    let code = Bch::default().code().unwrap();
+    for family in wordline_ftl::mapping::Family::defaults() {
+        if !["page", "dftl"].contains(&family.name()) {
+            continue;
+        }
+        let run = |read_limit, refresh_days| {
+            let mut plan = plan(constant(1e-6), code.clone());
+            plan.ftl.config.mapping = family.clone();
+            if let Some(reader) = &mut plan.part.reader {
+                reader.read_limit = read_limit;
+                reader.refresh_days = refresh_days;
+                reader.retention_days = 10.0;
+            }
+            let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+            let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+            ssd.mapping().audit().unwrap();
+            (tally, ssd)
+        };
+        let (tally, _) = run(0, 0.0);
+        assert_eq!(tally.collections, 0, "{}", family.name());
+        let (tally, ssd) = run(100, 0.0);
+        // Each refresh comes after at least a hundred reads of its block.
+        assert!(
+            tally.collections > 10 && tally.collections <= 40,
+            "{}",
+            tally.collections
+        );
+        // Moved data changes the map: with part of it in flash, blocks of that are erased, too.
+        assert!(
+            tally.erased >= tally.collections,
+            "{} of {}",
+            tally.erased,
+            tally.collections
+        );
+        assert!(family.name() != "page" || tally.erased == tally.collections);
+        let most = ssd.array().health().unwrap().reads().iter().max();
+        // Reads that were under way when it came due, those of the move, and those of an open block.
+        assert!(*most.unwrap() < 100 + 16 + 8 + 100, "{most:?}");
+        // All blocks that are read are ten days old, and each is moved once.
+        let (tally, _) = run(0, 5.0);
+        let blocks = (load.footprint_ratio * f64::from(ssd.mapping().user_pages()) / 8.0) as u64;
+        assert!(
+            tally.collections >= blocks && tally.collections < blocks + 8,
+            "{}",
+            tally.collections
+        );
+    }
+}
+
+/// The last decoding of a page is a part of the response time, behind everything else, and the die is free meanwhile: 30 + 20 us, then
+/// the decoder. The parts add up exactly.
+#[test]
+fn the_last_decoding_is_a_part_of_the_response_time() {
+    let code = Ldpc {
+        decode_us: vec![7.0, 9.0, 11.0],
+        ..Ldpc::default()
+    };
+    // 1e-9: no error, the first level; 1.2e-2: the second; 0.1: none, and all three have tried.
+    for (rate, took, decode) in [
+        (1e-9, 50 + 7, 7),
+        (1.2e-2, 50 + 7 + 170 + 9, 9),
+        (0.1, 50 + 7 + 170 + 9 + 310 + 11, 11),
+    ] {
+        let mut ssd = filled(&plan(constant(rate), code.code().unwrap()));
+        let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done, US(took), "{rate}");
+        assert_eq!(played[0].parts.decode, US(decode), "{rate}");
+        assert_eq!(played[0].parts.total(), played[0].done);
+    }
+    // Two reads of one die: the second is sensed while the first is decoded.
+    let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
+    let requests = [0, 4].map(|page| at(Time::ZERO, Op::Read, page * PAGE, PAGE));
+    let (played, _) = play(&mut ssd, &requests);
+    assert_eq!([played[0].done, played[1].done], [US(57), US(107)]);
+    // A partial write: the rest of its page is read and decoded, 57 us, before 20 + 400 us.
+    let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Write, 0, 512)]);
+    assert_eq!(played[0].done, US(57 + 420));
+    assert_eq!(played[0].parts.decode, US(7));
+    assert_eq!(played[0].parts.total(), played[0].done);
+}
+
+/// With a BCH code each error that is corrected takes time.
+#[test]
+fn errors_that_are_corrected_take_decoding_time() {
+    let code = Bch {
+        decode_us: 2.0,
+        decode_per_error_us: 0.5,
+        ..Bch::default()
+    };
+    let mut ssd = filled(&plan(constant(5e-4), code.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    let errors = ssd.read_errors().unwrap().worst_codewords;
+    assert!(errors > 0);
+    assert_eq!(played[0].parts.decode, US(2) + Time::from_ns(500) * errors);
+}
+
+const MIXED: Load = Load {
+    requests: 3_000,
+    read_ratio: 0.5,
+    grain_bytes: 512,
+    most_bytes: 16_384,
+    footprint_ratio: 1.0,
+};
+
+/// The probe hears of each further read, of the host's pages and of those that collections move.
+#[test]
+fn the_probe_hears_of_every_retry() {
+    for rate in [4e-3, 1.2e-2] {
+        let plan = plan(constant(rate), without_decoding().code().unwrap());
+        let mapping = Map::new(&plan.ftl);
+        let (tally, _, ssd) =
+            closed_loop(&plan, mapping, MIXED, plan.ftl.user_pages, false).unwrap();
+        let counts = ssd.read_errors().unwrap();
+        assert!(tally.moved > 0 && counts.retries > 0);
+        assert_eq!(tally.retries, counts.retries);
+    }
+}
+
+/// A read meets a retry if one of its pages is read again, with a buffer and without; pages that do not err are met by nothing.
+#[test]
+fn reads_meet_retries() {
+    // The first level corrects 44 errors of 9,216 bits: none at 1e-9, all at 1.2e-2 are beyond it.
+    for (rate, expected) in [(1e-9, Met::default()), (1.2e-2, Met::RETRY)] {
+        for buffered in [false, true] {
+            let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+            if buffered {
+                plan.buffer = Some(shared::buffer(1));
+            }
+            let mut ssd = filled(&plan);
+            let requests =
+                [0, 4, 8].map(|page| at(Time::from_ms(page), Op::Read, page * PAGE, 2 * PAGE));
+            let (_, tally) = play(&mut ssd, &requests);
+            assert_eq!(tally.met, [expected; 3], "{rate} {buffered}");
+        }
+    }
+    let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
+    plan.part.reader = None;
+    let (_, tally) = play(&mut filled(&plan), &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(tally.met, []);
+}
+
+/// A slow decoder holds nothing up for good, and what is read is right.
+#[test]
+fn every_request_is_served_while_pages_are_decoded() {
+    let code = Ldpc {
+        decode_us: vec![200.0, 300.0, 500.0],
+        ..Ldpc::default()
+    };
+    let plan = plan(constant(3e-3), code.code().unwrap());
+    let (tally, _, ssd) =
+        closed_loop(&plan, Map::new(&plan.ftl), MIXED, plan.ftl.user_pages, true).unwrap();
+    assert_eq!(tally.requests, MIXED.requests);
+    ssd.mapping().audit().unwrap();
+}
+
+/// A DRAM buffer before pages that err: 30 + 20 us of the flash and 11 us of the decoder are in the response time; a page that cannot be read
+/// ends its requests with an error each time, and is right again once it has been written as a whole.
+#[test]
+fn errors_come_through_a_buffer() {
+    let code = Ldpc {
+        decode_us: vec![11.0; 3],
+        ..Ldpc::default()
+    };
+    let with_buffer = |rate| {
+        let mut plan = plan(constant(rate), code.code().unwrap());
+        plan.buffer = Some(shared::buffer(8));
+        plan
+    };
+    let mut ssd = filled(&with_buffer(1e-9));
+    ssd.verify();
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(played[0].parts.decode, US(11));
+    assert_eq!(played[0].parts.total(), played[0].done);
+    let mut ssd = filled(&with_buffer(0.3));
+    ssd.verify();
+    let later = |us| at(US(us), Op::Read, 0, PAGE);
+    // Two that wait for the same page, one after it, then a write of the whole page and a read of it from memory.
+    let requests = [
+        later(0),
+        later(1),
+        later(10_000),
+        at(US(20_000), Op::Write, 0, PAGE),
+        later(30_000),
+    ];
+    let failed = failures(&mut ssd, &requests);
+    assert_eq!(failed, [true, true, true, false, false]);
+    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+    // A part of a page whose rest cannot be read is an error of who waits until it is durable.
+    let part = |fua| wordline_block::Request {
+        fua,
+        ..at(
+            US(if fua { 50_000 } else { 60_000 }),
+            Op::Write,
+            9 * PAGE,
+            512,
+        )
+    };
+    assert_eq!(
+        failures(&mut ssd, &[part(true), part(false)]),
+        [true, false]
+    );
+    let flush = wordline_block::Request {
+        op: Op::Flush,
+        offset: 0,
+        bytes: 0,
+        ..at(US(70_000), Op::Read, 0, PAGE)
+    };
+    assert_eq!(failures(&mut ssd, &[flush]), [true]);
+}
+
+/// Whether each request ends with an error, in their order.
+fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<bool> {
+    let mut queue = EventQueue::<Event>::default();
+    let mut tally = shared::Tally::default();
+    let mut failed = vec![false; requests.len()];
+    let mut tickets = std::collections::HashMap::new();
+    let mut coming = requests.iter().enumerate().peekable();
+    loop {
+        let arrival = coming.peek().map(|(_, request)| request.arrival);
+        let now = match (arrival, queue.next_time()) {
+            (Some(arrival), due) if due.is_none_or(|due| arrival <= due) => {
+                let (number, request) = coming.next().unwrap();
+                let mut cx = Context::new(arrival, &mut queue, &mut tally);
+                tickets.insert(ssd.submit(&mut cx, *request).unwrap(), number);
+                arrival
+            }
+            _ => {
+                let Some((at, event)) = queue.pop() else {
+                    return failed;
+                };
+                ssd.handle(&mut Context::new(at, &mut queue, &mut tally), event)
+                    .unwrap();
+                at
+            }
+        };
+        assert!(now >= Time::ZERO);
+        for done in ssd.completions() {
+            failed[tickets[&done.ticket]] = done.failed;
+        }
+    }
+}
+
+/// A page that is read ahead and cannot be read is nobody's error until it is asked for, and is read again then.
+#[test]
+fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
+    let read_ahead = |rate| {
+        let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+        plan.buffer = Some(wordline_dram_buffer::Plan {
+            read_ahead: 3,
+            ..shared::buffer(16)
+        });
+        let mut ssd = filled(&plan);
+        ssd.verify();
+        let reads = [(0, 0), (1_000, 1), (2_000, 2), (3_000, 3)];
+        let requests = reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE));
+        let failed = failures(&mut ssd, &requests);
+        (failed, *ssd.read_errors().unwrap())
+    };
+    // The second read goes on where the first ended: 2, 3 and 4 are read ahead with it, and the later ones find them.
+    let (failed, counts) = read_ahead(1e-9);
+    assert_eq!(failed, [false; 4]);
+    let right = counts.reads;
+    let (failed, counts) = read_ahead(0.3);
+    assert_eq!(failed, [true; 4]);
+    assert!(counts.reads > right, "{} and {right}", counts.reads);
+    assert_eq!(counts.host_failures, counts.reads);
+}
+
+/// The same under load: parts of pages, several pages, a small buffer; every read that is no error is right.
+#[test]
+fn a_buffer_before_pages_that_err_is_right_or_says_so() {
+    let load = Load {
+        requests: 4_000,
+        read_ratio: 0.5,
+        grain_bytes: 512,
+        most_bytes: 12_288,
+        footprint_ratio: 1.0,
+    };
+    let mut failures = 0;
+    for (rate, pages) in [(1.7e-2, 4), (1.95e-2, 16), (2.1e-2, 64)] {
+        let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+        plan.buffer = Some(wordline_dram_buffer::Plan {
+            write_through: pages == 16,
+            read_ahead: if pages == 4 { 0 } else { 3 },
+            access: Time::from_ns(100),
+            port: (1, 300),
+            ..shared::buffer(pages)
+        });
+        let (tally, _, ssd) =
+            closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
+        assert_eq!(tally.requests, load.requests);
+        failures += ssd.read_errors().unwrap().host_failures;
+    }
+    assert!(failures > 0);
+}

@@ -1,0 +1,132 @@
+//! Dies whose ready/busy pins tell that an operation is over: the bus carries no status.
+#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+
+use crate::shared;
+
+use shared::{Load, at, closed_loop, plan, play};
+use wordline_block::Op;
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, PageMap};
+use wordline_io_scheduler::{Composition, Scheduler};
+use wordline_kernel::Time;
+use wordline_nand::{Cell, Chains, Geometry, PerLevel, Suspend, Timing};
+use wordline_ssd::{Plan, Ssd};
+
+const PAGE: u64 = 4096;
+const US: u64 = 1_000_000;
+
+fn device(dimensions: Dimensions, queue_depth: u32, timing: &Timing) -> Plan {
+    let config = Config {
+        over_provisioning_ratio: 0.5,
+        ..Config::default()
+    };
+    let mut plan = plan(&config, dimensions, 32, 8, queue_depth).unwrap();
+    let geometry = Geometry {
+        pages_per_block: 8,
+        planes_per_die: dimensions.planes,
+        ..Geometry::default()
+    };
+    plan.part.chains = Chains::new(&geometry, timing, &Cell::default());
+    plan
+}
+
+fn timing(command_cycle_ns: u64, ready_busy_pin: bool) -> Timing {
+    Timing {
+        read_ns: PerLevel::All(60_000),
+        program_ns: PerLevel::All(400_000),
+        erase_ns: 1_500_000,
+        command_cycle_ns,
+        // 4,096 bytes in 20 us.
+        bus_mt_per_s: 204.8,
+        ready_busy_pin,
+        ..Timing::default()
+    }
+}
+
+/// The end of three writes to three dies of one channel, of which the last comes late.
+fn ends(ready_busy_pin: bool) -> Vec<u64> {
+    let ways = Dimensions {
+        channels: 1,
+        ways: 3,
+        dies: 1,
+        planes: 1,
+    };
+    let plan = device(ways, 16, &timing(0, ready_busy_pin));
+    let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
+    let writes: Vec<_> = [(0, 0), (0, 1), (410, 2)]
+        .into_iter()
+        .map(|(us, page)| at(Time(us * US), Op::Write, page * PAGE, PAGE))
+        .collect();
+    let (played, _) = play(&mut ssd, &writes);
+    played.iter().map(|one| one.done.0 / US).collect()
+}
+
+#[test]
+fn a_status_waits_for_the_bus_and_a_pin_does_not() {
+    // Data until 20, 40 and, of the write at 410, until 430; the arrays end 400 later. The status of the first could be read at
+    // 420, while the bus carries the data of the third.
+    assert_eq!(ends(false), [430, 440, 830]);
+    assert_eq!(ends(true), [420, 440, 830]);
+}
+
+#[test]
+fn on_an_idle_device_every_operation_is_shorter_by_a_status() {
+    let one = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let load = Load {
+        requests: 60,
+        read_ratio: 0.5,
+        grain_bytes: PAGE,
+        most_bytes: PAGE,
+        footprint_ratio: 1.0,
+    };
+    let latency = |ready_busy_pin| {
+        let plan = device(one, 1, &timing(25, ready_busy_pin));
+        let pages = plan.ftl.user_pages;
+        let (tally, _, _) = closed_loop(&plan, PageMap::new(&plan.ftl), load, pages, true).unwrap();
+        assert_eq!((tally.requests, tally.collections), (60, 0));
+        tally.latency_ps
+    };
+    // The command and the byte, of 25 ns each.
+    assert_eq!(latency(false) - latency(true), 60 * 2 * 25_000);
+}
+
+#[test]
+fn every_composition_scheduler_and_suspension_keeps_its_data() {
+    let four = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 2,
+        planes: 2,
+    };
+    let load = Load {
+        requests: 3_000,
+        read_ratio: 0.4,
+        grain_bytes: PAGE,
+        most_bytes: 4 * PAGE,
+        footprint_ratio: 1.0,
+    };
+    for composition in Composition::defaults() {
+        for scheduler in Scheduler::defaults() {
+            for suspends in [false, true] {
+                let mut plan = device(four, 16, &timing(25, true));
+                plan.composition = composition.clone();
+                plan.scheduler = scheduler.clone();
+                plan.part.suspend = Suspend {
+                    program: suspends,
+                    erase: suspends,
+                    ..Suspend::default()
+                };
+                let pages = plan.ftl.user_pages;
+                let (tally, _, _) =
+                    closed_loop(&plan, PageMap::new(&plan.ftl), load, pages, true).unwrap();
+                assert_eq!(tally.requests, load.requests);
+                assert!(tally.collections > 0, "{composition:?} {scheduler:?}");
+            }
+        }
+    }
+}
