@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Protocol
+
 from wordline import _wordline
 from wordline._internal import own_version
 from wordline._wordline import WordlineError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
 
     class Tables(Protocol):
         """Tables by name."""
