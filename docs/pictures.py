@@ -111,12 +111,21 @@ def shot(page: str, picture: Path, width: int, height: int) -> None:
     with tempfile.TemporaryDirectory() as profile:
         subprocess.run(
             [
-                chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                f"--user-data-dir={profile}", f"--window-size={width},{height}",
-                "--virtual-time-budget=20000", f"--screenshot={picture}", page,
+                chromium,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                f"--user-data-dir={profile}",
+                f"--window-size={width},{height}",
+                "--virtual-time-budget=20000",
+                f"--screenshot={picture}",
+                page,
             ],
-            check=True, capture_output=True, timeout=180,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            timeout=180,
+        )
 
 
 def printed(summary: Any, files: list[Path], place: Path) -> tuple[Path, int, int]:
@@ -156,8 +165,10 @@ def main(folder: Path) -> None:
         with perfetto(timeline) as address:
             shot(address, folder / "timeline.png", *SIZE)
         if (folder / "timeline.png").stat().st_size < LEAST_BYTES:
-            sys.exit(f"error: the timeline was not drawn within {DRAWN_S} s; do this again while "
-                     "the machine has nothing else to do")  # fmt: skip
+            sys.exit(
+                f"error: the timeline was not drawn within {DRAWN_S} s; do this again while "
+                "the machine has nothing else to do"
+            )
         names = ("report.png", "terminal.png", "timeline.png")
         pictures = {name: digest(folder / name) for name in names}
         kept = {"pictures": pictures, "timeline": digest(timeline), "summary": told(summary)}

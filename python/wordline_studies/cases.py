@@ -16,9 +16,12 @@ from wordline_studies.runs import Runs
 
 Key = TypeVar("Key", bound=Hashable)
 READING: dict[str, Any] = {
-    "fit": "wrap", "align": "expand", "time_order": "clamp", "volumes": "shared",
+    "fit": "wrap",
+    "align": "expand",
+    "time_order": "clamp",
+    "volumes": "shared",
     "on_bad_line": "skip",
-}  # fmt: skip
+}
 """How recorded traces are read."""
 
 
@@ -39,8 +42,9 @@ class Case:
     @property
     def reading(self) -> dict[str, Any]:
         """How its trace is read."""
-        return {key: value for key, value in READING.items()
-                if key != "volumes" or not self.by_disk}  # fmt: skip
+        return {
+            key: value for key, value in READING.items() if key != "volumes" or not self.by_disk
+        }
 
 
 def latencies_us(run: Run) -> list[float]:

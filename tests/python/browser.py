@@ -10,9 +10,18 @@ import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-extensions", "--virtual-time-budget=20000"]  # fmt: skip
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--virtual-time-budget=20000",
+]
 
 needs_browser = pytest.mark.skipif(
     BROWSER is None, reason="whether charts are drawn only a browser can tell; install chromium"
@@ -30,10 +39,19 @@ def dumped(page: Path, profile: Path, *flags: str) -> str:
     """The page after its scripts have run."""
     assert BROWSER
     answer = subprocess.run(
-        [BROWSER, *FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom",
-         page.resolve().as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+        [
+            BROWSER,
+            *FLAGS,
+            *flags,
+            f"--user-data-dir={profile}",
+            "--dump-dom",
+            page.resolve().as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     return answer.stdout
 
 

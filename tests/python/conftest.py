@@ -59,9 +59,12 @@ def wordline(place: Path) -> Command:
     def call(*args: str, **more: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "wordline", *args],
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
             **{"cwd": place, "env": environment(), **more},
-        )  # fmt: skip
+        )
 
     return call
 

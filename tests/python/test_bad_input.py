@@ -68,15 +68,23 @@ CASES = [
     Bad("binary device", ("tiny.toml:2", "UTF-8"), files={"tiny.toml": bytes(range(256))}),
     Bad("device absent", ("absent.toml", "no such file", "d4"), args=("absent.toml",)),
     Bad("device misspelt", ("'d5'", "d4"), args=("d5",)),
-    Bad("device a folder", ("is a folder",), args=("folder.toml",),
-        prepare=lambda: Path("folder.toml").mkdir()),
+    Bad(
+        "device a folder",
+        ("is a folder",),
+        args=("folder.toml",),
+        prepare=lambda: Path("folder.toml").mkdir(),
+    ),
     Bad("no load at all", ("tiny.toml", "[workload]"), args=("tiny.toml",)),
     option("override of nothing", "--set", "ftl.gc.vctim=fifo", says=("ftl.gc.vctim", "victim")),
     option("override without value", "--set", "seed", says=("--set", "KEY=VALUE")),
     option("override of the wrong type", "--set", "ssd.channels=many", says=("ssd.channels",)),
     Bad("trace absent", ("absent.csv", "not exist"), args=("tiny.toml", "--trace", "absent.csv")),
-    Bad("trace a folder", ("folder", "is a "), args=("tiny.toml", "--trace", "folder"),
-        prepare=lambda: Path("folder").mkdir()),
+    Bad(
+        "trace a folder",
+        ("folder", "is a "),
+        args=("tiny.toml", "--trace", "folder"),
+        prepare=lambda: Path("folder").mkdir(),
+    ),
     whole("empty trace", "", "empty"),
     whole("binary rubbish", random.Random(1).randbytes(5000), "format"),
     whole("truncated gzip", gzip.compress(msr(3000).encode())[:-200], "ends early"),
@@ -107,7 +115,7 @@ CASES = [
     option("out has too long a name", "--out", "x" * 300, says=("too long", "shorter")),
     Bad("no device", ("DEVICE",), args=()),
     Bad("device after the traces", ("DEVICE",), args=("--trace", "disk.csv", "tiny.toml")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("bad", CASES, ids=lambda bad: bad.name)
@@ -213,14 +221,17 @@ def test_a_pipe_of_the_shell_is_a_file(place: Path) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"seed": "7" * 10**6}, {"seed": list(range(10**6))}, {"seed": 10**4000},
-        {"time_gaps": b"x" * 10**6}, {"columns": list(range(10**6))},
+        {"seed": "7" * 10**6},
+        {"seed": list(range(10**6))},
+        {"seed": 10**4000},
+        {"time_gaps": b"x" * 10**6},
+        {"columns": list(range(10**6))},
         {"overrides": {"nand.timing.read_ns": list(range(10**5))}},
         {"overrides": {"ftl.gc.victim": "x" * 10**5}},
         {"overrides": {"x" * 10**5: 1}},
     ],
     ids=lambda given: next(iter(given)),
-)  # fmt: skip
+)
 def test_messages_are_short_enough_to_be_read(tiny: str, given: dict[str, Any]) -> None:
     with pytest.raises((TypeError, package.WordlineError)) as fault:
         package.run(tiny, "disk.csv", **given)

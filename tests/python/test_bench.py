@@ -19,22 +19,32 @@ MACHINE = Machine(event_ns=10.0, access_ns=50.0)
 def run(cpu_s: float = 3.0, precondition_cpu_s: float = 1.0, **flash: int) -> Run:
     """A run of 1000 requests of a page each, with 3000 events."""
     counts = {
-        "host_page_writes": 0, "page_reads": 0, "page_programs": 0, "erases": 0,
-        "gc_pages_moved": 0, "own_page_reads": 0,
-    } | flash  # fmt: skip
+        "host_page_writes": 0,
+        "page_reads": 0,
+        "page_programs": 0,
+        "erases": 0,
+        "gc_pages_moved": 0,
+        "own_page_reads": 0,
+    } | flash
     summary: dict[str, Any] = {
         "digest": "d",
         "device": {"dies": 32, "user_bytes": 4096 * 1000, "page_bytes": 4096},
         "input": {"requests": 1000, "writes": counts["host_page_writes"]},
         "flash": counts,
         "precondition": {
-            "pages_filled": 5000, "pages_overwritten": 2000, "pages_moved": 3000, "erases": 100,
+            "pages_filled": 5000,
+            "pages_overwritten": 2000,
+            "pages_moved": 3000,
+            "erases": 100,
         },
         "speed": {
-            "cpu_s": cpu_s - 0.5, "precondition_cpu_s": precondition_cpu_s, "events": 3000,
-            "requests_per_cpu_s": 400.0, "wall_s": 4.0,
+            "cpu_s": cpu_s - 0.5,
+            "precondition_cpu_s": precondition_cpu_s,
+            "events": 3000,
+            "requests_per_cpu_s": 400.0,
+            "wall_s": 4.0,
         },
-    }  # fmt: skip
+    }
     return Run(summary, cpu_s, 1 << 20)
 
 
@@ -173,9 +183,11 @@ def test_the_table_has_a_row_for_each_rate(
     ],
 )
 def test_a_replay_has_a_row_of_one_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, traces: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    traces: list[str],
     names: list[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     works = bench.chosen(["replay"], traces)
     fast = run(cpu_s=0.001, page_reads=1000)
@@ -194,9 +206,11 @@ def test_a_replay_has_a_row_of_one_line(
     [(60, ["ours", "limit", "previous", "model"]), (40, ["ours", "limit"])],
 )
 def test_a_narrow_terminal_leaves_columns_out(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
     left: list[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     measures = [measure("sw128k", run(host_page_writes=3200))]
     print_bench(measures, bench.titles(measures), bench.PRECONDITION)

@@ -141,8 +141,11 @@ def test_the_table_has_a_row_for_each_run() -> None:
 def test_the_folder_holds_numbers_table_and_page(wordline: Command, trace: str) -> None:
     output = done(wordline("cache", trace, "lru,fifo", "5%,50%", "--out", "here", "--json"))
     assert {path.name for path in Path("here").iterdir()} == {
-        "summary.json", "cache.parquet", "checksums.json", "report.html",
-    }  # fmt: skip
+        "summary.json",
+        "cache.parquet",
+        "checksums.json",
+        "report.html",
+    }
     assert json.loads(output) == json.loads(Path("here/summary.json").read_text())
     assert pl.read_parquet("here/cache.parquet").height == 4
     before = Path("here/report.html").read_text()
@@ -169,10 +172,14 @@ def test_a_narrow_terminal_cuts_no_number(
     told = done(
         subprocess.run(
             [sys.executable, "-m", "wordline", "cache", trace, policies, ",".join(sizes)],
-            cwd=place, env=environment() | {"COLUMNS": "80"}, capture_output=True, text=True,
-            timeout=120, check=False,
+            cwd=place,
+            env=environment() | {"COLUMNS": "80"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
-    )  # fmt: skip
+    )
     assert all(len(line) <= 80 for line in told.splitlines())
     for run in package.cache(trace, policies, sizes).runs:
         assert f"{run['write_backs']:,} " in told
@@ -247,8 +254,9 @@ def test_progress_is_told_and_its_exceptions_end_the_work(trace: str) -> None:
     heard: list[package.CacheProgress] = []
     package.cache(trace, "lru,fifo", "10p", progress=heard.append)
     assert [state["phase"] for state in heard if state["phase"] != "read"] == [
-        "lru, 10 pages", "fifo, 10 pages",
-    ]  # fmt: skip
+        "lru, 10 pages",
+        "fifo, 10 pages",
+    ]
 
     def stop(_: package.CacheProgress) -> None:
         raise RuntimeError("enough")
@@ -257,14 +265,22 @@ def test_progress_is_told_and_its_exceptions_end_the_work(trace: str) -> None:
         package.cache(trace, "lru", "10p", progress=stop)
 
 
-@pytest.mark.parametrize("command", [["cache", "zipf.bin", "all", "1%,2%,3%,10%,20%,30%,50%"],
-                                     ["mrc", "zipf.bin", "--accuracy", "--rate", "1"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["cache", "zipf.bin", "all", "1%,2%,3%,10%,20%,30%,50%"],
+        ["mrc", "zipf.bin", "--accuracy", "--rate", "1"],
+    ],
+)
 def test_ctrl_c_writes_nothing(place: Path, command: list[str]) -> None:
     zipf.keys32le(place / "zipf.bin", 5_000_000)
     process = subprocess.Popen(
         [sys.executable, "-m", "wordline", *command, "--out", "here"],
-        env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)

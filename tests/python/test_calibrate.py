@@ -20,10 +20,28 @@ pytest.importorskip("scipy")
 
 # Published fits of Kim, Choi, Min, FAST 2019: planar MLC of 2y nm and 72-layer TLC. Points below
 # are computed from them, with noise of our own; they are no measurements.
-MLC = {"e": 8.34e-5, "a": 3.30e-11, "k": 1.71, "b": 5.56e-19, "m": 2.49, "n": 3.33,
-       "g": 6.26e-13, "p": 1.76, "q": 0.47}  # fmt: skip
-TLC = {"e": 1.48e-3, "a": 3.90e-10, "k": 2.05, "b": 6.28e-5, "m": 0.14, "n": 0.54,
-       "g": 3.73e-9, "p": 0.33, "q": 1.71}  # fmt: skip
+MLC = {
+    "e": 8.34e-5,
+    "a": 3.30e-11,
+    "k": 1.71,
+    "b": 5.56e-19,
+    "m": 2.49,
+    "n": 3.33,
+    "g": 6.26e-13,
+    "p": 1.76,
+    "q": 0.47,
+}
+TLC = {
+    "e": 1.48e-3,
+    "a": 3.90e-10,
+    "k": 2.05,
+    "b": 6.28e-5,
+    "m": 0.14,
+    "n": 0.54,
+    "g": 3.73e-9,
+    "p": 0.33,
+    "q": 1.71,
+}
 READS = {"mlc": (100, 1e4, 1e5), "tlc": (10, 100, 1000)}
 TRUTH = {"mlc": MLC, "tlc": TLC}
 
@@ -134,28 +152,31 @@ def test_the_examples_of_the_page_run_as_they_stand(wordline: Command, place: Pa
 HEAD = "cycles,rber\n"
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "holds no measurements"),
-    ("rber\n1e-5\n", "there is no column cycles"),
-    ("cycles\n1\n", "there is no column rber"),
-    ("cycles,errors\n1,2\n", "errors and bits belong together"),
-    ("cycles,rber,colour\n1,1e-5,red\n", "column 'colour' is unknown"),
-    ("cycles,cycles\n1,1\n", "there twice"),
-    (HEAD + "1,1e-5\n-2,1e-5\n", r"bad\.csv:3: column cycles: -2 is not between"),
-    (HEAD + "1,nan\n", r"bad\.csv:2: column rber: nan is not between"),
-    (HEAD + "1,inf\n", r"bad\.csv:2: column rber: inf is not between"),
-    (HEAD + "1,many\n", r"bad\.csv:2: column rber: 'many' is not a number"),
-    (HEAD + "1,\n", r"column rber: '' is not a number"),
-    (HEAD + "1,0\n", "0 has no logarithm"),
-    (HEAD + "1,0.7\n", "not between 0 and 0.5"),
-    (HEAD + "# a comment\n1,1e-5,3\n", r"bad\.csv:3: 3 values for 2 columns"),
-    (HEAD + '1,"1e-5\n', "is no CSV"),
-    (HEAD + "1,1e-5\n", r"bad\.csv: points given: 1, for 1 constants"),
-    (HEAD + "1,1e-5\n2,1e-5\n3,2e-5\n", r"points given: 3, for 3 constants \(e, a, k\)"),
-    ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all are 0"),
-    ("cycles,errors,bits\n1,5,0\n", "column bits"),
-    ("cycles,errors,bits\n1,8,10\n", "at most half can err"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no measurements"),
+        ("rber\n1e-5\n", "there is no column cycles"),
+        ("cycles\n1\n", "there is no column rber"),
+        ("cycles,errors\n1,2\n", "errors and bits belong together"),
+        ("cycles,rber,colour\n1,1e-5,red\n", "column 'colour' is unknown"),
+        ("cycles,cycles\n1,1\n", "there twice"),
+        (HEAD + "1,1e-5\n-2,1e-5\n", r"bad\.csv:3: column cycles: -2 is not between"),
+        (HEAD + "1,nan\n", r"bad\.csv:2: column rber: nan is not between"),
+        (HEAD + "1,inf\n", r"bad\.csv:2: column rber: inf is not between"),
+        (HEAD + "1,many\n", r"bad\.csv:2: column rber: 'many' is not a number"),
+        (HEAD + "1,\n", r"column rber: '' is not a number"),
+        (HEAD + "1,0\n", "0 has no logarithm"),
+        (HEAD + "1,0.7\n", "not between 0 and 0.5"),
+        (HEAD + "# a comment\n1,1e-5,3\n", r"bad\.csv:3: 3 values for 2 columns"),
+        (HEAD + '1,"1e-5\n', "is no CSV"),
+        (HEAD + "1,1e-5\n", r"bad\.csv: points given: 1, for 1 constants"),
+        (HEAD + "1,1e-5\n2,1e-5\n3,2e-5\n", r"points given: 3, for 3 constants \(e, a, k\)"),
+        ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all are 0"),
+        ("cycles,errors,bits\n1,5,0\n", "column bits"),
+        ("cycles,errors,bits\n1,8,10\n", "at most half can err"),
+    ],
+)
 def test_bad_points_are_refused_in_a_sentence(place: Path, text: str, said: str) -> None:
     (place / "bad.csv").write_text(text)
     with pytest.raises(WordlineError, match=said):
@@ -164,8 +185,13 @@ def test_bad_points_are_refused_in_a_sentence(place: Path, text: str, said: str)
 
 def test_the_command_refuses_without_a_traceback(wordline: Command, place: Path) -> None:
     (place / "bad.csv").write_bytes(b"cycles,rber\n\xff\xfe,1\n")
-    for words in (["--data", "bad.csv"], ["--data", "none.csv"], ["--data", "."], [],
-                  ["--latency", "bad.csv"]):  # fmt: skip
+    for words in (
+        ["--data", "bad.csv"],
+        ["--data", "none.csv"],
+        ["--data", "."],
+        [],
+        ["--latency", "bad.csv"],
+    ):
         told = wordline("calibrate", *words)
         assert told.returncode == 2
         assert told.stderr.startswith("error: ")
@@ -230,12 +256,19 @@ def test_times_of_a_run_come_back(place: Path) -> None:
         rows += [f"{op},{us:.3f}\n" for us in run_alone("levels.toml", op, {})]
     (place / "latency.csv").write_text("op,latency_us\n" + "".join(rows))
     found = wordline.calibrate(
-        latency="latency.csv", base="onfi3-mlc",
-        read_overhead_us=overhead["read"], write_overhead_us=overhead["write"], out="mine",
-    )  # fmt: skip
+        latency="latency.csv",
+        base="onfi3-mlc",
+        read_overhead_us=overhead["read"],
+        write_overhead_us=overhead["write"],
+        out="mine",
+    )
     times = {(one["op"], one["level"]): one["time_us"] for one in found.levels}
-    for key, us in {("read", 0): 41, ("read", 1): 83,
-                    ("write", 0): 431, ("write", 1): 1737}.items():  # fmt: skip
+    for key, us in {
+        ("read", 0): 41,
+        ("read", 1): 83,
+        ("write", 0): 431,
+        ("write", 1): 1737,
+    }.items():
         assert times[key] == pytest.approx(us, abs=0.002)  # samples have nanoseconds
     timing = tomllib.loads(config.show("mine/device.toml"))["nand"]["timing"]
     assert timing["read_ns"] == pytest.approx([41_000, 83_000], abs=2)
@@ -286,18 +319,21 @@ def test_page_types_of_a_measured_drive_are_told_apart(place: Path) -> None:
         assert f"| {level['level']} | {level['samples']:,} | {times} |" in page
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("op,latency_us\nread,5\n", "1 sample for 3 levels"),
-    ("op\nread\n", "there is no column latency_us"),
-    ("op,latency_us\nerase,5\n", r"bad\.csv:2: column op: 'erase'"),
-    ("op,latency_us\nread,-5\n", r"bad\.csv:2: column latency_us: -5"),
-    ("op,latency_us\nread,0\n", "is not above 0"),
-    ("op,level,latency_us\n" + "read,1,5\n" * 9, "number page types from 0"),
-    ("op,level,latency_us\nread,0.5,5\n", "not a whole number"),
-    ("1, 500, 7, 4096\n", r"bad\.csv:1: is no line of a latency log"),
-    ("1, 500, 0, 4096\n2, 600, 0, 8192\n", r"bad\.csv:2: column 4"),
-    ("1, 500, 2, 4096\n", "no read and no write"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("op,latency_us\nread,5\n", "1 sample for 3 levels"),
+        ("op\nread\n", "there is no column latency_us"),
+        ("op,latency_us\nerase,5\n", r"bad\.csv:2: column op: 'erase'"),
+        ("op,latency_us\nread,-5\n", r"bad\.csv:2: column latency_us: -5"),
+        ("op,latency_us\nread,0\n", "is not above 0"),
+        ("op,level,latency_us\n" + "read,1,5\n" * 9, "number page types from 0"),
+        ("op,level,latency_us\nread,0.5,5\n", "not a whole number"),
+        ("1, 500, 7, 4096\n", r"bad\.csv:1: is no line of a latency log"),
+        ("1, 500, 0, 4096\n2, 600, 0, 8192\n", r"bad\.csv:2: column 4"),
+        ("1, 500, 2, 4096\n", "no read and no write"),
+    ],
+)
 def test_bad_samples_are_refused_in_a_sentence(place: Path, text: str, said: str) -> None:
     (place / "bad.csv").write_text(text)
     with pytest.raises(WordlineError, match=said):

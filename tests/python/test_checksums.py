@@ -196,9 +196,13 @@ def test_a_journal_of_trials_that_changed_is_refused(tiny: str, place: Path) -> 
 
     def search() -> package.Search:
         return package.search(
-            tiny, vary={"host.queue_depth": [1, 2]}, minimise="latency.all.mean_us", trials=2,
-            sampler="grid", out="here",
-        )  # fmt: skip
+            tiny,
+            vary={"host.queue_depth": [1, 2]},
+            minimise="latency.all.mean_us",
+            trials=2,
+            sampler="grid",
+            out="here",
+        )
 
     before = search().table()
     assert search().table().equals(before)

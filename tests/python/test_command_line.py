@@ -40,11 +40,29 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "run", "trace", "trace stat", "trace convert", "trace formats", "policies", "devices",
-     "cache", "calibrate", "mrc", "plan-cache",
-     "config", "config check", "config schema", "config show",
-     "bench", "growth", "lab", "report"],
-)  # fmt: skip
+    [
+        "",
+        "run",
+        "trace",
+        "trace stat",
+        "trace convert",
+        "trace formats",
+        "policies",
+        "devices",
+        "cache",
+        "calibrate",
+        "mrc",
+        "plan-cache",
+        "config",
+        "config check",
+        "config schema",
+        "config show",
+        "bench",
+        "growth",
+        "lab",
+        "report",
+    ],
+)
 def test_every_command_explains_itself(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))
     assert page.startswith(f"Usage: {' '.join(['wordline', *command.split()])}")
@@ -131,9 +149,12 @@ def test_devices_are_listed_by_their_kind(
     }
     assert set(where) == {one["name"] for one in package.presets()}
     for name, kind in {
-        "d4": "SSDs", "jung2013-gc-3ssd": "Arrays of SSDs", "jung2013-slc": "Packages",
-        "nearline-7200": "Hard disks", "demo-store": "Flash in front of disks",
-    }.items():  # fmt: skip
+        "d4": "SSDs",
+        "jung2013-gc-3ssd": "Arrays of SSDs",
+        "jung2013-slc": "Packages",
+        "nearline-7200": "Hard disks",
+        "demo-store": "Flash in front of disks",
+    }.items():
         assert where[name] == kind
     words = " ".join(page.split())
     for one in package.presets():
@@ -174,11 +195,14 @@ def test_a_quiet_run_prints_errors_only(
 @pytest.mark.parametrize(
     "words",
     [
-        "trace convert disk.csv mine.spc --to spc", "trace convert disk.csv - --to msr",
-        "cache disk.csv lru 1%", "mrc disk.csv", "prepare tiny.toml -o a.wls",
+        "trace convert disk.csv mine.spc --to spc",
+        "trace convert disk.csv - --to msr",
+        "cache disk.csv lru 1%",
+        "mrc disk.csv",
+        "prepare tiny.toml -o a.wls",
         "config check tiny.toml",
     ],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("tiny", "trace")
 def test_what_is_quiet_says_nothing(wordline: Command, words: str) -> None:
     loud = wordline(*words.split())
@@ -190,13 +214,19 @@ def test_what_is_quiet_says_nothing(wordline: Command, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("shell", "says"),
-    [("bash", "complete -o nosort -F"), ("zsh", "#compdef wordline"),
-     ("fish", "complete --no-files --command wordline")],
-)  # fmt: skip
+    [
+        ("bash", "complete -o nosort -F"),
+        ("zsh", "#compdef wordline"),
+        ("fish", "complete --no-files --command wordline"),
+    ],
+)
 def test_a_shell_completes_commands_and_options(wordline: Command, shell: str, says: str) -> None:
     def asked(how: str, words: str, word: str, place: int) -> str:
-        more = {"_WORDLINE_COMPLETE": f"{shell}_{how}", "COMP_WORDS": words,
-                "COMP_CWORD": str(place) if shell != "fish" else word}  # fmt: skip
+        more = {
+            "_WORDLINE_COMPLETE": f"{shell}_{how}",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(place) if shell != "fish" else word,
+        }
         return done(wordline(env=environment() | more))
 
     assert says in asked("source", "", "", 0)
@@ -465,10 +495,23 @@ def test_closed_streams(place: Path, tiny: str, read_by: list[str]) -> None:
 
     def run(closed: str, *args: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "wordline", "run",
-             *args, *read_by],
-            cwd=place, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [
+                "sh",
+                "-c",
+                f'exec "$@" {closed}',
+                "sh",
+                sys.executable,
+                "-m",
+                "wordline",
+                "run",
+                *args,
+                *read_by,
+            ],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     known = (tiny, "--set", "workload.requests=10", "--no-report")
     assert json.loads(run("2>&-", *known, "--json").stdout)["input"]["requests"] == 10

@@ -181,8 +181,9 @@ def test_configurations_are_complete(device: str, wordline: Command) -> None:
     assert differing("greedy", "fifo") == {"ftl.gc.victim": [None, "fifo"], **ties}
     assert differing("greedy", "some") == {"ftl.gc.victim.d-choices.d": [None, 3], **ties}
     assert differing("fifo", "both") == {
-        "ftl.gc.victim": ["fifo", ["fifo", "random"]], "seed": [1, [1, 2]],
-    }  # fmt: skip
+        "ftl.gc.victim": ["fifo", ["fifo", "random"]],
+        "seed": [1, [1, 2]],
+    }
 
 
 def differing(*folders: str) -> dict[str, list[object]]:
@@ -228,11 +229,22 @@ def points(seeds: int) -> polars.DataFrame:
             for seed in range(seeds):
                 sign = 1 if word == "p" else -1
                 rows.append(
-                    {"point": len(rows), "key": str(len(rows)), "x": x, "word": word, "seed": seed,
-                     "status": "done", "error": None, "flash.a": 10.0 * x + draw.gauss(0, 0.01),
-                     "flash.b": sign * (x - 2) + draw.gauss(0, 0.01), "flash.c": draw.gauss(5, 1),
-                     "flash.same": 1.0, "digest": "0", "version": "0"}
-                )  # fmt: skip
+                    {
+                        "point": len(rows),
+                        "key": str(len(rows)),
+                        "x": x,
+                        "word": word,
+                        "seed": seed,
+                        "status": "done",
+                        "error": None,
+                        "flash.a": 10.0 * x + draw.gauss(0, 0.01),
+                        "flash.b": sign * (x - 2) + draw.gauss(0, 0.01),
+                        "flash.c": draw.gauss(5, 1),
+                        "flash.same": 1.0,
+                        "digest": "0",
+                        "version": "0",
+                    }
+                )
     return polars.DataFrame(rows, infer_schema_length=None)
 
 
@@ -351,9 +363,7 @@ class TestReports:
             assert width == pytest.approx(expected, rel=1e-4)
 
     def test_the_page_says_device_trace_date_and_what_was_set(self) -> None:
-        plan = Plan(
-            "drives/mine.toml", "traces/monday.csv", seeds=2, set={"host.queue_depth": 7}
-        )  # fmt: skip
+        plan = Plan("drives/mine.toml", "traces/monday.csv", seeds=2, set={"host.queue_depth": 7})
         page = render(points(2), plan, date(2026, 11, 7))
         assert "mine.toml <span>under</span> monday.csv" in page
         assert "7 November 2026" in page
@@ -382,11 +392,23 @@ class TestReports:
 
     def test_lines_and_values_that_are_too_many_are_averaged(self) -> None:
         rows = [
-            {"point": 24 * x + 2 * y + z, "key": str(24 * x + 2 * y + z), "x": x, "y": y, "z": z,
-             "w": f"w{z}", "status": "done", "error": None, "flash.a": x + 100.0 * z,
-             "digest": "0", "version": "0"}
-            for x in range(13) for y in range(12) for z in range(2)
-        ]  # fmt: skip
+            {
+                "point": 24 * x + 2 * y + z,
+                "key": str(24 * x + 2 * y + z),
+                "x": x,
+                "y": y,
+                "z": z,
+                "w": f"w{z}",
+                "status": "done",
+                "error": None,
+                "flash.a": x + 100.0 * z,
+                "digest": "0",
+                "version": "0",
+            }
+            for x in range(13)
+            for y in range(12)
+            for z in range(2)
+        ]
         effects = Effects(polars.DataFrame(rows))
         assert lines_of(effects) == ("x", ["y"], ["z"]), "z and w vary together"
         page = render(effects.frame)

@@ -231,8 +231,13 @@ def test_what_read_caches_hit_and_erase(capsys: pytest.CaptureFixture[str]) -> N
     keys = ("cache.replacement", "cache.suspected_queue", "ftl.gc.reclaim")
     table = pl.read_parquet("out/points.parquet")
     told = [
-        [row[keys[0]], "yes" if row[keys[1]] else "no", row[keys[2]],
-         units.share(row["cache.hit_ratio"]), units.whole(row["flash.erases"])]
+        [
+            row[keys[0]],
+            "yes" if row[keys[1]] else "no",
+            row[keys[2]],
+            units.share(row["cache.hit_ratio"]),
+            units.whole(row["flash.erases"]),
+        ]
         for row in table.sort("point").to_dicts()
-    ]  # fmt: skip
+    ]
     assert list(rows(page, "replacement")) == told

@@ -68,9 +68,13 @@ def test_as_many_reads_meet_a_retry_as_the_binomial_distribution_says(pages: int
             "geometry": {"page_bytes": PAGE_BYTES, "blocks_per_plane": 32},
             "reliability": {"errors": {"table": {"cycles": [0.0], "rates": [rate]}}},
         },
-        "workload": {"requests": READS, "read_ratio": 1.0, "request_bytes": pages * PAGE_BYTES,
-                     "align_bytes": pages * PAGE_BYTES},
-    }  # fmt: skip
+        "workload": {
+            "requests": READS,
+            "read_ratio": 1.0,
+            "request_bytes": pages * PAGE_BYTES,
+            "align_bytes": pages * PAGE_BYTES,
+        },
+    }
     summary = wordline.run(device, requests=False).summary
     errors = summary["read_errors"]
     assert errors is not None
@@ -93,11 +97,17 @@ def test_as_many_reads_meet_a_retry_as_the_binomial_distribution_says(pages: int
 def test_members_of_an_array_tell_what_their_reads_have_met() -> None:
     errs = {"base": "d4", "nand": {"reliability": {"read_limit": 8}}}
     array = {
-        "array": {"members": [{"name": "left", **errs}, {"name": "right", "base": "d4"}],
-                  "stripe_bytes": 65536},
-        "workload": {"requests": 4000, "read_ratio": 1.0, "request_bytes": 4096,
-                     "working_set_ratio": 0.02},
-    }  # fmt: skip
+        "array": {
+            "members": [{"name": "left", **errs}, {"name": "right", "base": "d4"}],
+            "stripe_bytes": 65536,
+        },
+        "workload": {
+            "requests": 4000,
+            "read_ratio": 1.0,
+            "request_bytes": 4096,
+            "working_set_ratio": 0.02,
+        },
+    }
     errors = wordline.run(array, requests=False).summary["read_errors"]
     assert errors is not None
     met = errors["reads_met"]

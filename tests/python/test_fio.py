@@ -76,11 +76,19 @@ def test_jobs_inherit_what_stands_above_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("base", "text", "size"),
     [
-        (1024, "4096", 4096), (1024, "4096b", 4096), (1024, "4kB", 4096), (1024, "4K", 4096),
-        (1024, "64ki", 64000), (1024, "1m", 1 << 20), (1024, "0x1000", 4096),
-        (1000, "4ki", 4096), (1000, "4KiB", 4096), (1000, "64k", 64000), (1000, "1mi", 1 << 20),
+        (1024, "4096", 4096),
+        (1024, "4096b", 4096),
+        (1024, "4kB", 4096),
+        (1024, "4K", 4096),
+        (1024, "64ki", 64000),
+        (1024, "1m", 1 << 20),
+        (1024, "0x1000", 4096),
+        (1000, "4ki", 4096),
+        (1000, "4KiB", 4096),
+        (1000, "64k", 64000),
+        (1000, "1mi", 1 << 20),
     ],
-)  # fmt: skip
+)
 def test_sizes_are_read_as_fio_reads_them(tmp_path: Path, base: int, text: str, size: int) -> None:
     load = streams(tmp_path, f"[a]\nkb_base={base}\nbs={text}\nnumber_ios=1\n")
     assert load.streams[0]["workload"]["request_bytes"] == size
@@ -219,10 +227,16 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rw=read", "job.fio:1: `rw=read` stands before the first section; a job file begins with "
-         "[global] or the name of a job in brackets"),
-        ("[a]\nthinktime=5", "job.fio:2: thinktime: the option is not modelled; take the line out "
-         "if the load is meant without it"),
+        (
+            "rw=read",
+            "job.fio:1: `rw=read` stands before the first section; a job file begins with "
+            "[global] or the name of a job in brackets",
+        ),
+        (
+            "[a]\nthinktime=5",
+            "job.fio:2: thinktime: the option is not modelled; take the line out "
+            "if the load is meant without it",
+        ),
         ("[a]\nblocksise=4k", "job.fio:2: blocksise: the option is not known here; did you mean "),
         ("[a]\nrw=trimwrite", "job.fio:2: rw=trimwrite: this direction is not modelled; give one"),
         ("[a]\nbs=1000", "job.fio:2: bs=1000: 1000 is no multiple of 512 bytes; give one that is"),
@@ -237,8 +251,11 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nbssplit=4k/60:8k/30", "job.fio:2: bssplit=4k/60:8k/30: the shares do not add up"),
         ("[a]\ntime_based", "job.fio:2: time_based=1: without a runtime, the job has no end; "),
         ("[a]\nruntime=1\nramp_time=5", "job.fio:3: ramp_time: the option is not modelled; "),
-        ("[a]\n[b]\nstonewall", "job.fio:3: stonewall=1: jobs that wait for others are not one "
-         "load; run them one by one: --fio-section with one of a, b"),
+        (
+            "[a]\n[b]\nstonewall",
+            "job.fio:3: stonewall=1: jobs that wait for others are not one "
+            "load; run them one by one: --fio-section with one of a, b",
+        ),
         ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, among which are reads"),
         ("[a]\nrw=randread\nrandom_distribution=pareto:0.2", "job.fio:3: random_distribution="),
         ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is no load of a disk; give "),
@@ -252,7 +269,7 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\ninclude b.fio", "job.fio:2: include: put the lines of that file here in its place"),
         ("[global]\nbs=4k", "job.fio: no job; give it a section such as [randread]"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_modelled_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
     assert fault(tmp_path, text).startswith(message)
 

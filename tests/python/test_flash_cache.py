@@ -210,9 +210,13 @@ def test_the_report_draws_the_curve_with_the_point(tmp_path: Path):
 class TestCacheOnFlash:
     def test_policies_hit_as_the_device_says_and_cost_what_it_says(self):
         found = package.cache(
-            TRACE, ["lru", "arc:p=integer", "belady"], ["40%"], flash="d4", jobs=1,
+            TRACE,
+            ["lru", "arc:p=integer", "belady"],
+            ["40%"],
+            flash="d4",
+            jobs=1,
             overrides={"replay.mode.closed-loop.queue_depth": 1},
-        )  # fmt: skip
+        )
         lru, arc, belady = found.runs
         assert "flash" not in belady
         for run in (lru, arc):
@@ -221,8 +225,10 @@ class TestCacheOnFlash:
             assert all(side[key] for key in ("hit_ratio", "mean_us", "page_programs"))
         table = found.table.polars()
         assert table["flash_erases"].to_list() == [
-            lru["flash"]["erases"], arc["flash"]["erases"], None,
-        ]  # fmt: skip
+            lru["flash"]["erases"],
+            arc["flash"]["erases"],
+            None,
+        ]
 
     def test_no_size_that_the_device_has_leaves_the_notes(self, wordline: Command, place: Path):
         done = wordline("cache", TRACE, "lru", "64p", "--flash", "d4", "--out", "out")

@@ -92,10 +92,18 @@ def cost(
     """A point; instructions are those of an event."""
     counted = None if misses is None else Count(instructions * events, misses)
     return Cost(
-        at=at, requests=1000, ns_per_request=ns, events_per_request=events, start_s=0.0,
-        precondition_s=0.0, resident_bytes=2**20, peak_bytes=2**25, latency_ns=20.0, digest="",
+        at=at,
+        requests=1000,
+        ns_per_request=ns,
+        events_per_request=events,
+        start_s=0.0,
+        precondition_s=0.0,
+        resident_bytes=2**20,
+        peak_bytes=2**25,
+        latency_ns=20.0,
+        digest="",
         counted=counted,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

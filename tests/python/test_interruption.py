@@ -23,9 +23,12 @@ ENDLESS = "\n[workload]\nrequests = 4000000000\n"
 
 def start(*args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*COMMAND, *args], env=environment(), text=True, stdout=subprocess.PIPE,
+        [*COMMAND, *args],
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
 
 
 def interrupt(process: subprocess.Popen[str], after: float) -> tuple[str, str]:
@@ -91,9 +94,11 @@ def test_what_nohup_ignores_stays_ignored(tiny: str, place: Path) -> None:
     with (place / tiny).open("a") as file:
         file.write(ENDLESS)
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "run", tiny, "--out", "here"], stderr=subprocess.PIPE,
-        text=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-c", code, "run", tiny, "--out", "here"],
+        stderr=subprocess.PIPE,
+        text=True,
+        stdout=subprocess.DEVNULL,
+    )
     time.sleep(2)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.5)
@@ -199,9 +204,12 @@ def interrupted(*_: object, **__: object) -> None:
 
 class TestTheSentence:
     def test_a_finished_run_is_kept_when_its_report_is_interrupted(
-        self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch,
+        self,
+        tiny: str,
+        trace: str,
+        monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         with monkeypatch.context() as patched:
             patched.setattr("wordline._render.report.render", interrupted)
             assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
@@ -239,9 +247,12 @@ class TestTheSentence:
         assert Path("here/summary.json").exists()
 
     def test_a_state_that_is_there_is_named(
-        self, tiny: str, place: Path, monkeypatch: pytest.MonkeyPatch,
+        self,
+        tiny: str,
+        place: Path,
+        monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         with (place / tiny).open("a") as file:
             file.write(LOAD)
         wordline.run(tiny, checkpoint="here/checkpoint.wls", checkpoint_every=0, requests=False)
@@ -253,9 +264,12 @@ class TestTheSentence:
         assert "nothing was written" not in said
 
     def test_a_prepared_file_is_named(
-        self, tiny: str, place: Path, monkeypatch: pytest.MonkeyPatch,
+        self,
+        tiny: str,
+        place: Path,
+        monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         with monkeypatch.context() as patched:
             patched.setattr("wordline._api.state.prepare", interrupted)
             assert cli.main(["prepare", tiny, "--out", "aged.wls"]) == 130
@@ -265,9 +279,12 @@ class TestTheSentence:
         assert capsys.readouterr().err.endswith(f"{place / 'aged.wls'} was written\n")
 
     def test_a_former_result_is_not_taken_for_a_new_one(
-        self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch,
+        self,
+        tiny: str,
+        trace: str,
+        monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         wordline.run(tiny, trace, out="here")
         monkeypatch.setattr("wordline._api.simulation._heard", interrupted)
         assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
@@ -340,9 +357,12 @@ def test_a_full_disk_is_one_line_and_no_files(
 def test_standard_output_may_be_full(tiny: str) -> None:
     with Path("/dev/full").open("w") as full:
         answer = subprocess.run(
-            [*COMMAND, "config", "show", tiny], stdout=full, stderr=subprocess.PIPE, text=True,
+            [*COMMAND, "config", "show", tiny],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
     assert answer.returncode == 1
     assert answer.stderr.count("\n") == 1
     assert "No space left on device" in answer.stderr

@@ -101,8 +101,11 @@ def test_a_short_interval_at_the_end_is_no_point_and_an_empty_one_has_no_respons
 
 def test_the_cliff_says_what_the_drive_lacks(tiny: str) -> None:
     buffer = {"buffer.capacity_kib": 64}
-    slc = {"ftl.slc_cache.static.ratio": 0.125, "nand.cell": "qlc",
-           "nand.geometry.blocks_per_plane": 512}  # fmt: skip
+    slc = {
+        "ftl.slc_cache.static.ratio": 0.125,
+        "nand.cell": "qlc",
+        "nand.geometry.blocks_per_plane": 512,
+    }
 
     def lacks(more: dict[str, Any]) -> str:
         return cliff.lacks(on_bench(tiny, more, depth=DEPTH, seed=1, quick=True))
@@ -154,11 +157,16 @@ def requests(*rows: tuple[int, int, int]) -> polars.DataFrame:
     """Rows of a table of requests: arrival, wait for a slot, latency, µs."""
     return polars.DataFrame(
         [
-            {"arrival_ps": at * 10**6, "host_queue_ps": wait * 10**6, "latency_ps": took * 10**6,
-             "cell_ps": 10**6, "bytes": 4096}
+            {
+                "arrival_ps": at * 10**6,
+                "host_queue_ps": wait * 10**6,
+                "latency_ps": took * 10**6,
+                "cell_ps": 10**6,
+                "bytes": 4096,
+            }
             for at, wait, took in rows
         ]
-    )  # fmt: skip
+    )
 
 
 def test_figures_of_a_phase() -> None:
@@ -187,16 +195,15 @@ def test_a_large_device_keeps_its_dies_and_its_share_of_spare_flash() -> None:
         assert made.scale * per_plane == 497
         spare = 1 - made.user_bytes / made.flash_bytes
         assert spare == pytest.approx(0.0913, abs=1e-4)
-    assert whole.flash_bytes * whole.scale == pytest.approx(
-        32 * 4 * 256 * 1152 * 16384, rel=1e-9
-    )  # fmt: skip
+    assert whole.flash_bytes * whole.scale == pytest.approx(32 * 4 * 256 * 1152 * 16384, rel=1e-9)
     assert on_bench("d4", None, depth=DEPTH, seed=1, quick=True).scale == 1
 
 
 def test_the_memory_of_a_map_is_scaled_with_the_device() -> None:
     made = on_bench("jung2013-ssd-c", None, depth=DEPTH, seed=1, quick=True)
-    whole = on_bench("jung2013-ssd-c", {"nand.geometry.blocks_per_plane": 128}, depth=DEPTH,
-                     seed=1, quick=True)  # fmt: skip
+    whole = on_bench(
+        "jung2013-ssd-c", {"nand.geometry.blocks_per_plane": 128}, depth=DEPTH, seed=1, quick=True
+    )
     assert made.scale > 1
     held = made.config["ftl"]["mapping"]["dftl"]["cache_bytes"] / made.user_bytes
     assert held == pytest.approx(220e6 / 256e9, rel=0.01)
@@ -358,8 +365,13 @@ def test_it_goes_on_where_it_was_stopped(tiny: str, place: Path) -> None:
     kept = journal.read_bytes()
     assert early.value.kept == kept.count(b"\n") >= 3
     known: list[int] = []
-    lab(tiny, only=["patterns", "cliff"], quick=True, out="out/lab",
-        progress=lambda state: known.append(state.done))  # fmt: skip
+    lab(
+        tiny,
+        only=["patterns", "cliff"],
+        quick=True,
+        out="out/lab",
+        progress=lambda state: known.append(state.done),
+    )
     assert min(known) >= early.value.kept
     # What had ended is not run again, and the result is that of a lab that was not stopped.
     assert journal.read_bytes().startswith(kept)

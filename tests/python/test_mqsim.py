@@ -15,51 +15,96 @@ from wordline.cli import main
 # The parameters that MQSim's README lists, with the defaults of its source, on a device that is
 # small: 2 channels, 1 chip, 64 blocks.
 DEVICE = {
-    "Seed": 123, "Enabled_Preconditioning": "true", "Memory_Type": "FLASH",
-    "HostInterface_Type": "NVME", "IO_Queue_Depth": 1024, "Queue_Fetch_Size": 512,
-    "Caching_Mechanism": "ADVANCED", "Data_Cache_Sharing_Mode": "SHARED",
-    "Data_Cache_Capacity": 1048576, "Data_Cache_DRAM_Row_Size": 8192,
-    "Data_Cache_DRAM_Data_Rate": 800, "Data_Cache_DRAM_Data_Busrt_Size": 4,
-    "Data_Cache_DRAM_tRCD": 13, "Data_Cache_DRAM_tCL": 13, "Data_Cache_DRAM_tRP": 13,
-    "Address_Mapping": "PAGE_LEVEL", "Ideal_Mapping_Table": "false", "CMT_Capacity": 2097152,
-    "CMT_Sharing_Mode": "SHARED", "Plane_Allocation_Scheme": "CWDP",
-    "Transaction_Scheduling_Policy": "OUT_OF_ORDER", "Overprovisioning_Ratio": 0.2,
-    "GC_Exec_Threshold": 0.05, "GC_Block_Selection_Policy": "RGA",
-    "Use_Copyback_for_GC": "false", "Preemptible_GC_Enabled": "true",
-    "GC_Hard_Threshold": 0.005, "Dynamic_Wearleveling_Enabled": "true",
-    "Static_Wearleveling_Enabled": "true", "Static_Wearleveling_Threshold": 100,
+    "Seed": 123,
+    "Enabled_Preconditioning": "true",
+    "Memory_Type": "FLASH",
+    "HostInterface_Type": "NVME",
+    "IO_Queue_Depth": 1024,
+    "Queue_Fetch_Size": 512,
+    "Caching_Mechanism": "ADVANCED",
+    "Data_Cache_Sharing_Mode": "SHARED",
+    "Data_Cache_Capacity": 1048576,
+    "Data_Cache_DRAM_Row_Size": 8192,
+    "Data_Cache_DRAM_Data_Rate": 800,
+    "Data_Cache_DRAM_Data_Busrt_Size": 4,
+    "Data_Cache_DRAM_tRCD": 13,
+    "Data_Cache_DRAM_tCL": 13,
+    "Data_Cache_DRAM_tRP": 13,
+    "Address_Mapping": "PAGE_LEVEL",
+    "Ideal_Mapping_Table": "false",
+    "CMT_Capacity": 2097152,
+    "CMT_Sharing_Mode": "SHARED",
+    "Plane_Allocation_Scheme": "CWDP",
+    "Transaction_Scheduling_Policy": "OUT_OF_ORDER",
+    "Overprovisioning_Ratio": 0.2,
+    "GC_Exec_Threshold": 0.05,
+    "GC_Block_Selection_Policy": "RGA",
+    "Use_Copyback_for_GC": "false",
+    "Preemptible_GC_Enabled": "true",
+    "GC_Hard_Threshold": 0.005,
+    "Dynamic_Wearleveling_Enabled": "true",
+    "Static_Wearleveling_Enabled": "true",
+    "Static_Wearleveling_Threshold": 100,
     "Preferred_suspend_erase_time_for_read": 700000,
     "Preferred_suspend_erase_time_for_write": 700000,
     "Preferred_suspend_write_time_for_read": 100000,
-    "Flash_Channel_Count": 2, "Flash_Channel_Width": 1, "Channel_Transfer_Rate": 300,
-    "Chip_No_Per_Channel": 1, "Flash_Comm_Protocol": "NVDDR2",
-}  # fmt: skip
+    "Flash_Channel_Count": 2,
+    "Flash_Channel_Width": 1,
+    "Channel_Transfer_Rate": 300,
+    "Chip_No_Per_Channel": 1,
+    "Flash_Comm_Protocol": "NVDDR2",
+}
 FLASH = {
-    "Flash_Technology": "MLC", "CMD_Suspension_Support": "ERASE",
-    "Page_Read_Latency_LSB": 75000, "Page_Read_Latency_CSB": 76000,
-    "Page_Read_Latency_MSB": 77000, "Page_Program_Latency_LSB": 750000,
-    "Page_Program_Latency_CSB": 760000, "Page_Program_Latency_MSB": 770000,
-    "Block_Erase_Latency": 3800000, "Block_PE_Cycles_Limit": 10000,
-    "Suspend_Erase_Time": 700000, "Suspend_Program_Time": 100000, "Die_No_Per_Chip": 2,
-    "Plane_No_Per_Die": 2, "Block_No_Per_Plane": 64, "Page_No_Per_Block": 256,
-    "Page_Capacity": 8192, "Page_Metadat_Capacity": 1872,
-}  # fmt: skip
+    "Flash_Technology": "MLC",
+    "CMD_Suspension_Support": "ERASE",
+    "Page_Read_Latency_LSB": 75000,
+    "Page_Read_Latency_CSB": 76000,
+    "Page_Read_Latency_MSB": 77000,
+    "Page_Program_Latency_LSB": 750000,
+    "Page_Program_Latency_CSB": 760000,
+    "Page_Program_Latency_MSB": 770000,
+    "Block_Erase_Latency": 3800000,
+    "Block_PE_Cycles_Limit": 10000,
+    "Suspend_Erase_Time": 700000,
+    "Suspend_Program_Time": 100000,
+    "Die_No_Per_Chip": 2,
+    "Plane_No_Per_Die": 2,
+    "Block_No_Per_Plane": 64,
+    "Page_No_Per_Block": 256,
+    "Page_Capacity": 8192,
+    "Page_Metadat_Capacity": 1872,
+}
 HOST = {"PCIe_Lane_Bandwidth": 1.0, "PCIe_Lane_Count": 4, "SATA_Processing_Delay": 400000}
 FLOW = {
-    "Priority_Class": "HIGH", "Device_Level_Data_Caching_Mode": "WRITE_CACHE",
-    "Channel_IDs": "0,1", "Initial_Occupancy_Percentage": 70, "Working_Set_Percentage": 50,
-    "Synthetic_Generator_Type": "QUEUE_DEPTH", "Read_Percentage": 75,
-    "Address_Distribution": "RANDOM_UNIFORM", "Percentage_of_Hot_Region": 20,
-    "Generated_Aligned_Addresses": "true", "Address_Alignment_Unit": 16,
-    "Request_Size_Distribution": "FIXED", "Average_Request_Size": 8,
-    "Variance_Request_Size": 0, "Seed": 798, "Average_No_of_Reqs_in_Queue": 4,
-    "Bandwidth": 40960000, "Stop_Time": 0, "Total_Requests_To_Generate": 500,
-}  # fmt: skip
+    "Priority_Class": "HIGH",
+    "Device_Level_Data_Caching_Mode": "WRITE_CACHE",
+    "Channel_IDs": "0,1",
+    "Initial_Occupancy_Percentage": 70,
+    "Working_Set_Percentage": 50,
+    "Synthetic_Generator_Type": "QUEUE_DEPTH",
+    "Read_Percentage": 75,
+    "Address_Distribution": "RANDOM_UNIFORM",
+    "Percentage_of_Hot_Region": 20,
+    "Generated_Aligned_Addresses": "true",
+    "Address_Alignment_Unit": 16,
+    "Request_Size_Distribution": "FIXED",
+    "Average_Request_Size": 8,
+    "Variance_Request_Size": 0,
+    "Seed": 798,
+    "Average_No_of_Reqs_in_Queue": 4,
+    "Bandwidth": 40960000,
+    "Stop_Time": 0,
+    "Total_Requests_To_Generate": 500,
+}
 TRACE = {
-    "Priority_Class": "LOW", "Device_Level_Data_Caching_Mode": "WRITE_CACHE",
-    "Initial_Occupancy_Percentage": 50, "File_Path": "disk.trace",
-    "Percentage_To_Be_Executed": 100, "Relay_Count": 1, "Time_Unit": "NANOSECOND",
-}  # fmt: skip
+    "Priority_Class": "LOW",
+    "Device_Level_Data_Caching_Mode": "WRITE_CACHE",
+    "Initial_Occupancy_Percentage": 50,
+    "File_Path": "disk.trace",
+    "Percentage_To_Be_Executed": 100,
+    "Relay_Count": 1,
+    "Time_Unit": "NANOSECOND",
+}
 
 
 def xml(tag: str, values: dict[str, Any], inner: str = "") -> str:
@@ -95,13 +140,20 @@ def test_a_device_becomes_a_configuration(tmp_path: Path) -> None:
     made = mqsim.imported(device(tmp_path))
     config = tomllib.loads(made.toml)
     assert config["nand"]["geometry"] == {
-        "dies_per_package": 2, "planes_per_die": 2, "blocks_per_plane": 64,
-        "pages_per_block": 256, "page_bytes": 8192, "spare_bytes": 1872,
-    }  # fmt: skip
+        "dies_per_package": 2,
+        "planes_per_die": 2,
+        "blocks_per_plane": 64,
+        "pages_per_block": 256,
+        "page_bytes": 8192,
+        "spare_bytes": 1872,
+    }
     assert config["nand"]["timing"] == {
-        "read_ns": [75000, 77000], "program_ns": [750000, 770000], "erase_ns": 3800000,
-        "bus_width_bits": 8, "bus_mt_per_s": 300.0,
-    }  # fmt: skip
+        "read_ns": [75000, 77000],
+        "program_ns": [750000, 770000],
+        "erase_ns": 3800000,
+        "bus_width_bits": 8,
+        "bus_mt_per_s": 300.0,
+    }
     assert config["nand"]["suspend"]["erase"] is True
     assert config["nand"]["suspend"]["program"] is False
     assert (config["ssd"]["channels"], config["ssd"]["ways"]) == (2, 1)
@@ -126,10 +178,13 @@ def test_nothing_is_left_out_silently(tmp_path: Path) -> None:
 
 def test_flows_become_streams_that_run(tmp_path: Path) -> None:
     hot = FLOW | {
-        "Address_Distribution": "RANDOM_HOTCOLD", "Synthetic_Generator_Type": "BANDWIDTH",
-        "Stop_Time": 100_000_000, "Request_Size_Distribution": "NORMAL",
-        "Variance_Request_Size": 2, "Priority_Class": "LOW",
-    }  # fmt: skip
+        "Address_Distribution": "RANDOM_HOTCOLD",
+        "Synthetic_Generator_Type": "BANDWIDTH",
+        "Stop_Time": 100_000_000,
+        "Request_Size_Distribution": "NORMAL",
+        "Variance_Request_Size": 2,
+        "Priority_Class": "LOW",
+    }
     made = mqsim.imported(device(tmp_path), workload(tmp_path, FLOW, hot))
     config: dict[str, Any] = tomllib.loads(made.toml)
     first, second = (stream["workload"] for stream in config["streams"])

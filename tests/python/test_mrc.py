@@ -50,8 +50,11 @@ def test_methods_are_those_asked_for() -> None:
     assert methods("shards", samples=64) == ["SHARDS, 64 keys"]
     assert methods("shards", samples=64, rate=0.1) == ["SHARDS, rate 0.1", "SHARDS, 64 keys"]
     assert methods("exact", accuracy=True) == [
-        "exact", "SHARDS, rate 0.01", "SHARDS, 8192 keys", "AET",
-    ]  # fmt: skip
+        "exact",
+        "SHARDS, rate 0.01",
+        "SHARDS, 8192 keys",
+        "AET",
+    ]
 
 
 def test_a_sample_of_all_pages_is_exact() -> None:
@@ -121,8 +124,11 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
     for word in ("disk.csv", "exact", "AET", "SHARDS, rate 0.01", "±", "95 % confidence"):
         assert word in output
     assert {path.name for path in Path("here").iterdir()} == {
-        "summary.json", "curve.parquet", "checksums.json", "report.html",
-    }  # fmt: skip
+        "summary.json",
+        "curve.parquet",
+        "checksums.json",
+        "report.html",
+    }
     told = json.loads(Path("here/summary.json").read_text())
     rows = sum(len(curve["points"]) for curve in told["curves"])
     assert pl.read_parquet("here/curve.parquet").height == rows

@@ -294,8 +294,9 @@ def test_the_disk_alone_takes_what_a_run_of_it_takes(place: Path, disk: str) -> 
 
 def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:
     """The trace of times in ms, operations, first pages and pages."""
-    lines = [f"{ms * 1_000_000},{op},{page * PAGE},{count * PAGE},0"
-             for ms, op, page, count in requests]  # fmt: skip
+    lines = [
+        f"{ms * 1_000_000},{op},{page * PAGE},{count * PAGE},0" for ms, op, page, count in requests
+    ]
     header = "time_ns,op,offset_bytes,size_bytes,volume"
     (place / "requests.csv").write_text("\n".join([header, *lines]) + "\n")
     return "requests.csv"
@@ -325,9 +326,12 @@ def test_where_the_write_cache_of_the_disk_absorbs_writes_no_flash_is_recommende
     draw = random.Random(5)
     requests = [(1_000 * place, "write", draw.randrange(10**8), 1) for place in range(6_000)]
     plan = package.plan_cache(
-        recorded(place, requests), "d4", "nearline-7200", sizes=["4096p"],
+        recorded(place, requests),
+        "d4",
+        "nearline-7200",
+        sizes=["4096p"],
         overrides={"nand.geometry.pages_per_block": 64, "nand.geometry.page_bytes": 4096},
-    )  # fmt: skip
+    )
     alone = plan.summary["disk_only"]["request_us"]
     assert alone is not None
     assert alone < 100
@@ -385,9 +389,16 @@ def test_the_check_is_of_the_flash_that_is_recommended(trace: str) -> None:
 
 @pytest.mark.parametrize(
     ("years", "words"),
-    [(None, "–"), (0.001, "less than a day"), (41 / 365.25, "41 days"), (3.21, "3.2 years"),
-     (1.5, "550 days"), (60.4, "60 years"), (4_000.0, "more than 100 years")],
-)  # fmt: skip
+    [
+        (None, "–"),
+        (0.001, "less than a day"),
+        (41 / 365.25, "41 days"),
+        (3.21, "3.2 years"),
+        (1.5, "550 days"),
+        (60.4, "60 years"),
+        (4_000.0, "more than 100 years"),
+    ],
+)
 def test_lifetimes_are_in_days_or_years(years: float | None, words: str) -> None:
     assert units.lifetime(years) == words
 
@@ -407,11 +418,17 @@ def test_results_have_the_shape_they_are_typed_with(trace: str) -> None:
     plan = package.plan_cache(trace, sizes=["16MiB", "64MiB"])
     summary, (size, _) = plan.summary, plan.sizes
     for shown, kind in (
-        (summary, PlanSummary), (summary["flash"], PlanFlash), (summary["disk"], PlanDisk),
-        (summary["replay"], PlanReplay), (summary["disk_only"], PlanDiskOnly),
-        (summary["check"], PlanCheck), (summary["advice"], PlanAdvice),
-        (size, PlanSize), (size["answers"][0], PlanAnswer), (size["map"], PlanMap),
-    ):  # fmt: skip
+        (summary, PlanSummary),
+        (summary["flash"], PlanFlash),
+        (summary["disk"], PlanDisk),
+        (summary["replay"], PlanReplay),
+        (summary["disk_only"], PlanDiskOnly),
+        (summary["check"], PlanCheck),
+        (summary["advice"], PlanAdvice),
+        (size, PlanSize),
+        (size["answers"][0], PlanAnswer),
+        (size["map"], PlanMap),
+    ):
         assert shown is not None
         assert shown.keys() == get_type_hints(kind).keys()
     rows = plan.table.polars()
@@ -425,12 +442,22 @@ def test_results_have_the_shape_they_are_typed_with(trace: str) -> None:
 def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
     answer = wordline("plan-cache", trace, "--sizes", "16MiB,32MiB", "--out", "here")
     assert answer.returncode == 0, answer.stderr
-    for word in ("disk.csv", "opfcl-small", "disk-average", "op-fcl", "locality-driven",
-                 "16.0 MiB of flash", "Without flash"):  # fmt: skip
+    for word in (
+        "disk.csv",
+        "opfcl-small",
+        "disk-average",
+        "op-fcl",
+        "locality-driven",
+        "16.0 MiB of flash",
+        "Without flash",
+    ):
         assert word in answer.stdout
     assert {path.name for path in Path("here").iterdir()} == {
-        "summary.json", "plan.parquet", "checksums.json", "report.html",
-    }  # fmt: skip
+        "summary.json",
+        "plan.parquet",
+        "checksums.json",
+        "report.html",
+    }
     told = json.loads(Path("here/summary.json").read_text())
     rows = sum(len(size["answers"]) for size in told["sizes"])
     assert pl.read_parquet("here/plan.parquet").height == rows

@@ -23,8 +23,13 @@ def number(word: str) -> int:
 def flash_bytes(device: Mapping[str, Any]) -> int:
     shape, ssd = device["nand"]["geometry"], device["ssd"]
     product = ssd["channels"] * ssd["ways"]
-    for key in ("dies_per_package", "planes_per_die", "blocks_per_plane", "pages_per_block",
-                "page_bytes"):  # fmt: skip
+    for key in (
+        "dies_per_package",
+        "planes_per_die",
+        "blocks_per_plane",
+        "pages_per_block",
+        "page_bytes",
+    ):
         product *= shape[key]
     return product
 
@@ -36,30 +41,35 @@ def interface(device: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 RULES: dict[str, Callable[[re.Match[str], Mapping[str, Any]], bool]] = {
     rf"\b{NUMBER} channels?\b": lambda said, of: number(said[1]) == of["ssd"]["channels"],
-    rf"channels (?:x|of) {NUMBER} (?:\w+ \d )?(?:\S+ )?(?:packages|ways|chips)":
-        lambda said, of: number(said[1]) == of["ssd"]["ways"],
-    rf"(?:chips|packages) of {NUMBER} planes":
-        lambda said, of: number(said[1]) == of["nand"]["geometry"]["planes_per_die"],
-    rf"(?:packages of {NUMBER} dies|(dual)-die packages)":
-        lambda said, of: (2 if said[2] else number(said[1]))
-        == of["nand"]["geometry"]["dies_per_package"],
-    r"\b(\d+) KiB pages\b":
-        lambda said, of: int(said[1]) * 1024 == of["nand"]["geometry"]["page_bytes"],
+    rf"channels (?:x|of) {NUMBER} (?:\w+ \d )?(?:\S+ )?(?:packages|ways|chips)": lambda said, of: (
+        number(said[1]) == of["ssd"]["ways"]
+    ),
+    rf"(?:chips|packages) of {NUMBER} planes": lambda said, of: (
+        number(said[1]) == of["nand"]["geometry"]["planes_per_die"]
+    ),
+    rf"(?:packages of {NUMBER} dies|(dual)-die packages)": lambda said, of: (
+        (2 if said[2] else number(said[1])) == of["nand"]["geometry"]["dies_per_package"]
+    ),
+    r"\b(\d+) KiB pages\b": lambda said, of: (
+        int(said[1]) * 1024 == of["nand"]["geometry"]["page_bytes"]
+    ),
     r"\b([\d,]+) MT/s": lambda said, of: number(said[1]) == of["nand"]["timing"]["bus_mt_per_s"],
     r"\bqueue of (\d+)": lambda said, of: int(said[1]) == of["host"]["queue_depth"],
-    r"PCI Express (\d)\.0(?: x(\d))?":
-        lambda said, of: interface(of)[0] == "nvme"
+    r"PCI Express (\d)\.0(?: x(\d))?": lambda said, of: (
+        interface(of)[0] == "nvme"
         and interface(of)[1]["generation"] == int(said[1])
-        and interface(of)[1]["lanes"] == int(said[2] or interface(of)[1]["lanes"]),
+        and interface(of)[1]["lanes"] == int(said[2] or interface(of)[1]["lanes"])
+    ),
     r"\bSATA\b": lambda _said, of: interface(of)[0] == "sata",
     r"\bno SLC cache\b": lambda _said, of: "off" in of["ftl"]["slc_cache"],
     r"(?<!no )\bSLC cache\b": lambda _said, of: "off" not in of["ftl"]["slc_cache"],
     r"\bDRAM buffer\b": lambda _said, of: of["buffer"]["capacity_kib"] > 0,
     r"\bwith capacitors\b": lambda _said, of: of["buffer"]["capacitors"],
-    r"\b(\d+) (MiB|GiB|TiB)\b(?! blocks)":
-        lambda said, of: abs(flash_bytes(of) / (int(said[1]) * UNITS[said[2]]) - 1) < 0.02,
+    r"\b(\d+) (MiB|GiB|TiB)\b(?! blocks)": lambda said, of: (
+        abs(flash_bytes(of) / (int(said[1]) * UNITS[said[2]]) - 1) < 0.02
+    ),
     r"\bwrite cache off\b": lambda _said, of: not of["disk"]["buffer"]["write_cache"],
-}  # fmt: skip
+}
 """What a description says, and whether the configuration says so too."""
 
 

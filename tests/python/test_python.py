@@ -314,13 +314,37 @@ anything: st.SearchStrategy[Any] = st.recursive(
     max_leaves=5,
 )
 keys = st.sampled_from(
-    ["ftl.gc.victim", "ssd.channels", "ssd", "nand.geometry.page_bytes", "host.queue_depth", "name",
-     "ftl.over_provisioning_ratio", "workload.requests", "replay.mode", "schema", "", ".", "a.b"]
-)  # fmt: skip
+    [
+        "ftl.gc.victim",
+        "ssd.channels",
+        "ssd",
+        "nand.geometry.page_bytes",
+        "host.queue_depth",
+        "name",
+        "ftl.over_provisioning_ratio",
+        "workload.requests",
+        "replay.mode",
+        "schema",
+        "",
+        ".",
+        "a.b",
+    ]
+)
 options = st.sampled_from(
-    ["seed", "requests", "verify", "format", "on_bad_line", "time_order", "align", "volumes", "fit",
-     "progress", "out"]
-)  # fmt: skip
+    [
+        "seed",
+        "requests",
+        "verify",
+        "format",
+        "on_bad_line",
+        "time_order",
+        "align",
+        "volumes",
+        "fit",
+        "progress",
+        "out",
+    ]
+)
 hard = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

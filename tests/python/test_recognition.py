@@ -21,9 +21,12 @@ def five(place: Path) -> str:
 
 def every_command(tiny: str, trace: str) -> list[list[str]]:
     return [
-        ["run", tiny, "--trace", trace], ["trace", "stat", trace], ["cache", trace, "lru", "10p"],
-        ["mrc", trace], ["trace", "convert", trace, "out.spc", "--to", "spc"],
-    ]  # fmt: skip
+        ["run", tiny, "--trace", trace],
+        ["trace", "stat", trace],
+        ["cache", trace, "lru", "10p"],
+        ["mrc", trace],
+        ["trace", "convert", trace, "out.spc", "--to", "spc"],
+    ]
 
 
 def test_every_command_names_format_unit_and_reason(
@@ -49,10 +52,14 @@ def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, f
         told = package.trace_stat(five, format=name)
         assert (told["duration_s"], told["notes"]) == (seconds, [])
     summary = package.run(tiny, five, fit="wrap").summary
-    assert summary["input"]["files"] == [{
-        "path": five, "format": "mqsim", "time_unit": "ns",
-        "recognised_by": "five whole numbers that ask for no more than 8 GB/s if times are ns",
-    }]  # fmt: skip
+    assert summary["input"]["files"] == [
+        {
+            "path": five,
+            "format": "mqsim",
+            "time_unit": "ns",
+            "recognised_by": "five whole numbers that ask for no more than 8 GB/s if times are ns",
+        }
+    ]
     assert any("Name the right one" in note for note in summary["notes"])
 
 

@@ -250,8 +250,9 @@ def test_long_values_that_were_set_are_cut_and_are_one_line(tiny: str) -> None:
     text = Path("out/config.resolved.toml").read_text()
     lines = [line for line in text.splitlines() if line.startswith("# --set ")]
     assert [line.split("=")[0] for line in lines] == [
-        "# --set array.members", "# --set workload.requests",
-    ]  # fmt: skip
+        "# --set array.members",
+        "# --set workload.requests",
+    ]
     assert len(str(members)) > 900
     assert max(map(len, lines)) < 250
     again = wordline.run("out/config.resolved.toml", requests=False).summary
@@ -286,8 +287,12 @@ def test_logarithmic_axes_have_whole_numbers_at_their_ticks(tiny: str) -> None:
     """None of 8, 9, 10k, 2, 3, which are the last digits that the library gives by itself."""
     Path("disk.csv").write_text(msr(20_000, reads=0.3))
     shown = charts_of(wordline.run(tiny, "disk.csv").report("report.html").read_text())
-    axes = [axis for chart in shown.values() for axis in chart["layout"].values()
-            if isinstance(axis, dict) and axis.get("type") == "log"]  # fmt: skip
+    axes = [
+        axis
+        for chart in shown.values()
+        for axis in chart["layout"].values()
+        if isinstance(axis, dict) and axis.get("type") == "log"
+    ]
     assert axes
     assert all(axis["tickvals"] and axis["ticktext"] for axis in axes)
 
@@ -307,8 +312,11 @@ def test_a_logarithmic_axis_is_labelled_with_few_round_numbers(
 ) -> None:
     axis = logarithmic("size", values)
     low, high = axis["range"]
-    within = [text for at, text in zip(axis["tickvals"], axis["ticktext"], strict=True)
-              if low <= np.log10(at) <= high]  # fmt: skip
+    within = [
+        text
+        for at, text in zip(axis["tickvals"], axis["ticktext"], strict=True)
+        if low <= np.log10(at) <= high
+    ]
     assert within == labels
     assert low <= np.log10(min(values))
     assert high >= np.log10(max(values))

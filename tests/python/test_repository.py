@@ -12,8 +12,11 @@ def features(*selection: str) -> set[str]:
     command = [os.environ.get("CARGO", "cargo"), "tree", "--locked", "--prefix", "none"]
     listed = subprocess.run(
         [*command, "--format", "{p} {f}", *selection],
-        capture_output=True, text=True, check=True, cwd=ROOT,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
     return {line.removesuffix(" (*)") for line in listed.stdout.splitlines()}
 
 

@@ -63,9 +63,13 @@ def test_a_grid_tries_everything_once_and_finds_the_best(device: str) -> None:
 
 def test_bounds_rule_out_what_breaks_them(device: str) -> None:
     found = search(
-        device, sampler="grid", trials=50, maximise="nand.timing.read_ns", minimise=(),
+        device,
+        sampler="grid",
+        trials=50,
+        maximise="nand.timing.read_ns",
+        minimise=(),
         subject_to="latency.read.mean_us < 150",
-    )  # fmt: skip
+    )
     (best,) = found.best()
     table = found.table()
     slow = [
@@ -83,8 +87,16 @@ def test_bounds_rule_out_what_breaks_them(device: str) -> None:
         nothing.device()
 
 
-BOUNDED = ("--minimise", "nand.timing.read_ns", "--subject-to", "latency.read.mean_us < 150",
-           "--vary", "nand.timing.read_ns=20000:100000:20000", "--sampler", "grid")  # fmt: skip
+BOUNDED = (
+    "--minimise",
+    "nand.timing.read_ns",
+    "--subject-to",
+    "latency.read.mean_us < 150",
+    "--vary",
+    "nand.timing.read_ns=20000:100000:20000",
+    "--sampler",
+    "grid",
+)
 
 
 def test_the_bounded_metric_is_in_table_terminal_and_page(device: str, wordline: Command) -> None:
@@ -156,10 +168,19 @@ def test_stopped_and_gone_on_is_as_not_stopped(
 
 def test_a_search_goes_on_after_a_kill_and_a_torn_journal(device: str, place: Path) -> None:
     args = (
-        "search", device, "--minimise", "latency.read.mean_us", "--vary",
-        "nand.timing.read_ns=20000:100000", "--set", "workload.requests=20000", "--trials", "12",
-        "--jobs", "1",
-    )  # fmt: skip
+        "search",
+        device,
+        "--minimise",
+        "latency.read.mean_us",
+        "--vary",
+        "nand.timing.read_ns=20000:100000",
+        "--set",
+        "workload.requests=20000",
+        "--trials",
+        "12",
+        "--jobs",
+        "1",
+    )
     command = [sys.executable, "-m", "wordline", *args]
     process = subprocess.Popen(
         [*command, "--out", "here"], env=environment(), stdout=subprocess.PIPE
@@ -196,9 +217,14 @@ def test_a_search_does_not_go_on_with_another_device(device: str, place: Path) -
 
 def test_a_pruner_gives_up_early(device: str) -> None:
     found = search(
-        device, jobs=1, trials=30, pruner="median", rungs=[50, 100],
-        vary={"nand.timing.read_ns": "20000:500000"}, sampler="random",
-    )  # fmt: skip
+        device,
+        jobs=1,
+        trials=30,
+        pruner="median",
+        rungs=[50, 100],
+        vary={"nand.timing.read_ns": "20000:500000"},
+        sampler="random",
+    )
     states = found.table()["state"].to_list()
     assert states.count("pruned") > 3
     (best,) = found.best()
@@ -207,14 +233,26 @@ def test_a_pruner_gives_up_early(device: str) -> None:
 
 def test_a_search_goes_on_where_it_was(device: str, place: Path, wordline: Command) -> None:
     args = (
-        "search", device, "--minimise", "latency.read.mean_us", "--vary",
-        "nand.timing.read_ns=20000:100000", "--set", "workload.requests=60000", "--trials", "40",
-        "--out", "here",
-    )  # fmt: skip
+        "search",
+        device,
+        "--minimise",
+        "latency.read.mean_us",
+        "--vary",
+        "nand.timing.read_ns=20000:100000",
+        "--set",
+        "workload.requests=60000",
+        "--trials",
+        "40",
+        "--out",
+        "here",
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "wordline", *args], env=environment(), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-m", "wordline", *args],
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     wait_for(place / "here/trials.journal", 3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
@@ -235,16 +273,27 @@ def test_a_search_goes_on_where_it_was(device: str, place: Path, wordline: Comma
 
 def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
     done = wordline(
-        "search", device, "--minimise", "latency.read.mean_us", "--vary",
-        "nand.timing.read_ns=20000,90000", "--sampler", "grid", "--out", "here",
-    )  # fmt: skip
+        "search",
+        device,
+        "--minimise",
+        "latency.read.mean_us",
+        "--vary",
+        "nand.timing.read_ns=20000,90000",
+        "--sampler",
+        "grid",
+        "--out",
+        "here",
+    )
     assert done.returncode == 0, done.stderr
     again = wordline("run", "here/best.toml", "--json", "--out", "run")
     table = polars.read_parquet("here/trials.parquet")
     assert json.loads(again.stdout)["digest"] == table.filter(table["best"])["digest"][0]
     assert set(os.listdir("here")) == {  # noqa: PTH208
-        "best.toml", "report.html", "trials.journal", "trials.parquet",
-    }  # fmt: skip
+        "best.toml",
+        "report.html",
+        "trials.journal",
+        "trials.parquet",
+    }
 
 
 @pytest.mark.parametrize(
@@ -337,9 +386,17 @@ def test_every_number_of_a_run_can_be_searched_for(device: str) -> None:
 
 def test_a_figure_without_a_value_fails_its_trial_alone(device: str, wordline: Command) -> None:
     done = wordline(
-        "search", device, "--minimise", "latency.read.mean_us", "--vary",
-        "workload.read_ratio=0.0,0.5", "--sampler", "grid", "--out", "here",
-    )  # fmt: skip
+        "search",
+        device,
+        "--minimise",
+        "latency.read.mean_us",
+        "--vary",
+        "workload.read_ratio=0.0,0.5",
+        "--sampler",
+        "grid",
+        "--out",
+        "here",
+    )
     assert done.returncode == 0, done.stderr
     assert "1 of 2 trials failed: latency.read.mean_us: has no value in this run" in done.stdout
     table = polars.read_parquet("here/trials.parquet")
@@ -391,9 +448,17 @@ def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
     device: str, wordline: Command
 ) -> None:
     args = (
-        "search", device, "--minimise", "latency.read.mean_us", "--vary",
-        "nand.timing.read_ns=20000:100000", "--trials", "24", "--jobs", "1",
-    )  # fmt: skip
+        "search",
+        device,
+        "--minimise",
+        "latency.read.mean_us",
+        "--vary",
+        "nand.timing.read_ns=20000:100000",
+        "--trials",
+        "24",
+        "--jobs",
+        "1",
+    )
     full = wordline(*args, "--out", "here", preexec_fn=files_of(10_000))
     assert full.returncode == 2
     assert "trials.journal: cannot be written: File too large" in full.stderr

@@ -37,9 +37,14 @@ def backwards(place: Path) -> str:
 )
 @pytest.mark.parametrize("read_by", [[], ["--"]], ids=["argv", "click"])
 def test_a_fault_of_an_argument_names_it_as_it_was_given(
-    wordline: Command, tiny: str, trace: str, options: list[str], parameters: dict[str, object],
-    says: str, read_by: list[str],
-) -> None:  # fmt: skip
+    wordline: Command,
+    tiny: str,
+    trace: str,
+    options: list[str],
+    parameters: dict[str, object],
+    says: str,
+    read_by: list[str],
+) -> None:
     said = wordline("run", tiny, "--trace", trace, *options, *read_by).stderr
     assert said.startswith(f"error: {says.format(options[0])}")
     (parameter,) = parameters
@@ -73,18 +78,19 @@ def test_overrides_are_named_as_they_were_given(wordline: Command, tiny: str, tr
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("pass --fit wrap or --fit scale, or take a larger device",
-         'pass fit="wrap" or fit="scale", or take a larger device'),
+        (
+            "pass --fit wrap or --fit scale, or take a larger device",
+            'pass fit="wrap" or fit="scale", or take a larger device',
+        ),
         ("leave --format or --columns out", "leave format or columns out"),
         ("pass --time-gaps cut=1s", 'pass time_gaps="cut=1s"'),
         ("the number of one, such as --volumes 7", 'the number of one, such as volumes="7"'),
-        ("leave out --slowdown or --power-cut-every",
-         "leave out slowdown=True or power_cut_every"),
+        ("leave out --slowdown or --power-cut-every", "leave out slowdown=True or power_cut_every"),
         ("name it with --format, one of msr, spc", "name it with format, one of msr, spc"),
         ("run `wordline run d4 --set a=b`", "run `wordline run d4 --set a=b`"),
         ("a --word that is no option", "a --word that is no option"),
     ],
-)  # fmt: skip
+)
 def test_options_in_a_message_are_parameters_to_python(text: str, expected: str) -> None:
     assert spelling.message(text) == expected
     with spelling.of_command({}):
@@ -95,8 +101,9 @@ def test_an_option_that_a_cache_shares_with_a_device_is_named(
     wordline: Command, trace: str
 ) -> None:
     said = wordline("cache", trace, "lru", "1%", "--flash", "d4", "--page-bytes", "512").stderr
-    assert said.startswith("error: --page-bytes: 512 is not the page of d4, of 4096 bytes; leave "
-                           "--page-bytes out")  # fmt: skip
+    assert said.startswith(
+        "error: --page-bytes: 512 is not the page of d4, of 4096 bytes; leave --page-bytes out"
+    )
 
 
 def test_pages_of_no_bytes_are_a_fault(wordline: Command, trace: str) -> None:

@@ -65,11 +65,26 @@ def test_all_names_are_there() -> None:
         _ = wordline.nothing  # pyright: ignore
 
 
-@pytest.mark.parametrize("name", [
-    "cache", "metrics", "mrc", "package", "plan_cache", "policies", "presets", "run",
-    "trace_convert",
-    "trace_formats", "trace_stat", "config.check", "config.read", "config.settings", "config.show",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cache",
+        "metrics",
+        "mrc",
+        "package",
+        "plan_cache",
+        "policies",
+        "presets",
+        "run",
+        "trace_convert",
+        "trace_formats",
+        "trace_stat",
+        "config.check",
+        "config.read",
+        "config.settings",
+        "config.show",
+    ],
+)
 def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
     hints = python(
         "import typing, wordline\n"
@@ -111,13 +126,54 @@ def defaults() -> dict[str, Any]:
     return run.make_context("run", ["d4"]).params
 
 
-WORDS = st.sampled_from([
-    "d4", "mine.toml", "a=b", "-", "--", "", "7", " 7", "1_0", "x", "wrap", "error", "skip", "sort",
-    "expand", "--set", "--trace", "--out", "--seed", "--max-requests", "--power-cut-every", "--fit",
-    "--on-bad-line", "--time-order", "--align", "--json", "--no-report", "--progress", "--verify",
-    "--no-progress", "--requests", "--slowdown", "--seed=3", "--set=a=b", "--set=a", "--out=x",
-    "--trace=y", "--json=1", "--fit=scale", "--volumes", "--stream", "--help", "--jso", "-h",
-])  # fmt: skip
+WORDS = st.sampled_from(
+    [
+        "d4",
+        "mine.toml",
+        "a=b",
+        "-",
+        "--",
+        "",
+        "7",
+        " 7",
+        "1_0",
+        "x",
+        "wrap",
+        "error",
+        "skip",
+        "sort",
+        "expand",
+        "--set",
+        "--trace",
+        "--out",
+        "--seed",
+        "--max-requests",
+        "--power-cut-every",
+        "--fit",
+        "--on-bad-line",
+        "--time-order",
+        "--align",
+        "--json",
+        "--no-report",
+        "--progress",
+        "--verify",
+        "--no-progress",
+        "--requests",
+        "--slowdown",
+        "--seed=3",
+        "--set=a=b",
+        "--set=a",
+        "--out=x",
+        "--trace=y",
+        "--json=1",
+        "--fit=scale",
+        "--volumes",
+        "--stream",
+        "--help",
+        "--jso",
+        "-h",
+    ]
+)
 
 
 @given(st.lists(WORDS, max_size=8))
@@ -139,19 +195,43 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 
-@pytest.mark.parametrize("args", [
-    ["run", "d4", "--trace", "a", "b", "--fit", "wrap", "--time-order", "clamp", "--json"],
-    ["run", "d4", "--set=a.b=1", "--set", "c=x=y", "--out", "there", "--no-report", "--seed", "2"],
-    ["run", "--no-progress", "mine.toml"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", "d4", "--trace", "a", "b", "--fit", "wrap", "--time-order", "clamp", "--json"],
+        [
+            "run",
+            "d4",
+            "--set=a.b=1",
+            "--set",
+            "c=x=y",
+            "--out",
+            "there",
+            "--no-report",
+            "--seed",
+            "2",
+        ],
+        ["run", "--no-progress", "mine.toml"],
+    ],
+)
 def test_usual_arguments_are_plain(args: list[str]) -> None:
     assert argv.run_arguments(args) is not None
 
 
-@pytest.mark.parametrize("args", [
-    [], ["--help"], ["devices"], ["run"], ["run", "--help"], ["run", "d4", "--seed", "x"],
-    ["run", "d4", "--fit", "squeeze"], ["run", "d4", "--set", "a"], ["run", "d4", "--out"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "args",
+    [
+        [],
+        ["--help"],
+        ["devices"],
+        ["run"],
+        ["run", "--help"],
+        ["run", "d4", "--seed", "x"],
+        ["run", "d4", "--fit", "squeeze"],
+        ["run", "d4", "--set", "a"],
+        ["run", "d4", "--out"],
+    ],
+)
 def test_what_is_not_plain_is_left_to_click(args: list[str]) -> None:
     assert argv.run_arguments(args) is None
 
@@ -176,10 +256,13 @@ def default(name: str) -> object:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text()
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
     | st.floats(allow_nan=False, allow_infinity=False),
     lambda some: st.lists(some) | st.dictionaries(st.text(), some),
-)  # fmt: skip
+)
 
 
 @given(JSON)
@@ -190,8 +273,14 @@ def test_json_is_written_as_python_does(value: object) -> None:
 
 @pytest.mark.parametrize(
     ("other", "here"),
-    [("0.00001", "1e-05"), ("1e-5", "1e-05"), ("1e16", "1e+16"), ("1.5e300", "1.5e+300"),
-     ("1e15", "1000000000000000.0"), ("-0.0", "-0.0")],
-)  # fmt: skip
+    [
+        ("0.00001", "1e-05"),
+        ("1e-5", "1e-05"),
+        ("1e16", "1e+16"),
+        ("1.5e300", "1.5e+300"),
+        ("1e15", "1000000000000000.0"),
+        ("-0.0", "-0.0"),
+    ],
+)
 def test_floating_point_is_written_as_python_does(other: str, here: str) -> None:
     assert _wordline.python_json(f"[{other}]") == f"[{here}]" == json.dumps([float(other)])

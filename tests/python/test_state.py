@@ -33,9 +33,12 @@ def busy(tiny: str, place: Path) -> str:
 
 def start(*args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "wordline", *args], env=environment(), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-m", "wordline", *args],
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def left(folder: Path) -> dict[str, Any]:
@@ -83,8 +86,10 @@ def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
 
 def test_a_trace_is_read_to_where_it_was(tiny: str, place: Path, wordline: Command) -> None:
     lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
-    lines += [f"{n * 90_000},{('read', 'write')[n % 2]},{n * 7919 % 1500 * 4096},4096,0"
-              for n in range(1_500_000)]  # fmt: skip
+    lines += [
+        f"{n * 90_000},{('read', 'write')[n % 2]},{n * 7919 % 1500 * 4096},4096,0"
+        for n in range(1_500_000)
+    ]
     Path("a.csv").write_text("\n".join(lines) + "\n")
     assert wordline("run", tiny, "--trace", "a.csv", "--out", "straight").returncode == 0
     process = start("run", tiny, "--trace", "a.csv", "--out", "here", "--checkpoint-every", "100ms")
@@ -217,9 +222,12 @@ def test_a_full_disk_is_said_of_a_checkpoint_and_the_run_goes_on(busy: str) -> N
         "print(r.summary['partial'], *r.summary['notes'])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", run], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", run],
+        capture_output=True,
+        text=True,
+        check=True,
         preexec_fn=files_of(1000),
-    )  # fmt: skip
+    )
     assert done.stdout.startswith("False ")
     assert "state.wls: cannot be written: File too large" in done.stdout
     assert not Path("state.wls").exists()

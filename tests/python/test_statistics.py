@@ -12,9 +12,15 @@ from wordline._internal import statistics
 
 # Published tables of Student's t: degrees of freedom, probability, quantile.
 PUBLISHED = [
-    (1, 0.975, 12.7062), (2, 0.975, 4.30265), (4, 0.975, 2.77645), (9, 0.975, 2.26216),
-    (9, 0.95, 1.83311), (30, 0.975, 2.04227), (120, 0.995, 2.61742), (1, 0.75, 1.0),
-]  # fmt: skip
+    (1, 0.975, 12.7062),
+    (2, 0.975, 4.30265),
+    (4, 0.975, 2.77645),
+    (9, 0.975, 2.26216),
+    (9, 0.95, 1.83311),
+    (30, 0.975, 2.04227),
+    (120, 0.995, 2.61742),
+    (1, 0.75, 1.0),
+]
 
 
 @pytest.mark.parametrize(("freedom", "probability", "quantile"), PUBLISHED)

@@ -35,9 +35,14 @@ def recording() -> bytes:
 def answer(place: Path, words: list[str], content: bytes) -> str:
     """What a command prints to whose standard input `content` is piped."""
     done = subprocess.run(
-        [*COMMAND, *words], cwd=place, env=environment(), input=content, capture_output=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [*COMMAND, *words],
+        cwd=place,
+        env=environment(),
+        input=content,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
 
@@ -51,17 +56,48 @@ def without_paths(told: Any) -> Any:
 
 COMMANDS = [
     ["run", "{device}", "--json", "--no-report", "--out", "{out}", "--trace", "{trace}"],
-    ["run", "{device}", "--json", "--no-report", "--out", "{out}", "--fit", "scale",
-     "--trace", "{trace}"],
-    ["run", "{device}", "--json", "--no-report", "--out", "{out}", "--slowdown",
-     "--stream", "a={trace}", "--stream", "b=other.csv"],
-    ["run", "{device}", "--json", "--no-report", "--out", "{out}",
-     "--trace", "other.csv", "{trace}", "other.csv"],
+    [
+        "run",
+        "{device}",
+        "--json",
+        "--no-report",
+        "--out",
+        "{out}",
+        "--fit",
+        "scale",
+        "--trace",
+        "{trace}",
+    ],
+    [
+        "run",
+        "{device}",
+        "--json",
+        "--no-report",
+        "--out",
+        "{out}",
+        "--slowdown",
+        "--stream",
+        "a={trace}",
+        "--stream",
+        "b=other.csv",
+    ],
+    [
+        "run",
+        "{device}",
+        "--json",
+        "--no-report",
+        "--out",
+        "{out}",
+        "--trace",
+        "other.csv",
+        "{trace}",
+        "other.csv",
+    ],
     ["trace", "stat", "--json", "{trace}"],
     ["trace", "stat", "--json", "--volumes", "stack", "{trace}"],
     ["cache", "{trace}", "lru,belady", "10%", "--json"],
     ["mrc", "{trace}", "--json"],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -90,9 +126,14 @@ def test_a_conversion_reads_a_pipe_whole(place: Path, recording: bytes) -> None:
 def test_a_conversion_writes_to_a_pipe(place: Path, recording: bytes) -> None:
     words = ["trace", "convert", "-", "-", "--to", "spc"]
     done = subprocess.run(
-        [*COMMAND, *words], cwd=place, env=environment(), input=recording, capture_output=True,
-        timeout=120, check=True,
-    )  # fmt: skip
+        [*COMMAND, *words],
+        cwd=place,
+        env=environment(),
+        input=recording,
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
     answer(place, ["trace", "convert", "-", "out.spc", "--to", "spc"], recording)
     assert done.stdout == (place / "out.spc").read_bytes()
     told = done.stderr.decode()
@@ -122,9 +163,14 @@ def test_standard_input_has_a_name(tiny: str, place: Path, recording: bytes) -> 
     assert "under <stdin>" in told
     assert (place / "out/tiny-stdin/summary.json").exists()
     bad = subprocess.run(
-        [*COMMAND, "trace", "stat", "-"], cwd=place, env=environment(), input=b"", check=False,
-        capture_output=True, timeout=60,
-    )  # fmt: skip
+        [*COMMAND, "trace", "stat", "-"],
+        cwd=place,
+        env=environment(),
+        input=b"",
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
     assert bad.returncode == 2
     assert bad.stderr.decode().startswith("error: <stdin>: the file is empty")
 
@@ -144,9 +190,14 @@ def test_a_file_on_standard_input_is_read_from_where_it_stands(
         with (place / name).open("rb", buffering=0) as file:
             file.read(skipped)
             done = subprocess.run(
-                [*COMMAND, *words, "--json"], cwd=place, env=environment(), stdin=file,
-                capture_output=True, timeout=60, check=True,
-            )  # fmt: skip
+                [*COMMAND, *words, "--json"],
+                cwd=place,
+                env=environment(),
+                stdin=file,
+                capture_output=True,
+                timeout=60,
+                check=True,
+            )
             assert file.tell() == skipped
         return without_paths(json.loads(done.stdout))
 
@@ -155,9 +206,14 @@ def test_a_file_on_standard_input_is_read_from_where_it_stands(
 
 def test_a_folder_for_copies_that_is_not_there_is_named(place: Path, recording: bytes) -> None:
     done = subprocess.run(
-        STAT, cwd=place, env=environment() | {"TMPDIR": "/nowhere"}, input=recording,
-        capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+        STAT,
+        cwd=place,
+        env=environment() | {"TMPDIR": "/nowhere"},
+        input=recording,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2
     told = " ".join(done.stderr.decode().split())
     assert "a copy of the stream cannot be kept in /nowhere: it does not exist; let TMPDIR" in told
@@ -173,9 +229,15 @@ def test_a_copy_without_room_is_no_damage_of_the_archive(
     content = pack(recording)
     assert len(content) > 2**16
     done = subprocess.run(
-        STAT, cwd=place, env=environment(), input=content, capture_output=True, timeout=60,
-        check=False, preexec_fn=little_room,
-    )  # fmt: skip
+        STAT,
+        cwd=place,
+        env=environment(),
+        input=content,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        preexec_fn=little_room,
+    )
     assert done.returncode == 2
     told = " ".join(done.stderr.decode().split())
     assert "a copy of the stream cannot be kept in" in told
@@ -186,11 +248,15 @@ def test_a_copy_without_room_is_no_damage_of_the_archive(
 
 @pytest.mark.parametrize(
     "words",
-    [["run", "{device}", "--trace", "{trace}"], ["trace", "stat", "{trace}"],
-     ["trace", "convert", "{trace}", "out.spc", "--to", "spc"], ["cache", "{trace}", "lru", "10p"],
-     ["mrc", "{trace}"]],
+    [
+        ["run", "{device}", "--trace", "{trace}"],
+        ["trace", "stat", "{trace}"],
+        ["trace", "convert", "{trace}", "out.spc", "--to", "spc"],
+        ["cache", "{trace}", "lru", "10p"],
+        ["mrc", "{trace}"],
+    ],
     ids=lambda words: " ".join(words[:2]),
-)  # fmt: skip
+)
 @pytest.mark.parametrize("begun", [False, True])
 def test_waiting_for_a_stream_can_be_interrupted(
     tiny: str, place: Path, words: list[str], begun: bool
@@ -200,8 +266,11 @@ def test_waiting_for_a_stream_can_be_interrupted(
     given = {"device": tiny, "trace": "fifo"}
     process = subprocess.Popen(
         [*COMMAND, *(word.format(**given) for word in words)],
-        cwd=place, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=place,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     if begun:
         with (place / "fifo").open("wb", buffering=0) as writer:
             writer.write(msr(100).encode())

@@ -248,8 +248,9 @@ def test_all_studies_go_on_where_they_were(
         "studies keeps 1 point, and the same command goes on from there" in capsys.readouterr().err
     )
     assert {path.name for path in (place / "out" / "studies").iterdir()} == {
-        "index.html", "studies.json",
-    }  # fmt: skip
+        "index.html",
+        "studies.json",
+    }
 
 
 def test_an_unknown_study_is_named_with_those_there_are(wordline: Command) -> None:

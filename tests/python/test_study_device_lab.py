@@ -39,8 +39,25 @@ def test_every_claim_is_as_asserted(told: dict) -> None:
 
 def test_every_claim_of_the_chapter_is_there(told: dict) -> None:
     texts = [claim["text"] for figure in told["figures"] for claim in figure["claims"]]
-    for name in ("R1", "R2", "R3", "R4", "P1", "P2", "P3", "M1", "W1", "W2", "W3", "W4", "W5",
-                 "T1", "T2", "T3", "B1"):  # fmt: skip
+    for name in (
+        "R1",
+        "R2",
+        "R3",
+        "R4",
+        "P1",
+        "P2",
+        "P3",
+        "M1",
+        "W1",
+        "W2",
+        "W3",
+        "W4",
+        "W5",
+        "T1",
+        "T2",
+        "T3",
+        "B1",
+    ):
         assert any(text.startswith(f"{name}: ") for text in texts), name
 
 
@@ -89,8 +106,9 @@ def test_presets_have_the_capacity_that_the_table_leaves(letter: str) -> None:
 
 def test_presets_say_what_is_published_and_what_assumed() -> None:
     for name in [runs.preset(letter) for letter in drives.LETTERS] + [
-        "jung2013-fssd", "jung2013-bssd"
-    ]:  # fmt: skip
+        "jung2013-fssd",
+        "jung2013-bssd",
+    ]:
         text = (Path(__file__).parents[2] / "presets" / f"{name}.toml").read_text()
         assert text.startswith("# Published (table "), name
         assert "assumed" in text, name

@@ -43,9 +43,20 @@ def test_every_claim_is_as_asserted(tmp_path) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
     assert {figure["id"] for figure in told["figures"]} == {
-        "table-7.1", "7.1", "7.8", "7.9", "7.10", "7.11", "7.12", "7.13", "7.14", "7.15a", "7.15b",
-        "sections", "recorded",
-    }  # fmt: skip
+        "table-7.1",
+        "7.1",
+        "7.8",
+        "7.9",
+        "7.10",
+        "7.11",
+        "7.12",
+        "7.13",
+        "7.14",
+        "7.15a",
+        "7.15b",
+        "sections",
+        "recorded",
+    }
 
 
 @pytest.mark.parametrize("disk", TABLE)

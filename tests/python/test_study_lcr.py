@@ -42,8 +42,18 @@ def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
     assert {figure["id"] for figure in told["figures"]} == {
-        "2", "5", "6", "7", "8", "9", "10", "clean", "reuse", "reasons", "recorded",
-    }  # fmt: skip
+        "2",
+        "5",
+        "6",
+        "7",
+        "8",
+        "9",
+        "10",
+        "clean",
+        "reuse",
+        "reasons",
+        "recorded",
+    }
 
 
 @pytest.mark.parametrize("name", TABLE)

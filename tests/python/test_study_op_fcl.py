@@ -180,8 +180,9 @@ def test_stores_are_scaled_alike() -> None:
 
 
 def _curve(cell: Cell) -> Curve:
-    fixed = {percent: replace(cell, mean_ms=cell.mean_ms + abs(percent - 60)) for percent in
-             PERCENTS}  # fmt: skip
+    fixed = {
+        percent: replace(cell, mean_ms=cell.mean_ms + abs(percent - 60)) for percent in PERCENTS
+    }
     return {FP: dict(fixed), RW: dict(fixed), OP: {95: cell}}
 
 
@@ -190,14 +191,18 @@ def test_claims_can_fail_and_hold() -> None:
     charged = dict.fromkeys(TABLE, curve)
     assert best(curve[FP]) == 60
     told = {claim.text: claim for claim in claims.times(charged, curve)}
-    assert told["O3: Financial is best with FP-FCL at 60 % and RW-FCL at 60 % (within 10 points)"
-                ].holds  # fmt: skip
-    assert not told["O5: Search Engine falls continuously to 95 % with both (fills after the "
-                    "reply)"].holds  # fmt: skip
+    assert told[
+        "O3: Financial is best with FP-FCL at 60 % and RW-FCL at 60 % (within 10 points)"
+    ].holds
+    assert not told[
+        "O5: Search Engine falls continuously to 95 % with both (fills after the reply)"
+    ].holds
     assert not any(claim.holds for claim in claims.lifetimes(charged))
     assert {claim.quick for claim in claims.times(charged, curve)} == {True, False}
-    worn = {**curve, FP: {percent: replace(cell, erases=16.0) for percent, cell in
-                          curve[FP].items()}}  # fmt: skip
+    worn = {
+        **curve,
+        FP: {percent: replace(cell, erases=16.0) for percent, cell in curve[FP].items()},
+    }
     assert all(claim.holds for claim in claims.lifetimes(dict.fromkeys(TABLE, worn)))
 
 

@@ -149,11 +149,20 @@ def test_from_the_published_queue_on_vaq_gains_little_but_where_nothing_conflict
 def test_paq0_is_below_at_the_end_of_a_short_load_only() -> None:
     """Of loads as long as those of the whole study."""
     with written(tuple(TABLE), REQUESTS) as paths:
-        found = required(Setup(), {
-            (load, one): closed(load, paths[load], one, outstanding=2 * LONGEST,
-                                more={"host.queue_depth": LONGEST})
-            for load in TABLE for one in (VAQ, "paq0")
-        })  # fmt: skip
+        found = required(
+            Setup(),
+            {
+                (load, one): closed(
+                    load,
+                    paths[load],
+                    one,
+                    outstanding=2 * LONGEST,
+                    more={"host.queue_depth": LONGEST},
+                )
+                for load in TABLE
+                for one in (VAQ, "paq0")
+            },
+        )
     below = {load: gain(iops(found[load, VAQ]), iops(found[load, "paq0"])) for load in TABLE}
     assert below["msnfs3"] < -5
     assert -1.5 < below["sql3"] < -1

@@ -106,9 +106,18 @@ def _cells(value: Cell) -> dict[tuple[Point, Scheme], Cell]:
 
 
 FLAT = Cell(
-    hit=40.0, erases=1000, mean_us=3000.0, deviation_us=2000.0, revived=0, moved=0,
-    amplification=1.0, requests=1000, read_pages=4000, fills=2000, missed=500,
-)  # fmt: skip
+    hit=40.0,
+    erases=1000,
+    mean_us=3000.0,
+    deviation_us=2000.0,
+    revived=0,
+    moved=0,
+    amplification=1.0,
+    requests=1000,
+    read_pages=4000,
+    fills=2000,
+    missed=500,
+)
 
 
 def test_claims_can_fail_and_hold() -> None:
@@ -158,8 +167,12 @@ def test_each_reason_can_be_wrong() -> None:
     flat: Cells = _cells(FLAT)
     sizes = {reasons.reachable(gb, setup, load) for gb in (3, 5) for load in TABLE}
     sizes |= {reasons.listed(3, op, setup, load) for op in OPS for load in TABLE}
-    own = {(load, policy, size): size / 1e4 for load in TABLE for policy in (LRU, ARC)
-           for size in sizes}  # fmt: skip
+    own = {
+        (load, policy, size): size / 1e4
+        for load in TABLE
+        for policy in (LRU, ARC)
+        for size in sizes
+    }
     more = {(load, reasons.FIFO): replace(FLAT, moved=32_000) for load in TABLE}
     more |= {(UNIFORM, Scheme(ARC)): FLAT, (UNIFORM, Scheme(ARC, reclaim=ZM)): FLAT}
     told = reasons.figure(setup, flat, own, more).claims
@@ -167,9 +180,10 @@ def test_each_reason_can_be_wrong() -> None:
     assert failing == {"H2", "H7", "R1", "R2", "Z4", "T4", "C2", "E4"}
     slow = {key: replace(cell, moved=5_000) for key, cell in flat.items()}
     ceiling = next(
-        claim for claim in reasons.figure(setup, slow, own, more).claims
+        claim
+        for claim in reasons.figure(setup, slow, own, more).claims
         if claim.text.startswith("R2: if collections took no time")
-    )  # fmt: skip
+    )
     assert not ceiling.holds
 
 

@@ -343,9 +343,16 @@ def test_a_destage_takes_an_access_of_the_disk_where_flash_takes_no_time(
 
 def _cell(op: int, mean_us: float) -> Cell:
     return Cell(
-        pages=1000, hits=900 - 5 * op, response_us=1000 * mean_us, erases=2000 - 10 * op, moved=0,
-        resized=0, resize_us=0.0, divisions=0, held=cached(op, FLASH),
-    )  # fmt: skip
+        pages=1000,
+        hits=900 - 5 * op,
+        response_us=1000 * mean_us,
+        erases=2000 - 10 * op,
+        moved=0,
+        resized=0,
+        resize_us=0.0,
+        divisions=0,
+        held=cached(op, FLASH),
+    )
 
 
 def _found() -> Fitted:

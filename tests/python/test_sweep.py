@@ -85,9 +85,11 @@ class TestScratch:
         made = "import time; from wordline._sweep.scratch import Scratch; "
         kept = f"{made} one = Scratch(); print(one.path, flush=True); time.sleep(600)"
         process = subprocess.Popen(
-            [sys.executable, "-c", kept], env=os.environ | {"TMPDIR": str(tmp_path)},
-            stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [sys.executable, "-c", kept],
+            env=os.environ | {"TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert process.stdout
         left = Path(process.stdout.readline().strip())
         (left / "aged.wls").write_text("")
@@ -122,19 +124,24 @@ class TestPlans:
     def test_zips_go_together(self) -> None:
         found = points(zip=[{"a": [1, 2], "b": ["x", "y"]}], vary={"c": [0, 1]})
         assert [tuple(one.varied.values()) for one in found] == [
-            (0, 1, "x"), (0, 2, "y"), (1, 1, "x"), (1, 2, "y"),
-        ]  # fmt: skip
+            (0, 1, "x"),
+            (0, 2, "y"),
+            (1, 1, "x"),
+            (1, 2, "y"),
+        ]
 
     def test_points_one_by_one(self) -> None:
         found = points(points=[{"a": 1, "fit": "wrap"}, {"a": 5, "fit": "error"}])
         assert [(one.overrides["a"], one.options["fit"]) for one in found] == [
-            (1, "wrap"), (5, "error"),
-        ]  # fmt: skip
+            (1, "wrap"),
+            (5, "error"),
+        ]
 
     @given(
-        low=st.decimals(-100, 100, places=3), step=st.decimals("0.001", 10, places=3),
+        low=st.decimals(-100, 100, places=3),
+        step=st.decimals("0.001", 10, places=3),
         count=st.integers(0, 200),
-    )  # fmt: skip
+    )
     def test_ranges_have_both_ends_and_equal_steps(
         self, low: Decimal, step: Decimal, count: int
     ) -> None:
@@ -184,10 +191,15 @@ class TestPlans:
 
     def test_a_plan_comes_back_from_its_file(self, place: Path) -> None:
         table = {
-            "device": "d4", "trace": ["a.csv", "b.csv"], "seeds": [3, 4], "set": {"x": True},
-            "vary": {"ftl.gc.victim": ["fifo"], "n": "1:3:0.5"}, "zip": [{"p": [1], "q": ["w"]}],
-            "when": ["n > 1"], "options": {"fit": "wrap"},
-        }  # fmt: skip
+            "device": "d4",
+            "trace": ["a.csv", "b.csv"],
+            "seeds": [3, 4],
+            "set": {"x": True},
+            "vary": {"ftl.gc.victim": ["fifo"], "n": "1:3:0.5"},
+            "zip": [{"p": [1], "q": ["w"]}],
+            "when": ["n > 1"],
+            "options": {"fit": "wrap"},
+        }
         plan = plans.of_table(table)
         (place / "plan.toml").write_text(as_toml(plan))
         assert plans.read(place / "plan.toml") == plan
@@ -234,9 +246,10 @@ class TestRuns:
         )
         for row in shared.table().to_dicts():
             own = wordline.run(
-                device, overrides=aged | {"host.queue_depth": row["host.queue_depth"]},
+                device,
+                overrides=aged | {"host.queue_depth": row["host.queue_depth"]},
                 seed=row["seed"],
-            )  # fmt: skip
+            )
             assert row["digest"] == own.summary["digest"]
 
     @pytest.mark.parametrize(
@@ -331,9 +344,12 @@ class TestStops:
     ) -> None:
         args = ("sweep", device, "--seeds", "40", "--set", "workload.requests=100000")
         process = subprocess.Popen(
-            [sys.executable, "-m", "wordline", *args, "--out", "here"], env=environment(),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [sys.executable, "-m", "wordline", *args, "--out", "here"],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         journal = place / "here/points.jsonl"
         end = time.monotonic() + 30
         while not journal.exists() or journal.read_text().count("\n") < 4:
@@ -361,9 +377,12 @@ class TestStops:
     ) -> None:
         endless = ("sweep", device, "--set", "workload.requests=4000000000", "--out", "here")
         process = subprocess.Popen(
-            [sys.executable, "-m", "wordline", *endless, "--seeds", "3"], env=environment(),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [sys.executable, "-m", "wordline", *endless, "--seeds", "3"],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         end = time.monotonic() + 30
         while not _children_of(process.pid):
             assert time.monotonic() < end
@@ -374,8 +393,18 @@ class TestStops:
             assert process.returncode == 128 + number
             assert errors.strip().splitlines()[-1] == "error: interrupted; nothing was written"
             assert not (place / "here").exists()
-        done = wordline("sweep", device, "--set", "workload.requests=4000000000", "--out", "here",
-                        "--seeds", "3", "--max-requests", "50")  # fmt: skip
+        done = wordline(
+            "sweep",
+            device,
+            "--set",
+            "workload.requests=4000000000",
+            "--out",
+            "here",
+            "--seeds",
+            "3",
+            "--max-requests",
+            "50",
+        )
         if number == signal.SIGKILL:
             assert "another plan" in done.stderr
             done = wordline("sweep", device, "--seeds", "3", "--out", "there")
@@ -549,9 +578,11 @@ class TestMemory:
         ended: list[str] = []
         with ThreadPoolExecutor(4) as threads, workers.workers_of(threads, 4, 4) as who:
             engine.Engine(
-                who, engine.Work(work, lambda fault: Done({}, "", fault)),
-                lambda task, _done: ended.append(task.key), lambda _state: None,
-            ).run_all(tasks, 0)  # fmt: skip
+                who,
+                engine.Work(work, lambda fault: Done({}, "", fault)),
+                lambda task, _done: ended.append(task.key),
+                lambda _state: None,
+            ).run_all(tasks, 0)
         assert sorted(ended, key=int) == [str(n) for n in range(12)]
         assert max(seen) <= most
 
@@ -573,10 +604,19 @@ def _children_of(pid: int) -> list[int]:
 class TestCommand:
     def test_arguments_make_the_plan_of_the_file(self, device: str, wordline: Command) -> None:
         done = wordline(
-            "sweep", device, "--vary", "ftl.gc.victim=greedy,fifo", "--vary",
-            "ftl.over_provisioning_ratio=0.2:0.3:0.05", "--seeds", "2", "--when",
-            "ftl.gc.victim != 'fifo' or seed == 1", "--out", "here",
-        )  # fmt: skip
+            "sweep",
+            device,
+            "--vary",
+            "ftl.gc.victim=greedy,fifo",
+            "--vary",
+            "ftl.over_provisioning_ratio=0.2:0.3:0.05",
+            "--seeds",
+            "2",
+            "--when",
+            "ftl.gc.victim != 'fifo' or seed == 1",
+            "--out",
+            "here",
+        )
         assert done.returncode == 0, done.stderr
         assert "9 points done" in done.stdout
         again = wordline("sweep", "here/sweep.toml", "--out", "again")
@@ -843,8 +883,12 @@ def test_a_sweep_of_many_points_is_announced_before_they_are_checked(
 ) -> None:
     started = subprocess.Popen(
         [sys.executable, "-m", "wordline", "sweep", tiny, "--trace", trace, "--seeds", "500000"],
-        cwd=place, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=place,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     with started:
         assert started.stderr is not None
         said = started.stderr.readline()

@@ -231,8 +231,16 @@ def test_busy_times_and_counts_are_those_of_the_summary(
 def test_a_window_holds_the_busy_time_of_the_series_there(
     wordline: Command, busy: str, read: Reader
 ) -> None:
-    run(wordline, busy, "--set", "series.interval_ms=10", "--timeline-from", "20ms",
-        "--timeline-until", "50 ms")  # fmt: skip
+    run(
+        wordline,
+        busy,
+        "--set",
+        "series.interval_ms=10",
+        "--timeline-from",
+        "20ms",
+        "--timeline-until",
+        "50 ms",
+    )
     shown = read(Path("t.pftrace"))
     series = pl.read_parquet("here/series.parquet")
     series = series.filter((pl.col("start_s") >= 0.0199) & (pl.col("end_s") <= 0.0501))
@@ -275,8 +283,11 @@ def test_one_thing_at_a_time_on_buses_and_arrays(
             spans = sorted((span.start, span.end) for span in shown.slices[path])
             assert all(one[1] <= other[0] for one, other in pairwise(spans))
     for path, span in shown.of("plane"):
-        around = [die for die in shown.slices[path[:-1]]
-                  if die.start <= span.start and span.end <= die.end]  # fmt: skip
+        around = [
+            die
+            for die in shown.slices[path[:-1]]
+            if die.start <= span.start and span.end <= die.end
+        ]
         assert (span.operation, span.category) in {(die.operation, die.category) for die in around}
 
 
@@ -336,8 +347,11 @@ def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path, device: str, kind: st
         file.write("\n[workload]\nrequests = 4000000000\n")
     process = subprocess.Popen(
         [sys.executable, "-m", "wordline", "run", tiny, "--out", "here", "--timeline", "t.pftrace"],
-        env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     while not list(place.glob("t.pftrace*")):
         assert process.poll() is None
         time.sleep(0.05)
@@ -362,12 +376,14 @@ def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path, device: str, kind: st
         (["--timeline", "t", "--timeline-from", "10"], "'10' is not a time"),
         (["--timeline", "t", "--timeline-until", "1 h"], "'1 h' is not a time"),
         (["--timeline", "t", "--timeline-until", "300000000s"], "beyond the end of the clock"),
-        (["--timeline", "t", "--timeline-from", "2ms", "--timeline-until", "1ms"],
-         "give an end after its start"),
+        (
+            ["--timeline", "t", "--timeline-from", "2ms", "--timeline-until", "1ms"],
+            "give an end after its start",
+        ),
         (["--timeline-from", "2ms"], "no timeline; name its file"),
         (["--timeline-until", "2ms"], "no timeline; name its file"),
     ],
-)  # fmt: skip
+)
 def test_wrong_wishes_are_one_line_before_the_run(
     wordline: Command, tiny: str, trace: str, place: Path, args: list[str], told: str
 ) -> None:
@@ -391,9 +407,18 @@ def test_a_timeline_without_operations_is_explained(
 
 @pytest.mark.parametrize(
     ("time", "expected"),
-    [("0", 0), ("0ms", 0), ("7ps", 7), ("10ms", 10**10), ("1.5 us", 1_500_000), ("2s", 2 * 10**12),
-     ("0.1ns", 100), ("3µs", 3_000_000), ("0.0005ns", 0)],
-)  # fmt: skip
+    [
+        ("0", 0),
+        ("0ms", 0),
+        ("7ps", 7),
+        ("10ms", 10**10),
+        ("1.5 us", 1_500_000),
+        ("2s", 2 * 10**12),
+        ("0.1ns", 100),
+        ("3µs", 3_000_000),
+        ("0.0005ns", 0),
+    ],
+)
 def test_times_are_exact(time: str, expected: int) -> None:
     assert picoseconds("timeline_from", time) == expected
 

@@ -22,9 +22,12 @@ LOAD = "\n[workload]\nrequests = 20000\nread_ratio = 0.5\n"
 
 def python(code: str, *args: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-c", code, *args], env=environment(), text=True, stdout=subprocess.PIPE,
+        [sys.executable, "-c", code, *args],
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
 
 
 def killed(*processes: "subprocess.Popen[str]") -> None:
@@ -80,8 +83,9 @@ class TestLeft:
         process.stdout.readline()
         (made,) = hidden(place)
         output_folder.check("here", "run")
-        output_folder.write("here", {"summary.json": text("{}"), "config.resolved.toml": text("")},
-                            "run")  # fmt: skip
+        output_folder.write(
+            "here", {"summary.json": text("{}"), "config.resolved.toml": text("")}, "run"
+        )
         assert hidden(place) == [made]
         process.kill()
         process.communicate()
@@ -126,10 +130,12 @@ class TestTwoAtATime:
         with (place / tiny).open("a") as file:
             file.write(LOAD)
         with ThreadPoolExecutor(4) as threads:
-            done = list(threads.map(
-                lambda seed: wordline("prepare", tiny, "--seed", str(seed), "-o", "aged.wls"),
-                range(1, 5),
-            ))  # fmt: skip
+            done = list(
+                threads.map(
+                    lambda seed: wordline("prepare", tiny, "--seed", str(seed), "-o", "aged.wls"),
+                    range(1, 5),
+                )
+            )
         assert [one.returncode for one in done] == [0] * 4, [one.stderr for one in done]
         assert wordline("run", "--from", "aged.wls", "--out", "here").returncode == 0
         assert not list(place.glob("*.part"))
@@ -141,8 +147,11 @@ class TestTwoAtATime:
             file.write("\n[workload]\nrequests = 4000000000\n")
         first = subprocess.Popen(
             [sys.executable, "-m", "wordline", "run", tiny, "--out", "deep/here"],
-            env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         lock = place / "deep/.here.lock"
         end = time.monotonic() + 30
         while not lock.exists() or not lock.read_text():

@@ -7,19 +7,38 @@ from wordline._render import units
 
 @pytest.mark.parametrize(
     ("us", "text"),
-    [(None, "–"), (0, "0 µs"), (0.05, "0.0500 µs"), (9.8, "9.80 µs"), (62.34, "62.3 µs"),
-     (999.4, "999 µs"), (1000, "1.00 ms"), (26_420, "26.4 ms"), (2.5e6, "2.50 s"),
-     (1.2e9, "20.0 min"), (1.5e11, "41.7 h"), (5.94376e11, "6.88 days")],
-)  # fmt: skip
+    [
+        (None, "–"),
+        (0, "0 µs"),
+        (0.05, "0.0500 µs"),
+        (9.8, "9.80 µs"),
+        (62.34, "62.3 µs"),
+        (999.4, "999 µs"),
+        (1000, "1.00 ms"),
+        (26_420, "26.4 ms"),
+        (2.5e6, "2.50 s"),
+        (1.2e9, "20.0 min"),
+        (1.5e11, "41.7 h"),
+        (5.94376e11, "6.88 days"),
+    ],
+)
 def test_durations(us: float | None, text: str) -> None:
     assert units.duration(us) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (0.0151, "0.0151"), (0.4, "0.400"), (9.996, "10.0"), (123.4, "123"),
-     (20000.4, "20,000"), (-2.5, "-2.50"), (1e-9, "0.0000")],
-)  # fmt: skip
+    [
+        (0, "0"),
+        (0.0151, "0.0151"),
+        (0.4, "0.400"),
+        (9.996, "10.0"),
+        (123.4, "123"),
+        (20000.4, "20,000"),
+        (-2.5, "-2.50"),
+        (1e-9, "0.0000"),
+    ],
+)
 def test_figures(value: float, text: str) -> None:
     assert units.figures(value) == text
 
@@ -32,11 +51,21 @@ def test_sizes() -> None:
 
 def test_bandwidths() -> None:
     assert [units.bandwidth(value) for value in (None, 0, 5e-6, 0.0016, 524.3, 2100)] == [
-        "–", "0 MB/s", "5.00 B/s", "1.60 kB/s", "524 MB/s", "2.10 GB/s",
-    ]  # fmt: skip
+        "–",
+        "0 MB/s",
+        "5.00 B/s",
+        "1.60 kB/s",
+        "524 MB/s",
+        "2.10 GB/s",
+    ]
 
 
 def test_time_axes_read_well_at_any_length() -> None:
     assert [units.axis(seconds)[1] for seconds in (1e-5, 0.2, 30, 3000, 90_000, 600_000)] == [
-        "µs", "ms", "s", "min", "h", "days",
-    ]  # fmt: skip
+        "µs",
+        "ms",
+        "s",
+        "min",
+        "h",
+        "days",
+    ]

@@ -76,8 +76,20 @@ def test_recoveries_read_a_page_of_full_blocks(wordline: Command, place: Path):
     for summaries in (False, True):
         out = f"summaries-{summaries}"
         given = f"cache.block_summaries={str(summaries).lower()}"
-        done = wordline("run", STORE, "--trace", TRACE, "--verify", "--power-cut-every", "8000",
-                        "--set", given, "--no-report", "--out", out)  # fmt: skip
+        done = wordline(
+            "run",
+            STORE,
+            "--trace",
+            TRACE,
+            "--verify",
+            "--power-cut-every",
+            "8000",
+            "--set",
+            given,
+            "--no-report",
+            "--out",
+            out,
+        )
         assert done.returncode == 0, done.stderr
         summary = json.loads((place / out / "summary.json").read_text())
         assert summary["error"] is None

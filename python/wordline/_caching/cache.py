@@ -291,10 +291,16 @@ def cache(
         notes: list[str] = []
         if device and fault is None:
             playing = {
-                "format": format, "columns": columns, "max_requests": max_requests, "jobs": jobs,
-                "on_bad_line": on_bad_line, "time_order": time_order, "time_gaps": time_gaps,
-                "align": "expand" if align == "keep" else align, "volumes": volumes,
-            }  # fmt: skip
+                "format": format,
+                "columns": columns,
+                "max_requests": max_requests,
+                "jobs": jobs,
+                "on_bad_line": on_bad_line,
+                "time_order": time_order,
+                "time_gaps": time_gaps,
+                "align": "expand" if align == "keep" else align,
+                "volumes": volumes,
+            }
             playing = {name: value for name, value in playing.items() if value is not None}
             if time_order == "file":
                 del playing["time_order"]  # an open loop plays by the times

@@ -307,11 +307,14 @@ def plan_cache(
         summary = _summary(json.loads(plan.summary_json()))
         if is_checked:
             playing = {
-                "format": format, "columns": columns, "on_bad_line": on_bad_line,
+                "format": format,
+                "columns": columns,
+                "on_bad_line": on_bad_line,
                 "time_order": "clamp" if time_order == "file" else time_order,
-                "time_gaps": time_gaps, "align": "expand" if align == "keep" else align,
+                "time_gaps": time_gaps,
+                "align": "expand" if align == "keep" else align,
                 "volumes": volumes,
-            }  # fmt: skip
+            }
             tiers = partial(Tiers, *devices)
             summary["check"] = simulated(summary, tiers, paths(trace), playing, tell)
     summary["advice"] = advice(summary, summary["check"])

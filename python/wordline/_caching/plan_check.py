@@ -343,11 +343,14 @@ def _reason(check: PlanCheck | None) -> str:
         f"for {store} the models say {units.duration(said)}, the simulation {units.duration(was)}"
         for store, said, was in (
             ("the disk alone", planned, disk),
-            (f"{run['policy']} with {units.many(run['flash_pages'], 'page')}", run["planned_us"],
-             run["simulated_us"]),
+            (
+                f"{run['policy']} with {units.many(run['flash_pages'], 'page')}",
+                run["planned_us"],
+                run["simulated_us"],
+            ),
         )
         if said is not None and was is not None and parts(said, was)
-    ]  # fmt: skip
+    ]
     broken = f" One could not be simulated: {check['fault']}." if check["fault"] else ""
     if not parted:
         return (

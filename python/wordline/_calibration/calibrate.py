@@ -235,16 +235,24 @@ def _errors(summary: CalibrationSummary, path: str, seed: int) -> None:
     values = {name: one["value"] for name, one in fit.constants.items()}
     residuals = [
         Residual(
-            cycles=one.cycles, retention_days=one.days, reads=one.reads, rber=one.rate,
+            cycles=one.cycles,
+            retention_days=one.days,
+            reads=one.reads,
+            rber=one.rate,
             fitted=predicted(values, one.cycles, one.days, one.reads),
             residual=far,
         )
         for one, far in zip(points, fit.residuals, strict=True)
-    ]  # fmt: skip
+    ]
     summary["errors"] = ErrorSummary(
-        data=Path(path).name, points=len(points), counted=fit.counted, constants=fit.constants,
-        scale=fit.scale, residual_unit=UNIT_OF_RESIDUALS[fit.counted], residuals=residuals,
-    )  # fmt: skip
+        data=Path(path).name,
+        points=len(points),
+        counted=fit.counted,
+        constants=fit.constants,
+        scale=fit.scale,
+        residual_unit=UNIT_OF_RESIDUALS[fit.counted],
+        residuals=residuals,
+    )
     summary["notes"] += fit.notes
 
 

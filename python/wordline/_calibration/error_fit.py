@@ -207,9 +207,12 @@ class _Arrays:
     def rates(self, values: Any) -> Any:
         """Of the free constants."""
         np, of = self.np, self.form.held | dict(zip(self.form.free, values, strict=True))
-        names = {"e": (), "a": (("k", "cycles"),),
-                 "b": (("m", "cycles"), ("n", "days")),
-                 "g": (("p", "cycles"), ("q", "reads"))}  # fmt: skip
+        names = {
+            "e": (),
+            "a": (("k", "cycles"),),
+            "b": (("m", "cycles"), ("n", "days")),
+            "g": (("p", "cycles"), ("q", "reads")),
+        }
         total = np.zeros(len(self.rate))
         for factor in self.form.terms:
             power = np.full(len(self.rate), of[factor])
@@ -246,9 +249,15 @@ def _best(np: Any, optimize: Any, arrays: _Arrays, form: _Form, seed: int) -> An
         ]
         start = np.clip(start, np.array(low) + 1e-6, np.array(high) - 1e-6)
         one = optimize.least_squares(
-            arrays.residuals, start, bounds=(low, high), x_scale="jac",
-            xtol=1e-10, ftol=1e-10, gtol=1e-10, max_nfev=600,
-        )  # fmt: skip
+            arrays.residuals,
+            start,
+            bounds=(low, high),
+            x_scale="jac",
+            xtol=1e-10,
+            ftol=1e-10,
+            gtol=1e-10,
+            max_nfev=600,
+        )
         if best is None or one.cost < best.cost:
             best = one
     return best
@@ -259,18 +268,19 @@ def _constants(np: Any, form: _Form, found: Any, spread: float) -> dict[str, Con
     logarithm, from which the exponents' are taken through the covariance."""
     values = form.constants(found.x)
     inner = [
-        place for place, (value, low, high)
-        in enumerate(zip(found.x, *form.bounds(), strict=True))
+        place
+        for place, (value, low, high) in enumerate(zip(found.x, *form.bounds(), strict=True))
         if low + 1e-3 < value < high - 1e-3
-    ]  # fmt: skip
+    ]
     _, singular, rows = np.linalg.svd(found.jac[:, inner], full_matrices=False)
     kept = singular > RANK_RATIO * singular.max() if len(singular) else singular
     lost = rows[~kept] if len(singular) else rows
     known = rows[kept] / singular[kept, None] if len(singular) else rows
     made: dict[str, Constant] = {}
     for name in CONSTANTS:
-        constant = Constant(name=name, value=values[name], low=None, high=None,
-                            held=name not in form.free)  # fmt: skip
+        constant = Constant(
+            name=name, value=values[name], low=None, high=None, held=name not in form.free
+        )
         made[name] = constant
         weights = _weights(np, form, name, inner)
         if weights is None or bool((abs(lost @ weights) > 1e-4).any()):
@@ -298,9 +308,7 @@ def _weights(np: Any, form: _Form, name: str, inner: list[int]) -> Any:
 
 
 def _notes(constants: Mapping[str, Constant]) -> list[str]:
-    unknown = [
-        name for name, one in constants.items() if not one["held"] and one["low"] is None
-    ]  # fmt: skip
+    unknown = [name for name, one in constants.items() if not one["held"] and one["low"] is None]
     if not unknown:
         return []
     return [f"the points do not determine {', '.join(unknown)}, or it is at its bound"]

@@ -122,9 +122,11 @@ def _time(op: str, level: int, group: list[float], overhead_us: float) -> LevelT
             f"{overhead_us:g} us; give a smaller one"
         )
     return LevelTime(
-        op=op, level=level, samples=count,
+        op=op,
+        level=level,
+        samples=count,
         time_us=middle - overhead_us,
         low_us=ordered[rank] - overhead_us,
         high_us=ordered[count - 1 - rank] - overhead_us,
         spread_us=(ordered[3 * (count - 1) // 4] - ordered[(count - 1) // 4]) / 2,
-    )  # fmt: skip
+    )

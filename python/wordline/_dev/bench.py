@@ -136,13 +136,18 @@ WORKS = {
     for work in (
         _generated("rr4k", 1_000_000, 1.0, "uniform", 4),
         _generated(
-            "rw4k", 1_000_000, 0.0, "uniform", 4,
-            units=("host writes", "flash operations"), settled=True,
+            "rw4k",
+            1_000_000,
+            0.0,
+            "uniform",
+            4,
+            units=("host writes", "flash operations"),
+            settled=True,
         ),
         _generated("sw128k", 80_000, 0.0, "sequential", 128, units=("pages",), sequential=True),
         _generated("wb4k", 1_000_000, 0.5, "zipf", 4, store=STORE),
     )
-}  # fmt: skip
+}
 
 
 def chosen(names: Sequence[str], traces: Sequence[str]) -> list[Work]:
@@ -332,8 +337,19 @@ def _replay(trace: str) -> Work:
 
 
 def _run(work: Work) -> Run:
-    command = [sys.executable, "-m", "wordline", "run", DEVICE, *work.arguments,
-               "--out", "out", "--json", "--no-report", "--no-progress"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "wordline",
+        "run",
+        DEVICE,
+        *work.arguments,
+        "--out",
+        "out",
+        "--json",
+        "--no-report",
+        "--no-progress",
+    ]
     try:
         done = ended(command)
     except WordlineError as fault:

@@ -146,10 +146,14 @@ def _carry_out(
         except KeyboardInterrupt:
             raise LabInterrupted(len(kept.known)) from None
         findings = {
-            one.name: _finding(made, one, {name: ended[task.key] for name, task in
-                                           found[one.name].items()}, faults.get(one.name, ""))
+            one.name: _finding(
+                made,
+                one,
+                {name: ended[task.key] for name, task in found[one.name].items()},
+                faults.get(one.name, ""),
+            )
             for one in chosen
-        }  # fmt: skip
+        }
         done = Lab(made, chosen, findings)
         if place is not None:
             done.write(place)

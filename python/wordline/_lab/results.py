@@ -59,11 +59,13 @@ class Lab:
         content = json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         texts = {"lab.json": content, "device.toml": self.bench.text, "report.html": self._page()}
         return [
-            Path(output_folder.write_file(
-                Path(folder, name), lambda part, text=text: output_folder.write_text(part, text)
-            ))
+            Path(
+                output_folder.write_file(
+                    Path(folder, name), lambda part, text=text: output_folder.write_text(part, text)
+                )
+            )
             for name, text in texts.items()
-        ]  # fmt: skip
+        ]
 
     def _page(self) -> str:
         from wordline._lab.page import render

@@ -49,9 +49,11 @@ class Bench:
     def dies(self) -> int:
         """Dies of flash."""
         return math.prod(
-            (*(self.config["ssd"][one] for one in ("channels", "ways")),
-             self.config["nand"]["geometry"]["dies_per_package"])
-        )  # fmt: skip
+            (
+                *(self.config["ssd"][one] for one in ("channels", "ways")),
+                self.config["nand"]["geometry"]["dies_per_package"],
+            )
+        )
 
     @property
     def planes(self) -> int:

@@ -28,8 +28,18 @@ SETTLED: Mapping[str, Value] = FILLED | {"precondition.settle": True}
 """States that a device is brought into, each from an erased one: SNIA's purge."""
 
 SERIES = ("start_s", "end_s", "mb_per_s", "max_us", "gc_runs", "gc_die_ms", "write_bytes")
-PARTS = ("latency", "throughput", "time", "flash", "slc_cache", "buffer", "read_errors", "energy",
-         "digest", "speed")  # fmt: skip
+PARTS = (
+    "latency",
+    "throughput",
+    "time",
+    "flash",
+    "slc_cache",
+    "buffer",
+    "read_errors",
+    "energy",
+    "digest",
+    "speed",
+)
 PACES, LEAST_PACE = 100, 100
 MOST_EACH = 64
 HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
@@ -103,9 +113,14 @@ def task(known: Known, bench: Bench, place: Path, name: str, trial: Trial) -> Ta
     made.key = hashlib.sha256(f"lab {made.key} {told}".encode()).hexdigest()[:32]
     job = made.job
     made.job = LabJob(
-        job.device, job.trace, job.seed, job.overrides, job.options, tables=tables,
+        job.device,
+        job.trace,
+        job.seed,
+        job.overrides,
+        job.options,
+        tables=tables,
         phases=trial.phases,
-    )  # fmt: skip
+    )
     return made
 
 
@@ -133,8 +148,9 @@ def measure(job: LabJob) -> Measured:
     phases: dict[str, Any] = {}
     if job.phases:
         rows = result.requests.polars().sort("index")
-        phases = {one.name: of_phase(rows.slice(one.first, one.last - one.first))
-                  for one in job.phases}  # fmt: skip
+        phases = {
+            one.name: of_phase(rows.slice(one.first, one.last - one.first)) for one in job.phases
+        }
     series: dict[str, Any] = {}
     if "series" in job.tables:
         table = result.series.polars()

@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from wordline._api.comparison import Comparison, Line
 
 MAIN = (
-    "latency.read.mean_us", "latency.read.p99_us", "latency.write.mean_us", "latency.write.p99_us",
-    "worst_case.all.max_us", "throughput.iops", "throughput.read_mb_per_s",
-    "throughput.write_mb_per_s", "cache.hit_ratio", "flash.write_amplification", "flash.erases",
-    "flash.gc_pages_moved", "energy.total_mj", "time.simulated_s",
-)  # fmt: skip
+    "latency.read.mean_us",
+    "latency.read.p99_us",
+    "latency.write.mean_us",
+    "latency.write.p99_us",
+    "worst_case.all.max_us",
+    "throughput.iops",
+    "throughput.read_mb_per_s",
+    "throughput.write_mb_per_s",
+    "cache.hit_ratio",
+    "flash.write_amplification",
+    "flash.erases",
+    "flash.gc_pages_moved",
+    "energy.total_mj",
+    "time.simulated_s",
+)
 """Metrics that are shown before the others, in this order, where they differ."""
 MOST_MAIN = len(MAIN)
 MANY = 10
@@ -69,8 +79,9 @@ def render(comparison: Comparison) -> str:
 def key_values(key: str, values: Sequence[object]) -> list[str]:
     """The values of a key on all sides. Traces go by their names where these tell them apart."""
     if key == "trace" and all(isinstance(value, str) for value in values):
-        names = [", ".join(PurePath(path).name for path in str(value).split(", "))
-                 for value in values]  # fmt: skip
+        names = [
+            ", ".join(PurePath(path).name for path in str(value).split(", ")) for value in values
+        ]
         if len(set(names)) > 1:
             return names
     return [value_text(value) for value in values]
@@ -135,8 +146,9 @@ def ratios(comparison: Comparison, lines: Sequence[Line]) -> Figure:
     or half the first, its ratio to it, on a logarithm. A single side has the colours of the
     verdicts, several have colours of their own."""
     single = len(comparison.sides) == 2
-    every = [one for line in lines for side in range(1, len(line.intervals))
-             if (one := line.ratio(side))]  # fmt: skip
+    every = [
+        one for line in lines for side in range(1, len(line.intervals)) if (one := line.ratio(side))
+    ]
     far = max(every) > NEAR or min(every) < 1 / NEAR
     data: list[Figure] = []
     for place, side in enumerate(comparison.sides[1:], 1):
@@ -154,11 +166,14 @@ def ratios(comparison: Comparison, lines: Sequence[Line]) -> Figure:
                     "y": [metric(line.figure).name for line in own],
                     "x": [float(f"{one if far else 100 * (one - 1):.4g}") for one in found],
                     "customdata": [_told(line, place) for line in own],
-                    "marker": {"color": colour if single else EACH[place % len(EACH)], "size": 10,
-                               "symbol": symbol},
+                    "marker": {
+                        "color": colour if single else EACH[place % len(EACH)],
+                        "size": 10,
+                        "symbol": symbol,
+                    },
                     "hovertemplate": "%{y}: %{customdata}",
                 }
-            )  # fmt: skip
+            )
     names = [metric(line.figure).name for line in lines]
     return figure(
         data,
@@ -167,11 +182,25 @@ def ratios(comparison: Comparison, lines: Sequence[Line]) -> Figure:
         xaxis=logarithmic(f"ratio to {comparison.sides[0].name}", [1.0, *every])
         if far
         else {"title": {"text": f"change from {comparison.sides[0].name} (%)"}},
-        yaxis={"type": "category", "categoryorder": "array", "categoryarray": names[::-1],
-               "automargin": True, "ticklabelstandoff": 6},
-        shapes=[{"type": "line", "x0": int(far), "x1": int(far), "yref": "paper", "y0": 0, "y1": 1,
-                 "line": {"color": "#8b929c", "width": 1, "dash": "dot"}}],
-    )  # fmt: skip
+        yaxis={
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": names[::-1],
+            "automargin": True,
+            "ticklabelstandoff": 6,
+        },
+        shapes=[
+            {
+                "type": "line",
+                "x0": int(far),
+                "x1": int(far),
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": "#8b929c", "width": 1, "dash": "dot"},
+            }
+        ],
+    )
 
 
 def _told(line: Line, side: int) -> str:

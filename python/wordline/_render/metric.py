@@ -22,30 +22,78 @@ from wordline._render.parts import PARTS
 Better: TypeAlias = Literal["lower", "higher"]
 
 LOWER = (
-    "latency.*_us", "breakdown.*_us", "worst_case.*.*_us", "excess.*.*",
-    "flash.write_amplification*", "flash.page_write_amplification", "flash.page_programs",
-    "flash.programmed*", "flash.erases*", "flash.gc_*", "flash.read_modify_writes",
-    "flash.own_page_*", "read_errors.*", "bad_blocks.grown*", "bad_blocks.*_failures",
-    "bad_blocks.pages_copied", "bad_blocks.lost_reads", "regulation.wear*", "buffer.read_misses",
-    "buffer.write_misses", "buffer.write_amplification",
-    "buffer.page_write_amplification", "cache.misses", "cache.*_mean_us",
-    "cache.by_tier.*_us", "cache.bytes_programmed_per_byte_hit", "cache.lru_miss_ratio",
-    "cache.pages_lost", "cache.host_failures", "cache.hits_uncorrectable", "cache.disk_utilisation",
-    "cache.disk_requests", "cache.read_deviation_us", "host_side.cpu_*", "map_cache.misses",
-    "map_cache.*evictions", "power.requests_lost", "power.pages_lost", "power.pages_torn",
-    "power.recovery_*_ms", "execution.bus_contention", "energy.*",
-)  # fmt: skip
+    "latency.*_us",
+    "breakdown.*_us",
+    "worst_case.*.*_us",
+    "excess.*.*",
+    "flash.write_amplification*",
+    "flash.page_write_amplification",
+    "flash.page_programs",
+    "flash.programmed*",
+    "flash.erases*",
+    "flash.gc_*",
+    "flash.read_modify_writes",
+    "flash.own_page_*",
+    "read_errors.*",
+    "bad_blocks.grown*",
+    "bad_blocks.*_failures",
+    "bad_blocks.pages_copied",
+    "bad_blocks.lost_reads",
+    "regulation.wear*",
+    "buffer.read_misses",
+    "buffer.write_misses",
+    "buffer.write_amplification",
+    "buffer.page_write_amplification",
+    "cache.misses",
+    "cache.*_mean_us",
+    "cache.by_tier.*_us",
+    "cache.bytes_programmed_per_byte_hit",
+    "cache.lru_miss_ratio",
+    "cache.pages_lost",
+    "cache.host_failures",
+    "cache.hits_uncorrectable",
+    "cache.disk_utilisation",
+    "cache.disk_requests",
+    "cache.read_deviation_us",
+    "host_side.cpu_*",
+    "map_cache.misses",
+    "map_cache.*evictions",
+    "power.requests_lost",
+    "power.pages_lost",
+    "power.pages_torn",
+    "power.recovery_*_ms",
+    "execution.bus_contention",
+    "energy.*",
+)
 """Metrics of which less is better, as patterns of their paths."""
 HIGHER = (
-    "throughput.*", "fairness.jain_index", "fairness.slowdown_ratio", "fairness.*_speedup",
-    "*.hit_ratio", "*.read_hit_ratio", "*.write_hit_ratio", "*.request_hit_ratio",
-    "*.map_hit_ratio", "buffer.*_hits", "cache.*_hits", "map_cache.hits", "cache.lifetime_years",
-    "cache.disk_read_savings", "bad_blocks.spare*", "bad_blocks.in_use", "power.pages_saved",
+    "throughput.*",
+    "fairness.jain_index",
+    "fairness.slowdown_ratio",
+    "fairness.*_speedup",
+    "*.hit_ratio",
+    "*.read_hit_ratio",
+    "*.write_hit_ratio",
+    "*.request_hit_ratio",
+    "*.map_hit_ratio",
+    "buffer.*_hits",
+    "cache.*_hits",
+    "map_cache.hits",
+    "cache.lifetime_years",
+    "cache.disk_read_savings",
+    "bad_blocks.spare*",
+    "bad_blocks.in_use",
+    "power.pages_saved",
     "commands.pages_per_command",
-)  # fmt: skip
+)
 """Metrics of which more is better."""
-NEUTRAL = ("*.count", "read_errors.page_reads", "cache.written_hits", "read_errors.*.count",
-           "flash.programmed.host_bytes")  # fmt: skip
+NEUTRAL = (
+    "*.count",
+    "read_errors.page_reads",
+    "cache.written_hits",
+    "read_errors.*.count",
+    "flash.programmed.host_bytes",
+)
 """Metrics among those of LOWER and HIGHER that are neither: they count what was asked for."""
 
 NAMES = {
@@ -69,15 +117,42 @@ NAMES = {
 """Names that the path does not give."""
 BY_OP = {"latency": "latency", "worst_case": "worst case", "excess": "excess"}
 """Tables with a row for each operation."""
-STATISTICS = {"mean": "mean", "std": "standard deviation", "min": "min", "max": "max",
-              "count": "requests", "sum": "sum", "share": "share", "p99_9": "p99.9",
-              "p99_99": "p99.99"}  # fmt: skip
-SPELLED = {"gc": "GC", "cpu": "CPU", "slc": "SLC", "lru": "LRU", "iops": "IOPS", "ftl": "FTL",
-           "nand": "NAND", "dram": "DRAM", "ecc": "ECC", "over provisioning": "over-provisioning",
-           "dies interleaved planes shared": "dies interleaved, planes shared"}  # fmt: skip
+STATISTICS = {
+    "mean": "mean",
+    "std": "standard deviation",
+    "min": "min",
+    "max": "max",
+    "count": "requests",
+    "sum": "sum",
+    "share": "share",
+    "p99_9": "p99.9",
+    "p99_99": "p99.99",
+}
+SPELLED = {
+    "gc": "GC",
+    "cpu": "CPU",
+    "slc": "SLC",
+    "lru": "LRU",
+    "iops": "IOPS",
+    "ftl": "FTL",
+    "nand": "NAND",
+    "dram": "DRAM",
+    "ecc": "ECC",
+    "over provisioning": "over-provisioning",
+    "dies interleaved planes shared": "dies interleaved, planes shared",
+}
 SUFFIXES = ("_mb_per_s", "_us", "_ms", "_s", "_mj", "_bytes", "_years")
-KEY_UNITS = {"_ns": "ns", "_us": "µs", "_ms": "ms", "_s": "s", "_kib": "KiB", "_mib": "MiB",
-             "_bytes": "bytes", "_mt_per_s": "MT/s", "_mb_per_s": "MB/s"}  # fmt: skip
+KEY_UNITS = {
+    "_ns": "ns",
+    "_us": "µs",
+    "_ms": "ms",
+    "_s": "s",
+    "_kib": "KiB",
+    "_mib": "MiB",
+    "_bytes": "bytes",
+    "_mt_per_s": "MT/s",
+    "_mb_per_s": "MB/s",
+}
 UNNAMED = ("ftl", "ssd", "nand", "geometry")
 """Tables of a configuration whose name adds nothing to that of a key."""
 RATIOS = ("_ratio", "_share", ".share", "utilisation")

@@ -70,21 +70,30 @@ def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int =
     """A line for each policy: what it misses, by its size. A low chart stands below another, which
     has the legend."""
     data = [
-        _line(name, place, [run["size_pages"] for run in own],
-              [_percent(run[ratio]) for run in own], [units.size(run["size_bytes"]) for run in own])
+        _line(
+            name,
+            place,
+            [run["size_pages"] for run in own],
+            [_percent(run[ratio]) for run in own],
+            [units.size(run["size_bytes"]) for run in own],
+        )
         for place, (name, own) in enumerate(_by_policy(runs).items())
-    ]  # fmt: skip
+    ]
     return _figure(data, _sizes(runs), title, height, showlegend=height > 400)
 
 
 def write_backs(runs: Sequence[CacheRun]) -> Figure:
     """A line for each policy: which share of the writes it writes back, by its size."""
     data = [
-        _line(name, place, [run["size_pages"] for run in own],
-              [100 * run["write_backs"] / run["writes"] for run in own],
-              [units.size(run["size_bytes"]) for run in own])
+        _line(
+            name,
+            place,
+            [run["size_pages"] for run in own],
+            [100 * run["write_backs"] / run["writes"] for run in own],
+            [units.size(run["size_bytes"]) for run in own],
+        )
         for place, (name, own) in enumerate(_by_policy(runs).items())
-    ]  # fmt: skip
+    ]
     return _figure(data, _sizes(runs), "pages written back by writes (%)", 340)
 
 
@@ -96,11 +105,15 @@ def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
         sides = [run["flash"] for run in every if "flash" in run]
         if sides:
             data.append(
-                _line(policy, place, [side["capacity_pages"] for side in sides],
-                      [value(side) for side in sides],
-                      [units.number(value(side)) for side in sides])
+                _line(
+                    policy,
+                    place,
+                    [side["capacity_pages"] for side in sides],
+                    [value(side) for side in sides],
+                    [units.number(value(side)) for side in sides],
+                )
                 | {"hovertemplate": "%{customdata} at %{x:,} pages"}
-            )  # fmt: skip
+            )
     shown = _figure(data, _sizes(runs), title, 340)
     shown["layout"]["yaxis"] |= {"range": None, "rangemode": "tozero"}
     return shown
@@ -109,12 +122,16 @@ def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
 def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
     """A line for each method."""
     data = [
-        _line(curve["method"], place, [point["size_pages"] for point in curve["points"]],
-              [100 * point["miss_ratio"] for point in curve["points"]],
-              [units.size(point["size_pages"] * page_bytes) for point in curve["points"]])
+        _line(
+            curve["method"],
+            place,
+            [point["size_pages"] for point in curve["points"]],
+            [100 * point["miss_ratio"] for point in curve["points"]],
+            [units.size(point["size_pages"] * page_bytes) for point in curve["points"]],
+        )
         | {"mode": "lines"}
         for place, curve in enumerate(found)
-    ]  # fmt: skip
+    ]
     pages = [point["size_pages"] for curve in found for point in curve["points"]]
     sizes = {count: count * page_bytes for count in pages}
     return _figure(data, sizes, "misses by requests (%)", 440)

@@ -45,11 +45,16 @@ def run_html(summary: Mapping[str, Any]) -> str:
     ]
     partial = f"Partial result: {summary['error'] or 'interrupted'}"
     return _html(
-        [Rows(f"{summary['device']['name']}: latency, arrival to completion",
-              ["requests", "count", *(name for name, _ in LATENCIES)], times)],
+        [
+            Rows(
+                f"{summary['device']['name']}: latency, arrival to completion",
+                ["requests", "count", *(name for name, _ in LATENCIES)],
+                times,
+            )
+        ],
         told,
         [partial] if summary["partial"] else [],
-    )  # fmt: skip
+    )
 
 
 def cache_html(summary: "CacheSummary") -> str:

@@ -92,10 +92,14 @@ def _simulated(summary: PlanSummary, check: PlanCheck) -> Figure:
         "x": [run["flash_pages"] * page / MIB for run in runs],
         "y": [_figures(run["simulated_us"] / US_A_MS) for run in runs],
         "customdata": [run["policy"] for run in runs],
-        "marker": {"symbol": "diamond", "size": 11, "color": "#ffffff",
-                   "line": {"color": "#000000", "width": 1.5}},
+        "marker": {
+            "symbol": "diamond",
+            "size": 11,
+            "color": "#ffffff",
+            "line": {"color": "#000000", "width": 1.5},
+        },
         "hovertemplate": "%{y:,} ms: %{customdata}, simulated<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def curves(size: PlanSize) -> Figure:
@@ -130,8 +134,11 @@ def heat_map(size: PlanSize) -> Figure:
             "y": [_figures(100 * ratio) for ratio in drawn["read_ratios"]],
             "colorscale": HEAT,
             "hovertemplate": "%{z:,} µs: %{x} % cached, %{y} % of it for reads<extra></extra>",
-            "colorbar": {"title": {"text": "µs a page", "side": "right"}, "thickness": 12,
-                         "outlinewidth": 0},
+            "colorbar": {
+                "title": {"text": "µs a page", "side": "right"},
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
         },
         {
             "type": "scatter",
@@ -139,11 +146,15 @@ def heat_map(size: PlanSize) -> Figure:
             "name": "least",
             "x": [_figures(100 * cached)],
             "y": [_figures(100 * read)],
-            "marker": {"symbol": "diamond", "size": 11, "color": "#ffffff",
-                       "line": {"color": "#000000", "width": 1.5}},
+            "marker": {
+                "symbol": "diamond",
+                "size": 11,
+                "color": "#ffffff",
+                "line": {"color": "#000000", "width": 1.5},
+            },
             "hovertemplate": f"{best['page_us']:,.1f} µs, the least<extra></extra>",
         },
-    ]  # fmt: skip
+    ]
     return figure(
         data,
         height=380,
@@ -164,9 +175,13 @@ def _figure(data: Sequence[Figure], x_title: str, height: int) -> Figure:
         height=height,
         hovermode="closest",
         xaxis={"title": {"text": x_title}},
-        yaxis={"title": {"text": "cost of a page (µs)"}, "rangemode": "tozero",
-               "exponentformat": "none", "separatethousands": True},
-    )  # fmt: skip
+        yaxis={
+            "title": {"text": "cost of a page (µs)"},
+            "rangemode": "tozero",
+            "exponentformat": "none",
+            "separatethousands": True,
+        },
+    )
 
 
 def _figures(value: float) -> float:

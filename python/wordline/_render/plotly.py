@@ -14,8 +14,15 @@ Figure: TypeAlias = dict[str, Any]
 Grid: TypeAlias = list[list[float | None]]
 
 EACH = (
-    "#3b86c6", "#d9701a", "#12a07b", "#c0457e", "#8fa83a", "#7a5ec2", "#b8860b", "#5f6b7a",
-)  # fmt: skip
+    "#3b86c6",
+    "#d9701a",
+    "#12a07b",
+    "#c0457e",
+    "#8fa83a",
+    "#7a5ec2",
+    "#b8860b",
+    "#5f6b7a",
+)
 """Of streams, and of the members of an array, in turn."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 """Of those that share a colour, in turn."""
@@ -98,9 +105,11 @@ def logarithmic(
     every = max(1, math.ceil((high - low) / MOST_TICKS))
     steps = (1, 2, 5) if high - low <= MOST_TICKS / 3 else (1,)
     ticks = [
-        float(f"{step * 10.0**power:.12g}") for power in powers if power % every == 0
+        float(f"{step * 10.0**power:.12g}")
+        for power in powers
+        if power % every == 0
         for step in steps
-    ]  # fmt: skip
+    ]
     margin = 0.04 * (high - low)
     return {
         "title": {"text": f"{title} (log)"},

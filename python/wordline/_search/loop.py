@@ -70,9 +70,12 @@ class Loop:
         places = (place for place in range(self._total) if place not in known)
         asked = (task for place in places if (task := self._ask(place)) is not None)
         engine = Engine(
-            self._workers, FIGURES, self._over, lambda _state: self._heard(self._state()),
+            self._workers,
+            FIGURES,
+            self._over,
+            lambda _state: self._heard(self._state()),
             ahead=self._workers.slots,
-        )  # fmt: skip
+        )
         engine.run(asked, self._total, len(known))
         self._heard(self._state())
 

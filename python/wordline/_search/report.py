@@ -84,10 +84,8 @@ def _charts(search: Search, done: Rows) -> dict[str, Figure]:
         charts[f"bound-{place}"] = against(search, done, name)
     for place, key in enumerate(plan.vary):
         drawn = {
-            title: by_key(search, done, key, *own)
-            for title, own in seen.items()
-            if own[1] != key
-        }  # fmt: skip
+            title: by_key(search, done, key, *own) for title, own in seen.items() if own[1] != key
+        }
         if drawn:
             charts[f"key-{place}"] = choices(drawn, "Value:")
     return charts
@@ -107,15 +105,24 @@ def history(search: Search, done: Rows, column: str, name: str) -> Figure:
             best.append(better(best[-1], row[column]) if best else row[column])
         line = {"color": EACH[1], "width": 1.8, "shape": "hv"}
         data.append(
-            {"type": "scatter", "mode": "lines", "name": "best so far", "line": line,
-             "x": [row["trial"] for row in good], "y": [_short(value / scale) for value in best],
-             "hoverinfo": "skip"}
-        )  # fmt: skip
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": "best so far",
+                "line": line,
+                "x": [row["trial"] for row in good],
+                "y": [_short(value / scale) for value in best],
+                "hoverinfo": "skip",
+            }
+        )
     return figure(
-        data, height=380, hovermode="closest", xaxis={"title": {"text": "trial"}},
+        data,
+        height=380,
+        hovermode="closest",
+        xaxis={"title": {"text": "trial"}},
         yaxis=_axis(plan, done, (column, name, scale), title),
         shapes=_limits(plan, name, scale),
-    )  # fmt: skip
+    )
 
 
 def against(search: Search, done: Rows, name: str) -> Figure:
@@ -126,14 +133,18 @@ def against(search: Search, done: Rows, name: str) -> Figure:
     scale, title = axis_of(plan, name, (row[name] for row in done if row[name] is not None))
     data = _groups(plan, done, str(first), (name, name, scale), across)
     best = [row for row in done if row["best"]]
-    data.append(_dots("best", EACH[1], best, str(first), (name, name, scale), plan, across)
-                | {"marker": {"color": EACH[1], "size": 12, "symbol": "diamond"}})  # fmt: skip
+    data.append(
+        _dots("best", EACH[1], best, str(first), (name, name, scale), plan, across)
+        | {"marker": {"color": EACH[1], "size": 12, "symbol": "diamond"}}
+    )
     return figure(
-        data, height=400, hovermode="closest",
+        data,
+        height=400,
+        hovermode="closest",
         xaxis={"title": {"text": x_title}, "exponentformat": "none"},
         yaxis=_axis(plan, done, (name, name, scale), title),
         shapes=_limits(plan, name, scale),
-    )  # fmt: skip
+    )
 
 
 def front(search: Search, done: Rows) -> Figure:
@@ -150,10 +161,11 @@ def front(search: Search, done: Rows) -> Figure:
             *_groups(plan, done, str(first), up, across),
             line | {"mode": "lines+markers", "line": {"color": EACH[1], "width": 1.6}},
         ],
-        height=440, hovermode="closest",
+        height=440,
+        hovermode="closest",
         xaxis={"title": {"text": x_title}, "exponentformat": "none"},
         yaxis={"title": {"text": y_title}, "exponentformat": "none"},
-    )  # fmt: skip
+    )
 
 
 def by_key(search: Search, done: Rows, key: str, column: str, name: str) -> Figure:
@@ -162,10 +174,12 @@ def by_key(search: Search, done: Rows, key: str, column: str, name: str) -> Figu
     scale, title = axis_of(plan, name, (row[column] for row in done))
     return figure(
         _groups(plan, done, key, (column, name, scale)),
-        height=320, hovermode="closest", xaxis={"title": {"text": key_name(key)}},
+        height=320,
+        hovermode="closest",
+        xaxis={"title": {"text": key_name(key)}},
         yaxis=_axis(plan, done, (column, name, scale), title),
         shapes=_limits(plan, name, scale),
-    )  # fmt: skip
+    )
 
 
 def importances(search: Search) -> dict[str, float]:
@@ -203,13 +217,23 @@ def table_html(search: Search, most: int = 30) -> str:
 def _limits(plan: Plan, name: str, scale: float) -> list[Figure]:
     """A line at each limit of a metric."""
     return [
-        {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": one.limit / scale,
-         "y1": one.limit / scale, "line": {"color": LIMIT, "width": 1.4, "dash": "dash"},
-         "label": {"text": f"limit {limit_of(plan, one)}", "textposition": "end",
-                   "font": {"size": 11}}}
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": one.limit / scale,
+            "y1": one.limit / scale,
+            "line": {"color": LIMIT, "width": 1.4, "dash": "dash"},
+            "label": {
+                "text": f"limit {limit_of(plan, one)}",
+                "textposition": "end",
+                "font": {"size": 11},
+            },
+        }
         for one in plan.bounds
         if one.name == name
-    ]  # fmt: skip
+    ]
 
 
 def _axis(plan: Plan, done: Rows, y: tuple[str, str, float], title: str) -> Figure:
@@ -250,12 +274,15 @@ def _dots(
     column, of, scale = y
     kept = [row for row in rows if row[column] is not None]
     return {
-        "type": "scatter", "mode": "markers", "name": name, "marker": {"color": colour, "size": 6},
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "marker": {"color": colour, "size": 6},
         "x": [_short(row[x] / across) if isinstance(row[x], float) else row[x] for row in kept],
         "y": [_short(row[column] / scale) for row in kept],
         "text": [f"trial {row['trial']}: {text_of(plan, of, row[column])}" for row in kept],
         "hovertemplate": "%{text} at %{x}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def _short(value: float) -> float:

@@ -22,9 +22,19 @@ Assignment: TypeAlias = "dict[str, Value]"
 """Values by key: key paths of the configuration, `device`, `trace`, `seed`, options of a run."""
 
 OPTIONS = (
-    "format", "columns", "on_bad_line", "time_order", "time_gaps", "align", "volumes", "fit",
-    "max_requests", "power_cut_every", "verify", "slowdown",
-)  # fmt: skip
+    "format",
+    "columns",
+    "on_bad_line",
+    "time_order",
+    "time_gaps",
+    "align",
+    "volumes",
+    "fit",
+    "max_requests",
+    "power_cut_every",
+    "verify",
+    "slowdown",
+)
 """Options of `wordline.run` that a point may have."""
 OWN = ("device", "trace", "seed", *OPTIONS)
 MOST_POINTS = 1_000_000

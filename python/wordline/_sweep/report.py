@@ -36,9 +36,15 @@ if TYPE_CHECKING:
 
 # Of interest first; others follow in their order.
 FIRST = (
-    "latency.read.p99_us", "latency.write.p99_us", "latency.all.mean_us", "throughput.iops",
-    "flash.write_amplification", "flash.erases", "latency.all.p99_us", "time.simulated_s",
-)  # fmt: skip
+    "latency.read.p99_us",
+    "latency.write.p99_us",
+    "latency.all.mean_us",
+    "throughput.iops",
+    "flash.write_amplification",
+    "flash.erases",
+    "latency.all.p99_us",
+    "time.simulated_s",
+)
 MOST_FIGURES = 6
 MOST_PAIRS = 6
 MOST_LINES = 12
@@ -63,8 +69,9 @@ def render(frame: polars.DataFrame, plan: Plan | None = None, written: date | No
             charts[f"heat-{place}"] = choices(maps, "Metric:")
     directed = [one for one in shown if one.better]
     if len(directed) > 1 and found:
-        fronts = {f"{x.name} and {y.name}": front(effects, x, y)
-                  for x, y in combinations(directed, 2)}  # fmt: skip
+        fronts = {
+            f"{x.name} and {y.name}": front(effects, x, y) for x, y in combinations(directed, 2)
+        }
         charts["pareto"] = choices(fronts, "Metrics:")
     rows = table(effects, shown)
     return html.render(
@@ -106,8 +113,11 @@ def heading(frame: polars.DataFrame, plan: Plan | None) -> tuple[str, str]:
     own = {"device": plan.device, "trace": plan.trace}
     texts: list[str] = []
     for key, value in own.items():
-        seen = frame[key].drop_nulls().unique(maintain_order=True).to_list() if (
-            key in keys_of(frame)) else value  # fmt: skip
+        seen = (
+            frame[key].drop_nulls().unique(maintain_order=True).to_list()
+            if (key in keys_of(frame))
+            else value
+        )
         several = seen if isinstance(seen, list) else [seen]
         names = [Path(one).name for one in several if one]
         texts.append(names[0] if len(names) == 1 else f"{len(names)} {key}s" if names else "")
@@ -126,11 +136,14 @@ def facts(
     seeds = _values(frame, "seed") if "seed" in frame.columns else []
     if plan is not None:
         fixed = {"device": plan.device, "trace": plan.trace or "the device's own load"}
-        found += [(key, "", value_text(value)) for key, value in fixed.items()
-                  if key not in frame.columns]  # fmt: skip
+        found += [
+            (key, "", value_text(value)) for key, value in fixed.items() if key not in frame.columns
+        ]
         found += [(key_name(key), key, value_text(value)) for key, value in plan.set.items()]
-        found += [(key_name(key), f"--{key.replace('_', '-')}", value_text(value))
-                  for key, value in plan.options.items()]  # fmt: skip
+        found += [
+            (key_name(key), f"--{key.replace('_', '-')}", value_text(value))
+            for key, value in plan.options.items()
+        ]
         seeds = seeds or (plan.seeds if isinstance(plan.seeds, list) else [1])
     if seeds:
         found.append(("seeds", "", value_text(seeds)))
@@ -207,20 +220,29 @@ def lines(effects: Effects, one: Metric) -> Figure:
         colour = EACH[place % len(EACH)]
         widths = [own[value].half_width for value in at]
         drawn: Figure = {
-            "type": "scatter", "mode": "lines+markers" if numeric else "markers",
+            "type": "scatter",
+            "mode": "lines+markers" if numeric else "markers",
             "name": ", ".join(value_text(value) for value in line) or one.name,
             "x": at if numeric else [value_text(value) for value in at],
             "y": [_short(own[value].mean / scale) for value in at],
-            "line": {"color": colour, "width": 1.8,
-                     "dash": DASHES[place // len(EACH) % len(DASHES)]},
+            "line": {
+                "color": colour,
+                "width": 1.8,
+                "dash": DASHES[place // len(EACH) % len(DASHES)],
+            },
             "marker": {"color": colour, "size": 6},
             "customdata": [one.text(own[value].mean, own[value].half_width) for value in at],
             "hovertemplate": "%{customdata}",
-        }  # fmt: skip
+        }
         if any(width is not None for width in widths):
             bars = [_short((width or 0.0) / scale) for width in widths]
-            drawn["error_y"] = {"type": "data", "array": bars, "thickness": 1.4, "width": 5,
-                                "color": colour}  # fmt: skip
+            drawn["error_y"] = {
+                "type": "data",
+                "array": bars,
+                "thickness": 1.4,
+                "width": 5,
+                "color": colour,
+            }
         data.append(drawn)
     values = _in_order({value for own in means.values() for value in own}, numeric)
     name = key_name(across)
@@ -235,9 +257,10 @@ def lines(effects: Effects, one: Metric) -> Figure:
         xaxis=at_values(name, values, value_text)
         if numeric
         else {"title": {"text": name}, "type": "category"},
-        yaxis=upright(title, [_ends(found, scale) for own in means.values()
-                               for found in own.values()]),
-    )  # fmt: skip
+        yaxis=upright(
+            title, [_ends(found, scale) for own in means.values() for found in own.values()]
+        ),
+    )
 
 
 def _in_order(values: Iterable[Word], numeric: bool) -> list[Any]:
@@ -276,12 +299,16 @@ def shares(effects: Effects, shown: Sequence[Metric]) -> Figure:
     names = [one.name for one in shown]
     data: list[Figure] = [
         {
-            "type": "bar", "orientation": "h", "name": name, "y": names,
-            "x": [float(f"{100 * share:.4g}") for share in own], "marker": {"color": colour},
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": names,
+            "x": [float(f"{100 * share:.4g}") for share in own],
+            "marker": {"color": colour},
             "hovertemplate": "%{x:.3g} % of the variance of %{y}",
         }
         for (name, own), colour in zip(rows.items(), colours, strict=True)
-    ]  # fmt: skip
+    ]
     return figure(
         data,
         height=130 + 34 * len(shown),
@@ -300,14 +327,22 @@ def heat_map(effects: Effects, pair: tuple[str, str], one: Metric) -> Figure:
     scale, title = one.axis(value for row in grid for value in row)
     data: list[Figure] = [
         {
-            "type": "heatmap", "x": x, "y": y, "colorscale": HEAT,
-            "z": [[None if value is None else _short(value / scale) for value in row]
-                  for row in grid],
-            "hovertemplate": "%{z:.4g} at %{x}, %{y}<extra></extra>", "hoverongaps": False,
-            "colorbar": {"thickness": 12, "outlinewidth": 0,
-                         "title": {"text": title, "side": "right"}},
+            "type": "heatmap",
+            "x": x,
+            "y": y,
+            "colorscale": HEAT,
+            "z": [
+                [None if value is None else _short(value / scale) for value in row] for row in grid
+            ],
+            "hovertemplate": "%{z:.4g} at %{x}, %{y}<extra></extra>",
+            "hoverongaps": False,
+            "colorbar": {
+                "thickness": 12,
+                "outlinewidth": 0,
+                "title": {"text": title, "side": "right"},
+            },
         }
-    ]  # fmt: skip
+    ]
     return figure(
         data,
         height=max(260, 130 + 30 * len(y)),
@@ -357,24 +392,32 @@ def front(effects: Effects, across: Metric, up: Metric) -> Figure:
 
     def drawn(name: str, colour: str, places: Sequence[int], **more: Any) -> Figure:
         return {
-            "type": "scatter", "name": name,
+            "type": "scatter",
+            "name": name,
             "x": [_short(points[place][0] / x_scale) for place in places],
             "y": [_short(points[place][1] / y_scale) for place in places],
-            "text": [texts[place] for place in places], "marker": {"color": colour, "size": 8},
-            "hovertemplate": "%{text}<extra></extra>", **more,
-        }  # fmt: skip
+            "text": [texts[place] for place in places],
+            "marker": {"color": colour, "size": 8},
+            "hovertemplate": "%{text}<extra></extra>",
+            **more,
+        }
 
     return figure(
         [
             drawn("combinations", EACH[0], range(len(points)), mode="markers"),
-            drawn("Pareto front", EACH[1], best, mode="lines+markers",
-                  line={"color": EACH[1], "width": 1.6}),
+            drawn(
+                "Pareto front",
+                EACH[1],
+                best,
+                mode="lines+markers",
+                line={"color": EACH[1], "width": 1.6},
+            ),
         ],
         height=440,
         hovermode="closest",
         xaxis={"title": {"text": f"{x_title}, {across.better} is better"}, **LINEAR},
         yaxis={"title": {"text": f"{y_title}, {up.better} is better"}, **LINEAR},
-    )  # fmt: skip
+    )
 
 
 def notebook_html(frame: polars.DataFrame, most: int = 30) -> str:

@@ -67,8 +67,12 @@ class Sweep(Points):
         buffer = io.BytesIO()
         self.table().write_ipc(buffer)
         return _unpickled, (
-            own_version.installed(), buffer.getvalue(), self.plan, self.config, self._written,
-        )  # fmt: skip
+            own_version.installed(),
+            buffer.getvalue(),
+            self.plan,
+            self.config,
+            self._written,
+        )
 
 
 def _unpickled(

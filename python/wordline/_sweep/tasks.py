@@ -144,9 +144,13 @@ class Known:
         if point.trace not in self._traces:
             self._traces[point.trace] = identity(point.trace)
         parts = [
-            device.resolved, self._traces[point.trace], point.seed, point.options,
-            *self._program, *tables,
-        ]  # fmt: skip
+            device.resolved,
+            self._traces[point.trace],
+            point.seed,
+            point.options,
+            *self._program,
+            *tables,
+        ]
         told = json.dumps(parts, sort_keys=True, default=str).encode()
         preparation = None
         if device.prepares and not point.options.get("power_cut_every"):
@@ -172,9 +176,12 @@ def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the reader of traces, with the defaults of `wordline.run`."""
     own = ("max_requests", "power_cut_every", "verify", "slowdown")
     strict = {
-        "format": None, "on_bad_line": "error", "time_order": "error", "align": "error",
+        "format": None,
+        "on_bad_line": "error",
+        "time_order": "error",
+        "align": "error",
         "volumes": "one",
-    }  # fmt: skip
+    }
     return strict | {key: value for key, value in options.items() if key not in own}
 
 

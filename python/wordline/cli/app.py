@@ -142,10 +142,27 @@ TASKS = {
 }
 """The commands by what they are for, in the order of their lists."""
 COMMANDS = (
-    bench, cache, calibrate, compare_command, config, devices, fio_logs, growth, lab, mrc,
-    plan_cache, policies, prepare, report, resume, run, search_command, sweep_command, sweep_report,
+    bench,
+    cache,
+    calibrate,
+    compare_command,
+    config,
+    devices,
+    fio_logs,
+    growth,
+    lab,
+    mrc,
+    plan_cache,
+    policies,
+    prepare,
+    report,
+    resume,
+    run,
+    search_command,
+    sweep_command,
+    sweep_report,
     trace,
-)  # fmt: skip
+)
 SHORT = 50
 """Most characters of the line of a command, which a terminal of 80 columns has room for."""
 MARGIN = 16

@@ -140,8 +140,10 @@ def _split(text: str) -> list[str]:
 
 def _zipped(text: str) -> list[tuple[str, list[Any]]]:
     try:
-        return [(key, [toml_value(one) for one in _split(value)])
-                for key, value in options.pairs(text.split())]  # fmt: skip
+        return [
+            (key, [toml_value(one) for one in _split(value)])
+            for key, value in options.pairs(text.split())
+        ]
     except ValueError as fault:
         raise WordlineError(f"--zip: {fault}") from None
 

@@ -45,39 +45,84 @@ def figure(setup: Setup) -> Figure:
         f"to pages which are only written: {100 * THRESHOLD:g} % of their accesses. And how many "
         "accesses find out what their page is used for, by looking at so many accesses.",
         rows=[
-            Row("reads of read-only pages, mean of MSR Cambridge", mean_reads, "%",
-                PUBLISHED("6", "reads of read-only pages")),
-            Row("writes of write-only pages, mean of MSR Cambridge", mean_writes, "%",
-                PUBLISHED("6", "writes of write-only pages")),
-            *(Row(f"{name}: requests that read", one.read_percent, "%")
-              for name, one in found.items()),
-            *(Row(f"{name}: reads of read-only pages", value, "%")
-              for name, value in reads.items()),
-            *(Row(f"{name}: writes of write-only pages", value, "%")
-              for name, value in writes.items()),
-            *(Row(f"{name}, {window}: found", value, "%")
-              for name, one in right.items() for window, value in one.items()),
+            Row(
+                "reads of read-only pages, mean of MSR Cambridge",
+                mean_reads,
+                "%",
+                PUBLISHED("6", "reads of read-only pages"),
+            ),
+            Row(
+                "writes of write-only pages, mean of MSR Cambridge",
+                mean_writes,
+                "%",
+                PUBLISHED("6", "writes of write-only pages"),
+            ),
+            *(
+                Row(f"{name}: requests that read", one.read_percent, "%")
+                for name, one in found.items()
+            ),
+            *(
+                Row(f"{name}: reads of read-only pages", value, "%")
+                for name, value in reads.items()
+            ),
+            *(
+                Row(f"{name}: writes of write-only pages", value, "%")
+                for name, value in writes.items()
+            ),
+            *(
+                Row(f"{name}, {window}: found", value, "%")
+                for name, one in right.items()
+                for window, value in one.items()
+            ),
         ],
         plots=[
-            Plot("Accesses to pages of their kind", "",
-                 bars({name: {"reads": reads.get(name, 0.0), "writes": writes.get(name, 0.0)}
-                       for name in found}, COLOURS, "%")),
-            Plot("Accesses whose page is found for what it is", "By the accesses looked at.",
-                 bars(right, BY_WINDOW, "%")),
-        ] if found else [],
+            Plot(
+                "Accesses to pages of their kind",
+                "",
+                bars(
+                    {
+                        name: {"reads": reads.get(name, 0.0), "writes": writes.get(name, 0.0)}
+                        for name in found
+                    },
+                    COLOURS,
+                    "%",
+                ),
+            ),
+            Plot(
+                "Accesses whose page is found for what it is",
+                "By the accesses looked at.",
+                bars(right, BY_WINDOW, "%"),
+            ),
+        ]
+        if found
+        else [],
         claims=[
-            Claim("A4: most reads are of read-only pages, more than 87 % (MSR Cambridge)",
-                  mean_reads > 87, f"{mean_reads:.1f} %", only_told=told),
-            Claim("A4: most writes are of write-only pages, more than 92 % (MSR Cambridge)",
-                  mean_writes > 92, f"{mean_writes:.1f} %", only_told=told),
-            Claim("A5: the wider the window, the more accesses are found for what they are",
-                  all(min(one) >= 0 for one in steps.values()),
-                  "; ".join(f"{name} {one[0]:+.1f} {one[1]:+.1f}" for name, one in steps.items())
-                  + " points", only_told=told),
-            Claim("A5: the first step brings more than the second",
-                  all(one[0] >= one[1] for one in steps.values()),
-                  "as above", only_told=told),
+            Claim(
+                "A4: most reads are of read-only pages, more than 87 % (MSR Cambridge)",
+                mean_reads > 87,
+                f"{mean_reads:.1f} %",
+                only_told=told,
+            ),
+            Claim(
+                "A4: most writes are of write-only pages, more than 92 % (MSR Cambridge)",
+                mean_writes > 92,
+                f"{mean_writes:.1f} %",
+                only_told=told,
+            ),
+            Claim(
+                "A5: the wider the window, the more accesses are found for what they are",
+                all(min(one) >= 0 for one in steps.values()),
+                "; ".join(f"{name} {one[0]:+.1f} {one[1]:+.1f}" for name, one in steps.items())
+                + " points",
+                only_told=told,
+            ),
+            Claim(
+                "A5: the first step brings more than the second",
+                all(one[0] >= one[1] for one in steps.values()),
+                "as above",
+                only_told=told,
+            ),
         ],
         explanation=[WHOLE],
         data={"reads": reads, "writes": writes, "found": right},
-    )  # fmt: skip
+    )

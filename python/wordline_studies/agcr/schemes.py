@@ -46,7 +46,7 @@ def figures(setup: Setup) -> list[Figure]:
                 setup, DEVICE, traces, found, SCHEMES if speed == 1 else TWO, faster=speed
             )
             for speed in SPEEDS
-        }  # fmt: skip
+        }
     told = too_few(setup, found)
     runs = by_speed[1.0]
     return [
@@ -103,18 +103,26 @@ def _latencies(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
         "second, what was played before is the history.",
         rows=[
             *(
-                Row(f"{what}, {scheme} against Li et al., {turn}", values[place], "%",
-                    _published(what, scheme))
-                for what, one in to_li.items() for scheme, values in one.items()
+                Row(
+                    f"{what}, {scheme} against Li et al., {turn}",
+                    values[place],
+                    "%",
+                    _published(what, scheme),
+                )
+                for what, one in to_li.items()
+                for scheme, values in one.items()
                 for place, turn in enumerate(TURNS)
             ),
             *(
                 Row(f"writes, {scheme} against Traditional, {turn}", values[place], "%")
-                for scheme, values in to_trad.items() for place, turn in enumerate(TURNS)
+                for scheme, values in to_trad.items()
+                for place, turn in enumerate(TURNS)
             ),
             *(
                 Row(f"{name}, {scheme}: {of}", getattr(runs[name, scheme][1], f"{of}_us"), "µs")
-                for name in found for scheme in ALL for of in ("read", "write")
+                for name in found
+                for scheme in ALL
+                for of in ("read", "write")
                 if getattr(runs[name, scheme][1], f"{of}s")
             ),
         ],
@@ -122,20 +130,36 @@ def _latencies(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
             _plot(title, runs, names, of, turn)
             for title, names, of in (("Reads", reads, "read_us"), ("Writes", writes, "write_us"))
             for turn in (0, 1)
-        ] if found else [],
+        ]
+        if found
+        else [],
         claims=[
-            Claim("A6: all three read about 48 % faster than Li et al. (first pass, within 8 "
-                  "points)", all(abs(value + 48) <= 8 for value in lower.values()),
-                  _listed(lower), only_told=told),
-            Claim("A7: R+W writes faster than Li et al. (second pass, by 8 to 40 %)",
-                  -40 <= rw[1] <= -8, f"{rw[0]:+.1f} % in the first pass, {rw[1]:+.1f} % in the "
-                  "second; published is -20 %", only_told=told),
-            Claim("A8: of writes, R+W is best, R+L brings nothing (within 3 %), R+W+L lies between "
-                  "(second pass)", write[RW] < write[RWL] < write[RL] and abs(write[RL]) <= 3,
-                  _listed(write), only_told=told),
-            Claim("A9: overall R+W is best and R+L is worst of the three (second pass)",
-                  overall[RW] <= overall[RWL] <= overall[RL] < 0, _listed(overall),
-                  only_told=told),
+            Claim(
+                "A6: all three read about 48 % faster than Li et al. (first pass, within 8 points)",
+                all(abs(value + 48) <= 8 for value in lower.values()),
+                _listed(lower),
+                only_told=told,
+            ),
+            Claim(
+                "A7: R+W writes faster than Li et al. (second pass, by 8 to 40 %)",
+                -40 <= rw[1] <= -8,
+                f"{rw[0]:+.1f} % in the first pass, {rw[1]:+.1f} % in the "
+                "second; published is -20 %",
+                only_told=told,
+            ),
+            Claim(
+                "A8: of writes, R+W is best, R+L brings nothing (within 3 %), R+W+L lies between "
+                "(second pass)",
+                write[RW] < write[RWL] < write[RL] and abs(write[RL]) <= 3,
+                _listed(write),
+                only_told=told,
+            ),
+            Claim(
+                "A9: overall R+W is best and R+L is worst of the three (second pass)",
+                overall[RW] <= overall[RWL] <= overall[RL] < 0,
+                _listed(overall),
+                only_told=told,
+            ),
         ],
         explanation=[
             "A page without history is written at high cost, so what a first pass shows of writes "
@@ -150,7 +174,7 @@ def _latencies(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
             "latter was chosen after seeing results.",
         ],
         data={"against_li_percent": to_li, "writes_against_traditional_percent": to_trad},
-    )  # fmt: skip
+    )
 
 
 def _published(what: str, scheme: str) -> Published | None:
@@ -166,10 +190,12 @@ def _published(what: str, scheme: str) -> Published | None:
 def _rewrites(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     shown = (LI, *PROPOSED)
     ratio = {
-        scheme: [fmean(runs[name, scheme][turn].rewrites for name in found) if found else 0.0
-                 for turn in (0, 1)]
+        scheme: [
+            fmean(runs[name, scheme][turn].rewrites for name in found) if found else 0.0
+            for turn in (0, 1)
+        ]
         for scheme in shown
-    }  # fmt: skip
+    }
     proposed = [value for scheme in PROPOSED for value in ratio[scheme]]
     return Figure(
         id="16",
@@ -177,31 +203,57 @@ def _rewrites(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
         section="5.2.1",
         measured="Pages written again for each page that the host reads or writes.",
         rows=[
-            *(Row(f"{scheme}, mean, {turn}", ratio[scheme][place], "%",
-                  PUBLISHED("16", "re-writes") if scheme in PROPOSED else None)
-              for scheme in shown for place, turn in enumerate(TURNS)),
-            *(Row(f"{name}, {scheme}", runs[name, scheme][1].rewrites, "%")
-              for name in found for scheme in shown),
+            *(
+                Row(
+                    f"{scheme}, mean, {turn}",
+                    ratio[scheme][place],
+                    "%",
+                    PUBLISHED("16", "re-writes") if scheme in PROPOSED else None,
+                )
+                for scheme in shown
+                for place, turn in enumerate(TURNS)
+            ),
+            *(
+                Row(f"{name}, {scheme}", runs[name, scheme][1].rewrites, "%")
+                for name in found
+                for scheme in shown
+            ),
         ],
         plots=[
-            Plot("Re-writes, second pass", "",
-                 bars({name: {one: runs[name, one][1].rewrites for one in shown} for name in found},
-                      {one: COLOURS[one] for one in shown}, "%"))
-        ] if found else [],
+            Plot(
+                "Re-writes, second pass",
+                "",
+                bars(
+                    {name: {one: runs[name, one][1].rewrites for one in shown} for name in found},
+                    {one: COLOURS[one] for one in shown},
+                    "%",
+                ),
+            )
+        ]
+        if found
+        else [],
         claims=[
-            Claim("A10: the proposed schemes write 1 % again at most, on average",
-                  max(proposed) <= 1, ", ".join(f"{value:.2f}" for value in proposed) + " %",
-                  only_told=told),
-            Claim("A10: Li et al. write again much more (three times and more)",
-                  all(ratio[LI][turn] > 3 * max(ratio[one][turn] for one in PROPOSED)
-                      for turn in (0, 1)),
-                  ", ".join(f"{value:.1f}" for value in ratio[LI]) + " %", only_told=told),
+            Claim(
+                "A10: the proposed schemes write 1 % again at most, on average",
+                max(proposed) <= 1,
+                ", ".join(f"{value:.2f}" for value in proposed) + " %",
+                only_told=told,
+            ),
+            Claim(
+                "A10: Li et al. write again much more (three times and more)",
+                all(
+                    ratio[LI][turn] > 3 * max(ratio[one][turn] for one in PROPOSED)
+                    for turn in (0, 1)
+                ),
+                ", ".join(f"{value:.1f}" for value in ratio[LI]) + " %",
+                only_told=told,
+            ),
         ],
         explanation=[
             "The text has the ratio upside down: host operations over re-writes.",
         ],
         data={"rewrite_percent": ratio},
-    )  # fmt: skip
+    )
 
 
 def _wear(found: Mapping[str, Recording], by_speed: Mapping[float, Runs], told: str) -> Figure:
@@ -219,29 +271,45 @@ def _wear(found: Mapping[str, Recording], by_speed: Mapping[float, Runs], told: 
         measured="Sum over programs of their wear, those of re-writes and collections included, "
         "against Traditional. And of R+W+L with requests that come 4 and 16 times as fast.",
         rows=[
-            *(Row(f"{scheme}, mean, {turn}", values[place], "%",
-                  PUBLISHED("17", "R+L wear") if scheme == RL else None)
-              for scheme, values in wear.items() for place, turn in enumerate(TURNS)),
-            *(Row(f"{RWL}, {speed:g} times as fast, second pass", value, "%")
-              for speed, value in speeds.items()),
+            *(
+                Row(
+                    f"{scheme}, mean, {turn}",
+                    values[place],
+                    "%",
+                    PUBLISHED("17", "R+L wear") if scheme == RL else None,
+                )
+                for scheme, values in wear.items()
+                for place, turn in enumerate(TURNS)
+            ),
+            *(
+                Row(f"{RWL}, {speed:g} times as fast, second pass", value, "%")
+                for speed, value in speeds.items()
+            ),
         ],
         plots=[_plot("Wear", runs, writes, "wear", turn) for turn in (0, 1)] if found else [],
         claims=[
-            Claim("A11: R+L wears near 20 % less (second pass, by 14 to 20 %)",
-                  -20.5 <= wear[RL][1] <= -14, f"{wear[RL][1]:+.1f} %", only_told=told),
-            Claim("A11: R+W wears no less", wear[RW][1] >= -1, f"{wear[RW][1]:+.1f} %",
-                  only_told=told),
-            Claim("A12: R+W+L wears less, and the less so the more requests wait",
-                  all(a <= b for a, b in itertools.pairwise(light)) and light[-1] < 0,
-                  ", ".join(f"{speed:g} times {value:+.1f} %" for speed, value in speeds.items()),
-                  only_told=told),
+            Claim(
+                "A11: R+L wears near 20 % less (second pass, by 14 to 20 %)",
+                -20.5 <= wear[RL][1] <= -14,
+                f"{wear[RL][1]:+.1f} %",
+                only_told=told,
+            ),
+            Claim(
+                "A11: R+W wears no less", wear[RW][1] >= -1, f"{wear[RW][1]:+.1f} %", only_told=told
+            ),
+            Claim(
+                "A12: R+W+L wears less, and the less so the more requests wait",
+                all(a <= b for a, b in itertools.pairwise(light)) and light[-1] < 0,
+                ", ".join(f"{speed:g} times {value:+.1f} %" for speed, value in speeds.items()),
+                only_told=told,
+            ),
         ],
         explanation=[
             "By the wear of each program, and not by the cell that wears most in a block: that "
             "would leave a few per cent of the reduction, where near 20 % is published.",
         ],
         data={"wear_percent": wear, "by_speed_percent": {str(k): v for k, v in speeds.items()}},
-    )  # fmt: skip
+    )
 
 
 def _both(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
@@ -251,12 +319,12 @@ def _both(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
         if not names:
             return 0.0
         return fmean(
-            -weight * change(runs[name, scheme][turn].write_us,
-                             runs[name, TRADITIONAL][turn].write_us)
-            - (1 - weight) * change(runs[name, scheme][turn].wear,
-                                    runs[name, TRADITIONAL][turn].wear)
+            -weight
+            * change(runs[name, scheme][turn].write_us, runs[name, TRADITIONAL][turn].write_us)
+            - (1 - weight)
+            * change(runs[name, scheme][turn].wear, runs[name, TRADITIONAL][turn].wear)
             for name in names
-        )  # fmt: skip
+        )
 
     found_by = {
         weight: {scheme: [wpli(weight, scheme, turn) for turn in (0, 1)] for scheme in PROPOSED}
@@ -274,20 +342,32 @@ def _both(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
         "of wear, over Traditional, mean of the recordings.",
         rows=[
             Row(f"w = {weight:g}, {scheme}, {turn}", values[place], "%")
-            for weight, by in found_by.items() for scheme, values in by.items()
+            for weight, by in found_by.items()
+            for scheme, values in by.items()
             for place, turn in enumerate(TURNS)
         ],
         claims=[
-            Claim("A13: with w = 0.2 R+L is best (second pass)",
-                  max(low, key=low.__getitem__) == RL, _listed(low), only_told=told),
-            Claim("A13: with w = 0.8 R+W is best (second pass)",
-                  max(high, key=high.__getitem__) == RW, _listed(high), only_told=told),
-            Claim("A13: the mean of the schemes is higher with w = 0.8 (second pass)",
-                  fmean(high.values()) > fmean(low.values()),
-                  f"{fmean(high.values()):.1f} and {fmean(low.values()):.1f} %", only_told=told),
+            Claim(
+                "A13: with w = 0.2 R+L is best (second pass)",
+                max(low, key=low.__getitem__) == RL,
+                _listed(low),
+                only_told=told,
+            ),
+            Claim(
+                "A13: with w = 0.8 R+W is best (second pass)",
+                max(high, key=high.__getitem__) == RW,
+                _listed(high),
+                only_told=told,
+            ),
+            Claim(
+                "A13: the mean of the schemes is higher with w = 0.8 (second pass)",
+                fmean(high.values()) > fmean(low.values()),
+                f"{fmean(high.values()):.1f} and {fmean(low.values()):.1f} %",
+                only_told=told,
+            ),
         ],
         data={"wpli_percent": {str(weight): by for weight, by in found_by.items()}},
-    )  # fmt: skip
+    )
 
 
 def _listed(values: Mapping[str, float]) -> str:

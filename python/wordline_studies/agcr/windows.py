@@ -64,24 +64,50 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
         section="5.3.1",
         measured="R+W+L with windows of 1 to 3 accesses, second pass, against Traditional.",
         rows=[
-            *(Row(f"{what.split('_')[0]}, {name}", value, "%") for (what, name), value in
-              mean.items()),
+            *(
+                Row(f"{what.split('_')[0]}, {name}", value, "%")
+                for (what, name), value in mean.items()
+            ),
             *(Row(f"re-writes, {name}", value, "%") for name, value in rewrites.items()),
         ],
         plots=[
-            Plot("Reads", "Against Traditional.",
-                 bars({load: {name: mean_change(runs, [load], name, TRADITIONAL, 1, "read_us")
-                              for name in names} for load in of["read_us"]}, COLOURS, "%")),
-        ] if found else [],
+            Plot(
+                "Reads",
+                "Against Traditional.",
+                bars(
+                    {
+                        load: {
+                            name: mean_change(runs, [load], name, TRADITIONAL, 1, "read_us")
+                            for name in names
+                        }
+                        for load in of["read_us"]
+                    },
+                    COLOURS,
+                    "%",
+                ),
+            ),
+        ]
+        if found
+        else [],
         claims=[
-            Claim("A14: reads are the faster the wider the window", reads[0] > reads[1] > reads[2],
-                  ", ".join(f"{one:+.1f} %" for one in reads), only_told=told),
-            Claim("A14: a window of 1 writes most again",
-                  rewrites["window 1"] == max(rewrites.values()),
-                  ", ".join(f"{one:.2f} %" for one in rewrites.values()), only_told=told),
-            Claim("A15: writes and wear hardly change from 2 to 3 (3.5 points)",
-                  max(moved["write_us"][1], moved["wear"][1]) <= 3.5,
-                  f"{moved['write_us'][1]:.1f} and {moved['wear'][1]:.1f} points", only_told=told),
+            Claim(
+                "A14: reads are the faster the wider the window",
+                reads[0] > reads[1] > reads[2],
+                ", ".join(f"{one:+.1f} %" for one in reads),
+                only_told=told,
+            ),
+            Claim(
+                "A14: a window of 1 writes most again",
+                rewrites["window 1"] == max(rewrites.values()),
+                ", ".join(f"{one:.2f} %" for one in rewrites.values()),
+                only_told=told,
+            ),
+            Claim(
+                "A15: writes and wear hardly change from 2 to 3 (3.5 points)",
+                max(moved["write_us"][1], moved["wear"][1]) <= 3.5,
+                f"{moved['write_us'][1]:.1f} and {moved['wear'][1]:.1f} points",
+                only_told=told,
+            ),
         ],
         explanation=[
             f"From 1 to 2 writes move by {moved['write_us'][0]:.1f} and wear by "
@@ -89,7 +115,7 @@ def _windows(found: Mapping[str, Recording], runs: Mapping[Key, list[Told]], tol
             "write-only page.",
         ],
         data={"change_percent": {f"{what}, {name}": value for (what, name), value in mean.items()}},
-    )  # fmt: skip
+    )
 
 
 def _channels(
@@ -103,11 +129,11 @@ def _channels(
 
     writes = writing(found)
     slower = [
-        name for name in found
+        name
+        for name in found
         if narrow[name, TRADITIONAL][1].all_us > wide[name, TRADITIONAL][1].all_us
-    ]  # fmt: skip
-    latency = {key: gains(runs, "write_us", writes) for key, runs in
-               (("8", wide), ("4", narrow))}  # fmt: skip
+    ]
+    latency = {key: gains(runs, "write_us", writes) for key, runs in (("8", wide), ("4", narrow))}
     wear = {key: gains(runs, "wear", writes) for key, runs in (("8", wide), ("4", narrow))}
     better = [name for name in writes if latency["4"][name] <= latency["8"][name]]
     less = [name for name in writes if wear["4"][name] >= wear["8"][name]]
@@ -118,18 +144,36 @@ def _channels(
         section="5.3.2",
         measured="R+W+L against Traditional with 8 and 4 channels of 4 chips, second pass.",
         rows=[
-            *(Row(f"{name}, writes, {key} channels", one[name], "%")
-              for key, one in latency.items() for name in writes),
-            *(Row(f"{name}, wear, {key} channels", one[name], "%")
-              for key, one in wear.items() for name in writes),
+            *(
+                Row(f"{name}, writes, {key} channels", one[name], "%")
+                for key, one in latency.items()
+                for name in writes
+            ),
+            *(
+                Row(f"{name}, wear, {key} channels", one[name], "%")
+                for key, one in wear.items()
+                for name in writes
+            ),
         ],
         claims=[
-            Claim("A16: with four channels requests take longer (on most)",
-                  len(slower) > len(found) / 2, f"{len(slower)} of {len(found)}", only_told=told),
-            Claim("A16: writes gain more (on most)", len(better) > half,
-                  f"{len(better)} of {len(writes)}", only_told=told),
-            Claim("A16: wear is reduced less (on most)", len(less) > half,
-                  f"{len(less)} of {len(writes)}", only_told=told),
+            Claim(
+                "A16: with four channels requests take longer (on most)",
+                len(slower) > len(found) / 2,
+                f"{len(slower)} of {len(found)}",
+                only_told=told,
+            ),
+            Claim(
+                "A16: writes gain more (on most)",
+                len(better) > half,
+                f"{len(better)} of {len(writes)}",
+                only_told=told,
+            ),
+            Claim(
+                "A16: wear is reduced less (on most)",
+                len(less) > half,
+                f"{len(less)} of {len(writes)}",
+                only_told=told,
+            ),
         ],
         data={"writes_percent": latency, "wear_percent": wear},
-    )  # fmt: skip
+    )

@@ -18,13 +18,19 @@ def figure(setup: Setup) -> Figure:
         letter: 100 * (one.bench.flash_bytes / one.bench.user_bytes - 1)
         for letter, one in drives.items()
     }
-    chips = {letter: one.bench.config["ssd"]["channels"] * one.bench.config["ssd"]["ways"]
-             for letter, one in drives.items()}  # fmt: skip
+    chips = {
+        letter: one.bench.config["ssd"]["channels"] * one.bench.config["ssd"]["ways"]
+        for letter, one in drives.items()
+    }
     rows = [
-        Row(f"over-provisioning of {letter}", spare[letter], "%",
-            PUBLISHED("table-5.1", f"over-provisioning of {letter}"))
+        Row(
+            f"over-provisioning of {letter}",
+            spare[letter],
+            "%",
+            PUBLISHED("table-5.1", f"over-provisioning of {letter}"),
+        )
         for letter in LETTERS
-    ]  # fmt: skip
+    ]
     off = max(abs(row.difference or 0.0) for row in rows)
     return Figure(
         id="table-5.1",
@@ -33,10 +39,14 @@ def figure(setup: Setup) -> Figure:
         measured="Spare over user bytes of the presets, and their packages.",
         rows=rows,
         claims=[
-            Claim("Over-provisioning is that of the table", off < ROUNDED,
-                  f"{off:.2f} points at most"),
-            Claim("Packages are those of the table", chips == CHIPS,
-                  ", ".join(f"{letter} {many}" for letter, many in chips.items())),
+            Claim(
+                "Over-provisioning is that of the table", off < ROUNDED, f"{off:.2f} points at most"
+            ),
+            Claim(
+                "Packages are those of the table",
+                chips == CHIPS,
+                ", ".join(f"{letter} {many}" for letter, many in chips.items()),
+            ),
         ],
         explanation=[
             "Capacity, DRAM, packages, process, cores, and over-provisioning are published. Dies, "
@@ -52,4 +62,4 @@ def figure(setup: Setup) -> Figure:
             "collections.",
         ],
         data={"over_provisioning_percent": spare, "chips": chips},
-    )  # fmt: skip
+    )

@@ -40,10 +40,11 @@ def _of_pauses(one: Drive) -> Mapping[str, Trial]:
     before, after = _bursts(one)
     phases = (Phase("before", before // 2, before), Phase("after", before, before + after))
     return {
-        str(pause): Trial(ON_CLIFF, trace=lambda pause=pause: _requests(one, pause), timed=True,
-                          phases=phases)
+        str(pause): Trial(
+            ON_CLIFF, trace=lambda pause=pause: _requests(one, pause), timed=True, phases=phases
+        )
         for pause in PAUSES_S
-    }  # fmt: skip
+    }
 
 
 def coarse(pace: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -64,8 +65,11 @@ def fast_bytes(pace: list[tuple[int, float]], level: float) -> float:
     if pace[0][1] < 1.2 * level:
         return 0.0
     middle = (pace[0][1] + level) / 2
-    fast = [done for place, (done, _) in enumerate(pace)
-            if all(rate >= middle for _, rate in pace[: place + 1])]  # fmt: skip
+    fast = [
+        done
+        for place, (done, _) in enumerate(pace)
+        if all(rate >= middle for _, rate in pace[: place + 1])
+    ]
     return float(fast[-1])
 
 
@@ -78,10 +82,12 @@ def pauses(setup: Setup) -> Figure:
     wanted = [(one, "pause", _of_pauses(one)) for one in made.values()]
     found = dict(zip(made, carried_out(setup, wanted), strict=True))
     pace = {
-        f"{name}{', no pause' if pause == 0 else ''}":
-        coarse(runs[str(pause)].phases["after"]["pace"])
-        for name, runs in found.items() for pause in PAUSES_S
-    }  # fmt: skip
+        f"{name}{', no pause' if pause == 0 else ''}": coarse(
+            runs[str(pause)].phases["after"]["pace"]
+        )
+        for name, runs in found.items()
+        for pause in PAUSES_S
+    }
     level = {name: runs["0"].phases["before"]["mb_per_s"] for name, runs in found.items()}
     gained = {name: fast_bytes(pace[name], level[name]) for name in made}
     part = pace["L"][0][0]
@@ -111,33 +117,66 @@ def pauses(setup: Setup) -> Figure:
             Row("the buffer of C", buffer / 2**20, "MiB"),
         ],
         claims=[
-            Claim("B1: after a pause writes are twice as fast at least",
-                  all(rate[name] > 2 * level[name] for name in made),
-                  ", ".join(f"{name} {rate[name] / level[name]:.1f} times" for name in made)),
-            Claim("B1: L writes fast for as long as the blocks last that it has freed, within 10 "
-                  "%", abs(gained["L"] / free - 1) < 0.1,
-                  f"{units.size(gained['L'])} against {units.size(free)}, in parts of "
-                  f"{units.size(part)}"),
-            Claim("B1: C writes fast for as long as its buffer takes",
-                  gained["C"] <= buffer + pace["C"][0][0],
-                  f"{units.size(gained['C'])} against {units.size(buffer)}"),
-            Claim("B1: for a few seconds only", holds=max(seconds.values()) < 10,
-                  detail=", ".join(f"{name} {value:.2f} s" for name, value in seconds.items()),
-                  only_told=f"drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and what L "
-                  "frees in proportion; until when it collects is assumed"),
-            Claim("B1: L takes more energy for its idle time than C", holds=idle["L"] > idle["C"],
-                  detail=", ".join(f"{name} {value:.3g} mJ" for name, value in idle.items()),
-                  only_told="270 and 78 % are those of drives; here only the flash has energy, "
-                  "with currents that are assumed, alike for all"),
+            Claim(
+                "B1: after a pause writes are twice as fast at least",
+                all(rate[name] > 2 * level[name] for name in made),
+                ", ".join(f"{name} {rate[name] / level[name]:.1f} times" for name in made),
+            ),
+            Claim(
+                "B1: L writes fast for as long as the blocks last that it has freed, within 10 %",
+                abs(gained["L"] / free - 1) < 0.1,
+                f"{units.size(gained['L'])} against {units.size(free)}, in parts of "
+                f"{units.size(part)}",
+            ),
+            Claim(
+                "B1: C writes fast for as long as its buffer takes",
+                gained["C"] <= buffer + pace["C"][0][0],
+                f"{units.size(gained['C'])} against {units.size(buffer)}",
+            ),
+            Claim(
+                "B1: for a few seconds only",
+                holds=max(seconds.values()) < 10,
+                detail=", ".join(f"{name} {value:.2f} s" for name, value in seconds.items()),
+                only_told=f"drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and what L "
+                "frees in proportion; until when it collects is assumed",
+            ),
+            Claim(
+                "B1: L takes more energy for its idle time than C",
+                holds=idle["L"] > idle["C"],
+                detail=", ".join(f"{name} {value:.3g} mJ" for name, value in idle.items()),
+                only_told="270 and 78 % are those of drives; here only the flash has energy, "
+                "with currents that are assumed, alike for all",
+            ),
         ],
-        plots=[Plot("After the pause", "Rate of random writes by what has been written.",
-                    plotted([drawn(name, COLOURS[name], [done / 2**20 for done, _ in one],
-                                   [mb for _, mb in one]) for name, one in pace.items()],
-                            height=320, xaxis={"title": {"text": "MiB"}},
-                            yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"}))],
-        data={"level_mb_per_s": level, "fast_bytes": gained, "free_bytes": free, "seconds": seconds,
-              "first_mb_per_s": rate, "idle_mj": idle},
-    )  # fmt: skip
+        plots=[
+            Plot(
+                "After the pause",
+                "Rate of random writes by what has been written.",
+                plotted(
+                    [
+                        drawn(
+                            name,
+                            COLOURS[name],
+                            [done / 2**20 for done, _ in one],
+                            [mb for _, mb in one],
+                        )
+                        for name, one in pace.items()
+                    ],
+                    height=320,
+                    xaxis={"title": {"text": "MiB"}},
+                    yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"},
+                ),
+            )
+        ],
+        data={
+            "level_mb_per_s": level,
+            "fast_bytes": gained,
+            "free_bytes": free,
+            "seconds": seconds,
+            "first_mb_per_s": rate,
+            "idle_mj": idle,
+        },
+    )
 
 
 def freed_bytes(one: Drive) -> float:
@@ -153,8 +192,10 @@ def _idle_mj(runs: Mapping[str, Measured]) -> float:
     """Energy of the arrays in the run with a pause beyond that of the one without: what was done in
     idle time, less what it spared later."""
     straight, paused = (
-        sum(runs[str(pause)].summary["energy"][f"{what}_mj"]
-            for what in ("read", "program", "erase"))
+        sum(
+            runs[str(pause)].summary["energy"][f"{what}_mj"]
+            for what in ("read", "program", "erase")
+        )
         for pause in PAUSES_S
-    )  # fmt: skip
+    )
     return paused - straight

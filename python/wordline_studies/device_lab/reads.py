@@ -36,13 +36,20 @@ AHEAD: Mapping[str, Value] = {"buffer.read_ahead": "physical"}
 CONFLICTS = 1.3
 """What conflicts of reads on dies and channels give at most, times."""
 WHERE_AHEAD = ", where dies read ahead"
-COLOURS = {"L": "#12a07b", "C": "#1f78b4", "Z": "#d8731c", "L, slow part": "#9bd8c6",
-           "C, slow part": "#a6cee3", "Z, slow part": "#f2c19a"}  # fmt: skip
+COLOURS = {
+    "L": "#12a07b",
+    "C": "#1f78b4",
+    "Z": "#d8731c",
+    "L, slow part": "#9bd8c6",
+    "C, slow part": "#a6cee3",
+    "Z, slow part": "#f2c19a",
+}
 
 
 def _of_patterns(one: Drive, sizes: Sequence[int]) -> dict[str, Trial]:
-    return {name: trial for name, trial in patterns.trials(one.bench).items()
-            if _size(name) in sizes}  # fmt: skip
+    return {
+        name: trial for name, trial in patterns.trials(one.bench).items() if _size(name) in sizes
+    }
 
 
 def _size(trial: str) -> int:
@@ -63,8 +70,11 @@ def _kinds(found: Mapping[str, Measured], what: str) -> dict[str, dict[int, floa
         op = "read" if kind.endswith("R") else "write"
         for size in sorted({_size(trial) for trial in found}):
             told = found[f"{kind} {size}"].summary
-            values[kind][size] = (told["throughput"][f"{op}_mb_per_s"] if what == "rate" else
-                                  told["latency"][op]["mean_us"])  # fmt: skip
+            values[kind][size] = (
+                told["throughput"][f"{op}_mb_per_s"]
+                if what == "rate"
+                else told["latency"][op]["mean_us"]
+            )
     return values
 
 
@@ -79,42 +89,63 @@ def worst_kind(setup: Setup) -> Figure:
     plain = setup_at_full(setup)
     depths = (1, DEPTH, 32) if setup.quick else DEPTHS
     sizes = QUICK_SIZES if setup.quick else SIZES
-    wanted = [(letter, depth, part) for part in ("", "slow") for letter in BASIC
-              for depth in (depths if not part else (1, DEPTH))]  # fmt: skip
+    wanted = [
+        (letter, depth, part)
+        for part in ("", "slow")
+        for letter in BASIC
+        for depth in (depths if not part else (1, DEPTH))
+    ]
     made = [
         (slow if part else drive)(letter, plain, depth=depth, blocks=FEW)
         for letter, depth, part in wanted
     ]
     found = carried_out(
         setup,
-        [(one, f"patterns, depth {depth}{', slow part' if part else ''}",
-          _of_patterns(one, sizes))
-         for one, (_, depth, part) in zip(made, wanted, strict=True)],
-    )  # fmt: skip
+        [
+            (
+                one,
+                f"patterns, depth {depth}{', slow part' if part else ''}",
+                _of_patterns(one, sizes),
+            )
+            for one, (_, depth, part) in zip(made, wanted, strict=True)
+        ],
+    )
     runs = dict(zip(wanted, found, strict=True))
     shares = {key: random_reads(one) for key, one in runs.items()}
     latencies = {
-        key: {kind: 100 * value for kind, value in
-              patterns.ratios(_kinds(one, "latency"), "RR").items()}
+        key: {
+            kind: 100 * value
+            for kind, value in patterns.ratios(_kinds(one, "latency"), "RR").items()
+        }
         for key, one in runs.items()
-    }  # fmt: skip
+    }
     mean = {
-        (depth, part): {kind: sum(latencies[letter, depth, part][kind] for letter in BASIC) / 3
-                        for kind in ("SW", "RW", "SR")}
+        (depth, part): {
+            kind: sum(latencies[letter, depth, part][kind] for letter in BASIC) / 3
+            for kind in ("SW", "RW", "SR")
+        }
         for depth, part in {(depth, part) for _, depth, part in wanted}
-    }  # fmt: skip
+    }
     rows = [
-        Row(f"rate of random reads over random writes, {letter}, depth {depth}"
-            f"{', slow part' if part else ''}", shares[letter, depth, part], "%",
-            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "") else None)
+        Row(
+            f"rate of random reads over random writes, {letter}, depth {depth}"
+            f"{', slow part' if part else ''}",
+            shares[letter, depth, part],
+            "%",
+            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "") else None,
+        )
         for letter, depth, part in wanted
     ] + [
-        Row(f"latency of {kind} over random reads, depth {depth}{', slow part' if part else ''}",
-            value, "%", PUBLISHED("5.2", f"latency of {kind}") if depth == DEPTH else None)
+        Row(
+            f"latency of {kind} over random reads, depth {depth}{', slow part' if part else ''}",
+            value,
+            "%",
+            PUBLISHED("5.2", f"latency of {kind}") if depth == DEPTH else None,
+        )
         for (depth, part), told in sorted(mean.items())
         for kind, value in told.items()
         if depth in (1, DEPTH)
-    ]  # fmt: skip
+    ]
     sectors = ", ".join(str(size // 512) for size in sizes)
     return Figure(
         id="5.2",
@@ -127,9 +158,20 @@ def worst_kind(setup: Setup) -> Figure:
         rows=rows,
         claims=_patterns_claims(shares, mean),
         plots=[
-            Plot("Random reads over random writes", "Rate, by requests under way.",
-                 lines({letter: {str(depth): shares[letter, depth, ""] for depth in depths}
-                        for letter in BASIC}, COLOURS, "outstanding", "%", category=True))
+            Plot(
+                "Random reads over random writes",
+                "Rate, by requests under way.",
+                lines(
+                    {
+                        letter: {str(depth): shares[letter, depth, ""] for depth in depths}
+                        for letter in BASIC
+                    },
+                    COLOURS,
+                    "outstanding",
+                    "%",
+                    category=True,
+                ),
+            )
         ],
         explanation=[
             "Random reads are worst as long as few requests are under way: a read waits for its "
@@ -141,10 +183,11 @@ def worst_kind(setup: Setup) -> Figure:
         ],
         data={
             "rate_percent": {", ".join(map(str, key)): value for key, value in shares.items()},
-            "latency_percent": {f"{depth} {part}".strip(): told
-                                for (depth, part), told in mean.items()},
+            "latency_percent": {
+                f"{depth} {part}".strip(): told for (depth, part), told in mean.items()
+            },
         },
-    )  # fmt: skip
+    )
 
 
 def setup_at_full(setup: Setup) -> Setup:
@@ -158,34 +201,43 @@ def _patterns_claims(
 ) -> list[Claim]:
     def worst(depth: int, part: str) -> tuple[bool, str]:
         of = {letter: shares[letter, depth, part] for letter in BASIC}
-        return (max(of.values()) < MOST_RATE,
-                ", ".join(f"{letter} {value:.1f} %" for letter, value in of.items()))  # fmt: skip
+        return (
+            max(of.values()) < MOST_RATE,
+            ", ".join(f"{letter} {value:.1f} %" for letter, value in of.items()),
+        )
 
     def shorter(depth: int, part: str) -> tuple[bool, str]:
         of = mean[depth, part]
-        return (max(of.values()) < MOST_LATENCY,
-                ", ".join(f"{kind} {value:.1f} %" for kind, value in of.items()))  # fmt: skip
+        return (
+            max(of.values()) < MOST_LATENCY,
+            ", ".join(f"{kind} {value:.1f} %" for kind, value in of.items()),
+        )
 
     few = (
         "the flash of the presets reads in 60 us, and four requests find their dies free, while "
         "writes are bound by programs; the slow part of table 2.1 has it"
     )
     return [
-        Claim("R1: random reads reach less than 70 % of random writes, one request under way",
-              *worst(1, "")),
+        Claim(
+            "R1: random reads reach less than 70 % of random writes, one request under way",
+            *worst(1, ""),
+        ),
         Claim("R1: likewise with four", *worst(DEPTH, ""), because=few),
         Claim("R1: likewise with four, of the slow part of table 2.1", *worst(DEPTH, "slow")),
-        Claim("R2: all others take less than 60 % of the time of random reads, one under way",
-              *shorter(1, "")),
+        Claim(
+            "R2: all others take less than 60 % of the time of random reads, one under way",
+            *shorter(1, ""),
+        ),
         Claim("R2: likewise with four, of the slow part of table 2.1", *shorter(DEPTH, "slow")),
-    ]  # fmt: skip
+    ]
 
 
 def aged_reads(setup: Setup) -> Figure:
     """Figure 5.3."""
     ratio, ahead = (_aged_over_pristine(setup, more) for more in (AS_THEY_ARE, AHEAD))
-    told, told_ahead = ({letter: one[letter][aged.TOLD] for letter in BASIC}
-                        for one in (ratio, ahead))  # fmt: skip
+    told, told_ahead = (
+        {letter: one[letter][aged.TOLD] for letter in BASIC} for one in (ratio, ahead)
+    )
     return Figure(
         id="5.3",
         title="Figure 5.3: reads of pristine and of aged drives",
@@ -195,34 +247,53 @@ def aged_reads(setup: Setup) -> Figure:
             f"at random with as many pages as it has; {DEPTH} under way. The map in memory, "
             f"{FEW} blocks on a die."
         ),
-        rows=[Row(f"aged over pristine at 4 KiB, {letter}{words}", value, "times",
-                  PUBLISHED("5.3", "aged over pristine"))
-              for words, values in (("", told), (WHERE_AHEAD, told_ahead))
-              for letter, value in values.items()],
+        rows=[
+            Row(
+                f"aged over pristine at 4 KiB, {letter}{words}",
+                value,
+                "times",
+                PUBLISHED("5.3", "aged over pristine"),
+            )
+            for words, values in (("", told), (WHERE_AHEAD, told_ahead))
+            for letter, value in values.items()
+        ],
         claims=[
-            Claim("R3: aged drives take 1.6 to 3 times as long", all(1.6 <= value <= 3
-                  for value in told.values()), _each(told), because=NO_PHYSICAL),
-            Claim(f"R3: conflicts alone give no more than {CONFLICTS} times",
-                  all(value <= CONFLICTS for value in told.values()), _each(told)),
-            Claim(f"R3, why: it is more than conflicts give{WHERE_AHEAD}",
-                  all(value > CONFLICTS for value in told_ahead.values()), _each(told_ahead)),
+            Claim(
+                "R3: aged drives take 1.6 to 3 times as long",
+                all(1.6 <= value <= 3 for value in told.values()),
+                _each(told),
+                because=NO_PHYSICAL,
+            ),
+            Claim(
+                f"R3: conflicts alone give no more than {CONFLICTS} times",
+                all(value <= CONFLICTS for value in told.values()),
+                _each(told),
+            ),
+            Claim(
+                f"R3, why: it is more than conflicts give{WHERE_AHEAD}",
+                all(value > CONFLICTS for value in told_ahead.values()),
+                _each(told_ahead),
+            ),
         ],
         data={"ratio": ratio, "ratio_ahead": ahead},
-    )  # fmt: skip
+    )
 
 
 def _aged_over_pristine(setup: Setup, more: Mapping[str, Value]) -> dict[str, dict[int, float]]:
     """Mean response time of reads of aged drives over that of pristine ones, by drive and size."""
-    made = [drive(letter, setup, more={"ftl.mapping": "page", **more}, blocks=FEW)
-            for letter in BASIC]  # fmt: skip
+    made = [
+        drive(letter, setup, more={"ftl.mapping": "page", **more}, blocks=FEW) for letter in BASIC
+    ]
     found = carried_out(
         setup, [(one, "aged" + WHERE_AHEAD * bool(more), _of_aged(one)) for one in made]
     )
     return {
-        one.letter: {size: _mean_us(runs, "aged", size) / _mean_us(runs, "pristine", size)
-                     for size in _aged_sizes(setup)}
+        one.letter: {
+            size: _mean_us(runs, "aged", size) / _mean_us(runs, "pristine", size)
+            for size in _aged_sizes(setup)
+        }
         for one, runs in zip(made, found, strict=True)
-    }  # fmt: skip
+    }
 
 
 def _of_aged(one: Drive) -> dict[str, Trial]:
@@ -241,8 +312,9 @@ def _mean_us(runs: Mapping[str, Measured], state: str, size: int) -> float:
 def layouts(setup: Setup) -> Figure:
     """Figures 5.4 and 5.5."""
     figures, ahead = (_by_layout(setup, more) for more in (AS_THEY_ARE, AHEAD))
-    ratio, ratio_ahead = ({letter: one["mean_ratio"] for letter, one in of.items()}
-                          for of in (figures, ahead))  # fmt: skip
+    ratio, ratio_ahead = (
+        {letter: one["mean_ratio"] for letter, one in of.items()} for of in (figures, ahead)
+    )
     return Figure(
         id="5.5",
         title="Figures 5.4 and 5.5: reads by how data was written",
@@ -252,18 +324,33 @@ def layouts(setup: Setup) -> Figure:
             "each once at random; then sequential reads of 4 to 32 KiB. "
             f"{DEPTH} under way, {FEW} blocks on a die."
         ),
-        rows=[Row(f"rate of sequentially over randomly written, {letter}{words}", value, "times",
-                  PUBLISHED("5.5", "sequentially over randomly written"))
-              for words, values in (("", ratio), (WHERE_AHEAD, ratio_ahead))
-              for letter, value in values.items()],
+        rows=[
+            Row(
+                f"rate of sequentially over randomly written, {letter}{words}",
+                value,
+                "times",
+                PUBLISHED("5.5", "sequentially over randomly written"),
+            )
+            for words, values in (("", ratio), (WHERE_AHEAD, ratio_ahead))
+            for letter, value in values.items()
+        ],
         claims=[
-            Claim("R4: what was written in sequence is read 2 to 3 times as fast",
-                  all(2 <= value <= 3 for value in ratio.values()), _each(ratio),
-                  because=NO_PHYSICAL),
-            Claim(f"R4: conflicts alone give no more than {CONFLICTS} times",
-                  all(value <= CONFLICTS for value in ratio.values()), _each(ratio)),
-            Claim(f"R4, why: it is more than conflicts give{WHERE_AHEAD}",
-                  all(value > CONFLICTS for value in ratio_ahead.values()), _each(ratio_ahead)),
+            Claim(
+                "R4: what was written in sequence is read 2 to 3 times as fast",
+                all(2 <= value <= 3 for value in ratio.values()),
+                _each(ratio),
+                because=NO_PHYSICAL,
+            ),
+            Claim(
+                f"R4: conflicts alone give no more than {CONFLICTS} times",
+                all(value <= CONFLICTS for value in ratio.values()),
+                _each(ratio),
+            ),
+            Claim(
+                f"R4, why: it is more than conflicts give{WHERE_AHEAD}",
+                all(value > CONFLICTS for value in ratio_ahead.values()),
+                _each(ratio_ahead),
+            ),
         ],
         explanation=[
             "210 us against 80 us are the minima of the text, 2.6 times; 2.3 times is the caption "
@@ -272,7 +359,7 @@ def layouts(setup: Setup) -> Figure:
         ],
         data={letter: dict(one) for letter, one in figures.items()}
         | {f"{letter}, ahead": dict(one) for letter, one in ahead.items()},
-    )  # fmt: skip
+    )
 
 
 def _by_layout(setup: Setup, more: Mapping[str, Value]) -> dict[str, Mapping[str, float]]:

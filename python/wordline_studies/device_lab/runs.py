@@ -122,8 +122,9 @@ def measured(run: Run, trial: Trial) -> Measured:
     phases: dict[str, Any] = {}
     if trial.phases:
         rows = run.table("requests").sort("index")
-        phases = {one.name: of_phase(rows.slice(one.first, one.last - one.first))
-                  for one in trial.phases}  # fmt: skip
+        phases = {
+            one.name: of_phase(rows.slice(one.first, one.last - one.first)) for one in trial.phases
+        }
     series: dict[str, Any] = {}
     if trial.series:
         table = run.table("series")

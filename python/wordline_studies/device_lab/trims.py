@@ -18,8 +18,7 @@ WRITTEN = 0.3
 has been trimmed."""
 TAIL = 2 / 3
 """Of these writes, before what is measured: by then what was spare is written in every case."""
-KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c",
-         "none": "#c0392b"}  # fmt: skip
+KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c", "none": "#c0392b"}
 ERASING, INVALIDATING = "LZ", "AC"
 SIZES = (4096, 2**20, 2**24, 2**27, 2**29, LONGEST)
 TRIM_BLOCKS = 64
@@ -28,8 +27,9 @@ TRIM_BLOCKS = 64
 def gains(setup: Setup) -> Figure:
     """Figures 5.11 and 5.12."""
     letters = "Z" if setup.quick else "CZ"
-    made = [drive(letter, setup, more={"ftl.mapping": "page"}, blocks=TRIM_BLOCKS)
-            for letter in letters]  # fmt: skip
+    made = [
+        drive(letter, setup, more={"ftl.mapping": "page"}, blocks=TRIM_BLOCKS) for letter in letters
+    ]
     found = carried_out(setup, [(one, "TRIM", _of_gains(one)) for one in made])
     us = {
         one.letter: {kind: runs[kind].phases["writes"]["mean_us"] for kind in KINDS}
@@ -48,29 +48,51 @@ def gains(setup: Setup) -> Figure:
             f"which the last third is measured. {DEPTH} under way, "
             f"{TRIM_BLOCKS} blocks on a die, the map in memory."
         ),
-        rows=[Row(f"latency after RND-TRIM over SEQ-TRIM, {letter}", value, "times",
-                  PUBLISHED("5.12", "random over ascending TRIM"))
-              for letter, value in ratio.items()],
-        claims=[
-            Claim("T1: after SEQ-TRIM a drive is as one never written, within 5 %",
-                  max(seq.values()) < 0.05, _percent(seq)),
-            Claim("T1: RND-TRIM has no effect, within 2 %", max(rnd.values()) < 0.02,
-                  _percent(rnd)),
-            Claim("T1: writes after RND-TRIM take twice as long at least as after SEQ-TRIM",
-                  all(value >= 2 for value in ratio.values()), _times(ratio)),
-            Claim("T1: three times as long", holds=False, detail=_times(ratio),
-                  only_told="how much was written is not published: the more, the longer writes "
-                  "are collected for; here it is the writes after all spare blocks are used"),
+        rows=[
+            Row(
+                f"latency after RND-TRIM over SEQ-TRIM, {letter}",
+                value,
+                "times",
+                PUBLISHED("5.12", "random over ascending TRIM"),
+            )
+            for letter, value in ratio.items()
         ],
-        plots=[Plot("Random writes", "Mean response time by what was trimmed before.",
-                    bars({f"SSD-{letter}": one for letter, one in us.items()}, KINDS, "µs"))],
+        claims=[
+            Claim(
+                "T1: after SEQ-TRIM a drive is as one never written, within 5 %",
+                max(seq.values()) < 0.05,
+                _percent(seq),
+            ),
+            Claim(
+                "T1: RND-TRIM has no effect, within 2 %", max(rnd.values()) < 0.02, _percent(rnd)
+            ),
+            Claim(
+                "T1: writes after RND-TRIM take twice as long at least as after SEQ-TRIM",
+                all(value >= 2 for value in ratio.values()),
+                _times(ratio),
+            ),
+            Claim(
+                "T1: three times as long",
+                holds=False,
+                detail=_times(ratio),
+                only_told="how much was written is not published: the more, the longer writes "
+                "are collected for; here it is the writes after all spare blocks are used",
+            ),
+        ],
+        plots=[
+            Plot(
+                "Random writes",
+                "Mean response time by what was trimmed before.",
+                bars({f"SSD-{letter}": one for letter, one in us.items()}, KINDS, "µs"),
+            )
+        ],
         explanation=[
             "Firmware here frees units of an erase block along one ascending run of TRIMs "
             "(ftl.trim.frees). The finding is the text's, the mechanism ours: firmware that "
             "remembers TRIMs in any order frees everything in either.",
         ],
         data={"mean_us": us},
-    )  # fmt: skip
+    )
 
 
 def _of_gains(one: Drive) -> Mapping[str, Trial]:
@@ -108,14 +130,19 @@ def costs(setup: Setup) -> Figure:
     made = {letter: drive(letter, setup) for letter in ERASING + INVALIDATING}
     wanted = [(one, "one TRIM", _of_costs()) for one in made.values()]
     found = dict(zip(made, carried_out(setup, wanted), strict=True))
-    us = {letter: {size: runs[str(size)].phases["trim"]["mean_us"] for size in SIZES}
-          for letter, runs in found.items()}  # fmt: skip
+    us = {
+        letter: {size: runs[str(size)].phases["trim"]["mean_us"] for size in SIZES}
+        for letter, runs in found.items()
+    }
     write_us = {letter: found[letter]["write"].phases["write"]["mean_us"] for letter in made}
     erased = {letter: _closed_form(made[letter], found[letter], us[letter]) for letter in ERASING}
-    pages = {letter: {size: _map_pages(found[letter][str(size)]) for size in SIZES}
-             for letter in INVALIDATING}  # fmt: skip
-    due = {letter: {size: map_pages(made[letter], size) for size in SIZES}
-           for letter in INVALIDATING}  # fmt: skip
+    pages = {
+        letter: {size: _map_pages(found[letter][str(size)]) for size in SIZES}
+        for letter in INVALIDATING
+    }
+    due = {
+        letter: {size: map_pages(made[letter], size) for size in SIZES} for letter in INVALIDATING
+    }
     longest = {letter: us[letter][LONGEST] / write_us[letter] for letter in INVALIDATING}
     return Figure(
         id="5.13",
@@ -125,46 +152,78 @@ def costs(setup: Setup) -> Figure:
             "One TRIM on a filled drive from its start, up to the 64 ranges of 65,535 sectors of "
             f"an ATA command (2 GiB less 32 KiB); {BLOCKS} blocks on a die."
         ),
-        rows=[Row(f"2 GiB, {letter}", us[letter][LONGEST] / 1000, "ms",
-                  PUBLISHED("5.13", f"2 GiB, {letter}")) for letter in ERASING]
-        + [Row(f"2 GiB in writes of 4 KiB, {letter}", longest[letter], "times",
-               PUBLISHED("5.14", "the longest, in writes of 4 KiB"))
-           for letter in INVALIDATING],
+        rows=[
+            Row(
+                f"2 GiB, {letter}",
+                us[letter][LONGEST] / 1000,
+                "ms",
+                PUBLISHED("5.13", f"2 GiB, {letter}"),
+            )
+            for letter in ERASING
+        ]
+        + [
+            Row(
+                f"2 GiB in writes of 4 KiB, {letter}",
+                longest[letter],
+                "times",
+                PUBLISHED("5.14", "the longest, in writes of 4 KiB"),
+            )
+            for letter in INVALIDATING
+        ],
         claims=[
-            Claim("T2: an E-TRIM takes as long as the blocks of the busiest die take to be erased",
-                  all(erased[letter][0] for letter in ERASING),
-                  "; ".join(f"{letter} {erased[letter][1]}" for letter in ERASING)),
-            Claim("T2: 754 and 550 ms", holds=False,
-                  detail=", ".join(f"{letter} {units.duration(us[letter][LONGEST])}"
-                                   for letter in ERASING),
-                  only_told="how many blocks are erased at once is not published: with 1 MiB and "
-                  "2.5 ms a block it would be 6.8 and 9.3; here every die erases one"),
-            Claim("T3: an I-TRIM reads and writes each map page that it touches once",
-                  pages == due,
-                  "; ".join(f"{letter} {list(one.values())}" for letter, one in pages.items())),
-            Claim("T3: it takes longer than a write of 4 KiB, by 6 times at least where it "
-                  "touches the map", all(us[letter][2**24] > 6 * write_us[letter]
-                                         for letter in INVALIDATING),
-                  ", ".join(f"{letter} {units.figures(us[letter][2**24] / write_us[letter])} to "
-                            f"{units.figures(longest[letter])}" for letter in INVALIDATING)),
+            Claim(
+                "T2: an E-TRIM takes as long as the blocks of the busiest die take to be erased",
+                all(erased[letter][0] for letter in ERASING),
+                "; ".join(f"{letter} {erased[letter][1]}" for letter in ERASING),
+            ),
+            Claim(
+                "T2: 754 and 550 ms",
+                holds=False,
+                detail=", ".join(
+                    f"{letter} {units.duration(us[letter][LONGEST])}" for letter in ERASING
+                ),
+                only_told="how many blocks are erased at once is not published: with 1 MiB and "
+                "2.5 ms a block it would be 6.8 and 9.3; here every die erases one",
+            ),
+            Claim(
+                "T3: an I-TRIM reads and writes each map page that it touches once",
+                pages == due,
+                "; ".join(f"{letter} {list(one.values())}" for letter, one in pages.items()),
+            ),
+            Claim(
+                "T3: it takes longer than a write of 4 KiB, by 6 times at least where it "
+                "touches the map",
+                all(us[letter][2**24] > 6 * write_us[letter] for letter in INVALIDATING),
+                ", ".join(
+                    f"{letter} {units.figures(us[letter][2**24] / write_us[letter])} to "
+                    f"{units.figures(longest[letter])}"
+                    for letter in INVALIDATING
+                ),
+            ),
         ],
         explanation=[
             "Times in units of a write are larger than printed because a write of 4 KiB here is "
             "acknowledged by memory within some 11 us, where the text's took 65 us.",
         ],
         data={"us": us, "write_us": write_us, "map_pages": pages},
-    )  # fmt: skip
+    )
 
 
 def _of_costs() -> Mapping[str, Trial]:
     found = {
-        str(size): Trial(FILLED, depth=1, trace=lambda size=size: [line("trim", 0, size)],
-                         phases=(Phase("trim", 0, 1),))
+        str(size): Trial(
+            FILLED,
+            depth=1,
+            trace=lambda size=size: [line("trim", 0, size)],
+            phases=(Phase("trim", 0, 1),),
+        )
         for size in SIZES
-    }  # fmt: skip
+    }
     writes = [line("write", place * 4096, 4096) for place in range(200)]
-    return {**found, "write": Trial(FILLED, depth=1, trace=lambda: writes,
-                                    phases=(Phase("write", 0, 200),))}  # fmt: skip
+    return {
+        **found,
+        "write": Trial(FILLED, depth=1, trace=lambda: writes, phases=(Phase("write", 0, 200),)),
+    }
 
 
 def unit_bytes(one: Drive) -> int:
@@ -186,9 +245,9 @@ def _map_pages(found: Measured) -> tuple[int, int] | int:
     return read if read == programmed else (read, programmed)
 
 
-def _closed_form(one: Drive, found: Mapping[str, Measured], us: Mapping[int, float]) -> tuple[
-    bool, str
-]:  # fmt: skip
+def _closed_form(
+    one: Drive, found: Mapping[str, Measured], us: Mapping[int, float]
+) -> tuple[bool, str]:
     """Whether times are those of the blocks erased on the busiest die, within 1 % of an erase a
     block for the command on the bus and the answer."""
     erase_us = one.bench.config["nand"]["timing"]["erase_ns"] / 1000

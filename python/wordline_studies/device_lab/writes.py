@@ -50,12 +50,14 @@ def mixes(setup: Setup) -> Figure:
     for one, runs in zip(made, ssds, strict=True):
         means[one.letter] = {
             mix: disks[f"{mix}, {DISK}"].summary["latency"]["all"]["mean_us"]
-            / runs[f"{mix}, fresh"].summary["latency"]["all"]["mean_us"] for mix in MIXES
-        }  # fmt: skip
+            / runs[f"{mix}, fresh"].summary["latency"]["all"]["mean_us"]
+            for mix in MIXES
+        }
         worst[one.letter] = {
             mix: runs[f"{mix}, used"].summary["latency"]["all"]["max_us"]
-            / disks[f"{mix}, {FAST_DISK}"].summary["latency"]["all"]["max_us"] for mix in MIXES
-        }  # fmt: skip
+            / disks[f"{mix}, {FAST_DISK}"].summary["latency"]["all"]["max_us"]
+            for mix in MIXES
+        }
     shorter = [value for one in means.values() for value in one.values()]
     longest = [max(one.values()) for one in worst.values()]
     typical = sum(sum(one.values()) for one in worst.values()) / len(worst) / len(MIXES)
@@ -71,29 +73,50 @@ def mixes(setup: Setup) -> Figure:
             "those of Intel's access patterns of Iometer."
         ),
         rows=[
-            Row("mean of the disk over that of a drive, least", min(shorter), "times",
-                PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive")),
-            Row("the same, most", max(shorter), "times",
-                PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive")),
-            Row("worst case over that of the disk, mean of drives and mixes", typical, "times",
-                PUBLISHED("5.8", "worst case over that of a disk of 10,000 rpm")),
+            Row(
+                "mean of the disk over that of a drive, least",
+                min(shorter),
+                "times",
+                PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
+            ),
+            Row(
+                "the same, most",
+                max(shorter),
+                "times",
+                PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
+            ),
+            Row(
+                "worst case over that of the disk, mean of drives and mixes",
+                typical,
+                "times",
+                PUBLISHED("5.8", "worst case over that of a disk of 10,000 rpm"),
+            ),
         ],
         claims=[
-            Claim("W1: averages are at least twice as short as those of the disk, over 100 times "
-                  "somewhere", min(shorter) >= 2 and max(shorter) > 100,
-                  f"{units.figures(min(shorter))} to {units.figures(max(shorter))} times"),
-            Claim("W2: worst cases are longer than those of a fast disk, on every drive in some "
-                  "mix", min(longest) > 1,
-                  ", ".join(f"{letter} {units.figures(max(one.values()))}"
-                            for letter, one in worst.items())),
-            Claim("W2: 5 to 30 times on average", 5 <= typical <= 30,
-                  f"{units.figures(typical)} times",
-                  only_told="a worst case is that of a collection, and of the batch of the buffer "
-                  "that waits for it: blocks and batches are assumed"),
+            Claim(
+                "W1: averages are at least twice as short as those of the disk, over 100 times "
+                "somewhere",
+                min(shorter) >= 2 and max(shorter) > 100,
+                f"{units.figures(min(shorter))} to {units.figures(max(shorter))} times",
+            ),
+            Claim(
+                "W2: worst cases are longer than those of a fast disk, on every drive in some mix",
+                min(longest) > 1,
+                ", ".join(
+                    f"{letter} {units.figures(max(one.values()))}" for letter, one in worst.items()
+                ),
+            ),
+            Claim(
+                "W2: 5 to 30 times on average",
+                5 <= typical <= 30,
+                f"{units.figures(typical)} times",
+                only_told="a worst case is that of a collection, and of the batch of the buffer "
+                "that waits for it: blocks and batches are assumed",
+            ),
         ],
         explanation=["P is not run: it is X here."],
         data={"mean_times": means, "worst_times": worst},
-    )  # fmt: skip
+    )
 
 
 def _of_mixes(one: Drive) -> Mapping[str, Trial]:
@@ -122,22 +145,31 @@ def cliffs(setup: Setup) -> Figure:
     }
     if not setup.quick:
         made["C"] = drive("C", setup, more=AT_THRESHOLD, blocks=BLOCKS // 2)
-    found = carried_out(setup, [(one, f"cliff of {name}", _of_cliff(one))
-                                for name, one in made.items()])  # fmt: skip
-    told = {name: levels(runs["random"].series)
-            for name, runs in zip(made, found, strict=True)}  # fmt: skip
-    even = {name: evenness(runs["sequential"].series)
-            for name, runs in zip(made, found, strict=True)}  # fmt: skip
+    found = carried_out(
+        setup, [(one, f"cliff of {name}", _of_cliff(one)) for name, one in made.items()]
+    )
+    told = {name: levels(runs["random"].series) for name, runs in zip(made, found, strict=True)}
+    even = {
+        name: evenness(runs["sequential"].series) for name, runs in zip(made, found, strict=True)
+    }
     fitted = told["L, flash twice the link"]
     rows = [
-        Row(f"rate before over after, {name}", one["rate"], "times",
-            PUBLISHED("5.9", "rate before over after"))
+        Row(
+            f"rate before over after, {name}",
+            one["rate"],
+            "times",
+            PUBLISHED("5.9", "rate before over after"),
+        )
         for name, one in told.items()
     ] + [
-        Row(f"worst case of an interval, after over before, {name}", one["worst"], "times",
-            PUBLISHED("5.9", "worst case after over before"))
+        Row(
+            f"worst case of an interval, after over before, {name}",
+            one["worst"],
+            "times",
+            PUBLISHED("5.9", "worst case after over before"),
+        )
         for name, one in told.items()
-    ]  # fmt: skip
+    ]
     return Figure(
         id="5.9",
         title="Figure 5.9: the write cliff",
@@ -150,26 +182,44 @@ def cliffs(setup: Setup) -> Figure:
         ),
         rows=rows,
         claims=[
-            Claim("W3: once it begins, the rate falls to less than half, and stays there",
-                  all(one["rate"] > 2 and one["stays"] < 1.25 for one in told.values()),
-                  ", ".join(f"{name} {units.figures(one['rate'])} times"
-                            for name, one in told.items())),
-            Claim("W3: to a third, within 25 %, of L whose flash takes twice what its link brings",
-                  2.25 <= fitted["rate"] <= 3.75, f"{units.figures(fitted['rate'])} times "
-                  "(fitted: the rate before is that of the link, 3 Gbit/s)"),
-            Claim("W3: worst cases of an interval are 8 times longer at least",
-                  all(one["worst"] >= 8 for one in told.values()),
-                  ", ".join(f"{name} {units.figures(one['worst'])}" for name, one in told.items())),
-            Claim("W3: worst cases 11 times longer", holds=False,
-                  detail=f"L {units.figures(told['L']['worst'])}",
-                  only_told="how long a collection holds a die is set by the block, which is "
-                  "assumed, and the batch of the buffer that waits for it"),
-            Claim("W4: sequential writes keep their rate within 5 %",
-                  all(abs(value - 1) < 0.05 for value in even.values()),
-                  ", ".join(f"{name} {100 * (value - 1):+.2f} %" for name, value in even.items())),
+            Claim(
+                "W3: once it begins, the rate falls to less than half, and stays there",
+                all(one["rate"] > 2 and one["stays"] < 1.25 for one in told.values()),
+                ", ".join(
+                    f"{name} {units.figures(one['rate'])} times" for name, one in told.items()
+                ),
+            ),
+            Claim(
+                "W3: to a third, within 25 %, of L whose flash takes twice what its link brings",
+                2.25 <= fitted["rate"] <= 3.75,
+                f"{units.figures(fitted['rate'])} times "
+                "(fitted: the rate before is that of the link, 3 Gbit/s)",
+            ),
+            Claim(
+                "W3: worst cases of an interval are 8 times longer at least",
+                all(one["worst"] >= 8 for one in told.values()),
+                ", ".join(f"{name} {units.figures(one['worst'])}" for name, one in told.items()),
+            ),
+            Claim(
+                "W3: worst cases 11 times longer",
+                holds=False,
+                detail=f"L {units.figures(told['L']['worst'])}",
+                only_told="how long a collection holds a die is set by the block, which is "
+                "assumed, and the batch of the buffer that waits for it",
+            ),
+            Claim(
+                "W4: sequential writes keep their rate within 5 %",
+                all(abs(value - 1) < 0.05 for value in even.values()),
+                ", ".join(f"{name} {100 * (value - 1):+.2f} %" for name, value in even.items()),
+            ),
         ],
-        plots=_plots({name: runs["random"].series for name, runs in zip(made, found, strict=True)
-                      if name in COLOURS}),
+        plots=_plots(
+            {
+                name: runs["random"].series
+                for name, runs in zip(made, found, strict=True)
+                if name in COLOURS
+            }
+        ),
         explanation=[
             "At a constant number of requests under way the mean grows as the rate falls: 3 times "
             "are of rate and mean, 11 of the worst case.",
@@ -179,7 +229,7 @@ def cliffs(setup: Setup) -> Figure:
             "not published.",
         ],
         data={"levels": told, "sequential_ratio": even},
-    )  # fmt: skip
+    )
 
 
 def _of_cliff(one: Drive) -> Mapping[str, Trial]:
@@ -208,17 +258,22 @@ def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
     third, last = half[: len(half) // 2], half[len(half) // 2 :]
     after = sum(half) / len(half)
     before_s = begin.at_s or 0.0
-    before = [us for end, us in zip(wide["end_s"], longest, strict=False)
-              if end - series["start_s"][0] <= before_s] or [begin.worst_before_us]  # fmt: skip
+    before = [
+        us
+        for end, us in zip(wide["end_s"], longest, strict=False)
+        if end - series["start_s"][0] <= before_s
+    ] or [begin.worst_before_us]
     return {
         "before_mb_per_s": begin.before_mb_per_s,
         "after_mb_per_s": after,
         "rate": begin.before_mb_per_s / after,
         "worst": _middle(rest) / _middle(before),
-        "stays": max(sum(last) / len(last) * len(third) / sum(third),
-                     sum(third) / len(third) * len(last) / sum(last)),
+        "stays": max(
+            sum(last) / len(last) * len(third) / sum(third),
+            sum(third) / len(third) * len(last) / sum(last),
+        ),
         "at_s": before_s,
-    }  # fmt: skip
+    }
 
 
 def evenness(series: Mapping[str, Sequence[Any]]) -> float:
@@ -226,16 +281,22 @@ def evenness(series: Mapping[str, Sequence[Any]]) -> float:
     begin = cliff(series)
     if begin.at_s is None:
         return 1.0
-    after = [(size, end - start) for size, start, end in
-             zip(series["write_bytes"], series["start_s"], series["end_s"], strict=True)
-             if start - series["start_s"][0] >= begin.at_s][:-1]  # fmt: skip
+    after = [
+        (size, end - start)
+        for size, start, end in zip(
+            series["write_bytes"], series["start_s"], series["end_s"], strict=True
+        )
+        if start - series["start_s"][0] >= begin.at_s
+    ][:-1]
     rate = sum(size for size, _ in after) / 1e6 / sum(width for _, width in after)
     return rate / begin.before_mb_per_s
 
 
 def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
-    wide = {name: intervals(one, (one["end_s"][-1] - one["start_s"][0]) / 100)
-            for name, one in series.items()}  # fmt: skip
+    wide = {
+        name: intervals(one, (one["end_s"][-1] - one["start_s"][0]) / 100)
+        for name, one in series.items()
+    }
     rate = plotted(
         [drawn(name, COLOURS[name], one["end_s"], one["mb_per_s"]) for name, one in wide.items()],
         height=320,
@@ -248,8 +309,10 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
         xaxis={"title": {"text": "s"}},
         yaxis=decades("response time", [us for one in wide.values() for us in one["max_us"] if us]),
     )
-    return [Plot("Random writes", "Rate in time.", rate),
-            Plot("Longest response time", "Of each interval.", worst)]  # fmt: skip
+    return [
+        Plot("Random writes", "Rate in time.", rate),
+        Plot("Longest response time", "Of each interval.", worst),
+    ]
 
 
 def buffers(setup: Setup) -> Figure:
@@ -265,8 +328,11 @@ def buffers(setup: Setup) -> Figure:
         / runs["after, FUA"].phases["writes"]["max_us"]
         for letter, runs in told.items()
     }
-    port_ms = made[0].bench.config["buffer"]["flush"]["batches"]["batch_kib"] * 1.024 / (
-        made[0].bench.config["buffer"]["mb_per_s"])  # fmt: skip
+    port_ms = (
+        made[0].bench.config["buffer"]["flush"]["batches"]["batch_kib"]
+        * 1.024
+        / (made[0].bench.config["buffer"]["mb_per_s"])
+    )
     return Figure(
         id="5.10",
         title="Figure 5.10: the buffer before and after the cliff",
@@ -276,31 +342,61 @@ def buffers(setup: Setup) -> Figure:
             f"rate that flash takes, before collections begin; after: on the cliff, {DEPTH} under "
             f"way. Maps in memory, {MIXED_BLOCKS} blocks on a die."
         ),
-        rows=[Row(f"worst case with over without, after the cliff, {letter}", value, "times",
-                  PUBLISHED("5.10", f"worst case with over without, {letter}"))
-              for letter, value in after.items()]
-        + [Row(f"after the cliff, pages leaving one by one, {letter}", value, "times")
-           for letter, value in single.items()]
-        + [Row(f"worst case with over without, before the cliff, {letter}", value, "times")
-           for letter, value in before.items()]
-        + [Row(f"mean with over without, before the cliff, {letter}", value, "times")
-           for letter, value in mean.items()],
+        rows=[
+            Row(
+                f"worst case with over without, after the cliff, {letter}",
+                value,
+                "times",
+                PUBLISHED("5.10", f"worst case with over without, {letter}"),
+            )
+            for letter, value in after.items()
+        ]
+        + [
+            Row(f"after the cliff, pages leaving one by one, {letter}", value, "times")
+            for letter, value in single.items()
+        ]
+        + [
+            Row(f"worst case with over without, before the cliff, {letter}", value, "times")
+            for letter, value in before.items()
+        ]
+        + [
+            Row(f"mean with over without, before the cliff, {letter}", value, "times")
+            for letter, value in mean.items()
+        ],
         claims=[
-            Claim("W5: before the cliff the buffer hides writes: they take less than half of "
-                  "the time on average", max(mean.values()) < 0.5, _each(mean)),
-            Claim("W5: it hides the worst case, too", max(before.values()) < 1, _each(before),
-                  because="the pages of a batch are read from memory at one go, and a write that "
-                  f"comes then waits for the memory's port: {port_ms:.2f} ms for 16 MiB"),
-            Claim("W5: after it the worst case is longer with the buffer",
-                  min(after.values()) > 1, _each(after)),
-            Claim("W5: what makes it longer is that a batch gives its memory back as a whole: with "
-                  "pages that leave one by one it is no longer by a tenth",
-                  max(single.values()) < 1.1, _each(single)),
-            Claim("W5: twice (L) and four times (C)", holds=False, detail=_each(after),
-                  only_told="the size of a batch sets it (16 MiB here, assumed)"),
+            Claim(
+                "W5: before the cliff the buffer hides writes: they take less than half of "
+                "the time on average",
+                max(mean.values()) < 0.5,
+                _each(mean),
+            ),
+            Claim(
+                "W5: it hides the worst case, too",
+                max(before.values()) < 1,
+                _each(before),
+                because="the pages of a batch are read from memory at one go, and a write that "
+                f"comes then waits for the memory's port: {port_ms:.2f} ms for 16 MiB",
+            ),
+            Claim(
+                "W5: after it the worst case is longer with the buffer",
+                min(after.values()) > 1,
+                _each(after),
+            ),
+            Claim(
+                "W5: what makes it longer is that a batch gives its memory back as a whole: with "
+                "pages that leave one by one it is no longer by a tenth",
+                max(single.values()) < 1.1,
+                _each(single),
+            ),
+            Claim(
+                "W5: twice (L) and four times (C)",
+                holds=False,
+                detail=_each(after),
+                only_told="the size of a batch sets it (16 MiB here, assumed)",
+            ),
         ],
         data={"mean": mean, "before": before, "after": after, "one_by_one": single},
-    )  # fmt: skip
+    )
 
 
 def _each(values: Mapping[str, float]) -> str:

@@ -57,13 +57,16 @@ def _figure(
             for name, value in one.items()
         ],
         plots=[
-            Plot(f"Response times over {letter}", "Against the normal scheme.",
-                 sweep(values, curves, COLOURS, letter, "%"))
+            Plot(
+                f"Response times over {letter}",
+                "Against the normal scheme.",
+                sweep(values, curves, COLOURS, letter, "%"),
+            )
         ],
         claims=claims,
         explanation=[more],
         data=mean,
-    )  # fmt: skip
+    )
 
 
 def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
@@ -73,14 +76,21 @@ def _m(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     behind = overall["m = -1"] - overall[best]
     worse = min(overall["m = 2"], overall["m = 4"]) - overall["m = -1"]
     claims = [
-        Claim("X7: m = -1 is best overall, or within a point of the best", behind <= 1,
-              f"{best} is best; m = -1 is {behind:.2f} points behind", only_told=told,
-              because="" if told else "a fast write saves 650 µs, and a read with LDPC costs 100 "
-              "µs more: it pays unless a page is read more than six times for each write, and "
-              "pages that are both read and written here are not; so the lower m, the better"),
-        Claim("X7: m above zero is no better", worse >= -0.05, f"{worse:+.2f} points",
-              only_told=told),
-    ]  # fmt: skip
+        Claim(
+            "X7: m = -1 is best overall, or within a point of the best",
+            behind <= 1,
+            f"{best} is best; m = -1 is {behind:.2f} points behind",
+            only_told=told,
+            because=""
+            if told
+            else "a fast write saves 650 µs, and a read with LDPC costs 100 "
+            "µs more: it pays unless a page is read more than six times for each write, and "
+            "pages that are both read and written here are not; so the lower m, the better",
+        ),
+        Claim(
+            "X7: m above zero is no better", worse >= -0.05, f"{worse:+.2f} points", only_told=told
+        ),
+    ]
     more = "Most loads hardly depend on m: they have few pages that are both read and written."
     return _figure("21", "m", MS, mean, claims, more)
 
@@ -91,11 +101,18 @@ def _n(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     best = min(overall, key=overall.__getitem__)
     behind = overall["n = 3"] - overall[best]
     claims = [
-        Claim("X8: writes are the same or faster as n rises (within half a point)",
-              all(later <= earlier + 0.5 for earlier, later in pairwise(write)),
-              ", ".join(f"{one:+.1f}" for one in write) + " %", only_told=told),
-        Claim("X8: n = 3 is best overall, or within half a point of the best", behind <= 0.5,
-              f"{best} is best; n = 3 is {behind:.2f} points behind", only_told=told),
-    ]  # fmt: skip
+        Claim(
+            "X8: writes are the same or faster as n rises (within half a point)",
+            all(later <= earlier + 0.5 for earlier, later in pairwise(write)),
+            ", ".join(f"{one:+.1f}" for one in write) + " %",
+            only_told=told,
+        ),
+        Claim(
+            "X8: n = 3 is best overall, or within half a point of the best",
+            behind <= 0.5,
+            f"{best} is best; n = 3 is {behind:.2f} points behind",
+            only_told=told,
+        ),
+    ]
     more = "With n = 4 pages are hardly ever written again; with 0 at the first chance."
     return _figure("22", "n", NS, mean, claims, more)

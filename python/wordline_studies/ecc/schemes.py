@@ -45,12 +45,15 @@ def _overlapped(overlap: Mapping[int, float], told: str) -> Claim:
     listed = ", ".join(f"{value:.1f} % of {units.size(page)}" for page, value in overlap.items())
     whole, half = (overlap.get(page, 0.0) for page in (DEVICE.page, DEVICE.page // 2))
     return Claim(
-        "X9: fewer than 10 % of the pages of web_3 are both read and written", whole < 10, listed,
-        because="" if told or not whole >= 10 > half else
-        "it holds of pages of 4 KiB: figure 17 does not say of which, and larger ones hold what "
-        "smaller ones do apart",
+        "X9: fewer than 10 % of the pages of web_3 are both read and written",
+        whole < 10,
+        listed,
+        because=""
+        if told or not whole >= 10 > half
+        else "it holds of pages of 4 KiB: figure 17 does not say of which, and larger ones hold "
+        "what smaller ones do apart",
         only_told=told,
-    )  # fmt: skip
+    )
 
 
 def _latencies(
@@ -87,39 +90,82 @@ def _latencies(
         measured="Mean response times of recordings, against normal writes and BCH. The second "
         "pass meets the filters and the histories that the first has left.",
         rows=[
-            Row("web_3: requests that read", web_3, "%",
-                PUBLISHED("8", "web_3: requests that read")),
-            *(Row(f"web_3: pages of {units.size(page)} that are both read and written", value, "%")
-              for page, value in overlap.items()),
-            *(Row(f"{of.split('_')[0]}, {scheme} against {base}, {turn}", values[place], "%",
-                  _published(of, scheme, base))
-              for (of, scheme, base), values in mean.items() for place, turn in enumerate(TURNS)),
-            *(Row(f"{name}, {scheme}: {of.split('_')[0]}", value, "%",
-                  _of_load(name, scheme) if of == "all_us" else None)
-              for of, one in by_load.items() for name, own in one.items()
-              for scheme, value in own.items()),
+            Row(
+                "web_3: requests that read", web_3, "%", PUBLISHED("8", "web_3: requests that read")
+            ),
+            *(
+                Row(
+                    f"web_3: pages of {units.size(page)} that are both read and written", value, "%"
+                )
+                for page, value in overlap.items()
+            ),
+            *(
+                Row(
+                    f"{of.split('_')[0]}, {scheme} against {base}, {turn}",
+                    values[place],
+                    "%",
+                    _published(of, scheme, base),
+                )
+                for (of, scheme, base), values in mean.items()
+                for place, turn in enumerate(TURNS)
+            ),
+            *(
+                Row(
+                    f"{name}, {scheme}: {of.split('_')[0]}",
+                    value,
+                    "%",
+                    _of_load(name, scheme) if of == "all_us" else None,
+                )
+                for of, one in by_load.items()
+                for name, own in one.items()
+                for scheme, value in own.items()
+            ),
         ],
         plots=[
-            Plot(f"{of.split('_')[0].capitalize()}, second pass", "Against the normal scheme.",
-                 bars(one, {scheme: COLOURS[scheme] for scheme in ALL[1:]}, "%"))
-            for of, one in by_load.items() if one
+            Plot(
+                f"{of.split('_')[0].capitalize()}, second pass",
+                "Against the normal scheme.",
+                bars(one, {scheme: COLOURS[scheme] for scheme in ALL[1:]}, "%"),
+            )
+            for of, one in by_load.items()
+            if one
         ],
         claims=[
             _overlapped(overlap, told),
-            Claim("X1: writes are 48 % faster (within 5 points, second pass)",
-                  abs(ours_writes[1] + 48) <= 5, f"{ours_writes[1]:+.1f} %", only_told=told),
-            Claim("X1: by more than 40 % on most loads", many > len(write) / 2,
-                  f"{many} of {len(write)}", only_told=told),
-            Claim("X2: reads are 11 % faster on average (-25 to +5 %)",
-                  -25 <= ours_reads[1] <= 5, f"{ours_reads[1]:+.1f} %", only_told=told),
-            Claim("X2: and unchanged on most (-25 to +5 %)", still > len(read) / 2,
-                  f"{still} of {len(read)}", only_told=told),
-            Claim("X3: on recordings, overall Financial1 -52 % (AGCR -45), hm_0 -47 % (AGCR -30)",
-                  all(abs(by_load["all_us"][name][OURS] - published) <= 6
-                      for name, published in (("Financial1", -52), ("hm_0", -47))
-                      if name in by_load["all_us"]),
-                  _listed({name: one[OURS] for name, one in by_load["all_us"].items()}),
-                  only_told=told or FITTED_ONLY),
+            Claim(
+                "X1: writes are 48 % faster (within 5 points, second pass)",
+                abs(ours_writes[1] + 48) <= 5,
+                f"{ours_writes[1]:+.1f} %",
+                only_told=told,
+            ),
+            Claim(
+                "X1: by more than 40 % on most loads",
+                many > len(write) / 2,
+                f"{many} of {len(write)}",
+                only_told=told,
+            ),
+            Claim(
+                "X2: reads are 11 % faster on average (-25 to +5 %)",
+                -25 <= ours_reads[1] <= 5,
+                f"{ours_reads[1]:+.1f} %",
+                only_told=told,
+            ),
+            Claim(
+                "X2: and unchanged on most (-25 to +5 %)",
+                still > len(read) / 2,
+                f"{still} of {len(read)}",
+                only_told=told,
+            ),
+            Claim(
+                "X3: on recordings, overall Financial1 -52 % (AGCR -45), hm_0 -47 % (AGCR -30)",
+                all(
+                    abs(by_load["all_us"][name][OURS] - published) <= 6
+                    for name, published in (("Financial1", -52), ("hm_0", -47))
+                    if name in by_load["all_us"]
+                ),
+                _listed({name: one[OURS] for name, one in by_load["all_us"].items()}),
+                only_told=told or FITTED_ONLY,
+            ),
         ],
         explanation=[
             "web_3 is the very trace of table 8; Financial1 and hm_0 are excerpts, with a few per "
@@ -129,7 +175,7 @@ def _latencies(
             "slower than normal ones; the published numbers need a history.",
         ],
         data={"change_percent": by_load},
-    )  # fmt: skip
+    )
 
 
 def _published(of: str, scheme: str, base: str) -> Published | None:
@@ -170,21 +216,36 @@ def _operations(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure
         rows=[
             *(Row(f"{name}: fast writes", value, "%") for name, value in fast.items()),
             *(Row(f"{name}: reads with BCH", value, "%") for name, value in bch.items()),
-            *(Row(f"{name}, {scheme}: erases", float(value), "")
-              for name, one in erases.items() for scheme, value in one.items()),
+            *(
+                Row(f"{name}, {scheme}: erases", float(value), "")
+                for name, one in erases.items()
+                for scheme, value in one.items()
+            ),
             Row("fast writes, mean", fmean(fast.values()) if fast else None, "%"),
             Row("reads with BCH, mean", fmean(bch.values()) if bch else None, "%"),
         ],
         claims=[
-            Claim("X5: fast writes and reads with BCH are more than 80 % on most loads",
-                  most > len(good) / 2, f"{most} of {len(good)}", only_told=told),
-            Claim("X6: erases are within 2 % above those of normal writes (on most)",
-                  within > len(erases) / 2, f"{within} of {len(erases)}", only_told=still),
-            Claim("X6: and fewer than under AGCR (on most)", fewer > len(erases) / 2,
-                  f"{fewer} of {len(erases)}", only_told=still),
+            Claim(
+                "X5: fast writes and reads with BCH are more than 80 % on most loads",
+                most > len(good) / 2,
+                f"{most} of {len(good)}",
+                only_told=told,
+            ),
+            Claim(
+                "X6: erases are within 2 % above those of normal writes (on most)",
+                within > len(erases) / 2,
+                f"{within} of {len(erases)}",
+                only_told=still,
+            ),
+            Claim(
+                "X6: and fewer than under AGCR (on most)",
+                fewer > len(erases) / 2,
+                f"{fewer} of {len(erases)}",
+                only_told=still,
+            ),
         ],
         data={"fast_writes": fast, "bch_reads": bch, "erases": erases},
-    )  # fmt: skip
+    )
 
 
 def _share(told: Told, op: str, mode: str) -> float:

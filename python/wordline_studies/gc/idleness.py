@@ -45,19 +45,30 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
         pauses[f"disk {disk}"] = shares(one)
         size = (one["read_bytes"] + one["written_bytes"]) / one["requests"]
         rows += [
-            Row(f"disk {disk}: requests after a long pause", pauses[f"disk {disk}"]["long"], "%",
-                PUBLISHED("idle", f"disk {disk}")),
+            Row(
+                f"disk {disk}: requests after a long pause",
+                pauses[f"disk {disk}"]["long"],
+                "%",
+                PUBLISHED("idle", f"disk {disk}"),
+            ),
             Row(f"disk {disk}: mean request", size / 1024, "KiB"),
             Row(f"disk {disk}: the same, of the table", row.kib / row.requests, "KiB"),
             Row(f"disk {disk}: requests that write", 100 * one["writes"] / one["requests"], "%"),
             Row(f"disk {disk}: the same, of table 6.1", 100 * row.write_share, "%"),
-            Row(f"disk {disk}: requests, of a hundred of the table",
-                100 * one["requests"] / row.requests, ""),
-            Row(f"disk {disk}: written, over the spare 3 % of 64 GiB",
-                one["written_bytes"] / (0.03 * 2**36), ""),
-            Row(f"disk {disk}: the same, of the table",
-                row.written_kib * 1024 / (0.03 * 2**36), ""),
-        ]  # fmt: skip
+            Row(
+                f"disk {disk}: requests, of a hundred of the table",
+                100 * one["requests"] / row.requests,
+                "",
+            ),
+            Row(
+                f"disk {disk}: written, over the spare 3 % of 64 GiB",
+                one["written_bytes"] / (0.03 * 2**36),
+                "",
+            ),
+            Row(
+                f"disk {disk}: the same, of the table", row.written_kib * 1024 / (0.03 * 2**36), ""
+            ),
+        ]
     near = all(
         abs(pauses[f"disk {disk}"]["long"] - row.idle_percent) <= 5 for disk, row in TABLE.items()
     )
@@ -71,8 +82,13 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
         f"devices are whole; of the requests of a disk those with {many:,} writes are simulated "
         f"({count(many, 5):,} of disk 5), or all where the tables have fewer.",
         rows=rows,
-        plots=[Plot("Pauses", "Between requests of each generated load.",
-                    bars(pauses, KINDS, "% of intervals", stacked=True))],
+        plots=[
+            Plot(
+                "Pauses",
+                "Between requests of each generated load.",
+                bars(pauses, KINDS, "% of intervals", stacked=True),
+            )
+        ],
         claims=[Claim("Shares of long pauses are the table's, within 5 points", near, "")],
         explanation=[
             "What is neither at once nor longer than a second is short: the three shares of "
@@ -104,7 +120,7 @@ def loads(setup: Setup, made: Mapping[str, Load]) -> Figure:
             "random beforehand, so that they are at the start.",
         ],
         data={"pauses_percent": pauses},
-    )  # fmt: skip
+    )
 
 
 def sections(setup: Setup) -> Figure:
@@ -162,11 +178,13 @@ def sections(setup: Setup) -> Figure:
         rows=[
             *(
                 Row(f"{name}, {long:g} % long pauses: longest", value, "ms")
-                for name, one in worst.items() for long, value in one.items()
+                for name, one in worst.items()
+                for long, value in one.items()
             ),
             *(
                 Row(f"{name}, {long:g} % long pauses: beyond {MARGIN_MS} ms", value, "%")
-                for name, one in late.items() for long, value in one.items()
+                for name, one in late.items()
+                for long, value in one.items()
             ),
             Row(f"DGC, {IOMETER}: longest", ending, "ms"),
             Row(f"P-FTL with {full} blocks a plane, no long pauses: longest", without[P], "ms"),
@@ -176,32 +194,72 @@ def sections(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            Plot("Worst case", "Longest response time.",
-                 lines(worst, colours, "requests before a long pause (%)", "ms", log=True,
-                       category=True, dashed=SCHEMES[BOTH].title)),
-            Plot("Late requests", f"Beyond {MARGIN_MS} ms.",
-                 lines(late, colours, "requests before a long pause (%)", "% of requests",
-                       category=True, dashed=SCHEMES[BOTH].title)),
+            Plot(
+                "Worst case",
+                "Longest response time.",
+                lines(
+                    worst,
+                    colours,
+                    "requests before a long pause (%)",
+                    "ms",
+                    log=True,
+                    category=True,
+                    dashed=SCHEMES[BOTH].title,
+                ),
+            ),
+            Plot(
+                "Late requests",
+                f"Beyond {MARGIN_MS} ms.",
+                lines(
+                    late,
+                    colours,
+                    "requests before a long pause (%)",
+                    "% of requests",
+                    category=True,
+                    dashed=SCHEMES[BOTH].title,
+                ),
+            ),
         ],
         claims=[
-            Claim("AGC+DGC hides collections where few requests have a pause (5 % long)",
-                  longs[0] in kept, f"no request is late with {told} long pauses"),
-            Claim("AGC+DGC holds also without long pauses", without[BOTH] <= MARGIN_MS,
-                  f"{without[BOTH]:,.0f} ms"),
-            Claim("DGC runs out of free blocks without long pauses", without[DGC] > MARGIN_MS,
-                  f"{without[DGC]:,.0f} ms", because=SHORT_PAUSES),
-            Claim("It does where no pause is longer than 15.2 ms", ending > MARGIN_MS,
-                  f"{ending:,.0f} ms"),
-            Claim("P-FTL with its full buffer is better than L-FTL", without[P] < without[L],
-                  f"{without[P]:,.0f} and {without[L]:,.0f} ms"),
-            Claim("A buffer that overflows makes P-FTL worse by far (thrashing)",
-                  tiny[SMALL[-1]] > 10 * without[P],
-                  f"{tiny[SMALL[-1]]:,.0f} and {without[P]:,.0f} ms"),
-            Claim("and worse than L-FTL", tiny[SMALL[-1]] > without[L],
-                  f"{tiny[SMALL[-1]]:,.0f} and {without[L]:,.0f} ms"),
+            Claim(
+                "AGC+DGC hides collections where few requests have a pause (5 % long)",
+                longs[0] in kept,
+                f"no request is late with {told} long pauses",
+            ),
+            Claim(
+                "AGC+DGC holds also without long pauses",
+                without[BOTH] <= MARGIN_MS,
+                f"{without[BOTH]:,.0f} ms",
+            ),
+            Claim(
+                "DGC runs out of free blocks without long pauses",
+                without[DGC] > MARGIN_MS,
+                f"{without[DGC]:,.0f} ms",
+                because=SHORT_PAUSES,
+            ),
+            Claim(
+                "It does where no pause is longer than 15.2 ms",
+                ending > MARGIN_MS,
+                f"{ending:,.0f} ms",
+            ),
+            Claim(
+                "P-FTL with its full buffer is better than L-FTL",
+                without[P] < without[L],
+                f"{without[P]:,.0f} and {without[L]:,.0f} ms",
+            ),
+            Claim(
+                "A buffer that overflows makes P-FTL worse by far (thrashing)",
+                tiny[SMALL[-1]] > 10 * without[P],
+                f"{tiny[SMALL[-1]]:,.0f} and {without[P]:,.0f} ms",
+            ),
+            Claim(
+                "and worse than L-FTL",
+                tiny[SMALL[-1]] > without[L],
+                f"{tiny[SMALL[-1]]:,.0f} and {without[L]:,.0f} ms",
+            ),
         ],
         data={"worst_ms": worst, "late_percent": late, "small_ms": tiny},
-    )  # fmt: skip
+    )
 
 
 def shares(told: wordline.TraceStat) -> dict[str, float]:

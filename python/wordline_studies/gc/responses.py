@@ -116,10 +116,13 @@ def _rows(found: Mapping[str, Responses]) -> list[Row]:
 def _plots(found: Mapping[str, Responses]) -> list[Plot]:
     top = max(max(run.latencies) for run in found.values())
     return [
-        Plot(SCHEMES[scheme].title, f"Requests in order. Dotted: {MARGIN_MS} ms.",
-             in_order(SCHEMES[scheme].title, scheme, run.latencies, top))
+        Plot(
+            SCHEMES[scheme].title,
+            f"Requests in order. Dotted: {MARGIN_MS} ms.",
+            in_order(SCHEMES[scheme].title, scheme, run.latencies, top),
+        )
         for scheme, run in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def _data(found: Mapping[str, Responses]) -> dict[str, dict[str, float]]:
@@ -147,16 +150,25 @@ def _low(found: Mapping[str, Responses]) -> Figure:
         rows=_rows(found),
         plots=_plots(found),
         claims=[
-            Claim(f"AGC alone hides almost all collections (at least {ALMOST} % of the late "
-                  "requests)", hidden >= ALMOST,
-                  f"{hidden:.1f} % ({late_of[L]:,} to {late_of[AGC]:,})"),
-            Claim("by collections in advance", advanced > all_of_agc / 2,
-                  f"{advanced:,} of {all_of_agc:,}"),
-            Claim("and leaves nothing for DGC: both together are late no less often",
-                  late_of[BOTH] >= late_of[AGC], f"{late_of[BOTH]} and {late_of[AGC]} late"),
+            Claim(
+                f"AGC alone hides almost all collections (at least {ALMOST} % of the late "
+                "requests)",
+                hidden >= ALMOST,
+                f"{hidden:.1f} % ({late_of[L]:,} to {late_of[AGC]:,})",
+            ),
+            Claim(
+                "by collections in advance",
+                advanced > all_of_agc / 2,
+                f"{advanced:,} of {all_of_agc:,}",
+            ),
+            Claim(
+                "and leaves nothing for DGC: both together are late no less often",
+                late_of[BOTH] >= late_of[AGC],
+                f"{late_of[BOTH]} and {late_of[AGC]} late",
+            ),
         ],
         data=_data(found),
-    )  # fmt: skip
+    )
 
 
 def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Summary) -> Figure:
@@ -185,22 +197,37 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
         ],
         plots=_plots(found),
         claims=[
-            Claim("AGC alone is not enough", late_of[AGC] > 10 * max(1, late_of[BOTH]),
-                  f"{late_of[AGC]:,} late"),
-            Claim("DGC alone begins to collect on demand once free blocks have run out",
-                  demanded > 0, f"{demanded} on demand, {late_of[DGC]} late",
-                  because=SHORT_PAUSES),
-            Claim("AGC alone collects more than the baseline", runs[AGC] > runs[L] + kept,
-                  f"{runs[AGC]:,} and {runs[L]:,}"),
-            Claim("so does DGC alone", runs[DGC] > runs[L] + PLANES,
-                  f"{runs[DGC]:,} and {runs[L]:,}"),
+            Claim(
+                "AGC alone is not enough",
+                late_of[AGC] > 10 * max(1, late_of[BOTH]),
+                f"{late_of[AGC]:,} late",
+            ),
+            Claim(
+                "DGC alone begins to collect on demand once free blocks have run out",
+                demanded > 0,
+                f"{demanded} on demand, {late_of[DGC]} late",
+                because=SHORT_PAUSES,
+            ),
+            Claim(
+                "AGC alone collects more than the baseline",
+                runs[AGC] > runs[L] + kept,
+                f"{runs[AGC]:,} and {runs[L]:,}",
+            ),
+            Claim(
+                "so does DGC alone", runs[DGC] > runs[L] + PLANES, f"{runs[DGC]:,} and {runs[L]:,}"
+            ),
             Claim("AGC and DGC together hide all", late_of[BOTH] == 0, f"{late_of[BOTH]} late"),
-            Claim("and do not collect more than the baseline (L-FTL at 1 %)",
-                  runs[BOTH] <= runs[L] + kept,
-                  f"{runs[BOTH]:,} and {runs[L]:,}, {at_more:,} at 3 %", because=KEEPS),
-            Claim("They do not where writes go to logical blocks in turn",
-                  in_turns[BOTH] <= in_turns[L] + kept,
-                  f"{in_turns[BOTH]:,} and {in_turns[L]:,}"),
+            Claim(
+                "and do not collect more than the baseline (L-FTL at 1 %)",
+                runs[BOTH] <= runs[L] + kept,
+                f"{runs[BOTH]:,} and {runs[L]:,}, {at_more:,} at 3 %",
+                because=KEEPS,
+            ),
+            Claim(
+                "They do not where writes go to logical blocks in turn",
+                in_turns[BOTH] <= in_turns[L] + kept,
+                f"{in_turns[BOTH]:,} and {in_turns[L]:,}",
+            ),
         ],
         explanation=[
             f"Two collections for each of the {PLANES} planes (L-FTL keeps one free block more "
@@ -214,4 +241,4 @@ def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary], more: Su
             "has of disk 5, 3,040,098.",
         ],
         data=_data(found),
-    )  # fmt: skip
+    )

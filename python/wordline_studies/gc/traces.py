@@ -22,12 +22,31 @@ PAUSES = {"at once": "at once", "short": "short pauses", "long": "long pauses"}
 KNOWN = {
     one: (one,)
     for one in (
-        "msnfs", "web_3", "rsrch_1", "hm_0", "financial1", "devdivrelease", "tpcc", "hplajw",
-        "cloudphysics-io", "mayun2", "desktop-sys1", "hil-desktop", "postmark", "fillrandom",
-        "telegram_exec", "cod_exec", "genshin_impact_exec", "slideshow_exec", "installing",
-        "movie", "opt7b", "systor17", "tencent",
+        "msnfs",
+        "web_3",
+        "rsrch_1",
+        "hm_0",
+        "financial1",
+        "devdivrelease",
+        "tpcc",
+        "hplajw",
+        "cloudphysics-io",
+        "mayun2",
+        "desktop-sys1",
+        "hil-desktop",
+        "postmark",
+        "fillrandom",
+        "telegram_exec",
+        "cod_exec",
+        "genshin_impact_exec",
+        "slideshow_exec",
+        "installing",
+        "movie",
+        "opt7b",
+        "systor17",
+        "tencent",
     )
-}  # fmt: skip
+}
 
 
 def figure(setup: Setup) -> Figure:
@@ -72,33 +91,49 @@ def figure(setup: Setup) -> Figure:
         rows=[
             *(
                 Row(f"{name}: {PAUSES[kind]}", value, "%")
-                for name in names for kind, value in pauses[name].items()
+                for name in names
+                for kind, value in pauses[name].items()
             ),
             *(
                 Row(f"{name}, {title}: longest", value, "ms")
-                for name, one in worst.items() for title, value in one.items()
+                for name, one in worst.items()
+                for title, value in one.items()
             ),
             *(
                 Row(f"{name}, {title}: beyond {MARGIN_MS} ms", value, "%")
-                for name, one in late.items() for title, value in one.items()
+                for name, one in late.items()
+                for title, value in one.items()
             ),
         ],
         plots=[
-            Plot("Worst case", "Longest response time.",
-                 bars(_brief(worst), colours, "ms", log=True)),
-            Plot("Late requests", f"Beyond {MARGIN_MS} ms.",
-                 bars(_brief(late), colours, "% of requests")),
-            Plot("Pauses", "Between requests of the whole recording.",
-                 bars(_brief({name: pauses[name] for name in names}), KINDS, "% of intervals",
-                      stacked=True)),
-        ] if names else [],
+            Plot(
+                "Worst case", "Longest response time.", bars(_brief(worst), colours, "ms", log=True)
+            ),
+            Plot(
+                "Late requests",
+                f"Beyond {MARGIN_MS} ms.",
+                bars(_brief(late), colours, "% of requests"),
+            ),
+            Plot(
+                "Pauses",
+                "Between requests of the whole recording.",
+                bars(
+                    _brief({name: pauses[name] for name in names}),
+                    KINDS,
+                    "% of intervals",
+                    stacked=True,
+                ),
+            ),
+        ]
+        if names
+        else [],
         explanation=[
             "Nothing is claimed of them: no two have pauses and writes alike. Consecutive pages "
             "are on one plane, so that large writes are late with no collection at all.",
             *skipped,
         ],
         data={"worst_ms": worst, "late_percent": late, "pauses_percent": pauses},
-    )  # fmt: skip
+    )
 
 
 def _stat(path: Path) -> tuple[float, dict[str, float]]:

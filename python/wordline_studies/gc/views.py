@@ -66,9 +66,10 @@ def _rows(found: dict[str, Summary]) -> list[Row]:
             Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
             Row(f"{title}: longest", longest_ms(summary), "ms"),
             Row(f"{title}: beyond {MARGIN_MS} ms", float(late(summary)), ""),
-            Row(f"{title}: time of the dies for collections",
-                summary["flash"]["gc_die_time_s"], "s"),
-        ]  # fmt: skip
+            Row(
+                f"{title}: time of the dies for collections", summary["flash"]["gc_die_time_s"], "s"
+            ),
+        ]
     return rows
 
 
@@ -95,14 +96,20 @@ def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
         rows=_rows(found),
         plots=_picture("User view and real view", series),
         claims=[
-            Claim("Under AGC+DGC the worn disk answers like a pristine one (mean within "
-                  f"{LIKE} %, or sooner)", both <= new * (1 + LIKE / 100),
-                  f"{both:.0f} and {new:.0f} ms"),
-            Claim("under L-FTL it does not", old > new * (1 + LIKE / 100),
-                  f"{old:.0f} and {new:.0f} ms"),
+            Claim(
+                "Under AGC+DGC the worn disk answers like a pristine one (mean within "
+                f"{LIKE} %, or sooner)",
+                both <= new * (1 + LIKE / 100),
+                f"{both:.0f} and {new:.0f} ms",
+            ),
+            Claim(
+                "under L-FTL it does not",
+                old > new * (1 + LIKE / 100),
+                f"{old:.0f} and {new:.0f} ms",
+            ),
         ],
         data={"mean_ms": {scheme: mean_ms(one) for scheme, one in found.items()}},
-    )  # fmt: skip
+    )
 
 
 def _removed(found: dict[str, Summary]) -> dict[str, float]:
@@ -127,10 +134,18 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
         "pristine disk. Side by side: the same with writes to as many logical blocks "
         f"({SIDE:,}) that lie beside each other.",
         rows=[
-            Row("H-FTL: removed of what collections cost under L-FTL", removed[H], "%",
-                PUBLISHED("7.11", "overhead that H removes")),
-            Row("H-FTL, side by side: removed", side, "%",
-                PUBLISHED("7.11", "overhead that H removes")),
+            Row(
+                "H-FTL: removed of what collections cost under L-FTL",
+                removed[H],
+                "%",
+                PUBLISHED("7.11", "overhead that H removes"),
+            ),
+            Row(
+                "H-FTL, side by side: removed",
+                side,
+                "%",
+                PUBLISHED("7.11", "overhead that H removes"),
+            ),
             Row("AGC+DGC: removed", removed[BOTH], "%"),
             *_rows(found),
         ],
@@ -139,17 +154,26 @@ def _section(setup: Setup, load: Sequence[Request], beside: Sequence[Request]) -
             {name: one for name, one in series.items() if name != SCHEMES[NEW].title},
         ),
         claims=[
-            Claim("H-FTL removes about 40 % of what collections cost (within 10 points)",
-                  abs(removed[H] - 40) <= 10, f"{removed[H]:.1f} %",
-                  because="with writes as spread as recorded, two blocks that share their update "
-                  "blocks are merged nearly as often as one, and have twice as many pages; it does "
-                  'where they lie side by side (section 7.6.3: "by maximizing the block-level '
-                  'locality")'),
-            Claim("It does where as many logical blocks lie side by side", abs(side - 40) <= 10,
-                  f"{side:.1f} %"),
+            Claim(
+                "H-FTL removes about 40 % of what collections cost (within 10 points)",
+                abs(removed[H] - 40) <= 10,
+                f"{removed[H]:.1f} %",
+                because="with writes as spread as recorded, two blocks that share their update "
+                "blocks are merged nearly as often as one, and have twice as many pages; it does "
+                'where they lie side by side (section 7.6.3: "by maximizing the block-level '
+                'locality")',
+            ),
+            Claim(
+                "It does where as many logical blocks lie side by side",
+                abs(side - 40) <= 10,
+                f"{side:.1f} %",
+            ),
             Claim("H-FTL removes some of it", removed[H] > 0, f"{removed[H]:.1f} %"),
-            Claim("AGC+DGC hides all on-demand collections", late(found[BOTH]) == 0,
-                  f"{late(found[BOTH])} late"),
+            Claim(
+                "AGC+DGC hides all on-demand collections",
+                late(found[BOTH]) == 0,
+                f"{late(found[BOTH])} late",
+            ),
         ],
         data={"mean_ms": means, "removed_percent": removed},
-    )  # fmt: skip
+    )

@@ -174,47 +174,82 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
         "merges need.",
         rows=[
             *(
-                Row(f"{name}: {part}", value, "%",
-                    {"AGC": PUBLISHED("7.15a", "share of AGC, at least"),
-                     "DGC": PUBLISHED("7.15a", "share of DGC, at most")}.get(part))
-                for name, one in shares.items() for part, value in one.items()
+                Row(
+                    f"{name}: {part}",
+                    value,
+                    "%",
+                    {
+                        "AGC": PUBLISHED("7.15a", "share of AGC, at least"),
+                        "DGC": PUBLISHED("7.15a", "share of DGC, at most"),
+                    }.get(part),
+                )
+                for name, one in shares.items()
+                for part, value in one.items()
             ),
             *(
-                Row(f"mean: erases of AGC+DGC against {title}", mean[scheme], "%",
-                    PUBLISHED("7.15a", "erases against L-FTL"))
+                Row(
+                    f"mean: erases of AGC+DGC against {title}",
+                    mean[scheme],
+                    "%",
+                    PUBLISHED("7.15a", "erases against L-FTL"),
+                )
                 for scheme, title in ((MORE, "L-FTL at 3 %"), (L, "L-FTL at 1 %"))
             ),
             *(
                 Row(f"{name}: erases of AGC+DGC against L-FTL at 1 %", value, "%")
                 for name, value in change.items()
             ),
-            Row(f"{LOCAL}: erases of AGC+DGC against L-FTL that keeps as many blocks free", as_many,
-                "%"),
+            Row(
+                f"{LOCAL}: erases of AGC+DGC against L-FTL that keeps as many blocks free",
+                as_many,
+                "%",
+            ),
             *(
                 Row(f"{name}: erases of AGC+DGC on H-FTL against H-FTL", value, "%")
                 for name, value in hybrid.items()
             ),
         ],
-        plots=[Plot("Collections", "By what started them.",
-                    bars(shares, PARTS, "% of collections", stacked=True))],
+        plots=[
+            Plot(
+                "Collections",
+                "By what started them.",
+                bars(shares, PARTS, "% of collections", stacked=True),
+            )
+        ],
         claims=[
-            Claim("AGC makes at least 80 % of the collections", least >= 80,
-                  f"from {least:.1f} % on"),
+            Claim(
+                "AGC makes at least 80 % of the collections", least >= 80, f"from {least:.1f} % on"
+            ),
             Claim("DGC makes at most 20 %", most <= 20, f"up to {most:.1f} %"),
-            Claim("Compaction is the majority of AGC's", compactions > ahead,
-                  f"{compactions:,} and {ahead:,} by look-ahead"),
-            Claim("AGC makes at least 80 % and DGC at most 20 % on H-FTL where update blocks fill",
-                  on_h["AGC"] >= 80 and on_h["DGC"] <= 20,
-                  f"{on_h['AGC']:.1f} and {on_h['DGC']:.1f} %"),
-            Claim("AGC+DGC does not erase more than L-FTL at 3 %", against[MORE] <= 0,
-                  f"{mean[MORE]:+.2f} %"),
-            Claim("nor more than L-FTL at 1 %", against[L] <= free, f"{mean[L]:+.2f} %",
-                  because=KEEPS),
-            Claim("not even where update blocks fill", change[LOCAL] < 1,
-                  f"{change[LOCAL]:+.1f} %, against L-FTL that keeps as many free {as_many:+.1f} %",
-                  because=KEEPS if abs(as_many) < EQUAL / 2 else ""),
-            Claim("but 16.6 % less than L-FTL at 3 %, within 10 points",
-                  abs(mean[MORE] + 16.6) <= 10, f"{mean[MORE]:+.2f} %"),
+            Claim(
+                "Compaction is the majority of AGC's",
+                compactions > ahead,
+                f"{compactions:,} and {ahead:,} by look-ahead",
+            ),
+            Claim(
+                "AGC makes at least 80 % and DGC at most 20 % on H-FTL where update blocks fill",
+                on_h["AGC"] >= 80 and on_h["DGC"] <= 20,
+                f"{on_h['AGC']:.1f} and {on_h['DGC']:.1f} %",
+            ),
+            Claim(
+                "AGC+DGC does not erase more than L-FTL at 3 %",
+                against[MORE] <= 0,
+                f"{mean[MORE]:+.2f} %",
+            ),
+            Claim(
+                "nor more than L-FTL at 1 %", against[L] <= free, f"{mean[L]:+.2f} %", because=KEEPS
+            ),
+            Claim(
+                "not even where update blocks fill",
+                change[LOCAL] < 1,
+                f"{change[LOCAL]:+.1f} %, against L-FTL that keeps as many free {as_many:+.1f} %",
+                because=KEEPS if abs(as_many) < EQUAL / 2 else "",
+            ),
+            Claim(
+                "but 16.6 % less than L-FTL at 3 %, within 10 points",
+                abs(mean[MORE] + 16.6) <= 10,
+                f"{mean[MORE]:+.2f} %",
+            ),
         ],
         explanation=[
             "Full update blocks hardly exist: 21 erases a block of 64 GiB with table 7.1's 30 GiB "
@@ -225,9 +260,12 @@ def _breakdown(many: int, found: Known, far: Summary, kept: Summary) -> Figure:
             "43 % of 3 % is more than 1 %: AGC+DGC keeps more blocks free than L-FTL does at the "
             "threshold of section 7.6, and can only erase less than one that keeps still more.",
         ],
-        data={"shares_percent": shares, "erases_change_percent": change | mean,
-              "erases_change_h_percent": hybrid},
-    )  # fmt: skip
+        data={
+            "shares_percent": shares,
+            "erases_change_percent": change | mean,
+            "erases_change_h_percent": hybrid,
+        },
+    )
 
 
 def _thresholds(
@@ -255,33 +293,62 @@ def _thresholds(
         measured="Erases of AGC+DGC over those of L-FTL at 1 % and at 3 %, with "
         "`compact_below_ratio` from 0.2 to 1.0, under the load of SSD5.",
         rows=[
-            Row("all disks, L-FTL: erases a block, if all requests of the table erase as these",
-                whole[L], "", PUBLISHED("7.15b", "erases a block, L-FTL")),
+            Row(
+                "all disks, L-FTL: erases a block, if all requests of the table erase as these",
+                whole[L],
+                "",
+                PUBLISHED("7.15b", "erases a block, L-FTL"),
+            ),
             Row("all disks, AGC+DGC: the same", whole[BOTH], ""),
-            Row("threshold with the fewest erases", best, "%",
-                PUBLISHED("7.15b", "best threshold, below")),
+            Row(
+                "threshold with the fewest erases",
+                best,
+                "%",
+                PUBLISHED("7.15b", "best threshold, below"),
+            ),
             Row("below 71 %, against L-FTL at 2.13 %", equal, "%"),
             *(
                 Row(f"{name}: below {threshold:.0f} %", value, "%")
-                for name, one in over.items() for threshold, value in one.items()
+                for name, one in over.items()
+                for threshold, value in one.items()
             ),
         ],
-        plots=[Plot("Erases", "Per cent of those of L-FTL (line at 100).",
-                    lines(over | {"L-FTL": dict.fromkeys(ends, 100.0)},
-                          {"against L-FTL at 1 %": "#12a07a", "against L-FTL at 3 %": "#1f78b4",
-                           "L-FTL": SCHEMES[L].colour},
-                          "free block threshold (%)", "% of L-FTL's erases"))],
+        plots=[
+            Plot(
+                "Erases",
+                "Per cent of those of L-FTL (line at 100).",
+                lines(
+                    over | {"L-FTL": dict.fromkeys(ends, 100.0)},
+                    {
+                        "against L-FTL at 1 %": "#12a07a",
+                        "against L-FTL at 3 %": "#1f78b4",
+                        "L-FTL": SCHEMES[L].colour,
+                    },
+                    "free block threshold (%)",
+                    "% of L-FTL's erases",
+                ),
+            )
+        ],
         claims=[
             Claim("The best threshold is below 43 %", best < 43, f"{best:.0f} %"),
-            Claim(f"Its erases cross those of L-FTL at 71 % (within {ABOUT} points)",
-                  any(abs(one - 100 * CROSSING) <= ABOUT for one in crossings.values()),
-                  ", ".join(f"{one:.0f} % {name}" for name, one in crossings.items()),
-                  because=CROSSES, only_told=short(setup)),
-            Claim(f"It erases as often as L-FTL at 71 % of 3 % (within {EQUAL} %)",
-                  abs(equal) <= EQUAL, f"{equal:+.1f} %", only_told=short(setup)),
-            Claim("Low thresholds (from a third to 43 %) erase less than L-FTL at 3 %",
-                  all(high[one] < 100 for one in between),
-                  ", ".join(f"{high[one]:.1f} % at {one:.0f} %" for one in between)),
+            Claim(
+                f"Its erases cross those of L-FTL at 71 % (within {ABOUT} points)",
+                any(abs(one - 100 * CROSSING) <= ABOUT for one in crossings.values()),
+                ", ".join(f"{one:.0f} % {name}" for name, one in crossings.items()),
+                because=CROSSES,
+                only_told=short(setup),
+            ),
+            Claim(
+                f"It erases as often as L-FTL at 71 % of 3 % (within {EQUAL} %)",
+                abs(equal) <= EQUAL,
+                f"{equal:+.1f} %",
+                only_told=short(setup),
+            ),
+            Claim(
+                "Low thresholds (from a third to 43 %) erase less than L-FTL at 3 %",
+                all(high[one] < 100 for one in between),
+                ", ".join(f"{high[one]:.1f} % at {one:.0f} %" for one in between),
+            ),
         ],
         explanation=[
             "The erases a block are those of the requests simulated, times those of their rows, "
@@ -294,7 +361,7 @@ def _thresholds(
             "from a third on was chosen after seeing results.",
         ],
         data={"erases_percent": over, "erases_a_block": whole},
-    )  # fmt: skip
+    )
 
 
 def _crossing(curve: Mapping[float, float]) -> float:

@@ -248,28 +248,52 @@ def _worst(
         f"{ROOMY}: P-FTL with {ROOM} times the write buffer.",
         rows=[
             *(
-                Row(f"low intensity, L- and H-FTL: {what} of the days that collect",
-                    value, "ms", PUBLISHED("7.10", "worst case, L and H, low"))
+                Row(
+                    f"low intensity, L- and H-FTL: {what} of the days that collect",
+                    value,
+                    "ms",
+                    PUBLISHED("7.10", "worst case, L and H, low"),
+                )
                 for what, value in zip(("least", "most"), waits, strict=True)
             ),
             *(
-                Row(f"one by one, {SCHEMES[scheme].title}: longest", value, "ms",
-                    PUBLISHED("7.10", "worst case, L and H, low"))
+                Row(
+                    f"one by one, {SCHEMES[scheme].title}: longest",
+                    value,
+                    "ms",
+                    PUBLISHED("7.10", "worst case, L and H, low"),
+                )
                 for scheme, value in alone.items()
             ),
             *(
-                Row(f"AGC+DGC cuts the worst case of {SCHEMES[scheme].title}", value, "%",
-                    PUBLISHED("7.10", f"cut against {scheme}"))
+                Row(
+                    f"AGC+DGC cuts the worst case of {SCHEMES[scheme].title}",
+                    value,
+                    "%",
+                    PUBLISHED("7.10", f"cut against {scheme}"),
+                )
                 for scheme, value in cuts.items()
             ),
-            Row("high intensity, AGC+DGC: longest", both, "ms",
-                PUBLISHED("7.10", "worst case, AGC+DGC, high")),
-            Row("high intensity, P-FTL over L-FTL: longest", over, "times",
-                PUBLISHED("7.10", "P over L, high")),
+            Row(
+                "high intensity, AGC+DGC: longest",
+                both,
+                "ms",
+                PUBLISHED("7.10", "worst case, AGC+DGC, high"),
+            ),
+            Row(
+                "high intensity, P-FTL over L-FTL: longest",
+                over,
+                "times",
+                PUBLISHED("7.10", "P over L, high"),
+            ),
             Row(f"{ROOMY}, P-FTL: longest", longest_ms(roomy), "ms"),
             *(
-                Row(f"SSD3, first {spread[stripe]['input']['requests']} requests, AGC+DGC, "
-                    f'stripe = "{stripe}": beyond {MARGIN_MS} ms', float(number), "")
+                Row(
+                    f"SSD3, first {spread[stripe]['input']['requests']} requests, AGC+DGC, "
+                    f'stripe = "{stripe}": beyond {MARGIN_MS} ms',
+                    float(number),
+                    "",
+                )
                 for stripe, number in striped.items()
             ),
             *_rows("low intensity", curves[LOW]),
@@ -277,34 +301,65 @@ def _worst(
         ],
         plots=_plots(curves),
         claims=[
-            Claim("Worst cases of L- and H-FTL range from 131 to 311 ms at low intensity",
-                  waits[0] >= 131 and waits[1] <= 311, f"{waits[0]:.0f} to {waits[1]:.0f} ms",
-                  because=WAITS),
-            Claim("A worst case that is one collection lies within that range",
-                  all(131 <= one <= 311 for one in alone.values()),
-                  f"{alone[L]:.0f} and {alone[H]:.0f} ms"),
-            Claim("P-FTL and AGC+DGC hide collections at low intensity",
-                  quiet[P] + quiet[BOTH] == 0,
-                  f"{quiet[P]:,} and {quiet[BOTH]:,} requests are late", because=VOLUMES),
+            Claim(
+                "Worst cases of L- and H-FTL range from 131 to 311 ms at low intensity",
+                waits[0] >= 131 and waits[1] <= 311,
+                f"{waits[0]:.0f} to {waits[1]:.0f} ms",
+                because=WAITS,
+            ),
+            Claim(
+                "A worst case that is one collection lies within that range",
+                all(131 <= one <= 311 for one in alone.values()),
+                f"{alone[L]:.0f} and {alone[H]:.0f} ms",
+            ),
+            Claim(
+                "P-FTL and AGC+DGC hide collections at low intensity",
+                quiet[P] + quiet[BOTH] == 0,
+                f"{quiet[P]:,} and {quiet[BOTH]:,} requests are late",
+                because=VOLUMES,
+            ),
             Claim("so does AGC+DGC", quiet[BOTH] == 0, _ranges(curves[LOW])),
-            Claim("and P-FTL where all that is written fits in its buffer", late(roomy) == 0,
-                  f"{late(roomy)} late, longest {longest_ms(roomy):.1f} ms"),
-            Claim("SSD3: none is late if its pages are spread over all planes",
-                  striped["page"] == 0, f"{striped['block']} and {striped['page']} of "
-                  f"{spread['page']['input']['requests']}"),
-            Claim("AGC+DGC cuts the worst case of L-FTL by about 98.6 %",
-                  abs(cuts[L] - 98.6) <= ABOUT, f"{cuts[L]:.1f} %"),
-            Claim("and that of H-FTL by about 96.4 %",
-                  abs(cuts[H] - 96.4) <= ABOUT, f"{cuts[H]:.1f} %"),
-            Claim("and that of P-FTL by about 65.2 %",
-                  abs(cuts[P] - 65.2) <= ABOUT, f"{cuts[P]:.1f} %", because=CUTS),
-            Claim("It cuts it by 99 % where P-FTL overflows, and by nothing where it does not "
-                  f"(within {ABOUT} points)", apart[HIGH] >= 99 - ABOUT and apart[ROOMY] <= ABOUT,
-                  f"{apart[HIGH]:.1f} and {apart[ROOMY]:.1f} %"),
-            Claim("At high intensity AGC+DGC answers within about 53 ms",
-                  both <= 53, f"{both:.1f} ms"),
-            Claim("and P-FTL's worst case is ten times L-FTL's, or worse than it at all",
-                  over > 1, f"{over:.3f} times"),
+            Claim(
+                "and P-FTL where all that is written fits in its buffer",
+                late(roomy) == 0,
+                f"{late(roomy)} late, longest {longest_ms(roomy):.1f} ms",
+            ),
+            Claim(
+                "SSD3: none is late if its pages are spread over all planes",
+                striped["page"] == 0,
+                f"{striped['block']} and {striped['page']} of "
+                f"{spread['page']['input']['requests']}",
+            ),
+            Claim(
+                "AGC+DGC cuts the worst case of L-FTL by about 98.6 %",
+                abs(cuts[L] - 98.6) <= ABOUT,
+                f"{cuts[L]:.1f} %",
+            ),
+            Claim(
+                "and that of H-FTL by about 96.4 %",
+                abs(cuts[H] - 96.4) <= ABOUT,
+                f"{cuts[H]:.1f} %",
+            ),
+            Claim(
+                "and that of P-FTL by about 65.2 %",
+                abs(cuts[P] - 65.2) <= ABOUT,
+                f"{cuts[P]:.1f} %",
+                because=CUTS,
+            ),
+            Claim(
+                "It cuts it by 99 % where P-FTL overflows, and by nothing where it does not "
+                f"(within {ABOUT} points)",
+                apart[HIGH] >= 99 - ABOUT and apart[ROOMY] <= ABOUT,
+                f"{apart[HIGH]:.1f} and {apart[ROOMY]:.1f} %",
+            ),
+            Claim(
+                "At high intensity AGC+DGC answers within about 53 ms", both <= 53, f"{both:.1f} ms"
+            ),
+            Claim(
+                "and P-FTL's worst case is ten times L-FTL's, or worse than it at all",
+                over > 1,
+                f"{over:.3f} times",
+            ),
         ],
         explanation=[
             "L-FTL, H-FTL and P-FTL collect when they have to: a write that would leave a plane "
@@ -325,7 +380,7 @@ def _worst(
             "after 8 requests of disk 4 were late where it began at 0.5 %.",
         ],
         data={"worst_ms": curves, "cut_percent": cuts, "one_by_one_ms": dict(alone)},
-    )  # fmt: skip
+    )
 
 
 def _worst_of_three(runs: Runs, six: Runs) -> Figure:
@@ -347,33 +402,51 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
         f"of both; a {FEWER}th of the writes.",
         rows=[
             *(
-                Row(f"AGC+DGC cuts the worst case of {SCHEMES[scheme].title}, SSD0 and SSD1",
-                    value, "%")
+                Row(
+                    f"AGC+DGC cuts the worst case of {SCHEMES[scheme].title}, SSD0 and SSD1",
+                    value,
+                    "%",
+                )
                 for scheme, value in cuts.items()
             ),
             *(
-                Row(f"high intensity, {SCHEMES[scheme].title}: mean of the days over 6SSDs-RAID",
-                    value, "times")
+                Row(
+                    f"high intensity, {SCHEMES[scheme].title}: mean of the days over 6SSDs-RAID",
+                    value,
+                    "times",
+                )
                 for scheme, value in ratio.items()
             ),
             *_rows("low intensity", curves[LOW]),
             *_rows("high intensity", curves[HIGH]),
         ],
-        plots=_plots({"low intensity (SSD0)": curves[LOW],
-                      "SSD1": _curves(runs, ["SSD1"]), "SSD2": _curves(runs, ["SSD2"])}),
+        plots=_plots(
+            {
+                "low intensity (SSD0)": curves[LOW],
+                "SSD1": _curves(runs, ["SSD1"]),
+                "SSD2": _curves(runs, ["SSD2"]),
+            }
+        ),
         claims=[
-            Claim("AGC+DGC satisfies the bound on SSD0 and SSD1", both <= MARGIN_MS,
-                  f"longest {both:.1f} ms"),
-            Claim("also on SSD2, which has disk 3",
-                  max(days(worst_ms(runs[BOTH]["SSD2"]))) <= MARGIN_MS,
-                  f"longest {max(days(worst_ms(runs[BOTH]['SSD2']))):.0f} ms"),
-            Claim("AGC+DGC cuts the worst cases of L- and H-FTL by more than 90 % on SSD0 and SSD1",
-                  min(cuts[L], cuts[H]) > 90, f"{cuts[L]:.1f} and {cuts[H]:.1f} %"),
-            Claim("P-FTL becomes worse than L- and H-FTL",
-                  over > 1, f"{over:.2f} times L-FTL"),
+            Claim(
+                "AGC+DGC satisfies the bound on SSD0 and SSD1",
+                both <= MARGIN_MS,
+                f"longest {both:.1f} ms",
+            ),
+            Claim(
+                "also on SSD2, which has disk 3",
+                max(days(worst_ms(runs[BOTH]["SSD2"]))) <= MARGIN_MS,
+                f"longest {max(days(worst_ms(runs[BOTH]['SSD2']))):.0f} ms",
+            ),
+            Claim(
+                "AGC+DGC cuts the worst cases of L- and H-FTL by more than 90 % on SSD0 and SSD1",
+                min(cuts[L], cuts[H]) > 90,
+                f"{cuts[L]:.1f} and {cuts[H]:.1f} %",
+            ),
+            Claim("P-FTL becomes worse than L- and H-FTL", over > 1, f"{over:.2f} times L-FTL"),
         ],
         data={"worst_ms": curves, "cut_percent": cuts, "over_six": ratio},
-    )  # fmt: skip
+    )
 
 
 def _excess(device: str, runs: Runs, number: str) -> Figure:
@@ -406,9 +479,14 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
         f"runs of figure {'7.10' if device == SIX else '7.13'}.",
         rows=[
             *(
-                Row(f"{where}, {SCHEMES[scheme].title}: beyond {MARGIN_MS} ms", float(value), "",
-                    PUBLISHED("7.12", "late, AGC+DGC") if scheme == BOTH else None)
-                for where, one in count_of.items() for scheme, value in one.items()
+                Row(
+                    f"{where}, {SCHEMES[scheme].title}: beyond {MARGIN_MS} ms",
+                    float(value),
+                    "",
+                    PUBLISHED("7.12", "late, AGC+DGC") if scheme == BOTH else None,
+                )
+                for where, one in count_of.items()
+                for scheme, value in one.items()
             ),
             *(
                 Row(f"{SCHEMES[scheme].title}: sum of the excess", value, "s")
@@ -420,28 +498,49 @@ def _excess(device: str, runs: Runs, number: str) -> Figure:
             ),
         ],
         plots=[
-            Plot(f"Excess waiting time, {where}",
-                 f"Requests with a longer one; in brackets all beyond {MARGIN_MS} ms.", beyond(one))
+            Plot(
+                f"Excess waiting time, {where}",
+                f"Requests with a longer one; in brackets all beyond {MARGIN_MS} ms.",
+                beyond(one),
+            )
             for where, one in found.items()
         ],
         claims=[
-            Claim("No request exceeds the bound under AGC+DGC", everyone[BOTH] == 0,
-                  f"{everyone[BOTH]:,} do"),
-            Claim(f"not even of {large}, with its writes of 149 pages",
-                  late(runs[BOTH][large]) == 0, f"{late(runs[BOTH][large]):,} do"),
-            Claim("None does under P-FTL at low intensity",
-                  count_of[LOW][P] == 0, f"{count_of[LOW][P]:,} do", because=VOLUMES),
-            Claim("Fewer do under H-FTL than under L-FTL", everyone[H] < everyone[L],
-                  f"{everyone[H]:,} and {everyone[L]:,}"),
-            Claim("At high intensity fewer do under H-FTL than under P-FTL",
-                  count_of[HIGH][H] < count_of[HIGH][P],
-                  f"{count_of[HIGH][H]:,} and {count_of[HIGH][P]:,}", because=INVOKES),
-            Claim("P-FTL makes fewer collections there, and takes longer for them",
-                  busy[P] < busy[H] and longest[P] > longest[H],
-                  f"{busy[P]:,} and {busy[H]:,}; {longest[P]:,.0f} and {longest[H]:,.0f} ms"),
+            Claim(
+                "No request exceeds the bound under AGC+DGC",
+                everyone[BOTH] == 0,
+                f"{everyone[BOTH]:,} do",
+            ),
+            Claim(
+                f"not even of {large}, with its writes of 149 pages",
+                late(runs[BOTH][large]) == 0,
+                f"{late(runs[BOTH][large]):,} do",
+            ),
+            Claim(
+                "None does under P-FTL at low intensity",
+                count_of[LOW][P] == 0,
+                f"{count_of[LOW][P]:,} do",
+                because=VOLUMES,
+            ),
+            Claim(
+                "Fewer do under H-FTL than under L-FTL",
+                everyone[H] < everyone[L],
+                f"{everyone[H]:,} and {everyone[L]:,}",
+            ),
+            Claim(
+                "At high intensity fewer do under H-FTL than under P-FTL",
+                count_of[HIGH][H] < count_of[HIGH][P],
+                f"{count_of[HIGH][H]:,} and {count_of[HIGH][P]:,}",
+                because=INVOKES,
+            ),
+            Claim(
+                "P-FTL makes fewer collections there, and takes longer for them",
+                busy[P] < busy[H] and longest[P] > longest[H],
+                f"{busy[P]:,} and {busy[H]:,}; {longest[P]:,.0f} and {longest[H]:,.0f} ms",
+            ),
         ],
         data={"late": count_of, "sum_s": sums},
-    )  # fmt: skip
+    )
 
 
 def _beyond(runs: Mapping[str, Summary], names: Iterable[str]) -> dict[float, int]:

@@ -71,23 +71,38 @@ def cliff(setup: Setup) -> Figure:
                 Row(f"time that dies are busy, {_words(name)}", 100 * _busy(run), "%"),
             )
         ],
-        plots=[Plot("Throughput over the run", "By share of the requests.", sweep(
-            [(place + 0.5) / PARTS for place in range(PARTS)], course, COLOURS,
-            "share of the run", "IOPS"))],
+        plots=[
+            Plot(
+                "Throughput over the run",
+                "By share of the requests.",
+                sweep(
+                    [(place + 0.5) / PARTS for place in range(PARTS)],
+                    course,
+                    COLOURS,
+                    "share of the run",
+                    "IOPS",
+                ),
+            )
+        ],
         claims=[
-            Claim("H5: BSSD falls off a cliff at half the run, FSSD does not",
-                  holds=left.get("bssd", HALF) < HALF <= left.get("fssd", 0),
-                  detail=", ".join(f"{_words(name)} ends at {one:.0%}"
-                                   for name, one in left.items()),
-                  only_told="neither the length of the run nor FSSD's over-provisioning is "
-                  "published; BSSD is bound by a bridge as slow as the ratios of figure 4.8 want, "
-                  "and FSSD by its lock, which steps of collections take as well"),
-            Claim("H5, why: without the time of its bridge BSSD falls off a cliff (to less than "
-                  "half)", left[NO_BRIDGE] < HALF, f"ends at {left[NO_BRIDGE]:.0%}"),
+            Claim(
+                "H5: BSSD falls off a cliff at half the run, FSSD does not",
+                holds=left.get("bssd", HALF) < HALF <= left.get("fssd", 0),
+                detail=", ".join(f"{_words(name)} ends at {one:.0%}" for name, one in left.items()),
+                only_told="neither the length of the run nor FSSD's over-provisioning is "
+                "published; BSSD is bound by a bridge as slow as the ratios of figure 4.8 want, "
+                "and FSSD by its lock, which steps of collections take as well",
+            ),
+            Claim(
+                "H5, why: without the time of its bridge BSSD falls off a cliff (to less than "
+                "half)",
+                left[NO_BRIDGE] < HALF,
+                f"ends at {left[NO_BRIDGE]:.0%}",
+            ),
         ],
         explanation=["Cliffs of drives by themselves are in the study of the device laboratory."],
         data={"iops": course},
-    )  # fmt: skip
+    )
 
 
 def _words(name: str) -> str:

@@ -47,34 +47,54 @@ def memory(setup: Setup) -> Figure:
             f"on the host. Drives are {SCALE} times smaller; bytes an entry do not depend on that."
         ),
         rows=[
-            Row("growth of memory, FSSD", SECTORS * FLAT_ENTRY / 1e9, "GB",
-                PUBLISHED("4.4", "growth of memory, FSSD")),
-            Row("growth of memory, BSSD", float(byte["bssd", 4]) / 1e9, "GB",
-                PUBLISHED("4.4", "growth of memory, BSSD")),
+            Row(
+                "growth of memory, FSSD",
+                SECTORS * FLAT_ENTRY / 1e9,
+                "GB",
+                PUBLISHED("4.4", "growth of memory, FSSD"),
+            ),
+            Row(
+                "growth of memory, BSSD",
+                float(byte["bssd", 4]) / 1e9,
+                "GB",
+                PUBLISHED("4.4", "growth of memory, BSSD"),
+            ),
             Row("bytes an extent of the tree", per_entry, "B"),
         ],
         claims=[
-            Claim("H4: memory of FSSD grows with what is mapped, of BSSD it does not",
-                  grows and byte["bssd", 4] == 0,
-                  ", ".join(f"{m} {byte[m, 1]:,} to {byte[m, 4]:,} bytes" for m in MAPPINGS)),
-            Claim("H4: a tree under random writes takes 16 bytes over the fill of its nodes, "
-                  "one half to all", 16 <= per_entry <= 33, f"{per_entry:.1f} bytes an extent"),
-            Claim("H4: 2 GB at first, 10 GB in the end", holds=False,
-                  detail=f"a flat table of all {SECTORS / 1e6:.0f} million sectors has "
-                  f"{SECTORS * FLAT_ENTRY / 1e9:.1f} GB",
-                  only_told="what the driver holds besides, and how long runs of sectors are, is "
-                  "not published; bytes a mapped sector would be fitted, the form is the model's"),
+            Claim(
+                "H4: memory of FSSD grows with what is mapped, of BSSD it does not",
+                grows and byte["bssd", 4] == 0,
+                ", ".join(f"{m} {byte[m, 1]:,} to {byte[m, 4]:,} bytes" for m in MAPPINGS),
+            ),
+            Claim(
+                "H4: a tree under random writes takes 16 bytes over the fill of its nodes, "
+                "one half to all",
+                16 <= per_entry <= 33,
+                f"{per_entry:.1f} bytes an extent",
+            ),
+            Claim(
+                "H4: 2 GB at first, 10 GB in the end",
+                holds=False,
+                detail=f"a flat table of all {SECTORS / 1e6:.0f} million sectors has "
+                f"{SECTORS * FLAT_ENTRY / 1e9:.1f} GB",
+                only_told="what the driver holds besides, and how long runs of sectors are, is "
+                "not published; bytes a mapped sector would be fitted, the form is the model's",
+            ),
         ],
         explanation=["The row of FSSD is bytes an entry times all sectors of the drive, no run."],
         data={"map_bytes": {f"{what} {part}/4": value for (what, part), value in byte.items()}},
-    )  # fmt: skip
+    )
 
 
 def processors(setup: Setup) -> Figure:
     """Figures 4.4(b) and 4.5."""
     alone = by_themselves(setup)
-    cases = {(drive, many): case(setup, drive, host_side(drive, alone[drive]), many)
-             for drive in DRIVES for many in WORKERS}  # fmt: skip
+    cases = {
+        (drive, many): case(setup, drive, host_side(drive, alone[drive]), many)
+        for drive in DRIVES
+        for many in WORKERS
+    }
     found = {key: side_of(one) for key, one in required(setup, cases).items()}
     used = {key: 100 * (one["cpu_utilisation"] or 0.0) for key, one in found.items()}
     order = all(used["fssd", many] > used["bssd", many] for many in WORKERS)
@@ -83,18 +103,28 @@ def processors(setup: Setup) -> Figure:
         title="Figures 4.4(b) and 4.5: CPU of the host",
         section="4.4.2",
         measured="Share of four cores, under random writes of 512 bytes in legacy mode.",
-        rows=[Row(f"CPU, {d.upper()}, {many} workers", value, "%")
-              for (d, many), value in used.items()],
+        rows=[
+            Row(f"CPU, {d.upper()}, {many} workers", value, "%")
+            for (d, many), value in used.items()
+        ],
         claims=[
-            Claim("H4: FSSD takes more CPU than BSSD", order, ", ".join(
-                f"{many}: {used['fssd', many]:.1f} against {used['bssd', many]:.1f} %"
-                for many in WORKERS),
-                only_told="the CPU of both is that of fitted shares: an order that was put in"),
-            Claim("H4: 60 % in legacy mode, and 20 %", holds=False,
-                  detail=f"{used['fssd', 1]:.1f} % and {used['bssd', 1]:.1f} % with one worker",
-                  only_told="one thread is 25 % of four cores; 60 % at one request of 45 us is "
-                  "108 us of CPU a request, more than it lasts: other threads must run, of which "
-                  "nothing is said"),
+            Claim(
+                "H4: FSSD takes more CPU than BSSD",
+                order,
+                ", ".join(
+                    f"{many}: {used['fssd', many]:.1f} against {used['bssd', many]:.1f} %"
+                    for many in WORKERS
+                ),
+                only_told="the CPU of both is that of fitted shares: an order that was put in",
+            ),
+            Claim(
+                "H4: 60 % in legacy mode, and 20 %",
+                holds=False,
+                detail=f"{used['fssd', 1]:.1f} % and {used['bssd', 1]:.1f} % with one worker",
+                only_told="one thread is 25 % of four cores; 60 % at one request of 45 us is "
+                "108 us of CPU a request, more than it lasts: other threads must run, of which "
+                "nothing is said",
+            ),
         ],
         data={"cpu_percent": {f"{d} {many}": value for (d, many), value in used.items()}},
-    )  # fmt: skip
+    )

@@ -3,7 +3,7 @@
 from wordline._render.charts import bars
 from wordline_studies.cases import required
 from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
-from wordline_studies.host_side.runs import (  # fmt: skip
+from wordline_studies.host_side.runs import (
     BRIDGED,
     FREE,
     LOCKED,
@@ -28,8 +28,11 @@ FIT = (
 def latency(setup: Setup) -> Figure:
     """Figures 4.7 and 4.8."""
     alone = by_themselves(setup)
-    cases = {(drive, many): case(setup, drive, host_side(drive, alone[drive]), many)
-             for drive in DRIVES for many in WORKERS}  # fmt: skip
+    cases = {
+        (drive, many): case(setup, drive, host_side(drive, alone[drive]), many)
+        for drive in DRIVES
+        for many in WORKERS
+    }
     found = required(setup, cases)
     us = {key: mean_us(one) for key, one in found.items()}
     iops = {key: one["throughput"]["iops"] or 0.0 for key, one in found.items()}
@@ -38,14 +41,21 @@ def latency(setup: Setup) -> Figure:
         "latency of eight workers over four": {d: us[d, 8] / us[d, 4] for d in DRIVES},
     }
     rows = [
-        Row(f"{what}, {drive.upper()}", value, "times",
-            PUBLISHED("4.7", f"{what}, {drive.upper()}"))
+        Row(
+            f"{what}, {drive.upper()}", value, "times", PUBLISHED("4.7", f"{what}, {drive.upper()}")
+        )
         for what, of in ours.items()
         for drive, value in of.items()
-    ]  # fmt: skip
+    ]
     gain = iops["fssd", 4] / iops["fssd", 1]
-    rows.append(Row("IOPS of four workers, FSSD", gain, "times",
-                    PUBLISHED("4.7", "IOPS of four workers, FSSD")))  # fmt: skip
+    rows.append(
+        Row(
+            "IOPS of four workers, FSSD",
+            gain,
+            "times",
+            PUBLISHED("4.7", "IOPS of four workers, FSSD"),
+        )
+    )
     bound = 1 / LOCKED
     flat = max(abs(iops["bssd", many] / iops["bssd", 1] - 1) for many in WORKERS)
     little = max(abs(us[key] * iops[key] / 1e6 / key[1] - 1) for key in us)
@@ -59,23 +69,46 @@ def latency(setup: Setup) -> Figure:
             f"Four cores. Drives are {SCALE} times smaller than printed, with all their dies."
         ),
         rows=rows,
-        plots=[Plot("Mean response time", "Legacy mode, by workers.", bars(
-            {str(many): {d: us[d, many] for d in DRIVES} for many in WORKERS}, DRIVES, "µs"))],
+        plots=[
+            Plot(
+                "Mean response time",
+                "Legacy mode, by workers.",
+                bars(
+                    {str(many): {d: us[d, many] for d in DRIVES} for many in WORKERS}, DRIVES, "µs"
+                ),
+            )
+        ],
         claims=[
-            Claim("Little's law: throughput times response time is the workers, within 1 %",
-                  little < 0.01, f"{100 * little:.2f} % at most"),
-            Claim("H2: FSSD gains with workers until the lock is busy, within 3 % of its bound",
-                  abs(gain / bound - 1) < 0.03, f"{gain:.2f} times of {bound:.2f}"),
-            Claim("H2: BSSD has no IOPS benefits, within 2 %", flat < 0.02,
-                  f"{100 * flat:.2f} % at most"),
-            Claim("H2: the printed ratios within 15 %", off < FITTED,
-                  f"{100 * off:.1f} % at most; {FIT}"),
-            Claim("H1: FSSD is better than BSSD: latencies 29 and 39 % shorter, throughput 21 and "
-                  "81 % higher", holds=False, detail="times of the host are fitted to ratios",
-                  only_told="the four means exclude each other: with latencies 29 % shorter on "
-                  "average, throughput is 41 % higher at least, not 21 %; and the order is that of "
-                  "the data sheets, 45 and 65 us for 512 bytes, of which the parts are not "
-                  "published"),
+            Claim(
+                "Little's law: throughput times response time is the workers, within 1 %",
+                little < 0.01,
+                f"{100 * little:.2f} % at most",
+            ),
+            Claim(
+                "H2: FSSD gains with workers until the lock is busy, within 3 % of its bound",
+                abs(gain / bound - 1) < 0.03,
+                f"{gain:.2f} times of {bound:.2f}",
+            ),
+            Claim(
+                "H2: BSSD has no IOPS benefits, within 2 %",
+                flat < 0.02,
+                f"{100 * flat:.2f} % at most",
+            ),
+            Claim(
+                "H2: the printed ratios within 15 %",
+                off < FITTED,
+                f"{100 * off:.1f} % at most; {FIT}",
+            ),
+            Claim(
+                "H1: FSSD is better than BSSD: latencies 29 and 39 % shorter, throughput 21 and "
+                "81 % higher",
+                holds=False,
+                detail="times of the host are fitted to ratios",
+                only_told="the four means exclude each other: with latencies 29 % shorter on "
+                "average, throughput is 41 % higher at least, not 21 %; and the order is that of "
+                "the data sheets, 45 and 65 us for 512 bytes, of which the parts are not "
+                "published",
+            ),
         ],
         explanation=[
             "Each worker is a stream with a thread of its own. The text says that higher use of "
@@ -84,17 +117,22 @@ def latency(setup: Setup) -> Figure:
             "In legacy mode the bridge holds one request until the drive has completed it, so that "
             "eight workers wait for each other.",
         ],
-        data={"mean_us": {f"{d} {many}": us[d, many] for d, many in us},
-              "iops": {f"{d} {many}": iops[d, many] for d, many in iops}},
-    )  # fmt: skip
+        data={
+            "mean_us": {f"{d} {many}": us[d, many] for d, many in us},
+            "iops": {f"{d} {many}": iops[d, many] for d, many in iops},
+        },
+    )
 
 
 def queues(setup: Setup) -> Figure:
     """Figure 4.9."""
     modes = {True: "queued", False: "legacy"}
     alone = by_themselves(setup)
-    cases = {(d, q): case(setup, d, host_side(d, alone[d], queued=q), queued=q)
-             for d in DRIVES for q in modes}  # fmt: skip
+    cases = {
+        (d, q): case(setup, d, host_side(d, alone[d], queued=q), queued=q)
+        for d in DRIVES
+        for q in modes
+    }
     found = required(setup, cases)
     us = {key: mean_us(one) for key, one in found.items()}
     iops = {key: one["throughput"]["iops"] or 0.0 for key, one in found.items()}
@@ -102,9 +140,15 @@ def queues(setup: Setup) -> Figure:
     gain = {d: iops[d, True] / iops[d, False] for d in DRIVES}
     little = max(abs(ratio[d] * gain[d] / QUEUE - 1) for d in DRIVES)
     bound = {"fssd": 1 / (FREE + LOCKED), "bssd": 1 / BRIDGED}
-    rows = [Row(f"queued over legacy latency, {d.upper()}", ratio[d], "times",
-                PUBLISHED("4.9", f"queued over legacy latency, {d.upper()}"))
-            for d in DRIVES]  # fmt: skip
+    rows = [
+        Row(
+            f"queued over legacy latency, {d.upper()}",
+            ratio[d],
+            "times",
+            PUBLISHED("4.9", f"queued over legacy latency, {d.upper()}"),
+        )
+        for d in DRIVES
+    ]
     off = max(abs(row.difference or 0.0) for row in rows) / 100
     return Figure(
         id="4.9",
@@ -113,14 +157,20 @@ def queues(setup: Setup) -> Figure:
         measured="One worker, with one request under way and with 128.",
         rows=rows,
         claims=[
-            Claim("H3: the ratio is 128 over the gain in throughput (Little's law), within 3 %",
-                  little < 0.03, f"{100 * little:.2f} % at most: the run's ends"),
-            Claim("H3: a queue gains what is outside the thread or the bridge, within 3 %",
-                  max(abs(gain[d] / bound[d] - 1) for d in DRIVES) < 0.03,
-                  ", ".join(f"{d.upper()} {gain[d]:.3f} times" for d in DRIVES)),
-            Claim("H3: the printed ratios within 5 %", off < 0.05,
-                  f"{100 * off:.1f} % at most; {FIT}"),
+            Claim(
+                "H3: the ratio is 128 over the gain in throughput (Little's law), within 3 %",
+                little < 0.03,
+                f"{100 * little:.2f} % at most: the run's ends",
+            ),
+            Claim(
+                "H3: a queue gains what is outside the thread or the bridge, within 3 %",
+                max(abs(gain[d] / bound[d] - 1) for d in DRIVES) < 0.03,
+                ", ".join(f"{d.upper()} {gain[d]:.3f} times" for d in DRIVES),
+            ),
+            Claim(
+                "H3: the printed ratios within 5 %", off < 0.05, f"{100 * off:.1f} % at most; {FIT}"
+            ),
         ],
         explanation=["A queue of 128 is pure waiting where one thread or one bridge is busy."],
         data={"mean_us": {f"{d} {modes[q]}": us[d, q] for d, q in us}},
-    )  # fmt: skip
+    )

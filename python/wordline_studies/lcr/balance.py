@@ -32,24 +32,29 @@ def figure(setup: Setup) -> Figure:
     keys = [(load, times) for load in WRITING for times in FASTER]
     played = {
         f"{load}, {times}": (
-            load, playback(setup, wanted(setup, load, REQUESTS[load]), faster=times)
+            load,
+            playback(setup, wanted(setup, load, REQUESTS[load]), faster=times),
         )
         for load, times in keys
-    }  # fmt: skip
+    }
     paths = written(setup, played)
     runs = required(
         setup,
         {
             (load, f"{times}"): case(
-                setup, f"{load}, {times} times as fast", paths[f"{load}, {times}"], LRU,
+                setup,
+                f"{load}, {times} times as fast",
+                paths[f"{load}, {times}"],
+                LRU,
                 more=LOOK,
             )
             for load, times in keys
-        } | {
+        }
+        | {
             (load, "worn"): case(setup, load, paths[f"{load}, 1"], LRU, more=LOOK | WORN)
             for load in WRITING
         },
-    )  # fmt: skip
+    )
     above = {
         load: {
             "pages replaced": _replaced(runs[load, "1"]),
@@ -77,22 +82,34 @@ def figure(setup: Setup) -> Figure:
         "a worn disk.",
         rows=[
             Row("rates above 10, mean of the loads", own, "%", PUBLISHED("2", "above 10")),
-            *(Row(f"{words}: rates above 10, mean of the loads", value, "%")
-              for words, value in means.items() if words != "pages replaced"),
-            *(Row(f"{load}, {words}: rates above 10", value, "%")
-              for load, one in above.items() for words, value in one.items()),
+            *(
+                Row(f"{words}: rates above 10, mean of the loads", value, "%")
+                for words, value in means.items()
+                if words != "pages replaced"
+            ),
+            *(
+                Row(f"{load}, {words}: rates above 10", value, "%")
+                for load, one in above.items()
+                for words, value in one.items()
+            ),
         ],
         plots=[Plot("Rates above 10", "", bars(above, COLOURS, "%"))],
         claims=[
-            Claim("In almost two of five cases the most loaded chip has more than ten times the "
-                  f"mean load (within {NEAR:g} points)", abs(own - 40) <= NEAR,
-                  f"{own:.0f} %: " + ", ".join(f"{load} {one['pages replaced']:.0f}"
-                                               for load, one in above.items())),
-            Claim("the more there is to do, the better it is balanced: proj_0",
-                  crowded < calm, f"{calm:.0f} % and {crowded:.0f} %"),
+            Claim(
+                "In almost two of five cases the most loaded chip has more than ten times the "
+                f"mean load (within {NEAR:g} points)",
+                abs(own - 40) <= NEAR,
+                f"{own:.0f} %: "
+                + ", ".join(f"{load} {one['pages replaced']:.0f}" for load, one in above.items()),
+            ),
+            Claim(
+                "the more there is to do, the better it is balanced: proj_0",
+                crowded < calm,
+                f"{calm:.0f} % and {crowded:.0f} %",
+            ),
         ],
         data={"above_10_percent": above},
-    )  # fmt: skip
+    )
 
 
 def _replaced(summary: Summary) -> float:

@@ -71,27 +71,45 @@ def figure(setup: Setup) -> Figure:
     paths = written(setup, played)
     cases = {
         (load, variant.title, policy): case(
-            setup, f"{load}, {variant.title}", paths[f"{load}, {variant.title}"], policy,
+            setup,
+            f"{load}, {variant.title}",
+            paths[f"{load}, {variant.title}"],
+            policy,
             more=variant.settings,
         )
-        for load in WRITING for variant in variants for policy in POLICIES
+        for load in WRITING
+        for variant in variants
+        for policy in POLICIES
     } | {
         (load, f"first {many}", policy): case(
-            setup, f"{load}, the first {many}", paths[load], policy, requests=many,
+            setup,
+            f"{load}, the first {many}",
+            paths[load],
+            policy,
+            requests=many,
         )
-        for load in READING for many in SHORT for policy in (LRU, CFLRU)
-    }  # fmt: skip
+        for load in READING
+        for many in SHORT
+        for policy in (LRU, CFLRU)
+    }
     found = required(setup, cases)
     means = {key: latency_us(one) for key, one in found.items()}
     deviating = {
-        load: 100 * (1 - deviation_us(found[load, FRESH.title, LCR])
-                     / deviation_us(found[load, FRESH.title, LRU]))
+        load: 100
+        * (
+            1
+            - deviation_us(found[load, FRESH.title, LCR])
+            / deviation_us(found[load, FRESH.title, LRU])
+        )
         for load in WRITING
-    }  # fmt: skip
+    }
 
     def values(load: str, what: str) -> Values:
-        return {policy: means[load, what, policy] for policy in (*POLICIES, CFLRU)
-                if (load, what, policy) in means}  # fmt: skip
+        return {
+            policy: means[load, what, policy]
+            for policy in (*POLICIES, CFLRU)
+            if (load, what, policy) in means
+        }
 
     gains = {
         than: {
@@ -116,7 +134,9 @@ def figure(setup: Setup) -> Figure:
         rows=[
             *(
                 Row(f"{load}, {title}: LCR less than {TITLES[than]}", one[load], "%")
-                for than, each in gains.items() for title, one in each.items() for load in WRITING
+                for than, each in gains.items()
+                for title, one in each.items()
+                for load in WRITING
             ),
             *(
                 Row(f"{load}, {FRESH.title}: LCR's standard deviation less than LRU's", value, "%")
@@ -124,34 +144,50 @@ def figure(setup: Setup) -> Figure:
             ),
             *(
                 Row(f"{load}, the first {many:,} requests: CFLRU less than LRU", value, "%")
-                for load, one in short.items() for many, value in zip(SHORT, one, strict=True)
+                for load, one in short.items()
+                for many, value in zip(SHORT, one, strict=True)
             ),
         ],
         plots=[
-            Plot(f"Less than {TITLES[than]}", "Mean response time of LCR.",
-                 bars(each, COLOURS, "%"))
+            Plot(
+                f"Less than {TITLES[than]}", "Mean response time of LCR.", bars(each, COLOURS, "%")
+            )
             for than, each in gains.items()
         ],
         claims=[
-            Claim("CFLRU gains in a short run and less in a long one: it puts writes off",
-                  all(one[0] > one[-1] for one in short.values()),
-                  "; ".join(f"{load} " + ", ".join(f"{value:.1f}" for value in one) + " %"
-                            for load, one in short.items())),
-            Claim("wdev_2: where writes come one by one, LCR has nothing to choose beyond "
-                  "GCaR-CFLRU (gains less than 1 %)",
-                  to_gcar[CALM.title]["wdev_2"] < 1, f"{to_gcar[CALM.title]['wdev_2']:.1f} %"),
+            Claim(
+                "CFLRU gains in a short run and less in a long one: it puts writes off",
+                all(one[0] > one[-1] for one in short.values()),
+                "; ".join(
+                    f"{load} " + ", ".join(f"{value:.1f}" for value in one) + " %"
+                    for load, one in short.items()
+                ),
+            ),
+            Claim(
+                "wdev_2: where writes come one by one, LCR has nothing to choose beyond "
+                "GCaR-CFLRU (gains less than 1 %)",
+                to_gcar[CALM.title]["wdev_2"] < 1,
+                f"{to_gcar[CALM.title]['wdev_2']:.1f} %",
+            ),
             *(
-                Claim(f"proj_0: {title} leaves LCR less than two thirds of its gain",
-                      1.5 * to_lru[title]["proj_0"] < to_lru[BASE.title]["proj_0"],
-                      f"{to_lru[title]['proj_0']:.1f} of {to_lru[BASE.title]['proj_0']:.1f} %",
-                      quick=title != FRESH.title)
+                Claim(
+                    f"proj_0: {title} leaves LCR less than two thirds of its gain",
+                    1.5 * to_lru[title]["proj_0"] < to_lru[BASE.title]["proj_0"],
+                    f"{to_lru[title]['proj_0']:.1f} of {to_lru[BASE.title]['proj_0']:.1f} %",
+                    quick=title != FRESH.title,
+                )
                 for title in (CALM.title, FRESH.title, SHARED.title)
             ),
-            Claim("wdev_2: on a worn disk LCR gains more than 5 %",
-                  to_lru[WEAR.title]["wdev_2"] > 5, f"{to_lru[WEAR.title]['wdev_2']:.1f} %"),
-            Claim("without collections GCaR-CFLRU is CFLRU, and LCR still gains on proj_0",
-                  to_gcar[FRESH.title]["proj_0"] > 5,
-                  f"{to_gcar[FRESH.title]['proj_0']:.1f} %"),
+            Claim(
+                "wdev_2: on a worn disk LCR gains more than 5 %",
+                to_lru[WEAR.title]["wdev_2"] > 5,
+                f"{to_lru[WEAR.title]['wdev_2']:.1f} %",
+            ),
+            Claim(
+                "without collections GCaR-CFLRU is CFLRU, and LCR still gains on proj_0",
+                to_gcar[FRESH.title]["proj_0"] > 5,
+                f"{to_gcar[FRESH.title]['proj_0']:.1f} %",
+            ),
         ],
         data={"less_than_lru": gains[LRU], "less_than_gcar": gains[GCAR], "short_runs": short},
-    )  # fmt: skip
+    )

@@ -36,8 +36,12 @@ from wordline_studies.measures import Measure, latency_us
 
 # At most, of a load: an eighth of all but proj_0 and financial2.
 REQUESTS = {
-    "web_0": 260_000, "ts_0": 260_000, "proj_0": 100_000, "wdev_2": 260_000, "financial2": 260_000,
-}  # fmt: skip
+    "web_0": 260_000,
+    "ts_0": 260_000,
+    "proj_0": 100_000,
+    "wdev_2": 260_000,
+    "financial2": 260_000,
+}
 WRITING = ("web_0", "ts_0", "proj_0", "wdev_2")
 # Loads with many clean replacements, on which CFLRU is said to perform well.
 READING = ("web_0", "ts_0")
@@ -95,9 +99,13 @@ def _rows(values: Mapping[str, Values], figure: str, published: Mapping[str, str
             known = f"{load}, {TITLES[than]}"
             number = PUBLISHED(figure, known) if load in published[than] else None
             rows.append(
-                Row(f"{load}: LCR less than {TITLES[than]}", less(values[load], LCR, than), "%",
-                    number)
-            )  # fmt: skip
+                Row(
+                    f"{load}: LCR less than {TITLES[than]}",
+                    less(values[load], LCR, than),
+                    "%",
+                    number,
+                )
+            )
     return rows
 
 
@@ -141,15 +149,23 @@ def _means(runs: Runs) -> Figure:
         + FITTED,
         rows=[
             *_rows(means, "5", {LRU: " ".join(TABLE), GCAR: " ".join(WRITING)}),
-            Row("proj_0: GCaR-CFLRU less than LRU", less(means["proj_0"], GCAR), "%",
-                PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU")),
-            *(
-                Row(f"{load}, {TITLES[policy]}", value, "µs")
-                for load, one in means.items() for policy, value in one.items()
+            Row(
+                "proj_0: GCaR-CFLRU less than LRU",
+                less(means["proj_0"], GCAR),
+                "%",
+                PUBLISHED("5", "proj_0, GCaR-CFLRU against LRU"),
             ),
             *(
-                Row(f"{load}, LRU: collections for 1,000 requests",
-                    1000 * collections(runs[load, LRU]) / runs[load, LRU]["input"]["requests"], "")
+                Row(f"{load}, {TITLES[policy]}", value, "µs")
+                for load, one in means.items()
+                for policy, value in one.items()
+            ),
+            *(
+                Row(
+                    f"{load}, LRU: collections for 1,000 requests",
+                    1000 * collections(runs[load, LRU]) / runs[load, LRU]["input"]["requests"],
+                    "",
+                )
                 for load in TABLE
             ),
         ],
@@ -158,32 +174,51 @@ def _means(runs: Runs) -> Figure:
         ],
         claims=[
             *ordered,
-            Claim("LCR answers sooner than LRU by more than 5 % on every load that writes most",
-                  all(gains[load] > 5 for load in WRITING),
-                  ", ".join(f"{load} {gains[load]:.1f} %" for load in WRITING),
-                  because="under wdev_2 a disk that is only filled does not collect "
-                  f"({collections(runs['wdev_2', LRU])} collections; 181,266 writes of two pages "
-                  "are 0.36 million, and 1.68 million pages may be written first), and then only "
-                  "bursts leave something to choose; on a worn disk it is 14 % (see Reasons)"),
-            Claim("financial2: CFLRU, GCaR-CFLRU and LCR improve almost nothing (at most "
-                  f"{ALMOST:g} %)", all(value <= ALMOST for value in rest.values()),
-                  ", ".join(f"{TITLES[one]} {value:.1f} %" for one, value in rest.items())),
-            Claim("wdev_2: CFLRU improves nothing, for nothing is clean (at most "
-                  f"{ALMOST:g} %)", abs(less(means["wdev_2"], CFLRU)) <= ALMOST,
-                  f"{less(means['wdev_2'], CFLRU):.1f} %"),
-            Claim("proj_0: GCaR-CFLRU answers sooner than LRU by more than 10 %",
-                  less(means["proj_0"], GCAR) > 10, f"{less(means['proj_0'], GCAR):.1f} %"),
-            Claim(MOST,
-                  all(2 * less(means[load], CFLRU) > gains[load] for load in READING),
-                  ", ".join(f"{load} {value:.1f} of {gains[load]:.1f} %"
-                            for load, value in zip(READING, reading, strict=True)),
-                  because=CONSERVED.format(
-                      more=", ".join(f"{load} {_more_hits(runs, load):.1f} points"
-                                     for load in READING),
-                      recorded=" and ".join(f"{less(one, CFLRU):.1f} of {less(one, LCR):.1f} %"
-                                            for one in recorded.values()),
-                      clean=" and ".join(f"{clean_percent(runs[load, LCR]):.0f} %"
-                                         for load in RECORDED_LOADS))),
+            Claim(
+                "LCR answers sooner than LRU by more than 5 % on every load that writes most",
+                all(gains[load] > 5 for load in WRITING),
+                ", ".join(f"{load} {gains[load]:.1f} %" for load in WRITING),
+                because="under wdev_2 a disk that is only filled does not collect "
+                f"({collections(runs['wdev_2', LRU])} collections; 181,266 writes of two pages "
+                "are 0.36 million, and 1.68 million pages may be written first), and then only "
+                "bursts leave something to choose; on a worn disk it is 14 % (see Reasons)",
+            ),
+            Claim(
+                "financial2: CFLRU, GCaR-CFLRU and LCR improve almost nothing (at most "
+                f"{ALMOST:g} %)",
+                all(value <= ALMOST for value in rest.values()),
+                ", ".join(f"{TITLES[one]} {value:.1f} %" for one, value in rest.items()),
+            ),
+            Claim(
+                f"wdev_2: CFLRU improves nothing, for nothing is clean (at most {ALMOST:g} %)",
+                abs(less(means["wdev_2"], CFLRU)) <= ALMOST,
+                f"{less(means['wdev_2'], CFLRU):.1f} %",
+            ),
+            Claim(
+                "proj_0: GCaR-CFLRU answers sooner than LRU by more than 10 %",
+                less(means["proj_0"], GCAR) > 10,
+                f"{less(means['proj_0'], GCAR):.1f} %",
+            ),
+            Claim(
+                MOST,
+                all(2 * less(means[load], CFLRU) > gains[load] for load in READING),
+                ", ".join(
+                    f"{load} {value:.1f} of {gains[load]:.1f} %"
+                    for load, value in zip(READING, reading, strict=True)
+                ),
+                because=CONSERVED.format(
+                    more=", ".join(
+                        f"{load} {_more_hits(runs, load):.1f} points" for load in READING
+                    ),
+                    recorded=" and ".join(
+                        f"{less(one, CFLRU):.1f} of {less(one, LCR):.1f} %"
+                        for one in recorded.values()
+                    ),
+                    clean=" and ".join(
+                        f"{clean_percent(runs[load, LCR]):.0f} %" for load in RECORDED_LOADS
+                    ),
+                ),
+            ),
         ],
         explanation=[
             "On wdev_2 LCR gains beyond GCaR-CFLRU only what a burst leaves to choose: one by one "
@@ -194,7 +229,7 @@ def _means(runs: Runs) -> Figure:
             "links shared by eight packages, it is less (see Reasons).",
         ],
         data={"mean_us": means},
-    )  # fmt: skip
+    )
 
 
 def _more_hits(runs: Runs, load: str) -> float:
@@ -216,22 +251,30 @@ def _deviations(runs: Runs) -> Figure:
             *_rows(values, "6", {LRU: "ts_0 proj_0", GCAR: "ts_0 proj_0"}),
             *(
                 Row(f"{load}, {TITLES[policy]}", value, "µs")
-                for load, one in values.items() for policy, value in one.items()
+                for load, one in values.items()
+                for policy, value in one.items()
             ),
         ],
-        plots=[Plot("Standard deviation", "Against LRU.",
-                    bars(_to_lru(values), COLOURS, "of LRU's"))],
+        plots=[
+            Plot("Standard deviation", "Against LRU.", bars(_to_lru(values), COLOURS, "of LRU's"))
+        ],
         claims=[
-            Claim(f"{load}: LCR deviates least (within {EQUAL:g} %)",
-                  values[load][LCR] <= min(values[load].values()) * (1 + EQUAL / 100),
-                  _told(values[load]))
+            Claim(
+                f"{load}: LCR deviates least (within {EQUAL:g} %)",
+                values[load][LCR] <= min(values[load].values()) * (1 + EQUAL / 100),
+                _told(values[load]),
+            )
             for load in WRITING
-        ] + [
-            Claim(f"financial2: the policies deviate alike (within {SPREAD:g} %)",
-                  spread <= SPREAD, _told(values[READS])),
+        ]
+        + [
+            Claim(
+                f"financial2: the policies deviate alike (within {SPREAD:g} %)",
+                spread <= SPREAD,
+                _told(values[READS]),
+            ),
         ],
         data={"deviation_us": values},
-    )  # fmt: skip
+    )
 
 
 def _hits(runs: Runs) -> Figure:
@@ -244,19 +287,25 @@ def _hits(runs: Runs) -> Figure:
         measured="The same runs. Pages of requests, reads and writes.",
         rows=[
             Row(f"{load}, {TITLES[policy]}", value, "%")
-            for load, one in values.items() for policy, value in one.items()
+            for load, one in values.items()
+            for policy, value in one.items()
         ],
         plots=[
-            Plot("Hit ratio", "Pages found in the buffer.",
-                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"))
+            Plot(
+                "Hit ratio",
+                "Pages found in the buffer.",
+                bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"),
+            )
         ],
         claims=[
-            Claim(f"The hit ratios of the policies are within {ALIKE:g} points of each other",
-                  all(value <= ALIKE for value in apart.values()),
-                  ", ".join(f"{load} {value:.2f}" for load, value in apart.items()) + " points"),
+            Claim(
+                f"The hit ratios of the policies are within {ALIKE:g} points of each other",
+                all(value <= ALIKE for value in apart.values()),
+                ", ".join(f"{load} {value:.2f}" for load, value in apart.items()) + " points",
+            ),
         ],
         data={"hit_percent": values},
-    )  # fmt: skip
+    )
 
 
 def _clean(runs: Runs) -> Figure:
@@ -268,21 +317,31 @@ def _clean(runs: Runs) -> Figure:
         measured="The same runs. That those of web_0 and ts_0 are met shows no more than that the "
         "loads are what they were made to be.",
         rows=[
-            Row(f"{load}, {TITLES[policy]}", values[load][policy], "%",
-                PUBLISHED("clean", load) if load in WRITING and policy == LCR else None)
-            for load in TABLE for policy in ALL
+            Row(
+                f"{load}, {TITLES[policy]}",
+                values[load][policy],
+                "%",
+                PUBLISHED("clean", load) if load in WRITING and policy == LCR else None,
+            )
+            for load in TABLE
+            for policy in ALL
         ],
         plots=[
-            Plot("Clean pages among those replaced", "",
-                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"))
+            Plot(
+                "Clean pages among those replaced",
+                "",
+                bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"),
+            )
         ],
         claims=[
-            Claim("More than 95 % of the pages that proj_0 and wdev_2 evict are dirty",
-                  all(values[load][LCR] < 5 for load in ("proj_0", "wdev_2")),
-                  f"{100 - values['proj_0'][LCR]:.1f} and {100 - values['wdev_2'][LCR]:.1f} %"),
+            Claim(
+                "More than 95 % of the pages that proj_0 and wdev_2 evict are dirty",
+                all(values[load][LCR] < 5 for load in ("proj_0", "wdev_2")),
+                f"{100 - values['proj_0'][LCR]:.1f} and {100 - values['wdev_2'][LCR]:.1f} %",
+            ),
         ],
         data={"clean_percent": values},
-    )  # fmt: skip
+    )
 
 
 def _recorded(runs: Runs) -> Figure:
@@ -296,29 +355,56 @@ def _recorded(runs: Runs) -> Figure:
         "79 % come again within 1,024 page writes, of those of web_3 15 %, and the document is "
         "silent.",
         rows=[
-            *(Row(f"{load}: {TITLES[policy]} less than LRU", less(one, policy), "%",
-                  PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None)
-              for load, one in means.items() for policy in (CFLRU, GCAR, LCR)),
-            *(Row(f"{load}: LCR less than GCaR-CFLRU", less(one, LCR, GCAR), "%",
-                  PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"))
-              for load, one in means.items()),
-            *(Row(f"{load}, {TITLES[policy]}: clean", clean_percent(runs[load, policy]), "%",
-                  PUBLISHED("clean", load.split(",")[0]))
-              for load in means for policy in (LRU, LCR)),
-            *(Row(f"{load}, {TITLES[policy]}: hit ratio", hit_percent(runs[load, policy]), "%")
-              for load in means for policy in ALL),
+            *(
+                Row(
+                    f"{load}: {TITLES[policy]} less than LRU",
+                    less(one, policy),
+                    "%",
+                    PUBLISHED("5", f"{load.split(',')[0]}, LRU") if policy == LCR else None,
+                )
+                for load, one in means.items()
+                for policy in (CFLRU, GCAR, LCR)
+            ),
+            *(
+                Row(
+                    f"{load}: LCR less than GCaR-CFLRU",
+                    less(one, LCR, GCAR),
+                    "%",
+                    PUBLISHED("5", f"{load.split(',')[0]}, GCaR-CFLRU"),
+                )
+                for load, one in means.items()
+            ),
+            *(
+                Row(
+                    f"{load}, {TITLES[policy]}: clean",
+                    clean_percent(runs[load, policy]),
+                    "%",
+                    PUBLISHED("clean", load.split(",")[0]),
+                )
+                for load in means
+                for policy in (LRU, LCR)
+            ),
+            *(
+                Row(f"{load}, {TITLES[policy]}: hit ratio", hit_percent(runs[load, policy]), "%")
+                for load in means
+                for policy in ALL
+            ),
         ],
         plots=[
             Plot("Mean response time", "Against LRU.", bars(_to_lru(means), COLOURS, "of LRU's"))
         ],
         explanation=[
             f"Under this reuse the claim `{MOST}` "
-            + ("holds: " if all(2 * less(one, CFLRU) > less(one, LCR) for one in means.values())
-               else "does not hold: ")
-            + ", ".join(f"{less(one, CFLRU):.1f} of {less(one, LCR):.1f} %"
-                        for one in means.values())
+            + (
+                "holds: "
+                if all(2 * less(one, CFLRU) > less(one, LCR) for one in means.values())
+                else "does not hold: "
+            )
+            + ", ".join(
+                f"{less(one, CFLRU):.1f} of {less(one, LCR):.1f} %" for one in means.values()
+            )
             + ". It is not the one that the figures follow, because the document's shares of clean "
             "replacements do not come out.",
         ],
         data={"mean_us": means},
-    )  # fmt: skip
+    )

@@ -67,26 +67,38 @@ def _means(means: dict[int, dict[str, float]], share: str) -> Figure:
         measured=f"{share} requests of wdev_2 on the whole disk, with buffers of 1 to 16 MiB.",
         rows=[
             *(
-                Row(f"LCR less than {TITLES[policy]}, mean of the sizes", value, "%",
-                    PUBLISHED("9", TITLES[policy]))
+                Row(
+                    f"LCR less than {TITLES[policy]}, mean of the sizes",
+                    value,
+                    "%",
+                    PUBLISHED("9", TITLES[policy]),
+                )
                 for policy, value in gains.items()
             ),
             *_rows(means, "µs"),
         ],
         plots=[_lines(means, "µs")],
         claims=[
-            Claim(f"LCR answers soonest at every size (within {EQUAL:g} %)",
-                  all(one[LCR] <= min(one.values()) * (1 + EQUAL / 100) for one in means.values()),
-                  ", ".join(f"{mib} MiB {less(one, LCR):.1f} %" for mib, one in means.items())
-                  + " less than LRU"),
-            Claim(f"the larger the buffer, the sooner, up to {ENOUGH} MiB",
-                  all(later < earlier for earlier, later in pairwise(small)),
-                  ", ".join(f"{one:.0f}" for one in small) + " µs"),
-            Claim("above, the response time is stable (changes by no more than a fifth of what it "
-                  "did)", above <= STABLE, ", ".join(f"{one:.0f}" for one in stable) + " µs"),
+            Claim(
+                f"LCR answers soonest at every size (within {EQUAL:g} %)",
+                all(one[LCR] <= min(one.values()) * (1 + EQUAL / 100) for one in means.values()),
+                ", ".join(f"{mib} MiB {less(one, LCR):.1f} %" for mib, one in means.items())
+                + " less than LRU",
+            ),
+            Claim(
+                f"the larger the buffer, the sooner, up to {ENOUGH} MiB",
+                all(later < earlier for earlier, later in pairwise(small)),
+                ", ".join(f"{one:.0f}" for one in small) + " µs",
+            ),
+            Claim(
+                "above, the response time is stable (changes by no more than a fifth of what it "
+                "did)",
+                above <= STABLE,
+                ", ".join(f"{one:.0f}" for one in stable) + " µs",
+            ),
         ],
         data={"mean_us": means},
-    )  # fmt: skip
+    )
 
 
 def _hits(hits: dict[int, dict[str, float]]) -> Figure:
@@ -102,17 +114,25 @@ def _hits(hits: dict[int, dict[str, float]]) -> Figure:
         rows=_rows(hits, "%"),
         plots=[_lines(hits, "%")],
         claims=[
-            Claim("The hit ratios of the policies are within a point of each other", apart <= 1,
-                  f"{apart:.2f} points"),
-            Claim(f"the larger the buffer, the more hits, up to {ENOUGH} MiB",
-                  all(later > earlier for earlier, later in pairwise(small)),
-                  ", ".join(f"{one:.1f}" for one in small) + " %"),
-            Claim("above, the hit ratio is stable (changes by no more than a fifth of what it did)",
-                  above <= STABLE, ", ".join(f"{one:.1f}" for one in stable) + " %"),
+            Claim(
+                "The hit ratios of the policies are within a point of each other",
+                apart <= 1,
+                f"{apart:.2f} points",
+            ),
+            Claim(
+                f"the larger the buffer, the more hits, up to {ENOUGH} MiB",
+                all(later > earlier for earlier, later in pairwise(small)),
+                ", ".join(f"{one:.1f}" for one in small) + " %",
+            ),
+            Claim(
+                "above, the hit ratio is stable (changes by no more than a fifth of what it did)",
+                above <= STABLE,
+                ", ".join(f"{one:.1f}" for one in stable) + " %",
+            ),
         ],
         explanation=[
             "That it is stable above 4 MiB was put into the load: half of its writes go to a "
             "mebibyte."
         ],
         data={"hit_percent": hits},
-    )  # fmt: skip
+    )

@@ -35,11 +35,26 @@ EQUAL = 2.0
 KNOWN = {
     one: (one,)
     for one in (
-        "web_3", "rsrch_1", "hm_0", "financial1", "websearch", "msnfs", "tpcc", "hplajw",
-        "cloudphysics-io", "mayun2", "desktop-sys1", "hil-desktop", "postmark", "fillrandom",
-        "telegram_exec", "installing", "systor17", "tencent",
+        "web_3",
+        "rsrch_1",
+        "hm_0",
+        "financial1",
+        "websearch",
+        "msnfs",
+        "tpcc",
+        "hplajw",
+        "cloudphysics-io",
+        "mayun2",
+        "desktop-sys1",
+        "hil-desktop",
+        "postmark",
+        "fillrandom",
+        "telegram_exec",
+        "installing",
+        "systor17",
+        "tencent",
     )
-}  # fmt: skip
+}
 
 
 def figure(setup: Setup) -> Figure:
@@ -79,27 +94,49 @@ def figure(setup: Setup) -> Figure:
         "different ways. Addresses beyond its end are folded onto it.",
         rows=[
             *(Row(f"{name}: writes", writes[name], "%") for name in names),
-            *(Row(f"{name}, {TITLES[policy]}: mean", one[policy], "µs")
-              for name, one in means.items() for policy in ALL),
-            *(Row(f"{name}: LCR less than {TITLES[than]}", less(one, LCR, than), "%")
-              for name, one in means.items() for than in (LRU, GCAR)),
-            *(Row(f"{name}, LCR: standard deviation less than LRU's", less(one, LCR), "%")
-              for name, one in deviations.items()),
-            *(Row(f"{name}, {TITLES[policy]}: hit ratio", hits[name][policy], "%")
-              for name in names for policy in (LRU, LCR)),
+            *(
+                Row(f"{name}, {TITLES[policy]}: mean", one[policy], "µs")
+                for name, one in means.items()
+                for policy in ALL
+            ),
+            *(
+                Row(f"{name}: LCR less than {TITLES[than]}", less(one, LCR, than), "%")
+                for name, one in means.items()
+                for than in (LRU, GCAR)
+            ),
+            *(
+                Row(f"{name}, LCR: standard deviation less than LRU's", less(one, LCR), "%")
+                for name, one in deviations.items()
+            ),
+            *(
+                Row(f"{name}, {TITLES[policy]}: hit ratio", hits[name][policy], "%")
+                for name in names
+                for policy in (LRU, LCR)
+            ),
             *(Row(f"{name}, LCR: clean", clean[name][LCR], "%") for name in names),
         ],
         plots=[
             Plot("Mean response time", "Against LRU.", bars(_brief(means), COLOURS, "of LRU's")),
-        ] if names else [],
+        ]
+        if names
+        else [],
         claims=[
             _claim("LCR answers no later than LRU", means, means, LRU),
-            _claim(f"where {DIRTY:g} % of the pages replaced are dirty, LCR answers no later than "
-                   "GCaR-CFLRU", means,
-                   [name for name in names if clean[name][LCR] <= 100 - DIRTY], GCAR),
-            _claim(f"where at most {FEW:g} % of the requests write, LCR answers no sooner than "
-                   "CFLRU", means, [name for name in names if writes[name] <= FEW], CFLRU,
-                   within=ALMOST, turned=True),
+            _claim(
+                f"where {DIRTY:g} % of the pages replaced are dirty, LCR answers no later than "
+                "GCaR-CFLRU",
+                means,
+                [name for name in names if clean[name][LCR] <= 100 - DIRTY],
+                GCAR,
+            ),
+            _claim(
+                f"where at most {FEW:g} % of the requests write, LCR answers no sooner than CFLRU",
+                means,
+                [name for name in names if writes[name] <= FEW],
+                CFLRU,
+                within=ALMOST,
+                turned=True,
+            ),
         ],
         explanation=[
             "These are excerpts; none of them is a trace of the document's under its name. Short "
@@ -108,9 +145,14 @@ def figure(setup: Setup) -> Figure:
             *left_out(skipped),
             *missing(KNOWN, paths),
         ],
-        data={"mean_us": means, "hit_percent": hits, "writes_percent": writes,
-              "clean_percent": clean, "deviation_us": deviations},
-    )  # fmt: skip
+        data={
+            "mean_us": means,
+            "hit_percent": hits,
+            "writes_percent": writes,
+            "clean_percent": clean,
+            "deviation_us": deviations,
+        },
+    )
 
 
 def _claim(

@@ -37,8 +37,9 @@ def figure(setup: Setup) -> Figure:
         for load in RECORDED_LOADS
     }
     played[CALM] = (
-        "proj_0", playback(setup, wanted(setup, "proj_0", REQUESTS["proj_0"]), bursts=False)
-    )  # fmt: skip
+        "proj_0",
+        playback(setup, wanted(setup, "proj_0", REQUESTS["proj_0"]), bursts=False),
+    )
     beside = (*RECORDED_LOADS, CALM)
     paths = written(setup, played)
     cases = {
@@ -70,55 +71,69 @@ def figure(setup: Setup) -> Figure:
         rows=[
             *(
                 Row(f"{load}, window {tick}", value, "µs")
-                for load, one in means.items() for tick, value in zip(ticks, one, strict=True)
+                for load, one in means.items()
+                for tick, value in zip(ticks, one, strict=True)
             ),
             *(
                 Row(f"{load}, window {tick}: hit ratio", value, "%")
-                for load, one in hits.items() for tick, value in zip(ticks, one, strict=True)
+                for load, one in hits.items()
+                for tick, value in zip(ticks, one, strict=True)
             ),
-            *(Row(f"{load}: 1/2 less than 1/64", value, "%") for load, value in
-              {**{load: gain[load] for load in LOADS}, **other}.items()),
+            *(
+                Row(f"{load}: 1/2 less than 1/64", value, "%")
+                for load, value in {**{load: gain[load] for load in LOADS}, **other}.items()
+            ),
         ],
         plots=[
-            Plot("Mean response time", "Of LCR.",
-                 _lines(means, ticks, "µs")),
-            Plot("Hit ratio", "Of LCR.",
-                 _lines(hits, ticks, "%")),
+            Plot("Mean response time", "Of LCR.", _lines(means, ticks, "µs")),
+            Plot("Hit ratio", "Of LCR.", _lines(hits, ticks, "%")),
         ],
         claims=[
-            Claim("The hit ratio hardly depends on the window (within two points)", apart <= 2,
-                  f"{apart:.2f} points",
-                  because="with a window of the whole buffer clean pages leave however recently "
-                  "they were read, and of the reads of web_0 and ts_0 half come again; up to a "
-                  f"half it is within {below:.1f} points"),
-            Claim(f"wdev_2: the response time does not depend on the window (within {STABLE:g} %)",
-                  spread["wdev_2"] <= STABLE, f"{spread['wdev_2']:.1f} %"),
-            Claim(f"proj_0: it does not either (within {STABLE:g} %)", spread["proj_0"] <= STABLE,
-                  f"{spread['proj_0']:.1f} %",
-                  because="it is the bursts: several large writes at once have many pages leave "
-                  "together, and a larger window spreads them over more chips. The same requests "
-                  f"one by one gain {other[CALM]:.1f} %"),
+            Claim(
+                "The hit ratio hardly depends on the window (within two points)",
+                apart <= 2,
+                f"{apart:.2f} points",
+                because="with a window of the whole buffer clean pages leave however recently "
+                "they were read, and of the reads of web_0 and ts_0 half come again; up to a "
+                f"half it is within {below:.1f} points",
+            ),
+            Claim(
+                f"wdev_2: the response time does not depend on the window (within {STABLE:g} %)",
+                spread["wdev_2"] <= STABLE,
+                f"{spread['wdev_2']:.1f} %",
+            ),
+            Claim(
+                f"proj_0: it does not either (within {STABLE:g} %)",
+                spread["proj_0"] <= STABLE,
+                f"{spread['proj_0']:.1f} %",
+                because="it is the bursts: several large writes at once have many pages leave "
+                "together, and a larger window spreads them over more chips. The same requests "
+                f"one by one gain {other[CALM]:.1f} %",
+            ),
             *(
-                Claim(f"{load}: up to a half, a larger window answers sooner by more than "
-                      f"{EVIDENT:g} %", gain[load] > EVIDENT, f"{gain[load]:.1f} %",
-                      because="" if load == "web_0" else
-                      "how much more clean pages a larger window finds depends on how far apart "
-                      f"writes come again: {clean[load][0]:.1f} % of those replaced are clean with "
-                      f"1/64, {clean[load][place]:.1f} % with a half. Under the reuse of hplajw "
-                      f"it is {other[f'{load}, recorded reuse']:.1f} %")
+                Claim(
+                    f"{load}: up to a half, a larger window answers sooner by more than "
+                    f"{EVIDENT:g} %",
+                    gain[load] > EVIDENT,
+                    f"{gain[load]:.1f} %",
+                    because=""
+                    if load == "web_0"
+                    else "how much more clean pages a larger window finds depends on how far apart "
+                    f"writes come again: {clean[load][0]:.1f} % of those replaced are clean with "
+                    f"1/64, {clean[load][place]:.1f} % with a half. Under the reuse of hplajw "
+                    f"it is {other[f'{load}, recorded reuse']:.1f} %",
+                )
                 for load in ("ts_0", "web_0")
             ),
         ],
         data={
             "mean_us": {load: dict(zip(ticks, one, strict=True)) for load, one in means.items()},
-            "hit_percent": {
-                load: dict(zip(ticks, one, strict=True)) for load, one in hits.items()
-            },
+            "hit_percent": {load: dict(zip(ticks, one, strict=True)) for load, one in hits.items()},
             "clean_percent": {
                 load: dict(zip(ticks, one, strict=True)) for load, one in clean.items()
             },
         },
-    )  # fmt: skip
+    )
 
 
 def _lines(values: Mapping[str, Sequence[float]], ticks: Sequence[str], unit: str) -> Drawn:

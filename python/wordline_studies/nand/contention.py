@@ -71,8 +71,11 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            Plot(words[kind].capitalize(), "Share of time spent in line for the bus.",
-                 lines(DIES, curves[kind], "dies", "%", log=True))
+            Plot(
+                words[kind].capitalize(),
+                "Share of time spent in line for the bus.",
+                lines(DIES, curves[kind], "dies", "%", log=True),
+            )
             for kind in found
         ],
         claims=[
@@ -102,4 +105,4 @@ def figure(setup: Setup) -> Figure:
             "do not meet.",
         ],
         data={"dies": list(DIES), "contention_percent": curves},
-    )  # fmt: skip
+    )

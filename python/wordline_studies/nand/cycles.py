@@ -77,15 +77,18 @@ def _gantt(found: dict[str, list[Strip]]) -> dict[str, Any]:
                 "base": [strip["from_ps"] / 1e9 for _, strip in shown],
                 "x": [(strip["until_ps"] - strip["from_ps"]) / 1e9 for _, strip in shown],
                 "customdata": [
-                    [strip["transaction"], "" if strip["command"] is None else
-                     f" {strip['command']:02X}h", (strip["until_ps"] - strip["from_ps"]) / 1e6]
+                    [
+                        strip["transaction"],
+                        "" if strip["command"] is None else f" {strip['command']:02X}h",
+                        (strip["until_ps"] - strip["from_ps"]) / 1e6,
+                    ]
                     for _, strip in shown
                 ],
                 "marker": {"color": colour, "line": {"width": 0.6, "color": "#ffffff"}},
                 "hovertemplate": f"{stage}%{{customdata[1]}} of transaction %{{customdata[0]}}: "
                 "%{customdata[2]:.3~f} µs<extra></extra>",
             }
-        )  # fmt: skip
+        )
     order = [f"{mode}, {what}" for mode in found for what in ("bus", "array")]
     return figure(
         data,

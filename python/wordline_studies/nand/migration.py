@@ -58,10 +58,14 @@ def _performance(setup: Setup, found: Reports) -> Figure:
         f"{BLOCKS[-1]} blocks.",
         rows=rows,
         plots=[
-            Plot("Latency", "Time until the last erase is over.",
-                 lines(BLOCKS, latency, "blocks", "ms", log=True)),
-            Plot("Energy", "Array, bus and standby.",
-                 lines(BLOCKS, energy, "blocks", "mJ", log=True)),
+            Plot(
+                "Latency",
+                "Time until the last erase is over.",
+                lines(BLOCKS, latency, "blocks", "ms", log=True),
+            ),
+            Plot(
+                "Energy", "Array, bus and standby.", lines(BLOCKS, energy, "blocks", "mJ", log=True)
+            ),
         ],
         claims=_claims(setup, latency, energy),
         explanation=[
@@ -82,7 +86,7 @@ def _performance(setup: Setup, found: Reports) -> Figure:
             "With two sources the modes differ by more than two times, as with more blocks.",
         ],
         data={"blocks": list(BLOCKS), "latency_ms": latency, "energy_mj": energy},
-    )  # fmt: skip
+    )
 
 
 def _claims(
@@ -146,8 +150,9 @@ def _stages(found: Reports) -> Figure:
         stage: [reports[-1]["stage_ps"][stage] / 1e9 for reports in found.values()]
         for stage in STAGES
     }
-    data = {name: sum(reports[-1]["stage_ps"][one] for one in DATA)
-            for name, reports in found.items()}  # fmt: skip
+    data = {
+        name: sum(reports[-1]["stage_ps"][one] for one in DATA) for name, reports in found.items()
+    }
     without = [name for name in data if "internal" in name]
     return Figure(
         id="2.17",

@@ -108,14 +108,23 @@ def _planes(found: Curves) -> Figure:
     )
     two = found["read"]["2 KiB"]
     rows = [
-        Row("writes, 2 KiB pages: 1 to 8 planes", writes["2 KiB"], "%",
-            PUBLISHED("2.18", "writes")),
+        Row(
+            "writes, 2 KiB pages: 1 to 8 planes", writes["2 KiB"], "%", PUBLISHED("2.18", "writes")
+        ),
         Row("reads, 2 KiB pages: 1 to 8 planes", reads["2 KiB"], "%", PUBLISHED("2.18", "reads")),
-        Row("writes, mean over pages of 2 to 16 KiB", _mean([*writes.values()]), "%",
-            PUBLISHED("2.18", "writes")),
-        Row("reads, mean over pages of 2 to 16 KiB", _mean([*reads.values()]), "%",
-            PUBLISHED("2.18", "reads")),
-    ]  # fmt: skip
+        Row(
+            "writes, mean over pages of 2 to 16 KiB",
+            _mean([*writes.values()]),
+            "%",
+            PUBLISHED("2.18", "writes"),
+        ),
+        Row(
+            "reads, mean over pages of 2 to 16 KiB",
+            _mean([*reads.values()]),
+            "%",
+            PUBLISHED("2.18", "reads"),
+        ),
+    ]
     return Figure(
         id="2.18",
         title="Figure 2.18: many planes",
@@ -391,12 +400,14 @@ def _scheduling_claims(
 ) -> list[Claim]:
     large = all(plane[-1] > die[-1] for die, plane in ends.values())
     sooner = all(_filled(die) <= _filled(plane) for die, plane in ends.values())
-    strictly = all(_filled(die) < _filled(plane) for (op, _), (die, plane) in ends.items()
-                   if op == "program")  # fmt: skip
+    strictly = all(
+        _filled(die) < _filled(plane) for (op, _), (die, plane) in ends.items() if op == "program"
+    )
     small = [
-        gain(plane[1], die[1]) for (operation, _), (die, plane) in ends.items()
+        gain(plane[1], die[1])
+        for (operation, _), (die, plane) in ends.items()
         if operation == "read"
-    ]  # fmt: skip
+    ]
     return [
         Claim(
             "Large transfers: plane-first is faster on any number of dies",

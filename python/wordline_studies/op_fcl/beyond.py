@@ -88,22 +88,34 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
 
     more = {(name, pages): above(name, pages) for name in TABLE for pages in SAMPLES}
     rows = [
-        Row(f"memory of ghost lists of {flash:,} pages", STACKS * ENTRY_BYTES * flash / 1024,
-            "KiB"),
-        *(Row(f"memory of {pages:,} sampled pages", STACKS * SAMPLED_BYTES * pages / 1024, "KiB")
-          for pages in SAMPLES),
-        *(Row(f"{title(name)}, {pages:,} sampled pages: above ghost lists", value, "%")
-          for (name, pages), value in more.items()),
-    ]  # fmt: skip
+        Row(
+            f"memory of ghost lists of {flash:,} pages", STACKS * ENTRY_BYTES * flash / 1024, "KiB"
+        ),
+        *(
+            Row(f"memory of {pages:,} sampled pages", STACKS * SAMPLED_BYTES * pages / 1024, "KiB")
+            for pages in SAMPLES
+        ),
+        *(
+            Row(f"{title(name)}, {pages:,} sampled pages: above ghost lists", value, "%")
+            for (name, pages), value in more.items()
+        ),
+    ]
     most = {pages: max(more[name, pages] for name in TABLE) for pages in SAMPLES}
     told = ", ".join(f"{pages}: {value:+.1f} %" for pages, value in most.items())
     return rows, [
-        Claim(f"{FEW:,} sampled pages do as well as ghost lists (within 5 % on all five)",
-              most[FEW] <= 5, told, because=NOISE),
+        Claim(
+            f"{FEW:,} sampled pages do as well as ghost lists (within 5 % on all five)",
+            most[FEW] <= 5,
+            told,
+            because=NOISE,
+        ),
         Claim(f"Why: {MORE:,} sampled pages do (within 5 % on all five)", most[MORE] <= 5, told),
-        Claim(f"Why: with a sample of all pages {title(ROUGH)} is as with ghost lists",
-              found[ROUGH, ALL] == found[ROUGH, 0], f"{above(ROUGH, ALL):+.3f} %"),
-    ]  # fmt: skip
+        Claim(
+            f"Why: with a sample of all pages {title(ROUGH)} is as with ghost lists",
+            found[ROUGH, ALL] == found[ROUGH, 0],
+            f"{above(ROUGH, ALL):+.3f} %",
+        ),
+    ]
 
 
 def _apart(setup: Setup, paths: Mapping[str, Path]) -> list[Row]:

@@ -69,10 +69,13 @@ def figure_3() -> list[Claim]:
     cost, utilisation, _ = model.optimum(model.FIGURE_3, 100, only_reads=True)
     more = model.excess_percent(model.FIGURE_3, 0.92, 1.0, cost)
     return [
-        Claim("O1: the cost of reads is least at u = 92 % (92 to 94 %; at 92 % within 0.5 % of the "
-              "least)", 0.92 <= utilisation <= 0.94 and more <= 0.5,
-              f"{utilisation:.2f}; at 0.92 {more:+.2f} %"),
-    ]  # fmt: skip
+        Claim(
+            "O1: the cost of reads is least at u = 92 % (92 to 94 %; at 92 % within 0.5 % of the "
+            "least)",
+            0.92 <= utilisation <= 0.94 and more <= 0.5,
+            f"{utilisation:.2f}; at 0.92 {more:+.2f} %",
+        ),
+    ]
 
 
 def figure_4() -> list[Claim]:
@@ -80,16 +83,22 @@ def figure_4() -> list[Claim]:
     cost, utilisation, ratio = model.optimum(model.FIGURE_4, 100)
     more = model.excess_percent(model.FIGURE_4, 0.64, 0.25, cost)
     sizes = model.sizes_gb(4.0, 0.64, 0.25)
-    exact = all(abs(one - other) < 1e-9 for one, other in zip(sizes, (0.64, 1.92, 1.44),
-                                                              strict=True))  # fmt: skip
+    exact = all(
+        abs(one - other) < 1e-9 for one, other in zip(sizes, (0.64, 1.92, 1.44), strict=True)
+    )
     return [
-        Claim("O2: the cost is least at u = 0.64 and r = 0.25 (0.62 to 0.67 and 0.25 to 0.35; "
-              "there within 0.7 % of the least)",
-              0.62 <= utilisation <= 0.67 and 0.25 <= ratio <= 0.35 and more <= 0.7,
-              f"{utilisation:.2f} and {ratio:.2f}; there {more:+.2f} %"),
-        Claim("O2: of 4 GB that is 0.64 GB of reads, 1.92 GB of writes, 1.44 GB of over-"
-              "provisioning", exact, " / ".join(f"{one:.2f}" for one in sizes)),
-    ]  # fmt: skip
+        Claim(
+            "O2: the cost is least at u = 0.64 and r = 0.25 (0.62 to 0.67 and 0.25 to 0.35; "
+            "there within 0.7 % of the least)",
+            0.62 <= utilisation <= 0.67 and 0.25 <= ratio <= 0.35 and more <= 0.7,
+            f"{utilisation:.2f} and {ratio:.2f}; there {more:+.2f} %",
+        ),
+        Claim(
+            "O2: of 4 GB that is 0.64 GB of reads, 1.92 GB of writes, 1.44 GB of over-provisioning",
+            exact,
+            " / ".join(f"{one:.2f}" for one in sizes),
+        ),
+    ]
 
 
 def times(charged: Curves, alone: Curve) -> list[Claim]:
@@ -97,39 +106,65 @@ def times(charged: Curves, alone: Curve) -> list[Claim]:
     search = charged["search"]
     found = [_optimum(name, charged[name]) for name in ("financial", "home")]
     found += [
-        Claim("O5: Search Engine falls continuously to 95 % with both (fills after the reply)",
-              all(best(alone[scheme]) == 95
-                  and _rise([-cell.mean_ms for cell in alone[scheme].values()])
-                  for scheme in FIXED), "; ".join(_at(alone[scheme]) for scheme in FIXED)),
-        Claim("O5: and with the fill charged to the read",
-              all(best(search[scheme]) == 95 for scheme in FIXED),
-              "; ".join(_at(search[scheme]) for scheme in FIXED), FILL),
+        Claim(
+            "O5: Search Engine falls continuously to 95 % with both (fills after the reply)",
+            all(
+                best(alone[scheme]) == 95
+                and _rise([-cell.mean_ms for cell in alone[scheme].values()])
+                for scheme in FIXED
+            ),
+            "; ".join(_at(alone[scheme]) for scheme in FIXED),
+        ),
+        Claim(
+            "O5: and with the fill charged to the read",
+            all(best(search[scheme]) == 95 for scheme in FIXED),
+            "; ".join(_at(search[scheme]) for scheme in FIXED),
+            FILL,
+        ),
         *_separate(charged),
-        *not_quick([Claim("O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills "
-                          "after the reply)", all(abs(one) <= 4 for one in _apart(alone)),
-                          _list(_apart(alone)))]),
+        *not_quick(
+            [
+                Claim(
+                    "O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills "
+                    "after the reply)",
+                    all(abs(one) <= 4 for one in _apart(alone)),
+                    _list(_apart(alone)),
+                )
+            ]
+        ),
         *not_quick([_offline(name, charged[name]) for name in charged]),
         *_large(charged),
-    ]  # fmt: skip
+    ]
     return found
 
 
 def _large(charged: Curves) -> list[Claim]:
     exchange, msn = charged["exchange"], charged["msn"]
     apart = dict(zip(msn[FP], _apart(msn), strict=True))
-    low, high = ([value for percent, value in apart.items() if (percent > 80) == over]
-                 for over in (False, True))  # fmt: skip
+    low, high = (
+        [value for percent, value in apart.items() if (percent > 80) == over]
+        for over in (False, True)
+    )
     return [
         _optimum("exchange", exchange, (FP,)),
         *not_quick([_optimum("exchange", exchange, (RW,), GROUPED)]),
-        Claim("O9: on Exchange RW-FCL caches as much as FP-FCL or more",
-              best(exchange[RW]) >= best(exchange[FP]),
-              f"{best(exchange[RW])} and {best(exchange[FP])} %"),
+        Claim(
+            "O9: on Exchange RW-FCL caches as much as FP-FCL or more",
+            best(exchange[RW]) >= best(exchange[FP]),
+            f"{best(exchange[RW])} and {best(exchange[FP])} %",
+        ),
         *not_quick([_optimum("msn", msn)]),
-        *not_quick([Claim("O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
-                          all(abs(one) <= 4 for one in low), _list(low))]),
+        *not_quick(
+            [
+                Claim(
+                    "O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
+                    all(abs(one) <= 4 for one in low),
+                    _list(low),
+                )
+            ]
+        ),
         Claim("O10: and beyond", all(abs(one) <= 4 for one in high), _list(high), SWINGS),
-    ]  # fmt: skip
+    ]
 
 
 def near(curve: Curve, name: str, schemes: Sequence[str] = FIXED) -> bool:
@@ -154,11 +189,17 @@ def _separate(charged: Curves) -> list[Claim]:
         for name in ("home", "financial")
     )
     return [
-        Claim("O6: RW-FCL is below FP-FCL on Home (15 % or more, each at its best)", home <= -15,
-              f"{home:+.1f} %"),
-        Claim("O6: and not above it on Financial (within 3 %)", abs(financial) <= 3,
-              f"{financial:+.1f} %"),
-    ]  # fmt: skip
+        Claim(
+            "O6: RW-FCL is below FP-FCL on Home (15 % or more, each at its best)",
+            home <= -15,
+            f"{home:+.1f} %",
+        ),
+        Claim(
+            "O6: and not above it on Financial (within 3 %)",
+            abs(financial) <= 3,
+            f"{financial:+.1f} %",
+        ),
+    ]
 
 
 def _apart(curve: Curve) -> list[float]:
@@ -178,8 +219,11 @@ def above_percent(curve: Curve) -> float:
 
 def _offline(name: str, curve: Curve) -> Claim:
     above = above_percent(curve)
-    return Claim(f"O8: on {title(name)} OP-FCL takes about as long as the best of RW-FCL (3 % "
-                 "more at most)", above <= 3, f"{above:+.1f} %")  # fmt: skip
+    return Claim(
+        f"O8: on {title(name)} OP-FCL takes about as long as the best of RW-FCL (3 % more at most)",
+        above <= 3,
+        f"{above:+.1f} %",
+    )
 
 
 def trade_off(charged: Curves) -> list[Claim]:
@@ -195,10 +239,13 @@ def trade_off(charged: Curves) -> list[Claim]:
         for scheme in FIXED
     }
     return [
-        Claim("O11: the time of collections rises with the cache (from 50 %), on every load",
-              all(_rise(one) for one in collected.values()), _falling(collected)),
+        Claim(
+            "O11: the time of collections rises with the cache (from 50 %), on every load",
+            all(_rise(one) for one in collected.values()),
+            _falling(collected),
+        ),
         Claim("O12: so do hits", all(_rise(one, 0.05) for one in hits.values()), _falling(hits)),
-    ]  # fmt: skip
+    ]
 
 
 def _falling(values: Mapping[tuple[str, str], Sequence[float]]) -> str:
@@ -214,21 +261,27 @@ def erases(charged: Curves) -> list[Claim]:
             at = {percent: cell.erases for percent, cell in charged[name][scheme].items()}
             slopes = [(at[80] - at[70]) / 10, (at[90] - at[80]) / 10, (at[95] - at[90]) / 5]
             found += not_quick(
-                [Claim(f"O15: {title(name)}, {scheme}: erases rise sharply beyond 70 % (at 95 % "
-                       "twice as many or more, and ever more steeply)",
-                       at[95] >= 2 * at[70] and _rise(slopes),
-                       ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()),
-                       FILLED if (name, scheme) == ("financial", RW) else "")]
-            )  # fmt: skip
+                [
+                    Claim(
+                        f"O15: {title(name)}, {scheme}: erases rise sharply beyond 70 % (at 95 % "
+                        "twice as many or more, and ever more steeply)",
+                        at[95] >= 2 * at[70] and _rise(slopes),
+                        ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()),
+                        FILLED if (name, scheme) == ("financial", RW) else "",
+                    )
+                ]
+            )
     for scheme in FIXED:
         at = {percent: cell.erases for percent, cell in charged["search"][scheme].items()}
         least = min(at, key=lambda percent: at[percent])
         found.append(
-            Claim(f"O16: Search Engine, {scheme}: erases fall towards 80 %, then rise sharply "
-                  "(least at 60 to 80 %, at 95 % more than twice as many)",
-                  60 <= least <= 80 and at[95] > 2 * at[least],
-                  ", ".join(f"{percent}: {one:.2f}" for percent, one in at.items()))
-        )  # fmt: skip
+            Claim(
+                f"O16: Search Engine, {scheme}: erases fall towards 80 %, then rise sharply "
+                "(least at 60 to 80 %, at 95 % more than twice as many)",
+                60 <= least <= 80 and at[95] > 2 * at[least],
+                ", ".join(f"{percent}: {one:.2f}" for percent, one in at.items()),
+            )
+        )
     return [*found, *lifetimes(charged)]
 
 
@@ -244,13 +297,22 @@ def lifetimes(charged: Curves) -> list[Claim]:
         at = {percent: longer(charged[name], percent) for percent in (80, 90, 95)}
         told = " / ".join(f"{one:.2f}" for one in at.values()) + " at 80 / 90 / 95 %"
         found.append(
-            Claim(f"O17: {title(name)} wears the flash up to three times less (more than 1.2 times "
-                  "at 80 % of FP-FCL)", at[80] > 1.2, told)
-        )  # fmt: skip
+            Claim(
+                f"O17: {title(name)} wears the flash up to three times less (more than 1.2 times "
+                "at 80 % of FP-FCL)",
+                at[80] > 1.2,
+                told,
+            )
+        )
         found.append(
-            Claim(f"O17: {title(name)} wears it twice less at 90 % of FP-FCL", at[90] > 2, told,
-                  FILLED if name == "financial" else "", quick=name != "financial")
-        )  # fmt: skip
+            Claim(
+                f"O17: {title(name)} wears it twice less at 90 % of FP-FCL",
+                at[90] > 2,
+                told,
+                FILLED if name == "financial" else "",
+                quick=name != "financial",
+            )
+        )
     return found
 
 
@@ -282,9 +344,12 @@ def _steady(course: Course) -> Claim:
     load = TABLE["exchange"]
     periods = (load.reads.requests(1) + load.writes.requests(1)) / (1 << 20)
     a_period = course.drift_percent() / (periods / 3)
-    return Claim("O19, why: Exchange's lists change by less than a step of their sizes (1.6 %) a "
-                 "period of 2^20, from the second third of the run to the last",
-                 abs(a_period) < 100 / 64, f"{a_period:+.1f} %")  # fmt: skip
+    return Claim(
+        "O19, why: Exchange's lists change by less than a step of their sizes (1.6 %) a "
+        "period of 2^20, from the second third of the run to the last",
+        abs(a_period) < 100 / 64,
+        f"{a_period:+.1f} %",
+    )
 
 
 def courses(found: Mapping[str, Course]) -> list[Claim]:
@@ -296,14 +361,23 @@ def courses(found: Mapping[str, Course]) -> list[Claim]:
 
     financial, (home, _), (search, ratio) = told("financial")[0], told("home"), told("search")
     return [
-        Claim("O13: Financial is given 2 to 2.5 GB of 4 (1.8 to 2.9 GB after a third of the run)",
-              1.8 <= financial <= 2.9, f"{financial:.2f} GB"),
-        Claim("O14: Home less than half (0.56 of the flash at most)", home <= 0.56 * 4,
-              f"{home:.2f} GB"),
-        Claim("O14: Search Engine most of it (0.8 or more), nearly all for reads (0.9 or more)",
-              search >= 0.8 * 4 and ratio >= 0.9, f"{search:.2f} GB, {ratio:.2f} of it reads"),
+        Claim(
+            "O13: Financial is given 2 to 2.5 GB of 4 (1.8 to 2.9 GB after a third of the run)",
+            1.8 <= financial <= 2.9,
+            f"{financial:.2f} GB",
+        ),
+        Claim(
+            "O14: Home less than half (0.56 of the flash at most)",
+            home <= 0.56 * 4,
+            f"{home:.2f} GB",
+        ),
+        Claim(
+            "O14: Search Engine most of it (0.8 or more), nearly all for reads (0.9 or more)",
+            search >= 0.8 * 4 and ratio >= 0.9,
+            f"{search:.2f} GB, {ratio:.2f} of it reads",
+        ),
         *not_quick([_steady(found["exchange"])]),
-    ]  # fmt: skip
+    ]
 
 
 def sequential(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
@@ -311,29 +385,46 @@ def sequential(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     wide = {name: [one[size] for size in one if size >= 32] for name, one in relative.items()}
     poor = [relative[name][4] for name in WIDER]
     return [
-        Claim("O18: sequential units of 4 KB are poor (30 % longer or more) where requests exceed "
-              "a page", min(poor) >= 30, _list(poor)),
-        Claim("O18: units of 32 KB or more are alike (within 3 %)",
-              all(abs(one) <= 3 for values in wide.values() for one in values),
-              "; ".join(f"{title(name)} {_list(one)}" for name, one in wide.items())),
-    ]  # fmt: skip
+        Claim(
+            "O18: sequential units of 4 KB are poor (30 % longer or more) where requests exceed "
+            "a page",
+            min(poor) >= 30,
+            _list(poor),
+        ),
+        Claim(
+            "O18: units of 32 KB or more are alike (within 3 %)",
+            all(abs(one) <= 3 for values in wide.values() for one in values),
+            "; ".join(f"{title(name)} {_list(one)}" for name, one in wide.items()),
+        ),
+    ]
 
 
 def periods(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     """Figure 15(b): per cent above the run at 2^16, by load and exponent of two."""
 
     def alike(names: Sequence[str], because: str = "") -> Claim:
-        values = [value for name in names for exponent, value in relative[name].items()
-                  if (name, exponent) != ("exchange", 20)]  # fmt: skip
+        values = [
+            value
+            for name in names
+            for exponent, value in relative[name].items()
+            if (name, exponent) != ("exchange", 20)
+        ]
         told = ", ".join(title(name) for name in names)
-        return Claim(f"O19: periods of 2^12 to 2^20 are alike on {told} (within 12 %)",
-                     all(abs(one) <= 12 for one in values), _list([min(values), max(values)]),
-                     because)  # fmt: skip
+        return Claim(
+            f"O19: periods of 2^12 to 2^20 are alike on {told} (within 12 %)",
+            all(abs(one) <= 12 for one in values),
+            _list([min(values), max(values)]),
+            because,
+        )
 
     exchange = relative["exchange"][20]
     return [
         *not_quick([alike(("financial", "home", "exchange")), alike(("msn",), FEW)]),
         alike(("search",), ONE_PERIOD),
-        Claim("O19: Exchange takes longer at 2^20 than at 2^16", exchange > 0,
-              f"{exchange:+.1f} %", STEADY),
-    ]  # fmt: skip
+        Claim(
+            "O19: Exchange takes longer at 2^20 than at 2^16",
+            exchange > 0,
+            f"{exchange:+.1f} %",
+            STEADY,
+        ),
+    ]

@@ -55,43 +55,66 @@ def model_figures(setup: Setup) -> list[Figure]:
         "Equations 3 to 6 with table 2 and steps of 0.01; the hit ratios are exact sums of Zipf "
         "laws of which a value is one per cent of the flash, cut at the range."
     )
-    reads = {utilisation: cost for cost, utilisation, _ in
-             model.costs(model.FIGURE_3, STEPS, only_reads=True)}  # fmt: skip
+    reads = {
+        utilisation: cost
+        for cost, utilisation, _ in model.costs(model.FIGURE_3, STEPS, only_reads=True)
+    }
     by_ratio = {
-        f"r = {ratio / 4:g}": {step / 20: model.FIGURE_4.cost_us(
-            step / 20, ratio / 4, model.page_write_us(step / 20)) for step in range(1, 20)}
+        f"r = {ratio / 4:g}": {
+            step / 20: model.FIGURE_4.cost_us(step / 20, ratio / 4, model.page_write_us(step / 20))
+            for step in range(1, 20)
+        }
         for ratio in range(5)
-    }  # fmt: skip
-    colours = dict(zip(by_ratio, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"),
-                       strict=True))  # fmt: skip
+    }
+    colours = dict(
+        zip(by_ratio, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True)
+    )
     return [
         Figure(
-            id="3", title="Cost of reads over the utilisation", section="figure 3",
+            id="3",
+            title="Cost of reads over the utilisation",
+            section="figure 3",
             measured=measured,
             rows=[
                 Row("u of the least cost", 100 * least_3[1], "%", PUBLISHED("3", "u")),
-                Row("cost at 92 % above the least",
-                    model.excess_percent(model.FIGURE_3, 0.92, 1.0, least_3[0]), "%"),
+                Row(
+                    "cost at 92 % above the least",
+                    model.excess_percent(model.FIGURE_3, 0.92, 1.0, least_3[0]),
+                    "%",
+                ),
             ],
-            plots=[Plot("Cost of a read", "By u.", lines({"C_HR": reads}, {"C_HR": "#3b86c6"},
-                                                         "u", "µs"))],
+            plots=[
+                Plot(
+                    "Cost of a read",
+                    "By u.",
+                    lines({"C_HR": reads}, {"C_HR": "#3b86c6"}, "u", "µs"),
+                )
+            ],
             claims=claims.figure_3(),
-            explanation=["The curve is smooth; the document's is sampled, and samples of 1,000 "
-                         "draws spread over 0.87 to 0.97."],
+            explanation=[
+                "The curve is smooth; the document's is sampled, and samples of 1,000 "
+                "draws spread over 0.87 to 0.97."
+            ],
         ),
         Figure(
-            id="4", title="Cost of reads and writes", section="figure 4, 4.2", measured=measured,
+            id="4",
+            title="Cost of reads and writes",
+            section="figure 4, 4.2",
+            measured=measured,
             rows=[
                 Row("u of the least cost", 100 * least_4[1], "%", PUBLISHED("4", "u")),
                 Row("r of the least cost", 100 * least_4[2], "%", PUBLISHED("4", "r")),
-                Row("cost at 64 and 25 % above the least",
-                    model.excess_percent(model.FIGURE_4, 0.64, 0.25, least_4[0]), "%"),
+                Row(
+                    "cost at 64 and 25 % above the least",
+                    model.excess_percent(model.FIGURE_4, 0.64, 0.25, least_4[0]),
+                    "%",
+                ),
             ],
             plots=[Plot("Cost of a page", "By u and r.", lines(by_ratio, colours, "u", "µs"))],
             claims=claims.figure_4(),
             explanation=["The printed digits are those of sampled curves; the cost is flat there."],
         ),
-    ]  # fmt: skip
+    ]
 
 
 def figures(setup: Setup) -> list[Figure]:
@@ -121,19 +144,35 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
         section="figures 6, 10",
         measured=measured,
         rows=[
-            *(Row(f"{title(name)}, {scheme}: best share", float(best(curve[scheme])), "%",
-                  PUBLISHED("6", f"{name}, {scheme}"))
-              for name, curve in shown.items() for scheme in FIXED),
-            *(Row(f"{title(name)}, {scheme}: least", least_ms(curve[scheme]), "ms")
-              for name, curve in shown.items() for scheme in (*FIXED, OP)),
-            *(Row(f"{title(name)}: OP-FCL above RW-FCL's best", claims.above_percent(curve), "%")
-              for name, curve in charged.items()),
+            *(
+                Row(
+                    f"{title(name)}, {scheme}: best share",
+                    float(best(curve[scheme])),
+                    "%",
+                    PUBLISHED("6", f"{name}, {scheme}"),
+                )
+                for name, curve in shown.items()
+                for scheme in FIXED
+            ),
+            *(
+                Row(f"{title(name)}, {scheme}: least", least_ms(curve[scheme]), "ms")
+                for name, curve in shown.items()
+                for scheme in (*FIXED, OP)
+            ),
+            *(
+                Row(f"{title(name)}: OP-FCL above RW-FCL's best", claims.above_percent(curve), "%")
+                for name, curve in charged.items()
+            ),
             *(row for name, curve in charged.items() for row in work_rows(title(name), curve)),
-            Row("Search Engine, fills after the reply: OP-FCL above RW-FCL's best",
-                claims.above_percent(alone), "%"),
+            Row(
+                "Search Engine, fills after the reply: OP-FCL above RW-FCL's best",
+                claims.above_percent(alone),
+                "%",
+            ),
         ],
-        plots=[_plot(name, "ms", curve, lambda cell: cell.mean_ms)
-               for name, curve in shown.items()],
+        plots=[
+            _plot(name, "ms", curve, lambda cell: cell.mean_ms) for name, curve in shown.items()
+        ],
         claims=claims.times(charged, alone),
         explanation=[
             FITTED,
@@ -141,23 +180,29 @@ def _times(measured: str, charged: Mapping[str, Curve], alone: Curve) -> Figure:
             "Search Engine is drawn with fills after the reply, requests far apart. OP-FCL's model "
             "charges the fill there too, and so keeps less than would be best.",
         ],
-        data={"mean_ms": _data(charged, lambda cell: cell.mean_ms),
-              "work_ms": _data(charged, lambda cell: cell.work_ms),
-              "mean_ms_after_reply": _data({"search": alone}, lambda cell: cell.mean_ms)},
-    )  # fmt: skip
+        data={
+            "mean_ms": _data(charged, lambda cell: cell.mean_ms),
+            "work_ms": _data(charged, lambda cell: cell.work_ms),
+            "mean_ms_after_reply": _data({"search": alone}, lambda cell: cell.mean_ms),
+        },
+    )
 
 
 def work_rows(name: str, curve: Curve) -> list[Row]:
     """Work of a request: of which share it is least, and OP-FCL's above RW-FCL's least."""
     least = {scheme: min(cell.work_ms for cell in curve[scheme].values()) for scheme in curve}
-    at = {scheme: min(cells, key=lambda percent: cells[percent].work_ms)
-          for scheme, cells in curve.items()}  # fmt: skip
+    at = {
+        scheme: min(cells, key=lambda percent: cells[percent].work_ms)
+        for scheme, cells in curve.items()
+    }
     return [
-        *(Row(f"{name}, {scheme}: share of least work", float(at[scheme]), "%")
-          for scheme in FIXED),
+        *(
+            Row(f"{name}, {scheme}: share of least work", float(at[scheme]), "%")
+            for scheme in FIXED
+        ),
         Row(f"{name}: work of RW-FCL above FP-FCL's", 100 * (least[RW] / least[FP] - 1), "%"),
         Row(f"{name}: work of OP-FCL above RW-FCL's", 100 * (least[OP] / least[RW] - 1), "%"),
-    ]  # fmt: skip
+    ]
 
 
 def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
@@ -171,24 +216,38 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
             for name, curve in charged.items()
             for scheme in (*FIXED, OP)
             for row in (
-                Row(f"{title(name)}, {scheme}: collections at the largest",
-                    list(curve[scheme].values())[-1].gc_s, "s"),
-                Row(f"{title(name)}, {scheme}: hits at the largest",
-                    list(curve[scheme].values())[-1].hit, "%"),
+                Row(
+                    f"{title(name)}, {scheme}: collections at the largest",
+                    list(curve[scheme].values())[-1].gc_s,
+                    "s",
+                ),
+                Row(
+                    f"{title(name)}, {scheme}: hits at the largest",
+                    list(curve[scheme].values())[-1].hit,
+                    "%",
+                ),
             )
         ],
         plots=[
-            *(_plot(name, "s of collections", curve, lambda cell: cell.gc_s)
-              for name, curve in charged.items()),
-            *(_plot(name, "% hits", curve, lambda cell: cell.hit)
-              for name, curve in charged.items()),
+            *(
+                _plot(name, "s of collections", curve, lambda cell: cell.gc_s)
+                for name, curve in charged.items()
+            ),
+            *(
+                _plot(name, "% hits", curve, lambda cell: cell.hit)
+                for name, curve in charged.items()
+            ),
         ],
         claims=claims.trade_off(charged),
-        explanation=["A write to a page of the list of reads counts as a hit here and as a miss in "
-                     "the document: at most some points, with two lists only."],
-        data={"gc_s": _data(charged, lambda cell: cell.gc_s),
-              "hit_percent": _data(charged, lambda cell: cell.hit)},
-    )  # fmt: skip
+        explanation=[
+            "A write to a page of the list of reads counts as a hit here and as a miss in "
+            "the document: at most some points, with two lists only."
+        ],
+        data={
+            "gc_s": _data(charged, lambda cell: cell.gc_s),
+            "hit_percent": _data(charged, lambda cell: cell.hit),
+        },
+    )
 
 
 def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
@@ -198,17 +257,23 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
         section="figure 14, 6.3",
         measured=measured,
         rows=[
-            Row(f"{title(name)}: erases of FP-FCL at {percent} % over OP-FCL's",
-                claims.longer(curve, percent), "times", PUBLISHED("14", "longer"))
+            Row(
+                f"{title(name)}: erases of FP-FCL at {percent} % over OP-FCL's",
+                claims.longer(curve, percent),
+                "times",
+                PUBLISHED("14", "longer"),
+            )
             for name, curve in charged.items()
             for percent in (80, 90, 95)
         ],
-        plots=[_plot(name, "erases a block", curve, lambda cell: cell.erases)
-               for name, curve in charged.items()],
+        plots=[
+            _plot(name, "erases a block", curve, lambda cell: cell.erases)
+            for name, curve in charged.items()
+        ],
         claims=claims.erases(charged),
         explanation=["Lifetimes on Search Engine, Exchange and MSN are reported only."],
         data={"erases": _data(charged, lambda cell: cell.erases)},
-    )  # fmt: skip
+    )
 
 
 def _course(setup: Setup, name: str, path: Path) -> Course:
@@ -240,14 +305,18 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
             row
             for name, course in found.items()
             for row in (
-                Row(f"{title(name)}: cached after a third", sum(course.settled()), "GB",
-                    PUBLISHED("9", name) if name in ("financial", "home") else None),
+                Row(
+                    f"{title(name)}: cached after a third",
+                    sum(course.settled()),
+                    "GB",
+                    PUBLISHED("9", name) if name in ("financial", "home") else None,
+                ),
                 Row(f"{title(name)}: of it reads", course.settled()[0], "GB"),
             )
         ],
         plots=[_course_plot(name, course) for name, course in found.items()],
         claims=claims.courses(found),
-    )  # fmt: skip
+    )
 
 
 def _course_plot(name: str, course: Course) -> Plot:
@@ -274,7 +343,9 @@ def _plot(name: str, unit: str, curve: Curve, value: Callable[[Cell], float]) ->
 
 def _data(found: Mapping[str, Curve], value: Callable[[Cell], float]) -> dict[str, object]:
     return {
-        name: {scheme: {str(percent): value(cell) for percent, cell in cells.items()}
-               for scheme, cells in curve.items()}
+        name: {
+            scheme: {str(percent): value(cell) for percent, cell in cells.items()}
+            for scheme, cells in curve.items()
+        }
         for name, curve in found.items()
-    }  # fmt: skip
+    }

@@ -71,18 +71,33 @@ class Load:
 TABLE = {
     load.name: load
     for load in (
-        Load("financial", "Financial", 3.8,
-             Class(1.2, 5.7, 6.9, 1.0), Class(3.6, 7.2, 28.8, 1.0)),
-        Load("home", "Home", 17.2,
-             Class(13.5, 22.2, 15.3, 0.0), Class(5.0, 3.9, 66.8, 1.1)),
-        Load("search", "Search Engine", 5.4,
-             Class(5.4, 15.1, 15.6, 0.3), Class(0.001, 8.6, 0.001, 0.0)),
-        Load("exchange", "Exchange", 79.35,
-             Class(74.12, 9.89, 114.36, 1.0), Class(23.29, 12.4, 131.69, 0.8), True),
-        Load("msn", "MSN", 37.98,
-             Class(30.93, 11.48, 107.23, 0.8), Class(23.03, 11.12, 74.01, 0.8), True),
+        Load("financial", "Financial", 3.8, Class(1.2, 5.7, 6.9, 1.0), Class(3.6, 7.2, 28.8, 1.0)),
+        Load("home", "Home", 17.2, Class(13.5, 22.2, 15.3, 0.0), Class(5.0, 3.9, 66.8, 1.1)),
+        Load(
+            "search",
+            "Search Engine",
+            5.4,
+            Class(5.4, 15.1, 15.6, 0.3),
+            Class(0.001, 8.6, 0.001, 0.0),
+        ),
+        Load(
+            "exchange",
+            "Exchange",
+            79.35,
+            Class(74.12, 9.89, 114.36, 1.0),
+            Class(23.29, 12.4, 131.69, 0.8),
+            True,
+        ),
+        Load(
+            "msn",
+            "MSN",
+            37.98,
+            Class(30.93, 11.48, 107.23, 0.8),
+            Class(23.03, 11.12, 74.01, 0.8),
+            True,
+        ),
     )
-}  # fmt: skip
+}
 FITTED = (
     "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, and not "
     "the locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a "
@@ -148,8 +163,10 @@ class _Extents:
 
     def __init__(self, one: Class, part: int, random: Random) -> None:
         self._random = random
-        self._groups = [(round(rank - (count - 1) / 2), count, rank**-one.exponent * count)
-                        for rank, count in _groups(extents_of(one, part))]  # fmt: skip
+        self._groups = [
+            (round(rank - (count - 1) / 2), count, rank**-one.exponent * count)
+            for rank, count in _groups(extents_of(one, part))
+        ]
         self._weights = list(accumulate(weight for _, _, weight in self._groups))
         self._placed: dict[int, tuple[int, int]] = {}
         low, high = floor(one.pages), ceil(one.pages)

@@ -72,18 +72,24 @@ def readings(setup: Setup) -> list[Figure]:
     skewed = curves(setup, paths, loads, SHARES, scale=REPORTED)
     small = named(["financial", "search", "exchange"])
     paths = written(setup, small, REPORTED)
-    grouped = curves(setup, paths, named(name for name in small if name != "search"), SHARES,
-                     {"cache.destage.group_pages": 1}, REPORTED)  # fmt: skip
+    grouped = curves(
+        setup,
+        paths,
+        named(name for name in small if name != "search"),
+        SHARES,
+        {"cache.destage.group_pages": 1},
+        REPORTED,
+    )
     unmapped = curves(setup, paths, small, SHARES, UNMAPPED, REPORTED)
     paths = written_over_a_disk(setup, small, REPORTED)
     positioned = curves(setup, paths, small, SHARES, POSITIONED, REPORTED)
     told: dict[str, Curve] = {
-        **{f"{title(name)}, pages destaged one by one": curve
-           for name, curve in grouped.items()},
+        **{f"{title(name)}, pages destaged one by one": curve for name, curve in grouped.items()},
         **{f"{title(name)}, positioned disk": curve for name, curve in positioned.items()},
-        **{f"{title(name)}, data in the page of the map": curve
-           for name, curve in unmapped.items()},
-    }  # fmt: skip
+        **{
+            f"{title(name)}, data in the page of the map": curve for name, curve in unmapped.items()
+        },
+    }
     return [_exponents(skewed), _choices(told)]
 
 
@@ -106,14 +112,21 @@ def _exponents(skewed: dict[str, Curve]) -> Figure:
             row
             for name, curve in skewed.items()
             for row in (
-                *(Row(f"{_label(name)}, {scheme}: best share", float(best(curve[scheme])), "%")
-                  for scheme in FIXED),
+                *(
+                    Row(f"{_label(name)}, {scheme}: best share", float(best(curve[scheme])), "%")
+                    for scheme in FIXED
+                ),
                 Row(f"{_label(name)}: OP-FCL above RW-FCL's best", above_percent(curve), "%"),
             )
         ],
-        plots=[Plot("Best share", "Over the exponent of the Zipf law of the writes.",
-                    lines(optima, colours, "exponent", "% of the flash"))],
-    )  # fmt: skip
+        plots=[
+            Plot(
+                "Best share",
+                "Over the exponent of the Zipf law of the writes.",
+                lines(optima, colours, "exponent", "% of the flash"),
+            )
+        ],
+    )
 
 
 def _label(name: str) -> str:
@@ -133,10 +146,14 @@ def _choices(told: dict[str, Curve]) -> Figure:
             row
             for name, curve in told.items()
             for row in (
-                *(Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
-                  for scheme in FIXED),
-                *(Row(f"{name}, {scheme}: least", least_ms(curve[scheme]), "ms")
-                  for scheme in (*FIXED, OP)),
+                *(
+                    Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
+                    for scheme in FIXED
+                ),
+                *(
+                    Row(f"{name}, {scheme}: least", least_ms(curve[scheme]), "ms")
+                    for scheme in (*FIXED, OP)
+                ),
                 Row(f"{name}: OP-FCL above RW-FCL's best", above_percent(curve), "%"),
                 Row(f"{name}: work of OP-FCL above RW-FCL's least", _work_percent(curve), "%"),
             )
@@ -148,7 +165,7 @@ def _choices(told: dict[str, Curve]) -> Figure:
             "than FP-FCL where there are three disks, and not less work.",
             "OP-FCL's constants are those of the average disk, too small for the positioned one.",
         ],
-    )  # fmt: skip
+    )
 
 
 def _work_percent(curve: Curve) -> float:
@@ -192,14 +209,21 @@ def recordings(setup: Setup) -> Figure:
             row
             for name, curve in found.items()
             for row in (
-                *(Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
-                  for scheme in FIXED),
-                *(Row(f"{name}, {scheme}: least", least_ms(curve[scheme]), "ms")
-                  for scheme in curve),
+                *(
+                    Row(f"{name}, {scheme}: best share", float(best(curve[scheme])), "%")
+                    for scheme in FIXED
+                ),
+                *(
+                    Row(f"{name}, {scheme}: least", least_ms(curve[scheme]), "ms")
+                    for scheme in curve
+                ),
                 Row(f"{name}: OP-FCL above RW-FCL's best", above_percent(curve), "%"),
-                Row(f"{name}: erases of FP-FCL at 90 % over OP-FCL's",
-                    curve[FP][90].erases / max(1e-9, curve[OP][95].erases), "times"),
+                Row(
+                    f"{name}: erases of FP-FCL at 90 % over OP-FCL's",
+                    curve[FP][90].erases / max(1e-9, curve[OP][95].erases),
+                    "times",
+                ),
             )
         ],
         explanation=missing(KNOWN, paths),
-    )  # fmt: skip
+    )

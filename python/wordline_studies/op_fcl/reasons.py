@@ -68,21 +68,31 @@ def _cells(setup: Setup, cases: Mapping[str, Case], disks: int = 1) -> dict[str,
 def _grouped(setup: Setup, paths: Mapping[str, Path]) -> Found:
     """O9: destages one by one."""
     curve = curves(setup, paths, named(["exchange"]), SHARES, ONE_BY_ONE)["exchange"]
-    rows = [Row(f"O9: Exchange, pages destaged one by one, {scheme}: best share",
-                float(best(curve[scheme])), "%") for scheme in FIXED]  # fmt: skip
+    rows = [
+        Row(
+            f"O9: Exchange, pages destaged one by one, {scheme}: best share",
+            float(best(curve[scheme])),
+            "%",
+        )
+        for scheme in FIXED
+    ]
     return rows, [
-        Claim("O9, why: with pages destaged one by one Exchange is best with FP-FCL at 70 % and "
-              "RW-FCL at 80 % (within 10 points)", claims.near(curve, "exchange"), told(curve))
-    ]  # fmt: skip
+        Claim(
+            "O9, why: with pages destaged one by one Exchange is best with FP-FCL at 70 % and "
+            "RW-FCL at 80 % (within 10 points)",
+            claims.near(curve, "exchange"),
+            told(curve),
+        )
+    ]
 
 
 def told(curve: Curve) -> str:
     """Its response times."""
     return "; ".join(
-        f"{scheme} " + ", ".join(f"{percent}: {cell.mean_ms:.3f}"
-                                 for percent, cell in curve[scheme].items())
+        f"{scheme} "
+        + ", ".join(f"{percent}: {cell.mean_ms:.3f}" for percent, cell in curve[scheme].items())
         for scheme in FIXED
-    )  # fmt: skip
+    )
 
 
 def _held(run: Run) -> float:
@@ -95,9 +105,11 @@ def _held(run: Run) -> float:
     cache = run.summary["cache"]
     assert cache is not None
     half = sum(requests) / 2
-    late = [(count, here) for done, count, here in zip(accumulate(requests), requests, pages,
-                                                       strict=True)
-            if done > half and count]  # fmt: skip
+    late = [
+        (count, here)
+        for done, count, here in zip(accumulate(requests), requests, pages, strict=True)
+        if done > half and count
+    ]
     held = sum(count * here for count, here in late) / sum(count for count, _ in late)
     return held / cache["capacity_pages"]
 
@@ -135,29 +147,49 @@ def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
         row
         for percent in SWUNG
         for row in (
-            Row(f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
-                100 * (swinging[percent] / mean("FP", percent) - 1), "%"),
+            Row(
+                f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
+                100 * (swinging[percent] / mean("FP", percent) - 1),
+                "%",
+            ),
             Row("O10: with periods eight times as long", above("long", percent), "%"),
             Row("O10: with a border that stays", above("border", percent), "%"),
-            Row(f"O10: MSN, {percent} %: how full RW-FCL's lists are over the second half",
-                100 * held[percent], "%"),
+            Row(
+                f"O10: MSN, {percent} %: how full RW-FCL's lists are over the second half",
+                100 * held[percent],
+                "%",
+            ),
             Row("O10: FP-FCL of as much flash as they hold", above("filled", percent), "%"),
             Row("O10: share of destages that no page waits for", rw[str(percent)].resized, "%"),
         )
-    ]  # fmt: skip
+    ]
     return rows, [
-        *(Claim(f"O10, why: with {words} MSN takes as long as FP-FCL (within 4 %)",
+        *(
+            Claim(
+                f"O10, why: with {words} MSN takes as long as FP-FCL (within 4 %)",
                 all(abs(above(what, percent)) <= 4 for percent in SWUNG),
-                ", ".join(f"{above(what, percent):+.1f} %" for percent in SWUNG))
-          for what, words in (("border", "a border that stays"),
-                              ("long", "periods eight times as long"))),
-        Claim("O10, why: FP-FCL of as much flash as RW-FCL's lists hold is nearer to RW-FCL than "
-              "to FP-FCL of the whole share",
-              all(abs(mean("filled", percent) - swinging[percent])
-                  < abs(mean("filled", percent) - mean("FP", percent)) for percent in SWUNG),
-              ", ".join(f"{mean('filled', percent):.2f} of {swinging[percent]:.2f} and "
-                        f"{mean('FP', percent):.2f} ms" for percent in SWUNG)),
-    ]  # fmt: skip
+                ", ".join(f"{above(what, percent):+.1f} %" for percent in SWUNG),
+            )
+            for what, words in (
+                ("border", "a border that stays"),
+                ("long", "periods eight times as long"),
+            )
+        ),
+        Claim(
+            "O10, why: FP-FCL of as much flash as RW-FCL's lists hold is nearer to RW-FCL than "
+            "to FP-FCL of the whole share",
+            all(
+                abs(mean("filled", percent) - swinging[percent])
+                < abs(mean("filled", percent) - mean("FP", percent))
+                for percent in SWUNG
+            ),
+            ", ".join(
+                f"{mean('filled', percent):.2f} of {swinging[percent]:.2f} and "
+                f"{mean('FP', percent):.2f} ms"
+                for percent in SWUNG
+            ),
+        ),
+    ]
 
 
 def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
@@ -183,16 +215,27 @@ def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
     rows = [
         Row(f"O17: Financial, erases of FP-FCL at {WORN} % over OP-FCL's", first, "times"),
         Row("O17: the same of a second time", second / other, "times"),
-        Row(f"O15: Financial, erases of RW-FCL at {RISING[1]} % over those at {RISING[0]} %",
-            high / low, "times"),
+        Row(
+            f"O15: Financial, erases of RW-FCL at {RISING[1]} % over those at {RISING[0]} %",
+            high / low,
+            "times",
+        ),
         Row("O15: the same of a second time", rise, "times"),
-    ]  # fmt: skip
+    ]
     return rows, [
-        Claim(f"O17, why: played a second time Financial wears the flash more than twice as much "
-              f"at {WORN} % of FP-FCL", second / other > 2, f"{second / other:.2f}"),
-        Claim(f"O15, why: played a second time Financial erases twice as much at {RISING[1]} % of "
-              f"RW-FCL as at {RISING[0]} %, and more", rise >= 2, f"{rise:.2f}"),
-    ]  # fmt: skip
+        Claim(
+            f"O17, why: played a second time Financial wears the flash more than twice as much "
+            f"at {WORN} % of FP-FCL",
+            second / other > 2,
+            f"{second / other:.2f}",
+        ),
+        Claim(
+            f"O15, why: played a second time Financial erases twice as much at {RISING[1]} % of "
+            f"RW-FCL as at {RISING[0]} %, and more",
+            rise >= 2,
+            f"{rise:.2f}",
+        ),
+    ]
 
 
 def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
@@ -201,13 +244,17 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
     store = Store.of(load, part(setup))
     long = replace(store, period=max(1, (1 << LONG) // load.part(part(setup))))
     reads: dict[str, Value] = {"cache.partition.op-fcl.read_ratio": 1.0}
-    found = _cells(setup, {
-        "base": case("search", paths["search"], store, OP, INITIAL_PERCENT),
-        "half": case("search", paths["search"], long, OP, INITIAL_PERCENT),
-        "reads": case("search", paths["search"], long, OP, INITIAL_PERCENT, reads),
-    })  # fmt: skip
-    half, all_reads = (100 * (found[name].mean_ms / found["base"].mean_ms - 1)
-                       for name in ("half", "reads"))  # fmt: skip
+    found = _cells(
+        setup,
+        {
+            "base": case("search", paths["search"], store, OP, INITIAL_PERCENT),
+            "half": case("search", paths["search"], long, OP, INITIAL_PERCENT),
+            "reads": case("search", paths["search"], long, OP, INITIAL_PERCENT, reads),
+        },
+    )
+    half, all_reads = (
+        100 * (found[name].mean_ms / found["base"].mean_ms - 1) for name in ("half", "reads")
+    )
     periods = load.reads.requests(1) / (1 << LONG)
     rows = [
         Row("O19: Search Engine, periods of 2^20 in the run", periods, ""),
@@ -215,9 +262,13 @@ def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
         Row("O19: the same, which begins for reads", all_reads, "%"),
     ]
     return rows, [
-        Claim("O19, why: begun with all of it for reads, Search Engine takes as long at 2^20 "
-              "(within 12 %)", abs(all_reads) <= 12, f"{all_reads:+.1f} %"),
-    ]  # fmt: skip
+        Claim(
+            "O19, why: begun with all of it for reads, Search Engine takes as long at 2^20 "
+            "(within 12 %)",
+            abs(all_reads) <= 12,
+            f"{all_reads:+.1f} %",
+        ),
+    ]
 
 
 def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
@@ -226,8 +277,7 @@ def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
     smaller = {"msn": 4 * load.part(part(setup))}
     small = written(setup, named(["msn"]), smaller)
     cases: dict[str, Case] = {}
-    for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"],
-                                                                  smaller)):  # fmt: skip
+    for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"], smaller)):
         store = Store.of(load, scale)
         short = max(1, (1 << SHORT) // load.part(scale))
         cases[f"{name} base"] = case("msn", path, store, OP, INITIAL_PERCENT)
@@ -235,15 +285,23 @@ def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
             "msn", path, replace(store, period=short), OP, INITIAL_PERCENT
         )
     found = _cells(setup, cases)
-    here, less = (100 * (found[f"{name} short"].mean_ms / found[f"{name} base"].mean_ms - 1)
-                  for name in ("here", "less"))  # fmt: skip
+    here, less = (
+        100 * (found[f"{name} short"].mean_ms / found[f"{name} base"].mean_ms - 1)
+        for name in ("here", "less")
+    )
     rows = [
-        Row("O19: requests of MSN in a period of 2^12, scaled",
-            float((1 << SHORT) // load.part(part(setup))), ""),
+        Row(
+            "O19: requests of MSN in a period of 2^12, scaled",
+            float((1 << SHORT) // load.part(part(setup))),
+            "",
+        ),
         Row("O19: MSN, 2^12 above 2^16", here, "%"),
         Row("O19: the same at a quarter of the scale", less, "%"),
-    ]  # fmt: skip
+    ]
     return rows, [
-        Claim("O19, why: at a quarter of the scale 2^12 costs MSN half as much again or more",
-              less >= 1.5 * here, f"{less:+.1f} and {here:+.1f} %"),
-    ]  # fmt: skip
+        Claim(
+            "O19, why: at a quarter of the scale 2^12 costs MSN half as much again or more",
+            less >= 1.5 * here,
+            f"{less:+.1f} and {here:+.1f} %",
+        ),
+    ]

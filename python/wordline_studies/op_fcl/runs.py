@@ -107,8 +107,10 @@ def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
     if scheme == FP:
         return {"cache.partition": "unified"}
     name = {RW: "rw-fcl", OP: "op-fcl"}[scheme]
-    return {f"cache.partition.{name}.period_requests": period,
-            f"cache.partition.{name}.segments": segments}  # fmt: skip
+    return {
+        f"cache.partition.{name}.period_requests": period,
+        f"cache.partition.{name}.segments": segments,
+    }
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,13 @@ class Store:
     def of(load: Load, parts: Parts) -> "Store":
         """That of a load of table 1."""
         own = load.part(parts)
-        return Store("opfcl-large" if load.large else "opfcl-small", BLOCKS // own, PERIOD // own,
-                     64 if load.large else 16, load.large)  # fmt: skip
+        return Store(
+            "opfcl-large" if load.large else "opfcl-small",
+            BLOCKS // own,
+            PERIOD // own,
+            64 if load.large else 16,
+            load.large,
+        )
 
 
 def case(

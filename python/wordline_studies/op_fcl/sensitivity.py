@@ -40,10 +40,12 @@ def sensitivity(setup: Setup) -> Figure:
             )
     found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
     units, periods = (
-        {name: {at: 100 * (found[name, what, at] / found[name, what, base] - 1) for at in points}
-         for name in loads}
+        {
+            name: {at: 100 * (found[name, what, at] / found[name, what, base] - 1) for at in points}
+            for name in loads
+        }
         for what, base, points in (("unit", 128, units_kb), ("period", 16, exponents))
-    )  # fmt: skip
+    )
     colours = {title(name): colour for name, colour in COLOURS.items()}
     return Figure(
         id="15",
@@ -52,20 +54,36 @@ def sensitivity(setup: Setup) -> Figure:
         measured="Service time of OP-FCL against that at 128 KB and 2^16 requests; periods are "
         "scaled as the flash.",
         rows=[
-            *(Row(f"{title(name)}, {unit} KB", value, "% more")
-              for name, one in units.items() for unit, value in one.items()),
-            *(Row(f"{title(name)}, 2^{exponent} requests", value, "% more")
-              for name, one in periods.items() for exponent, value in one.items()),
+            *(
+                Row(f"{title(name)}, {unit} KB", value, "% more")
+                for name, one in units.items()
+                for unit, value in one.items()
+            ),
+            *(
+                Row(f"{title(name)}, 2^{exponent} requests", value, "% more")
+                for name, one in periods.items()
+                for exponent, value in one.items()
+            ),
         ],
         plots=[
-            Plot(heading, caption,
-                 lines({title(name): {str(at): value for at, value in one.items()}
-                        for name, one in values.items()}, colours, x_title, "% more",
-                       category=True))
+            Plot(
+                heading,
+                caption,
+                lines(
+                    {
+                        title(name): {str(at): value for at, value in one.items()}
+                        for name, one in values.items()
+                    },
+                    colours,
+                    x_title,
+                    "% more",
+                    category=True,
+                ),
+            )
             for heading, caption, values, x_title in (
                 ("Sequential unit", "Against 128 KB.", units, "KB"),
                 ("Period", "Against 2^16 requests.", periods, "exponent of two"),
             )
         ],
         claims=[*claims.sequential(units), *claims.periods(periods)],
-    )  # fmt: skip
+    )

@@ -114,27 +114,48 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
         "tenth was chosen after seeing results; chapter 7 says of msnfs that `34.6% of idle "
         "intervals were long (larger than 1 sec)`.",
         rows=[
-            Row("die- and plane-first over CWDP", gain(1, of(means, FLASH)), "%",
-                PUBLISHED("3.5", "flash-level first over CWDP")),
-            Row("loads and strategies that serve less than 97 % of what arrives", float(overrun),
-                f"of {len(TABLE) * len(ORDERS)}"),
+            Row(
+                "die- and plane-first over CWDP",
+                gain(1, of(means, FLASH)),
+                "%",
+                PUBLISHED("3.5", "flash-level first over CWDP"),
+            ),
+            Row(
+                "loads and strategies that serve less than 97 % of what arrives",
+                float(overrun),
+                f"of {len(TABLE) * len(ORDERS)}",
+            ),
             *(
-                Row(f"{load}: channel-first against die- and plane-first", _against(table[load]),
-                    "%", PUBLISHED("3.5", f"{load}, channel-first against flash-level first"))
+                Row(
+                    f"{load}: channel-first against die- and plane-first",
+                    _against(table[load]),
+                    "%",
+                    PUBLISHED("3.5", f"{load}, channel-first against flash-level first"),
+                )
                 for load in ("msnfs", "fin2")
             ),
             Row("bus, of bus and array, reads of fin2", reads, "%", PUBLISHED("3.5", "bus, reads")),
-            Row("bus, of bus and array, writes of msnfs", writes, "%",
-                PUBLISHED("3.5", "bus, writes")),
+            Row(
+                "bus, of bus and array, writes of msnfs",
+                writes,
+                "%",
+                PUBLISHED("3.5", "bus, writes"),
+            ),
             *(
-                Row(f"{load}: die- and plane-first over channel-first",
-                    gain(of(one, CHANNEL), of(one, FLASH)), "%")
+                Row(
+                    f"{load}: die- and plane-first over channel-first",
+                    gain(of(one, CHANNEL), of(one, FLASH)),
+                    "%",
+                )
                 for load, one in values.items()
             ),
         ],
         plots=[
-            Plot("Latency", "Mean response time over that of CWDP.",
-                 spread(table, "time / CWDP", _beside(values))),
+            Plot(
+                "Latency",
+                "Mean response time over that of CWDP.",
+                spread(table, "time / CWDP", _beside(values)),
+            ),
         ],
         claims=[
             Claim(
@@ -172,7 +193,7 @@ def _latency(found: dict[str, Runs], rates: dict[str, float], skipped: list[str]
             *skipped,
         ],
         data={"latency_us": absolute, "bus_percent": bus},
-    )  # fmt: skip
+    )
 
 
 def _beside(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -203,8 +224,10 @@ def _waiting(found: dict[str, Runs]) -> Figure:
                 Row(f"{family}, mean of the nine", of(means, orders), "µs")
                 for family, orders in FAMILIES.items()
             ),
-            *(Row(f"{order}, mean of the nine", means[order], "µs")
-              for order in (BASE, "PDCW", "PDWC")),
+            *(
+                Row(f"{order}, mean of the nine", means[order], "µs")
+                for order in (BASE, "PDCW", "PDWC")
+            ),
         ],
         plots=[Plot("Waiting", "Mean time a request.", spread(table, "µs", _beside(values)))],
         claims=[
@@ -225,7 +248,7 @@ def _waiting(found: dict[str, Runs]) -> Figure:
             ),
         ],
         data={"wait_us": values},
-    )  # fmt: skip
+    )
 
 
 def _without(table: Mapping[str, Mapping[str, float]], order: str) -> float:
@@ -245,17 +268,29 @@ def _busy(calm: dict[str, Runs], busy: dict[str, Runs]) -> Figure:
         means = averaged(values.values())
         waits[at] = averaged(over(found[load], wait_us) for load in busy)
         rows += [
-            Row(f"{at}: die- and plane-first slower than CWDP",
-                float(sum(means[order] > 1 for order in FLASH)), f"of {len(FLASH)}"),
-            *(Row(f"{at}: {load}, channel-first against die- and plane-first",
-                  _against(values[load]), "%",
-                  PUBLISHED("3.5", f"{load}, channel-first against flash-level first"))
-              for load in ("msnfs", "fin2")),
-            *(Row(f"{at}: {order}, time over CWDP's", means[order], "")
-              for order in ("PDCW", "PDWC")),
-            *(Row(f"{at}: {order}, wait", waits[at][order], "µs")
-              for order in (BASE, "PDCW", "PDWC")),
-        ]  # fmt: skip
+            Row(
+                f"{at}: die- and plane-first slower than CWDP",
+                float(sum(means[order] > 1 for order in FLASH)),
+                f"of {len(FLASH)}",
+            ),
+            *(
+                Row(
+                    f"{at}: {load}, channel-first against die- and plane-first",
+                    _against(values[load]),
+                    "%",
+                    PUBLISHED("3.5", f"{load}, channel-first against flash-level first"),
+                )
+                for load in ("msnfs", "fin2")
+            ),
+            *(
+                Row(f"{at}: {order}, time over CWDP's", means[order], "")
+                for order in ("PDCW", "PDWC")
+            ),
+            *(
+                Row(f"{at}: {order}, wait", waits[at][order], "µs")
+                for order in (BASE, "PDCW", "PDWC")
+            ),
+        ]
     return Figure(
         id="busy",
         title="Half of the load that CWDP can take",

@@ -47,21 +47,29 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
         for load in free
     }
     rows = [
-        Row(f"{family}: IOPS, immediate over the queue",
-            mean(of(one, orders) for one in gains.values()), "%")
+        Row(
+            f"{family}: IOPS, immediate over the queue",
+            mean(of(one, orders) for one in gains.values()),
+            "%",
+        )
         for family, orders in FAMILIES.items()
-    ]  # fmt: skip
+    ]
     rows += [
         Row(f"{load}: immediate over the queue, mean of the strategies", of(one, ORDERS), "%")
         for load, one in gains.items()
     ]
     rows += [
-        Row("immediate: die- and plane-first over channel-first",
-            gain(of(means, CHANNEL), of(means, FLASH)), "%",
-            PUBLISHED("3.4", "flash-level first over channel-first")),
-        *(Row(f"immediate: {family} over CWDP", gain(1, of(means, orders)), "%")
-          for family, orders in FAMILIES.items()),
-    ]  # fmt: skip
+        Row(
+            "immediate: die- and plane-first over channel-first",
+            gain(of(means, CHANNEL), of(means, FLASH)),
+            "%",
+            PUBLISHED("3.4", "flash-level first over channel-first"),
+        ),
+        *(
+            Row(f"immediate: {family} over CWDP", gain(1, of(means, orders)), "%")
+            for family, orders in FAMILIES.items()
+        ),
+    ]
     measures = {
         "channel utilisation": (channel_percent, PUBLISHED("3.9", "channel utilisation")),
         "dies idle": (idle_percent, PUBLISHED("3.10", "idle")),
@@ -87,8 +95,11 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
         "what the same flash can do.",
         rows=rows,
         plots=[
-            Plot("Throughput, immediate", "IOPS over those of CWDP, immediate as well.",
-                 spread(values, "IOPS / CWDP")),
+            Plot(
+                "Throughput, immediate",
+                "IOPS over those of CWDP, immediate as well.",
+                spread(values, "IOPS / CWDP"),
+            ),
             Plot("Immediate over the queue", "By how much IOPS are higher.", spread(gains, "%")),
         ],
         explanation=[
@@ -96,7 +107,7 @@ def immediate(blocking: Mapping[str, Runs], free: Mapping[str, Runs]) -> Figure:
             "of a request share a channel and a die: the fewer the better.",
         ],
         data={"iops": over_loads(free, iops), "gain_percent": gains},
-    )  # fmt: skip
+    )
 
 
 def rules(setup: Setup) -> list[Figure]:
@@ -151,20 +162,39 @@ def _rows(
     more = [load for load, one in values.items() if of(one, WAY) > of(one, CHANNEL)]
     first = best(means, ORDERS)
     return [
-        Row(f"{name}: die- and plane-first over channel-first",
-            gain(of(means, CHANNEL), of(means, FLASH)), "%",
-            PUBLISHED("3.4", "flash-level first over channel-first")),
-        *(Row(f"{name}: {load}, channel-first against die- and plane-first",
-              gain(of(values[load], FLASH), of(values[load], CHANNEL)), "%",
-              PUBLISHED("3.4", f"{load}, channel-first against flash-level first"))
-          for load in ("msnfs", "fin2")),
-        *(Row(f"{name}: {load}, die- and plane-first over channel-first",
-              gain(of(values[load], CHANNEL), of(values[load], FLASH)), "%")
-          for load in ("web", "sql2")),
-        Row(f"{name}: loads in which way-first serves more than channel-first", float(len(more)),
-            f"of {len(values)}"),
+        Row(
+            f"{name}: die- and plane-first over channel-first",
+            gain(of(means, CHANNEL), of(means, FLASH)),
+            "%",
+            PUBLISHED("3.4", "flash-level first over channel-first"),
+        ),
+        *(
+            Row(
+                f"{name}: {load}, channel-first against die- and plane-first",
+                gain(of(values[load], FLASH), of(values[load], CHANNEL)),
+                "%",
+                PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
+            )
+            for load in ("msnfs", "fin2")
+        ),
+        *(
+            Row(
+                f"{name}: {load}, die- and plane-first over channel-first",
+                gain(of(values[load], CHANNEL), of(values[load], FLASH)),
+                "%",
+            )
+            for load in ("web", "sql2")
+        ),
+        Row(
+            f"{name}: loads in which way-first serves more than channel-first",
+            float(len(more)),
+            f"of {len(values)}",
+        ),
         Row(f"{name}: best of all, {first}, over CWDP", gain(1, means[first]), "%"),
-        Row(f"{name}: channel utilisation",
-            of(averaged(over_loads(runs, channel_percent).values()), ORDERS), "%",
-            PUBLISHED("3.9", "channel utilisation")),
-    ]  # fmt: skip
+        Row(
+            f"{name}: channel utilisation",
+            of(averaged(over_loads(runs, channel_percent).values()), ORDERS),
+            "%",
+            PUBLISHED("3.9", "channel utilisation"),
+        ),
+    ]

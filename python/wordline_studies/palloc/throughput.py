@@ -140,15 +140,31 @@ def _table(fitted: dict[str, Runs]) -> Figure:
         share = told["written_bytes"] / (told["written_bytes"] + told["read_bytes"])
         writes = told["writes"] / (told["writes"] + told["reads"])
         rows += [
-            Row(f"{name}: data written", 100 * share, "%",
-                Published(load.data_written_percent, "%", "table 3.1")),
-            Row(f"{name}: mean write", written, "pages",
-                Published(load.write_pages, "pages", "table 3.1")),
-            Row(f"{name}: mean read", read, "pages",
-                Published(load.read_pages, "pages", "table 3.1")),
-            Row(f"{name}: requests that write", 100 * writes, "%",
-                Published(load.write_percent, "%", "table 6.1")),
-        ]  # fmt: skip
+            Row(
+                f"{name}: data written",
+                100 * share,
+                "%",
+                Published(load.data_written_percent, "%", "table 3.1"),
+            ),
+            Row(
+                f"{name}: mean write",
+                written,
+                "pages",
+                Published(load.write_pages, "pages", "table 3.1"),
+            ),
+            Row(
+                f"{name}: mean read",
+                read,
+                "pages",
+                Published(load.read_pages, "pages", "table 3.1"),
+            ),
+            Row(
+                f"{name}: requests that write",
+                100 * writes,
+                "%",
+                Published(load.write_percent, "%", "table 6.1"),
+            ),
+        ]
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
     rows.append(Row("blocks collected, all loads and strategies", float(collected), ""))
     return Figure(
@@ -191,29 +207,54 @@ def _throughput(
         "numbers are compared with the mean of the nine loads of table 3.1."
         + (f" IOPS are means of {len(seeds)} runs with other random numbers." * (len(seeds) > 1)),
         rows=[
-            Row("die- and plane-first over channel-first", over_channel, "%",
-                PUBLISHED("3.4", "flash-level first over channel-first")),
+            Row(
+                "die- and plane-first over channel-first",
+                over_channel,
+                "%",
+                PUBLISHED("3.4", "flash-level first over channel-first"),
+            ),
             Row("die- and plane-first over CWDP, mean", over_base, "%"),
-            Row("PWCD over CWDP, mean", named, "%",
-                PUBLISHED("3.4", "flash-level first over channel-and-way striping, mean")),
-            Row("PWCD over CWDP, most", most, "%",
-                PUBLISHED("3.4", "flash-level first over channel-and-way striping, most")),
+            Row(
+                "PWCD over CWDP, mean",
+                named,
+                "%",
+                PUBLISHED("3.4", "flash-level first over channel-and-way striping, mean"),
+            ),
+            Row(
+                "PWCD over CWDP, most",
+                most,
+                "%",
+                PUBLISHED("3.4", "flash-level first over channel-and-way striping, most"),
+            ),
             *(
-                Row(f"{load}: channel-first against die- and plane-first", _less(table[load]), "%",
-                    PUBLISHED("3.4", f"{load}, channel-first against flash-level first"))
+                Row(
+                    f"{load}: channel-first against die- and plane-first",
+                    _less(table[load]),
+                    "%",
+                    PUBLISHED("3.4", f"{load}, channel-first against flash-level first"),
+                )
                 for load in ("msnfs", "fin2")
             ),
             *(
-                Row(f"{load}: die- and plane-first over channel-first",
-                    gain(of(one, CHANNEL), of(one, FLASH)), "%")
+                Row(
+                    f"{load}: die- and plane-first over channel-first",
+                    gain(of(one, CHANNEL), of(one, FLASH)),
+                    "%",
+                )
                 for load, one in values.items()
             ),
-            *(Row(f"{order}, mean of the nine", 100 * (means[order] - 1), "% over CWDP")
-              for order in ORDERS if order != BASE),
+            *(
+                Row(f"{order}, mean of the nine", 100 * (means[order] - 1), "% over CWDP")
+                for order in ORDERS
+                if order != BASE
+            ),
         ],
         plots=[
-            Plot("Throughput", "IOPS over those of CWDP.",
-                 spread(table, "IOPS / CWDP", {load: values[load] for load in others})),
+            Plot(
+                "Throughput",
+                "IOPS over those of CWDP.",
+                spread(table, "IOPS / CWDP", {load: values[load] for load in others}),
+            ),
         ],
         claims=_throughput_claims(setup, table, means, over_channel),
         explanation=[
@@ -227,7 +268,7 @@ def _throughput(
             *skipped,
         ],
         data={"iops": absolute},
-    )  # fmt: skip
+    )
 
 
 def _throughput_claims(
@@ -304,8 +345,12 @@ def _commands(fitted: dict[str, Runs]) -> Figure:
         "beside another die of their package.",
         rows=[
             *(
-                Row(f"{order}: flash-level parallelism over CWDP's", more[order], "%",
-                    PUBLISHED("3.6", f"{order} over CWDP"))
+                Row(
+                    f"{order}: flash-level parallelism over CWDP's",
+                    more[order],
+                    "%",
+                    PUBLISHED("3.6", f"{order} over CWDP"),
+                )
                 for order in more
             ),
             *(
@@ -314,8 +359,11 @@ def _commands(fitted: dict[str, Runs]) -> Figure:
             ),
         ],
         plots=[
-            Plot("Flash transactions", "Commands over those of CWDP.",
-                 spread(values, "commands / CWDP")),
+            Plot(
+                "Flash transactions",
+                "Commands over those of CWDP.",
+                spread(values, "commands / CWDP"),
+            ),
         ],
         claims=[
             Claim(
@@ -331,7 +379,7 @@ def _commands(fitted: dict[str, Runs]) -> Figure:
             ),
         ],
         data={"commands": absolute},
-    )  # fmt: skip
+    )
 
 
 CLASSES = {
@@ -374,17 +422,29 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
         "(PAL3). Losses are of the share of all but the first class, mean of the nine loads.",
         rows=[
             *(
-                Row(f"sql1, {order}: both", both[order], "%",
-                    PUBLISHED("3.8", "both, PDCW and PDWC"))
+                Row(
+                    f"sql1, {order}: both",
+                    both[order],
+                    "%",
+                    PUBLISHED("3.8", "both, PDCW and PDWC"),
+                )
                 for order in ("PDCW", "PDWC")
             ),
             *(
-                Row(f"{family} against plane-first, mean", mean(values), "%",
-                    PUBLISHED("3.8", f"{family} against plane-first, mean"))
+                Row(
+                    f"{family} against plane-first, mean",
+                    mean(values),
+                    "%",
+                    PUBLISHED("3.8", f"{family} against plane-first, mean"),
+                )
                 for family, values in losses.items()
             ),
-            Row("channel-first against plane-first, least", least, "%",
-                PUBLISHED("3.8", "channel-first against plane-first, least")),
+            Row(
+                "channel-first against plane-first, least",
+                least,
+                "%",
+                PUBLISHED("3.8", "channel-first against plane-first, least"),
+            ),
         ],
         plots=[Plot("sql1", "Share of the commands.", stacked(parts, "%"))],
         claims=[
@@ -397,7 +457,7 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
             for family, values in losses.items()
         ],
         data={"sql1_percent": parts, "parallel_percent": shares},
-    )  # fmt: skip
+    )
 
 
 def _channels(fitted: dict[str, Runs]) -> Figure:
@@ -459,13 +519,17 @@ def _execution(number: str, words: str, runs: Runs, before: Runs | None = None) 
         measured="What the dies did with their time in the runs of figure 3.4.",
         rows=[
             Row("idle, mean of the strategies", idle, "%", PUBLISHED("3.10", "idle")),
-            Row("bus and cell active, mean of the strategies", active, "%",
-                PUBLISHED("3.10", "bus and cell active")),
+            Row(
+                "bus and cell active, mean of the strategies",
+                active,
+                "%",
+                PUBLISHED("3.10", "bus and cell active"),
+            ),
         ],
         plots=[Plot(words.capitalize(), "Share of the dies' time.", stacked(parts, "%"))],
         claims=claims,
         data={"execution_percent": parts},
-    )  # fmt: skip
+    )
 
 
 EXECUTION: dict[str, Callable[[Summary], float]] = {
@@ -488,20 +552,26 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
     )
     rates = averaged(normalised(over(runs, iops)) for runs in dynamic.values())
     rows = [
-        Row(f"{family}: IOPS, dynamic over static", mean(of(one, orders) for one in gains.values()),
-            "%")
+        Row(
+            f"{family}: IOPS, dynamic over static",
+            mean(of(one, orders) for one in gains.values()),
+            "%",
+        )
         for family, orders in FAMILIES.items()
-    ]  # fmt: skip
+    ]
     rows += [
         Row(f"{family}: flash-level parallelism, {words}", of(shares, orders), "%")
         for family, orders in FAMILIES.items()
         for words, shares in (("static", fixed), ("dynamic", free))
     ]
     rows += [
-        Row("dynamic: die- and plane-first over channel-first",
-            gain(of(rates, CHANNEL), of(rates, FLASH)), "%",
-            PUBLISHED("3.4", "flash-level first over channel-first")),
-    ]  # fmt: skip
+        Row(
+            "dynamic: die- and plane-first over channel-first",
+            gain(of(rates, CHANNEL), of(rates, FLASH)),
+            "%",
+            PUBLISHED("3.4", "flash-level first over channel-first"),
+        ),
+    ]
     return Figure(
         id="placement",
         title="Static against dynamic placement",

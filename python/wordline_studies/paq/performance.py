@@ -182,13 +182,25 @@ def _loads(fitted: dict[str, Runs]) -> Figure:
             "read": told["read_bytes"] / PAGE / told["reads"] if told["reads"] else None,
         }
         rows += [
-            Row(f"{name}: reads", 100 * told["reads"] / told["requests"], "%",
-                Published(round(load.read_percent, 2), "%", "table 6.1")),
-            Row(f"{name}: mean write", sizes["write"], "pages",
-                Published(round(load.sizes.write, 2), "pages", load.sizes.source)),
-            Row(f"{name}: mean read", sizes["read"], "pages",
-                Published(round(load.sizes.read, 2), "pages", load.sizes.source)),
-        ]  # fmt: skip
+            Row(
+                f"{name}: reads",
+                100 * told["reads"] / told["requests"],
+                "%",
+                Published(round(load.read_percent, 2), "%", "table 6.1"),
+            ),
+            Row(
+                f"{name}: mean write",
+                sizes["write"],
+                "pages",
+                Published(round(load.sizes.write, 2), "pages", load.sizes.source),
+            ),
+            Row(
+                f"{name}: mean read",
+                sizes["read"],
+                "pages",
+                Published(round(load.sizes.read, 2), "pages", load.sizes.source),
+            ),
+        ]
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
     rows.append(Row("blocks collected, all loads and schedulers", float(collected), ""))
     return Figure(
@@ -276,8 +288,12 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
         rows=[
             Row("PAQ2 over VAQ, mean", mean, "%", PUBLISHED("6.8", "gain, mean")),
             Row("PAQ2 over VAQ, most", max(gained.values()), "%", PUBLISHED("6.8", "gain, most")),
-            Row("loads that gain more than 100 MB/s", float(len(great)), "",
-                PUBLISHED("6.8", "loads that gain more than 100 MB/s")),
+            Row(
+                "loads that gain more than 100 MB/s",
+                float(len(great)),
+                "",
+                PUBLISHED("6.8", "loads that gain more than 100 MB/s"),
+            ),
             Row("msnfs4", gained["msnfs4"], "%", PUBLISHED("6.8", "msnfs4")),
             *_rows(values),
             *(
@@ -288,25 +304,44 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
         plots=[
             Plot("Bandwidth", "Of the generated loads.", bars(values, VARIANTS, "MB/s")),
             *(
-                [Plot("Recorded traces", "Requests of the recordings, the queue kept full.",
-                      bars(beside, VARIANTS, "MB/s"))]
+                [
+                    Plot(
+                        "Recorded traces",
+                        "Requests of the recordings, the queue kept full.",
+                        bars(beside, VARIANTS, "MB/s"),
+                    )
+                ]
                 if beside
                 else []
             ),
         ],
         claims=[
-            Claim("PAQ2 moves about 32.6 % more than VAQ on average",
-                  _about(mean, 32.6), f"{mean:+.1f} %"),
-            Claim("and up to about 62.7 % more",
-                  _about(max(gained.values()), 62.7), _highest(gained)),
+            Claim(
+                "PAQ2 moves about 32.6 % more than VAQ on average",
+                _about(mean, 32.6),
+                f"{mean:+.1f} %",
+            ),
+            Claim(
+                "and up to about 62.7 % more", _about(max(gained.values()), 62.7), _highest(gained)
+            ),
             Claim("PAQ2 is never below VAQ", not _below(values, BOTH), _lowest(gained)),
-            Claim("Five loads gain more than 100 MB/s", len(great) == 5, f"{len(great)} do",
-                  because=BUS),
-            Claim("All web loads gain more than 100 MB/s", all(web in great for web in WEBS),
-                  _named({web: more[web] for web in WEBS}, "MB/s"),
-                  because=BUS),
-            Claim("PAQ0 is occasionally below VAQ (some loads, fewer than half)",
-                  0 < len(below) < len(values) / 2, _named(below) or "on no load"),
+            Claim(
+                "Five loads gain more than 100 MB/s",
+                len(great) == 5,
+                f"{len(great)} do",
+                because=BUS,
+            ),
+            Claim(
+                "All web loads gain more than 100 MB/s",
+                all(web in great for web in WEBS),
+                _named({web: more[web] for web in WEBS}, "MB/s"),
+                because=BUS,
+            ),
+            Claim(
+                "PAQ0 is occasionally below VAQ (some loads, fewer than half)",
+                0 < len(below) < len(values) / 2,
+                _named(below) or "on no load",
+            ),
         ],
         explanation=[
             "Claims are taken at their word, and what that is was fixed before the first run: "
@@ -315,7 +350,7 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
             *skipped,
         ],
         data={"mb_per_s": values | beside},
-    )  # fmt: skip
+    )
 
 
 def _iops(fitted: dict[str, Runs]) -> Figure:
@@ -340,23 +375,38 @@ def _iops(fitted: dict[str, Runs]) -> Figure:
             Plot("Requests a second", "Of the generated loads.", bars(values, VARIANTS, "IOPS")),
         ],
         claims=[
-            Claim("PAQ2 serves about 32.7 % more requests than VAQ on average",
-                  _about(mean, 32.7), f"{mean:+.1f} %"),
-            Claim("and up to about 62.6 % more",
-                  _about(max(gained.values()), 62.6), _highest(gained)),
+            Claim(
+                "PAQ2 serves about 32.7 % more requests than VAQ on average",
+                _about(mean, 32.7),
+                f"{mean:+.1f} %",
+            ),
+            Claim(
+                "and up to about 62.6 % more", _about(max(gained.values()), 62.6), _highest(gained)
+            ),
             Claim("PAQ2 is never below VAQ", not _below(values, BOTH), _lowest(gained)),
-            Claim("msnfs4 serves the fewest requests", least == "msnfs4",
-                  f"{least} {values[least][VAQ]:,.0f}, msnfs4 {values['msnfs4'][VAQ]:,.0f}"),
-            Claim("and about 41 % more of them under PAQ2",
-                  _about(gained["msnfs4"], 41), f"{gained['msnfs4']:+.1f} %"),
-            Claim("PAQ1 and PAQ2 serve similar numbers (mean gains within 10 points)",
-                  apart <= ABOUT, f"{apart:.1f} points apart"),
-            Claim("msnfs4: packing or clumping alone gain less than both",
-                  msnfs4[BOTH] > max(msnfs4["paq0"], msnfs4["paq1"]),
-                  ", ".join(f"{short(one)} {value:+.1f} %" for one, value in msnfs4.items())),
+            Claim(
+                "msnfs4 serves the fewest requests",
+                least == "msnfs4",
+                f"{least} {values[least][VAQ]:,.0f}, msnfs4 {values['msnfs4'][VAQ]:,.0f}",
+            ),
+            Claim(
+                "and about 41 % more of them under PAQ2",
+                _about(gained["msnfs4"], 41),
+                f"{gained['msnfs4']:+.1f} %",
+            ),
+            Claim(
+                "PAQ1 and PAQ2 serve similar numbers (mean gains within 10 points)",
+                apart <= ABOUT,
+                f"{apart:.1f} points apart",
+            ),
+            Claim(
+                "msnfs4: packing or clumping alone gain less than both",
+                msnfs4[BOTH] > max(msnfs4["paq0"], msnfs4["paq1"]),
+                ", ".join(f"{short(one)} {value:+.1f} %" for one, value in msnfs4.items()),
+            ),
         ],
         data={"iops": values},
-    )  # fmt: skip
+    )
 
 
 def _latency(fitted: dict[str, Runs]) -> Figure:
@@ -371,18 +421,31 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
         measured="Mean time from admission to the queue to completion in the runs of figure 6.8.",
         rows=[
             Row("PAQ2 against VAQ, mean", mean, "%", PUBLISHED("6.10", "change, mean")),
-            Row("PAQ2 against VAQ, most", min(changed.values()), "%",
-                PUBLISHED("6.10", "change, most")),
+            Row(
+                "PAQ2 against VAQ, most",
+                min(changed.values()),
+                "%",
+                PUBLISHED("6.10", "change, most"),
+            ),
             *_rows(values),
         ],
         plots=[Plot("Latency", "Of the generated loads.", bars(values, VARIANTS, "µs"))],
         claims=[
-            Claim("PAQ2 answers about 25.1 % faster than VAQ on average",
-                  _about(mean, -25.1), f"{mean:+.1f} %"),
-            Claim("and up to about 41.6 % faster",
-                  _about(min(changed.values()), -41.6), _lowest(changed)),
-            Claim("in similar proportion on nearly all loads (within 10 points of the mean)",
-                  len(similar) >= NEARLY * len(changed), f"{len(similar)} of {len(changed)}"),
+            Claim(
+                "PAQ2 answers about 25.1 % faster than VAQ on average",
+                _about(mean, -25.1),
+                f"{mean:+.1f} %",
+            ),
+            Claim(
+                "and up to about 41.6 % faster",
+                _about(min(changed.values()), -41.6),
+                _lowest(changed),
+            ),
+            Claim(
+                "in similar proportion on nearly all loads (within 10 points of the mean)",
+                len(similar) >= NEARLY * len(changed),
+                f"{len(similar)} of {len(changed)}",
+            ),
         ],
         explanation=[
             "With the queue kept full the mean latency is the 32 requests over those served a "
@@ -391,7 +454,7 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
             "are 25.1. Latency of requests that come by themselves is below.",
         ],
         data={"latency_us": values},
-    )  # fmt: skip
+    )
 
 
 def _idle(fitted: dict[str, Runs]) -> Figure:
@@ -420,13 +483,22 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
         ],
         plots=[Plot("Idle time", "Over that of VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=[
-            Claim("Dies are idle for about 20 % less time under PAQ2 on average",
-                  _about(mean, -20), f"{mean:+.1f} %"),
-            Claim("up to about 60 % less, on a load that mostly reads",
-                  _about(changed[most], -60) and TABLE[most].read_percent > 50, _lowest(changed),
-                  because=SAME_WORK),
-            Claim("On some loads that mostly write there is almost no difference",
-                  bool(hardly), _named(hardly) or "on none"),
+            Claim(
+                "Dies are idle for about 20 % less time under PAQ2 on average",
+                _about(mean, -20),
+                f"{mean:+.1f} %",
+            ),
+            Claim(
+                "up to about 60 % less, on a load that mostly reads",
+                _about(changed[most], -60) and TABLE[most].read_percent > 50,
+                _lowest(changed),
+                because=SAME_WORK,
+            ),
+            Claim(
+                "On some loads that mostly write there is almost no difference",
+                bool(hardly),
+                _named(hardly) or "on none",
+            ),
         ],
         explanation=[
             "Idle time is published as `the total time each die spent without serving any "
@@ -435,7 +507,7 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
             "way to count, with the wait for the bus as service, is a row.",
         ],
         data={"idle_s": seconds},
-    )  # fmt: skip
+    )
 
 
 def _contention(fitted: dict[str, Runs]) -> Figure:
@@ -452,13 +524,19 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
         "VAQ, in the runs of figure 6.8. Loads that wait for nothing under VAQ are left out.",
         rows=[
             *_rows(values),
-            Row("PAQ2 against VAQ, mean: the bus, on the way to the die and from it",
-                fmean(gains(bus, BOTH).values()), "%"),
+            Row(
+                "PAQ2 against VAQ, mean: the bus, on the way to the die and from it",
+                fmean(gains(bus, BOTH).values()),
+                "%",
+            ),
         ],
         plots=[Plot("Contention", "Over that of VAQ.", bars(values, VARIANTS, "time / VAQ"))],
         claims=[
-            Claim("Contention is less under PAQ2 on every load",
-                  len(less) == len(changed), f"{len(less)} of {len(changed)}; {_highest(changed)}"),
+            Claim(
+                "Contention is less under PAQ2 on every load",
+                len(less) == len(changed),
+                f"{len(less)} of {len(changed)}; {_highest(changed)}",
+            ),
         ],
         explanation=[
             "Contention is published as the time a transaction spends `waiting on the I/O bus "
@@ -467,7 +545,7 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
             "more is under way. This was chosen after seeing results.",
         ],
         data={"contention_us": waits},
-    )  # fmt: skip
+    )
 
 
 def _all(fitted: dict[str, Runs]) -> Figure:
@@ -485,9 +563,13 @@ def _all(fitted: dict[str, Runs]) -> Figure:
         rows=[
             *(Row(f"{short(one)} over VAQ, mean", value, "%") for one, value in means.items()),
             *(
-                Row(f"{short(one)}: 99th percentile of latency against VAQ, mean",
-                    mean_gain(waits, one), "%")
-                for one in ALL if one != VAQ
+                Row(
+                    f"{short(one)}: 99th percentile of latency against VAQ, mean",
+                    mean_gain(waits, one),
+                    "%",
+                )
+                for one in ALL
+                if one != VAQ
             ),
         ],
         plots=[
@@ -495,12 +577,14 @@ def _all(fitted: dict[str, Runs]) -> Figure:
             Plot("Latency", "99th percentile.", bars(waits, ALL, "µs")),
         ],
         claims=[
-            Claim("Sprinkler serves no fewer requests than PAQ2 on average",
-                  means["sprinkler"] >= means[BOTH] - EQUAL,
-                  f"{means['sprinkler']:+.1f} and {means[BOTH]:+.1f} %"),
+            Claim(
+                "Sprinkler serves no fewer requests than PAQ2 on average",
+                means["sprinkler"] >= means[BOTH] - EQUAL,
+                f"{means['sprinkler']:+.1f} and {means[BOTH]:+.1f} %",
+            ),
         ],
         data={"iops_over_vaq": values, "p99_us": waits},
-    )  # fmt: skip
+    )
 
 
 def _p99_us(summary: Summary) -> float:
@@ -531,15 +615,18 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
             ),
         ],
         claims=[
-            Claim("The search costs no more than about 1 % (at most 2 % on average)",
-                  mean <= 2, f"{mean:.2f} %"),
+            Claim(
+                "The search costs no more than about 1 % (at most 2 % on average)",
+                mean <= 2,
+                f"{mean:.2f} %",
+            ),
         ],
         explanation=[
             "The document's 1 % is 1.77 µs over the 180 µs of a read. Whether a search delays "
             "others depends on how many there are at a time.",
         ],
         data={"lost_percent": lost},
-    )  # fmt: skip
+    )
 
 
 def _as_they_come(arriving: dict[str, Runs]) -> Figure:

@@ -101,12 +101,16 @@ def rules(setup: Setup, paths: Mapping[str, Path], base: Mapping[str, Runs]) -> 
     rows: list[Row] = []
     for rule, one in gains.items():
         rows += [
-            Row(f"{rule}: PAQ2 over VAQ, mean", fmean(one.values()), "%",
-                PUBLISHED("6.9", "gain, mean")),
+            Row(
+                f"{rule}: PAQ2 over VAQ, mean",
+                fmean(one.values()),
+                "%",
+                PUBLISHED("6.9", "gain, mean"),
+            ),
             Row(f"{rule}: most", max(one.values()), "%", PUBLISHED("6.9", "gain, most")),
             Row(f"{rule}: msnfs4", one["msnfs4"], "%", PUBLISHED("6.9", "msnfs4")),
             Row(f"{rule}: web1", more[rule]["web1"], "MB/s"),
-        ]  # fmt: skip
+        ]
     return Figure(
         id="rules",
         title="Each rule by itself",

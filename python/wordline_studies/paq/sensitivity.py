@@ -137,57 +137,89 @@ def _throughput(found: dict[Key, Summary], loads: Sequence[str], queues: Sequenc
         f"the {len(loads)} loads. The host has twice as many requests outstanding as the queue "
         "holds, so that it is always full and as many wait for a slot.",
         rows=[
-            Row(f"PAQ0 over VAQ, queue of {LONGEST}, most of the three", most, "%",
-                PUBLISHED("6.14", "PAQ0 over VAQ")),
+            Row(
+                f"PAQ0 over VAQ, queue of {LONGEST}, most of the three",
+                most,
+                "%",
+                PUBLISHED("6.14", "PAQ0 over VAQ"),
+            ),
             *(
-                Row(f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
-                    value, "%")
+                Row(
+                    f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
+                    value,
+                    "%",
+                )
                 for (channels, scheduler), value in longer.items()
             ),
             *(
-                Row(f"{channels} channels, VAQ without {FEW}: queue of {LONGEST} over {QUEUE}",
-                    value, "%")
+                Row(
+                    f"{channels} channels, VAQ without {FEW}: queue of {LONGEST} over {QUEUE}",
+                    value,
+                    "%",
+                )
                 for channels, value in from_32.items()
             ),
-            Row(f"PAQ0 over VAQ, queue of {LONGEST}, least of the loads but {FEW}",
-                min(others.values()), "%"),
+            Row(
+                f"PAQ0 over VAQ, queue of {LONGEST}, least of the loads but {FEW}",
+                min(others.values()),
+                "%",
+            ),
             *(
-                Row(f"{channels} channels: PAQ2 over VAQ, queue of {queue}",
-                    gain(by_name[VAQ][queue], by_name[BOTH][queue]), "%")
+                Row(
+                    f"{channels} channels: PAQ2 over VAQ, queue of {queue}",
+                    gain(by_name[VAQ][queue], by_name[BOTH][queue]),
+                    "%",
+                )
                 for channels, by_name in means.items()
                 for queue in queues
             ),
         ],
         plots=[
-            Plot(f"{channels} channels", "Mean of the loads.",
-                 over_queues(by_name, queues, "IOPS / VAQ's"))
+            Plot(
+                f"{channels} channels",
+                "Mean of the loads.",
+                over_queues(by_name, queues, "IOPS / VAQ's"),
+            )
             for channels, by_name in means.items()
         ],
         claims=[
-            Claim("Every scheduler serves more with more channels, whatever the queue",
-                  min(steps) > 0, f"twice the channels: {min(steps):+.1f} to {max(steps):+.1f} %"),
-            Claim(f"VAQ gains almost nothing from a longer queue (below {HARDLY} %)",
-                  max(virtual) < HARDLY, ", ".join(f"{value:+.1f} %" for value in virtual),
-                  because=SHORT),
+            Claim(
+                "Every scheduler serves more with more channels, whatever the queue",
+                min(steps) > 0,
+                f"twice the channels: {min(steps):+.1f} to {max(steps):+.1f} %",
+            ),
+            Claim(
+                f"VAQ gains almost nothing from a longer queue (below {HARDLY} %)",
+                max(virtual) < HARDLY,
+                ", ".join(f"{value:+.1f} %" for value in virtual),
+                because=SHORT,
+            ),
             *(
-                Claim(f"{TITLES[scheduler]} gains significantly from a longer queue "
-                      f"(at least {SIGNIFICANT} %)",
-                      min(values) >= SIGNIFICANT, ", ".join(f"{value:+.1f} %" for value in values))
+                Claim(
+                    f"{TITLES[scheduler]} gains significantly from a longer queue "
+                    f"(at least {SIGNIFICANT} %)",
+                    min(values) >= SIGNIFICANT,
+                    ", ".join(f"{value:+.1f} %" for value in values),
+                )
                 for scheduler, values in physical.items()
             ),
-            Claim("With long queues PAQ0 is below VAQ on no load any more (8 channels)",
-                  min(below.values()) >= -EQUAL,
-                  f"least {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %",
-                  because=DRAIN),
-            Claim("Plane packing raises throughput to about 1.53 times that of VAQ",
-                  abs(most - 53) <= ABOUT,
-                  ", ".join(f"{channels} channels {value:+.1f} %"
-                            for channels, value in packing.items()),
-                  because=MATE),
+            Claim(
+                "With long queues PAQ0 is below VAQ on no load any more (8 channels)",
+                min(below.values()) >= -EQUAL,
+                f"least {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %",
+                because=DRAIN,
+            ),
+            Claim(
+                "Plane packing raises throughput to about 1.53 times that of VAQ",
+                abs(most - 53) <= ABOUT,
+                ", ".join(
+                    f"{channels} channels {value:+.1f} %" for channels, value in packing.items()
+                ),
+                because=MATE,
+            ),
         ],
-        data={"iops_over_vaq": means, "vaq_from_32_percent": from_32,
-              "paq0_percent": below},
-    )  # fmt: skip
+        data={"iops_over_vaq": means, "vaq_from_32_percent": from_32, "paq0_percent": below},
+    )
 
 
 def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[int]) -> Figure:
@@ -216,8 +248,11 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
         "holds.",
         rows=[
             *(
-                Row(f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
-                    value, "%")
+                Row(
+                    f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
+                    value,
+                    "%",
+                )
                 for channels, by_name in growth.items()
                 for scheduler, value in by_name.items()
             ),
@@ -231,16 +266,25 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
             for channels, by_name in means.items()
         ],
         claims=[
-            Claim("Under PAQ0 the wait grows with the queue",
-                  all(by_name["paq0"] > 0 for by_name in growth.values()),
-                  ", ".join(f"{by_name['paq0']:+.0f} %" for by_name in growth.values())),
-            Claim("and is longer than under VAQ at some points",
-                  bool(worse),
-                  ", ".join(f"{channels} channels and a queue of {queue}"
-                            for channels, queue in worse) or "at none", because=LITTLE),
-            Claim("Under PAQ2 it is shorter than under VAQ everywhere",
-                  max(against[BOTH].values()) < 0,
-                  f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %"),
+            Claim(
+                "Under PAQ0 the wait grows with the queue",
+                all(by_name["paq0"] > 0 for by_name in growth.values()),
+                ", ".join(f"{by_name['paq0']:+.0f} %" for by_name in growth.values()),
+            ),
+            Claim(
+                "and is longer than under VAQ at some points",
+                bool(worse),
+                ", ".join(
+                    f"{channels} channels and a queue of {queue}" for channels, queue in worse
+                )
+                or "at none",
+                because=LITTLE,
+            ),
+            Claim(
+                "Under PAQ2 it is shorter than under VAQ everywhere",
+                max(against[BOTH].values()) < 0,
+                f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %",
+            ),
         ],
         explanation=[
             "The wait is the number of those that wait over the requests served a second (Little's "
@@ -250,4 +294,4 @@ def _waiting(found: dict[Key, Summary], loads: Sequence[str], queues: Sequence[i
             "not in proportion to it.",
         ],
         data={"wait_ms": means},
-    )  # fmt: skip
+    )

@@ -45,24 +45,42 @@ def figure(setup: Setup) -> Figure:
         "read that has waited for so long goes first. The same of web1.",
         rows=[row for load, one in found.items() for row in _rows(load, one)],
         plots=[
-            Plot(f"{load}: {name}", "A dot for each request.",
-                 dots(name, SCHEDULERS[name], [value / 1000 for value in values], "ms",
-                      1.05 * max(map(max, one.values())) / 1000))
+            Plot(
+                f"{load}: {name}",
+                "A dot for each request.",
+                dots(
+                    name,
+                    SCHEDULERS[name],
+                    [value / 1000 for value in values],
+                    "ms",
+                    1.05 * max(map(max, one.values())) / 1000,
+                ),
+            )
             for load, one in found.items()
             for name, values in one.items()
         ],
         claims=[
             Claim("Most requests are answered sooner under PAQ2", faster > 50, f"{faster:.1f} %"),
-            Claim(f"A small subset (below {FEW} %) takes more than twice its time under VAQ",
-                  0 < above[LOAD] < FEW, f"{above[LOAD]:.2f} %"),
-            Claim("VAQ's latencies scatter less than PAQ2's, by their standard deviation over mean",
-                  _scatter(virtual) < _scatter(physical),
-                  f"{_scatter(virtual):.2f} and {_scatter(physical):.2f}"),
-            Claim(f"{LATE}: a small subset (below {FEW} %) takes more than twice its time",
-                  0 < above[LATE] < FEW, f"{above[LATE]:.2f} %"),
-            Claim(f"{LATE}: with the bound fewer exceed twice VAQ's mean",
-                  late[BOUNDED] < late["PAQ2"],
-                  f"{late[BOUNDED]:.2f} and {late['PAQ2']:.2f} %"),
+            Claim(
+                f"A small subset (below {FEW} %) takes more than twice its time under VAQ",
+                0 < above[LOAD] < FEW,
+                f"{above[LOAD]:.2f} %",
+            ),
+            Claim(
+                "VAQ's latencies scatter less than PAQ2's, by their standard deviation over mean",
+                _scatter(virtual) < _scatter(physical),
+                f"{_scatter(virtual):.2f} and {_scatter(physical):.2f}",
+            ),
+            Claim(
+                f"{LATE}: a small subset (below {FEW} %) takes more than twice its time",
+                0 < above[LATE] < FEW,
+                f"{above[LATE]:.2f} %",
+            ),
+            Claim(
+                f"{LATE}: with the bound fewer exceed twice VAQ's mean",
+                late[BOUNDED] < late["PAQ2"],
+                f"{late[BOUNDED]:.2f} and {late['PAQ2']:.2f} %",
+            ),
         ],
         explanation=[
             "The document calls 5,000 requests about the first tenth of the trace; by table 6.1 "
@@ -70,7 +88,7 @@ def figure(setup: Setup) -> Figure:
             f"The bound costs {cost:+.1f} % of PAQ2's mean latency of sql3.",
         ],
         data={"latency_us": found},
-    )  # fmt: skip
+    )
 
 
 def _series(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Series]:

@@ -66,10 +66,12 @@ def figures(setup: Setup) -> list[Figure]:
 def _hits(cells: Cells, measured: str) -> Figure:
     second = Point("websearch2", 3, 15)
     grown = {
-        gb: {base: geometric_hit(cells, gb, 15, base) - geometric_hit(cells, 3, 15, base)
-             for base in PLAIN}
+        gb: {
+            base: geometric_hit(cells, gb, 15, base) - geometric_hit(cells, 3, 15, base)
+            for base in PLAIN
+        }
         for gb in GB[1:]
-    }  # fmt: skip
+    }
     gains = {scheme: [claims.best_gain(cells, scheme, op) for op in OPS] for scheme in (FLRU, FARC)}
     return Figure(
         id="4-5",
@@ -77,39 +79,80 @@ def _hits(cells: Cells, measured: str) -> Figure:
         section="figures 4, 5",
         measured=measured,
         rows=[
-            *(Row(f"websearch2, {scheme}, 3 GB, 15 %", cells[second, scheme].hit, "%",
-                  PUBLISHED("4", f"websearch2, {scheme}, 3 GB, 15 %")) for scheme in PLAIN),
-            *(Row(f"{scheme}'s best gain at 3 GB, {op} %", gain, "points",
-                  PUBLISHED("4", f"{scheme}, {op} %"))
-              for scheme, own in gains.items() for op, gain in zip(OPS, own, strict=True)),
-            *(Row(f"{scheme}: geometric mean's gain at 3 GB, {op} %",
-                  geometric_hit(cells, 3, op, scheme) - geometric_hit(cells, 3, op, base), "points",
-                  PUBLISHED("5", f"{scheme}, {op} %") if scheme == FLRU else None)
-              for scheme, base in BASE.items() for op in OPS),
+            *(
+                Row(
+                    f"websearch2, {scheme}, 3 GB, 15 %",
+                    cells[second, scheme].hit,
+                    "%",
+                    PUBLISHED("4", f"websearch2, {scheme}, 3 GB, 15 %"),
+                )
+                for scheme in PLAIN
+            ),
+            *(
+                Row(
+                    f"{scheme}'s best gain at 3 GB, {op} %",
+                    gain,
+                    "points",
+                    PUBLISHED("4", f"{scheme}, {op} %"),
+                )
+                for scheme, own in gains.items()
+                for op, gain in zip(OPS, own, strict=True)
+            ),
+            *(
+                Row(
+                    f"{scheme}: geometric mean's gain at 3 GB, {op} %",
+                    geometric_hit(cells, 3, op, scheme) - geometric_hit(cells, 3, op, base),
+                    "points",
+                    PUBLISHED("5", f"{scheme}, {op} %") if scheme == FLRU else None,
+                )
+                for scheme, base in BASE.items()
+                for op in OPS
+            ),
         ],
         plots=[
-            _plot("Hit ratio", "Geometric mean over the loads.", "%", SHOWN[:4],
-                  lambda gb, op, scheme: geometric_hit(cells, gb, op, scheme)),
-            Plot("Gains from 3 GB on", "Geometric mean of the hit ratios at 15 % above that at 3 "
-                 "GB (figure 5b).",
-                 bars({f"{gb} GB": {str(base): grown for base, grown in one.items()}
-                       for gb, one in grown.items()}, COLOURS, "points")),
+            _plot(
+                "Hit ratio",
+                "Geometric mean over the loads.",
+                "%",
+                SHOWN[:4],
+                lambda gb, op, scheme: geometric_hit(cells, gb, op, scheme),
+            ),
+            Plot(
+                "Gains from 3 GB on",
+                "Geometric mean of the hit ratios at 15 % above that at 3 GB (figure 5b).",
+                bars(
+                    {
+                        f"{gb} GB": {str(base): grown for base, grown in one.items()}
+                        for gb, one in grown.items()
+                    },
+                    COLOURS,
+                    "points",
+                ),
+            ),
             *_by_load("Hit ratio", "%", SHOWN[:4], lambda point, scheme: cells[point, scheme].hit),
         ],
         claims=claims.hits(cells),
         explanation=list(READING),
         data={
             "hit_percent": _data(cells, lambda cell: cell.hit),
-            "grown_points": {f"{gb} GB": {str(base): value for base, value in one.items()}
-                             for gb, one in grown.items()},
+            "grown_points": {
+                f"{gb} GB": {str(base): value for base, value in one.items()}
+                for gb, one in grown.items()
+            },
         },
-    )  # fmt: skip
+    )
 
 
 def _erases(cells: Cells, measured: str, times: int) -> Figure:
     second = Point("websearch2", 3, 15)
-    best = max(known(fewer(cells, Point(load, gb, 35), base, scheme)
-                     for load in TABLE for gb in GB for scheme, base in BASE.items()))  # fmt: skip
+    best = max(
+        known(
+            fewer(cells, Point(load, gb, 35), base, scheme)
+            for load in TABLE
+            for gb in GB
+            for scheme, base in BASE.items()
+        )
+    )
     full = {scheme: float(cells[second, scheme].erases * times) for scheme in PLAIN}
     return Figure(
         id="6",
@@ -117,19 +160,41 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
         section="figure 6",
         measured=measured,
         rows=[
-            *(Row(f"{scheme}: fewer at {op} %, mean over loads and sizes",
-                  _mean(known(fewer(cells, Point(load, gb, op), base, scheme)
-                              for load in TABLE for gb in GB)), "%",
-                  PUBLISHED("6", f"{scheme}, {op} %") if op == 15 else None)
-              for scheme, base in BASE.items() for op in OPS),
-            *(Row(f"websearch2, {scheme}, 3 GB, 15 %, times {times} (published: {bound})", count,
-                  "erases", PUBLISHED("6", f"websearch2, {scheme}, 3 GB, 15 %"))
-              for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)),
+            *(
+                Row(
+                    f"{scheme}: fewer at {op} %, mean over loads and sizes",
+                    _mean(
+                        known(
+                            fewer(cells, Point(load, gb, op), base, scheme)
+                            for load in TABLE
+                            for gb in GB
+                        )
+                    ),
+                    "%",
+                    PUBLISHED("6", f"{scheme}, {op} %") if op == 15 else None,
+                )
+                for scheme, base in BASE.items()
+                for op in OPS
+            ),
+            *(
+                Row(
+                    f"websearch2, {scheme}, 3 GB, 15 %, times {times} (published: {bound})",
+                    count,
+                    "erases",
+                    PUBLISHED("6", f"websearch2, {scheme}, 3 GB, 15 %"),
+                )
+                for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
+            ),
             Row("fewer at 35 %, best cell", best, "%", PUBLISHED("6", "best, 35 %")),
         ],
         plots=[
-            _plot("Erases", "Sum over the loads, against LRU's of the same cell.", "of LRU's",
-                  SHOWN[:4], lambda gb, op, scheme: _share(cells, gb, op, scheme)),
+            _plot(
+                "Erases",
+                "Sum over the loads, against LRU's of the same cell.",
+                "of LRU's",
+                SHOWN[:4],
+                lambda gb, op, scheme: _share(cells, gb, op, scheme),
+            ),
             *_by_load("Erases", "of LRU's", SHOWN[:4], _normalised(cells)),
         ],
         claims=claims.erases(cells),
@@ -140,7 +205,7 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
             "gives both numbers (see Readings).",
         ],
         data={"erases": _data(cells, lambda cell: float(cell.erases))},
-    )  # fmt: skip
+    )
 
 
 def _migration(cells: Cells, measured: str) -> Figure:
@@ -153,29 +218,47 @@ def _migration(cells: Cells, measured: str) -> Figure:
     }
     best = {
         aware: max(
-            known(fewer(cells, Point(load, gb, op), base, other)
-                  for load in TABLE for gb, op in CELLS
-                  for base, other in pairs(aware=aware, reclaim=ZM))
+            known(
+                fewer(cells, Point(load, gb, op), base, other)
+                for load in TABLE
+                for gb, op in CELLS
+                for base, other in pairs(aware=aware, reclaim=ZM)
+            )
         )
         for aware in (False, True)
-    }  # fmt: skip
+    }
     return Figure(
         id="8",
         title="Zero-migration",
         section="figure 8, table 4",
         measured=measured,
         rows=[
-            Row("fewer erases by zero-migration, best cell", best[False], "%",
-                PUBLISHED("8", "best, zero-migration")),
+            Row(
+                "fewer erases by zero-migration, best cell",
+                best[False],
+                "%",
+                PUBLISHED("8", "best, zero-migration"),
+            ),
             Row("fewer erases by both, best cell", best[True], "%", PUBLISHED("8", "best, both")),
-            Row("hit ratio lost by zero-migration, worst mean", min(losses.values()), "points",
-                PUBLISHED("table 4", "worst")),
-            *(Row(f"hit ratio, {name}", value, "points", PUBLISHED("table 4", name))
-              for name, value in losses.items()),
+            Row(
+                "hit ratio lost by zero-migration, worst mean",
+                min(losses.values()),
+                "points",
+                PUBLISHED("table 4", "worst"),
+            ),
+            *(
+                Row(f"hit ratio, {name}", value, "points", PUBLISHED("table 4", name))
+                for name, value in losses.items()
+            ),
         ],
         plots=[
-            _plot("Erases", "Sum over the loads, against LRU's of the same cell.", "of LRU's", ALL,
-                  lambda gb, op, scheme: _share(cells, gb, op, scheme)),
+            _plot(
+                "Erases",
+                "Sum over the loads, against LRU's of the same cell.",
+                "of LRU's",
+                ALL,
+                lambda gb, op, scheme: _share(cells, gb, op, scheme),
+            ),
             *_by_load("Erases", "of LRU's", ALL, _normalised(cells)),
         ],
         claims=claims.migration(cells),
@@ -187,7 +270,7 @@ def _migration(cells: Cells, measured: str) -> Figure:
             "lost_points": losses,
             "erases": _data(cells, lambda cell: float(cell.erases)),
         },
-    )  # fmt: skip
+    )
 
 
 def _responses(cells: Cells, measured: str) -> Figure:
@@ -201,24 +284,43 @@ def _responses(cells: Cells, measured: str) -> Figure:
         section="figures 9, 10",
         measured=measured,
         rows=[
-            *(Row(f"{other} less than {base}, 3 GB, 15 %",
-                  less_percent(mean_us(cells, 3, 15, base), mean_us(cells, 3, 15, other)), "%",
-                  PUBLISHED("9", f"{other}, 3 GB, 15 %")) for base, other in there),
-            *(Row(f"{scheme}, {gb} GB, {op} %: mean", mean_us(cells, gb, op, scheme), "µs")
-              for scheme in SHOWN for gb, op in CELLS),
+            *(
+                Row(
+                    f"{other} less than {base}, 3 GB, 15 %",
+                    less_percent(mean_us(cells, 3, 15, base), mean_us(cells, 3, 15, other)),
+                    "%",
+                    PUBLISHED("9", f"{other}, 3 GB, 15 %"),
+                )
+                for base, other in there
+            ),
+            *(
+                Row(f"{scheme}, {gb} GB, {op} %: mean", mean_us(cells, gb, op, scheme), "µs")
+                for scheme in SHOWN
+                for gb, op in CELLS
+            ),
         ],
         plots=[
-            _plot("Mean response time", "Geometric mean over the loads.", "µs", SHOWN,
-                  lambda gb, op, scheme: mean_us(cells, gb, op, scheme)),
-            _plot("Standard deviation", "Geometric mean over the loads.", "µs", SHOWN,
-                  lambda gb, op, scheme: deviation_us(cells, gb, op, scheme)),
+            _plot(
+                "Mean response time",
+                "Geometric mean over the loads.",
+                "µs",
+                SHOWN,
+                lambda gb, op, scheme: mean_us(cells, gb, op, scheme),
+            ),
+            _plot(
+                "Standard deviation",
+                "Geometric mean over the loads.",
+                "µs",
+                SHOWN,
+                lambda gb, op, scheme: deviation_us(cells, gb, op, scheme),
+            ),
         ],
         claims=claims.responses(cells),
         data={
             "mean_us": _data(cells, lambda cell: cell.mean_us),
             "deviation_us": _data(cells, lambda cell: cell.deviation_us),
         },
-    )  # fmt: skip
+    )
 
 
 def _plot(
@@ -241,10 +343,15 @@ def _by_load(
 ) -> list[Plot]:
     """The same of each load by itself."""
     return [
-        _plot(f"{title}: {load}", "This load alone.", unit, schemes,
-              lambda gb, op, scheme, load=load: value(Point(load, gb, op), scheme))
+        _plot(
+            f"{title}: {load}",
+            "This load alone.",
+            unit,
+            schemes,
+            lambda gb, op, scheme, load=load: value(Point(load, gb, op), scheme),
+        )
         for load in TABLE
-    ]  # fmt: skip
+    ]
 
 
 def _normalised(cells: Cells) -> Callable[[Point, Scheme], float]:

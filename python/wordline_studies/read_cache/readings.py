@@ -51,19 +51,24 @@ def readings(setup: Setup) -> Figure:
     pages = GB * FULL_PAGES_PER_GB // part(setup, LOAD)
     schemes = [*PLAIN, Scheme(LRU, reclaim=ZM), Scheme(ARC, reclaim=ZM)]
     path = written(setup, [LOAD])[LOAD]
-    found = required(setup, {
-        (choice, scheme): case(LOAD, path, pages, OP, scheme, choice.settings)
-        for choice in CHOICES for scheme in schemes
-    })  # fmt: skip
+    found = required(
+        setup,
+        {
+            (choice, scheme): case(LOAD, path, pages, OP, scheme, choice.settings)
+            for choice in CHOICES
+            for scheme in schemes
+        },
+    )
     cells = {key: Cell.of(summary) for key, summary in found.items()}
     savings = {
         choice: [
-            less_percent(cells[choice, base].mean_us,
-                         cells[choice, Scheme(base.policy, reclaim=ZM)].mean_us)
+            less_percent(
+                cells[choice, base].mean_us, cells[choice, Scheme(base.policy, reclaim=ZM)].mean_us
+            )
             for base in PLAIN
         ]
         for choice in CHOICES
-    }  # fmt: skip
+    }
     own = CHOICES[1]
     forgetful = CHOICES[2]
     answered = CHOICES[4]
@@ -79,32 +84,48 @@ def readings(setup: Setup) -> Figure:
             for (choice, scheme), cell in cells.items()
             for row in (
                 Row(f"{choice.title}, {scheme}: hit ratio", cell.hit, "%"),
-                Row(f"{choice.title}, {scheme}: erases times {part(setup, LOAD)}",
-                    float(cell.erases * part(setup, LOAD)), "erases",
+                Row(
+                    f"{choice.title}, {scheme}: erases times {part(setup, LOAD)}",
+                    float(cell.erases * part(setup, LOAD)),
+                    "erases",
                     PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
-                    if scheme in PLAIN else None),
+                    if scheme in PLAIN
+                    else None,
+                ),
                 Row(f"{choice.title}, {scheme}: mean", cell.mean_us, "µs"),
             )
         ],
         claims=[
-            Claim("a block of their own for moved pages erases less with LRU and with ARC",
-                  all(cells[own, one].erases < cells[DEFAULT, one].erases for one in PLAIN),
-                  _percents([less_percent(cells[DEFAULT, one].erases, cells[own, one].erases)
-                             for one in PLAIN])),
-            Claim("without ghosts of dropped pages ARC with zero-migration hits less",
-                  cells[forgetful, arc_zm].hit < cells[DEFAULT, arc_zm].hit,
-                  f"{cells[forgetful, arc_zm].hit - cells[DEFAULT, arc_zm].hit:+.1f} points"),
-            Claim("where the host waits for the data only, zero-migration saves less",
-                  all(one < other for one, other in
-                      zip(savings[answered], savings[DEFAULT], strict=True)),
-                  f"{_percents(savings[answered])} against {_percents(savings[DEFAULT])}"),
+            Claim(
+                "a block of their own for moved pages erases less with LRU and with ARC",
+                all(cells[own, one].erases < cells[DEFAULT, one].erases for one in PLAIN),
+                _percents(
+                    [
+                        less_percent(cells[DEFAULT, one].erases, cells[own, one].erases)
+                        for one in PLAIN
+                    ]
+                ),
+            ),
+            Claim(
+                "without ghosts of dropped pages ARC with zero-migration hits less",
+                cells[forgetful, arc_zm].hit < cells[DEFAULT, arc_zm].hit,
+                f"{cells[forgetful, arc_zm].hit - cells[DEFAULT, arc_zm].hit:+.1f} points",
+            ),
+            Claim(
+                "where the host waits for the data only, zero-migration saves less",
+                all(
+                    one < other
+                    for one, other in zip(savings[answered], savings[DEFAULT], strict=True)
+                ),
+                f"{_percents(savings[answered])} against {_percents(savings[DEFAULT])}",
+            ),
         ],
         explanation=[
             "Where the host waits for the data only, programs and collections go on while it asks "
             "for the next page, and a hit waits for the flash that is at work: what zero-migration "
             "spares still shortens these waits.",
         ],
-    )  # fmt: skip
+    )
 
 
 def _percents(values: Sequence[float]) -> str:
@@ -128,10 +149,13 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
     if setup.quick:
         return None
     pages = _flash(_footprint(path, None), SHARES[3])
-    found = required(setup, {
-        scheme: case(f"{name}, all of it", path, pages, 15, scheme)
-        for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
-    })  # fmt: skip
+    found = required(
+        setup,
+        {
+            scheme: case(f"{name}, all of it", path, pages, 15, scheme)
+            for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
+        },
+    )
     moved, dropped = (Cell.of(summary).hit for summary in found.values())
     return dropped - moved
 
@@ -169,21 +193,37 @@ def recordings(setup: Setup) -> Figure:
         spared = less_percent(at[arc].erases, at[Scheme(ARC, reclaim=ZM)].erases)
         if name.startswith("arc-p3"):
             claims += [
-                Claim("E5: on P3 ARC erases 1.2 times as much as LRU or more", ratio >= 1.2,
-                      f"{ratio:.2f}", only_told=short),
-                Claim("Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
-                      60 <= spared <= 80, f"{spared:.1f} %", only_told=short),
-            ]  # fmt: skip
+                Claim(
+                    "E5: on P3 ARC erases 1.2 times as much as LRU or more",
+                    ratio >= 1.2,
+                    f"{ratio:.2f}",
+                    only_told=short,
+                ),
+                Claim(
+                    "Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
+                    60 <= spared <= 80,
+                    f"{spared:.1f} %",
+                    only_told=short,
+                ),
+            ]
         else:
             kept = _kept(setup, name, paths[name])
             if kept is None:
                 kept = at[Scheme(ARC, reclaim=ZM)].hit - at[arc].hit
             claims += [
-                Claim("Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
-                      60 <= spared <= 80, f"{spared:.1f} %", only_told=short),
-                Claim("T4: on all of w106 zero-migration gains hits with ARC (0.3 points or more)",
-                      kept >= 0.3, f"{kept:+.1f} points", only_told=short),
-            ]  # fmt: skip
+                Claim(
+                    "Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
+                    60 <= spared <= 80,
+                    f"{spared:.1f} %",
+                    only_told=short,
+                ),
+                Claim(
+                    "T4: on all of w106 zero-migration gains hits with ARC (0.3 points or more)",
+                    kept >= 0.3,
+                    f"{kept:+.1f} points",
+                    only_told=short,
+                ),
+            ]
     return Figure(
         id="recordings",
         title="Recordings",
@@ -195,15 +235,22 @@ def recordings(setup: Setup) -> Figure:
             row
             for (name, gb, op, scheme), cell in cells.items()
             for row in (
-                Row(f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: hit ratio",
-                    cell.hit, "%"),
-                Row(f"{name}, {scheme}, {SHARES[gb]}, {op} %: erases", float(cell.erases),
-                    "erases"),
-                Row(f"{name}, {scheme}, {SHARES[gb]}, {op} %: write amplification",
-                    cell.amplification, ""),
+                Row(
+                    f"{name}, {scheme}, {SHARES[gb]} of the footprint, {op} %: hit ratio",
+                    cell.hit,
+                    "%",
+                ),
+                Row(
+                    f"{name}, {scheme}, {SHARES[gb]}, {op} %: erases", float(cell.erases), "erases"
+                ),
+                Row(
+                    f"{name}, {scheme}, {SHARES[gb]}, {op} %: write amplification",
+                    cell.amplification,
+                    "",
+                ),
                 Row(f"{name}, {scheme}, {SHARES[gb]}, {op} %: mean", cell.mean_us, "µs"),
             )
         ],
         claims=claims,
         explanation=[*missing(KNOWN, paths)],
-    )  # fmt: skip
+    )

@@ -114,50 +114,64 @@ def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
     rises = {
         (load, scheme, op): own[load, scheme.policy, reachable(3, setup, load)]
         - own[load, scheme.policy, listed(3, op, setup, load)]
-        for load in TABLE for scheme in BASE for op in OPS
-    }  # fmt: skip
+        for load in TABLE
+        for scheme in BASE
+        for op in OPS
+    }
     gains = {
         (load, scheme, op): cells[Point(load, 3, op), scheme].hit
         - cells[Point(load, 3, op), base].hit
-        for load in TABLE for scheme, base in BASE.items() for op in OPS
-    }  # fmt: skip
+        for load in TABLE
+        for scheme, base in BASE.items()
+        for op in OPS
+    }
     off = {
-        scheme: max(abs(gains[key] - rise) / max(rise, 4)
-                    for key, rise in rises.items() if key[1] == scheme)
+        scheme: max(
+            abs(gains[key] - rise) / max(rise, 4) for key, rise in rises.items() if key[1] == scheme
+        )
         for scheme in BASE
-    }  # fmt: skip
+    }
     steepest = {
         op: max(rises[load, FARC, op] for load in TABLE) / ((op / 100 - THRESHOLD) * 3)
         for op in OPS
     }
     needed = {15: 8 / 0.3, 25: 12 / 0.6, 35: 21 / 0.9}
     below = {
-        gb: [own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
-             for load in WEB]
+        gb: [
+            own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
+            for load in WEB
+        ]
         for gb in (3, 5)
-    }  # fmt: skip
+    }
     rows = [
         Row(f"H2: rise of the steepest ARC curve at {op} %, a gigabyte", steepest[op], "points")
         for op in OPS
     ] + [
         Row(f"H7: {load}, {gb} GB: LRU's curve above ARC's", value, "points")
-        for gb, values in below.items() for load, value in zip(WEB, values, strict=True)
-    ]  # fmt: skip
+        for gb, values in below.items()
+        for load, value in zip(WEB, values, strict=True)
+    ]
     claims = [
-        Claim("H2: what suspected queues gain is the rise of the load's own curve over them "
-              "(within 15 % with FLRU and 25 % with FARC, which falls short of it)",
-              off[FLRU] <= 0.15 and off[FARC] <= 0.25,
-              f"at most {100 * off[FLRU]:.0f} and {100 * off[FARC]:.0f} % off"),
-        Claim("H2: the gains of FARC that the text has at 15 and 35 % need more points a gigabyte "
-              "than the steepest curve rises",
-              all(steepest[op] < needed[op] for op in (15, 35))
-              and best_gain(cells, FARC, 15) < 0.75 * 8,
-              ", ".join(f"{steepest[op]:.0f} of {needed[op]:.0f} at {op} %" for op in OPS)),
-        Claim("H7: at all pages but the threshold LRU's own curve lies more than 2 points below "
-              "ARC's at 3 GB, and less than 1 at 5 GB",
-              max(below[3]) < -2 and min(below[5]) > -1,
-              "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values())),
-    ]  # fmt: skip
+        Claim(
+            "H2: what suspected queues gain is the rise of the load's own curve over them "
+            "(within 15 % with FLRU and 25 % with FARC, which falls short of it)",
+            off[FLRU] <= 0.15 and off[FARC] <= 0.25,
+            f"at most {100 * off[FLRU]:.0f} and {100 * off[FARC]:.0f} % off",
+        ),
+        Claim(
+            "H2: the gains of FARC that the text has at 15 and 35 % need more points a gigabyte "
+            "than the steepest curve rises",
+            all(steepest[op] < needed[op] for op in (15, 35))
+            and best_gain(cells, FARC, 15) < 0.75 * 8,
+            ", ".join(f"{steepest[op]:.0f} of {needed[op]:.0f} at {op} %" for op in OPS),
+        ),
+        Claim(
+            "H7: at all pages but the threshold LRU's own curve lies more than 2 points below "
+            "ARC's at 3 GB, and less than 1 at 5 GB",
+            max(below[3]) < -2 and min(below[5]) > -1,
+            "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values()),
+        ),
+    ]
     return rows, claims
 
 
@@ -175,11 +189,13 @@ def _worth(cells: Cells) -> Found:
     """A point of hits is worth as much with FARC as with FLRU (R1)."""
     worth, spared, gains = dict[Scheme, float](), dict[Scheme, float](), dict[Scheme, float]()
     for scheme, base in BASE.items():
-        pairs = [(cells[Point(load, 3, 15), base], cells[Point(load, 3, 15), scheme])
-                 for load in TABLE]  # fmt: skip
+        pairs = [
+            (cells[Point(load, 3, 15), base], cells[Point(load, 3, 15), scheme]) for load in TABLE
+        ]
         missed = fmean(100 * (_cost(one)[0] - _cost(two)[0]) / one.mean_us for one, two in pairs)
-        spared[scheme] = fmean(100 * (_cost(one)[1] - _cost(two)[1]) / one.mean_us
-                               for one, two in pairs)  # fmt: skip
+        spared[scheme] = fmean(
+            100 * (_cost(one)[1] - _cost(two)[1]) / one.mean_us for one, two in pairs
+        )
         gains[scheme] = fmean(two.hit - one.hit for one, two in pairs)
         worth[scheme] = missed / gains[scheme] if gains[scheme] else 0.0
     would = spared[FARC] + 8 * worth[FARC]
@@ -189,15 +205,20 @@ def _worth(cells: Cells) -> Found:
     ] + [
         Row(f"R1: {scheme}, 3 GB, 15 %: sooner by fewer collections", value, "%")
         for scheme, value in spared.items()
-    ]  # fmt: skip
+    ]
     claims = [
-        Claim("R1: a point of hits answers as much sooner with FARC as with FLRU (within 15 %)",
-              abs(worth[FARC] - worth[FLRU]) <= 0.15 * worth[FLRU],
-              f"{worth[FARC]:.2f} and {worth[FLRU]:.2f} %"),
-        Claim("R1: at that worth, with the gain of 8 points that the text has at best, FARC would "
-              "answer 14 % sooner (within 3 points)", abs(would - 14) <= 3,
-              f"{would:.1f} %; FARC gains {gains[FARC]:.1f} points"),
-    ]  # fmt: skip
+        Claim(
+            "R1: a point of hits answers as much sooner with FARC as with FLRU (within 15 %)",
+            abs(worth[FARC] - worth[FLRU]) <= 0.15 * worth[FLRU],
+            f"{worth[FARC]:.2f} and {worth[FLRU]:.2f} %",
+        ),
+        Claim(
+            "R1: at that worth, with the gain of 8 points that the text has at best, FARC would "
+            "answer 14 % sooner (within 3 points)",
+            abs(would - 14) <= 3,
+            f"{would:.1f} %; FARC gains {gains[FARC]:.1f} points",
+        ),
+    ]
     return rows, claims
 
 
@@ -218,15 +239,20 @@ def _ceiling(cells: Cells) -> Found:
         Row(f"R2: {base}, 3 GB, 15 %: sooner if collections took no time", value, "%")
         for base, value in free.items()
     ], [
-        Claim("R2: if collections took no time, ARC would answer less than 25 % sooner at 3 GB and "
-              "15 %, and LRU 14 % sooner or more", free[arc] < 25 and free[lru] >= 14,
-              f"{free[arc]:.1f} and {free[lru]:.1f} %"),
-        Claim("R2: zero-migration spares more than nine tenths of their time, and what it leaves "
-              "of that is lost with hits",
-              min(share.values()) > 0.9 and lost < 0 and sooner < free[arc],
-              f"{100 * share[arc]:.0f} % spared with ARC; {lost:.1f} points of hits lost cost "
-              f"{free[arc] - sooner:.1f} %"),
-    ]  # fmt: skip
+        Claim(
+            "R2: if collections took no time, ARC would answer less than 25 % sooner at 3 GB and "
+            "15 %, and LRU 14 % sooner or more",
+            free[arc] < 25 and free[lru] >= 14,
+            f"{free[arc]:.1f} and {free[lru]:.1f} %",
+        ),
+        Claim(
+            "R2: zero-migration spares more than nine tenths of their time, and what it leaves "
+            "of that is lost with hits",
+            min(share.values()) > 0.9 and lost < 0 and sooner < free[arc],
+            f"{100 * share[arc]:.0f} % spared with ARC; {lost:.1f} points of hits lost cost "
+            f"{free[arc] - sooner:.1f} %",
+        ),
+    ]
 
 
 def _victims(cell: Cell) -> float:
@@ -251,29 +277,39 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
             spared[base, op] = _spared(cells, op, base, Scheme(base.policy, reclaim=ZM))
     aware = _spared(cells, 25, PLAIN[0], FLRU)
     fifo, lru, arc = (
-        fmean(map(_victims, found)) for found in (
+        fmean(map(_victims, found))
+        for found in (
             [more[load, FIFO] for load in TABLE],
             *([cells[Point(load, 3, 25), base] for load in TABLE] for base in PLAIN),
         )
-    )  # fmt: skip
+    )
     return [
         Row(f"Z4: {base}, {op} %: valid pages of a victim", value, "%")
         for (base, op), value in shares.items()
     ] + [Row("Z4: FIFO, 3 GB, 25 %: valid pages of a victim", fifo, "%")], [
-        Claim("Z4: what zero-migration spares is the valid share of a victim's pages (within 5 "
-              "points)",
-              all(abs(spared[key] - share) <= 5 for key, share in shares.items()),
-              "; ".join(f"{base}, {op} %: {spared[base, op]:.0f} and {share:.0f}"
-                        for (base, op), share in shares.items())),
-        Claim("Z4: of LRU's victims at 25 % no more pages are valid than suspected queues spare "
-              "erases (within 2 points); of ARC's clearly more (5 points)",
-              shares[PLAIN[0], 25] <= aware + 2 and aware + 5 <= shares[PLAIN[1], 25],
-              f"{shares[PLAIN[0], 25]:.1f}, {aware:.1f}, {shares[PLAIN[1], 25]:.1f} %",
-              quick=False),
-        Claim("Z4: with FIFO, which evicts in the order of programs, no page of a victim is valid "
-              "(1 % at most); LRU is nearer to that than ARC", fifo <= 1 and fifo < lru < arc,
-              f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and 25 %"),
-    ]  # fmt: skip
+        Claim(
+            "Z4: what zero-migration spares is the valid share of a victim's pages (within 5 "
+            "points)",
+            all(abs(spared[key] - share) <= 5 for key, share in shares.items()),
+            "; ".join(
+                f"{base}, {op} %: {spared[base, op]:.0f} and {share:.0f}"
+                for (base, op), share in shares.items()
+            ),
+        ),
+        Claim(
+            "Z4: of LRU's victims at 25 % no more pages are valid than suspected queues spare "
+            "erases (within 2 points); of ARC's clearly more (5 points)",
+            shares[PLAIN[0], 25] <= aware + 2 and aware + 5 <= shares[PLAIN[1], 25],
+            f"{shares[PLAIN[0], 25]:.1f}, {aware:.1f}, {shares[PLAIN[1], 25]:.1f} %",
+            quick=False,
+        ),
+        Claim(
+            "Z4: with FIFO, which evicts in the order of programs, no page of a victim is valid "
+            "(1 % at most); LRU is nearer to that than ARC",
+            fifo <= 1 and fifo < lru < arc,
+            f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and 25 %",
+        ),
+    ]
 
 
 def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
@@ -287,12 +323,17 @@ def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
     return [
         Row(f"T4: ARC, {at}, fitted loads: gain of zero-migration", fitted, "points"),
         Row(f"T4: ARC, {at}, pages equally hot: gain of zero-migration", uniform, "points"),
-    ], not_quick([
-        Claim("T4: on a load whose pages are equally hot, zero-migration loses no hits (within 0.3 "
-              f"points, {at} with ARC) while it drops pages; on the fitted loads it loses more",
-              abs(uniform) <= 0.3 and spared > 0 and fitted < -0.3,
-              f"{uniform:+.2f} against {fitted:+.2f} points"),
-    ])  # fmt: skip
+    ], not_quick(
+        [
+            Claim(
+                "T4: on a load whose pages are equally hot, zero-migration loses no hits (within "
+                f"0.3 points, {at} with ARC) while it drops pages; on the fitted loads it "
+                "loses more",
+                abs(uniform) <= 0.3 and spared > 0 and fitted < -0.3,
+                f"{uniform:+.2f} against {fitted:+.2f} points",
+            ),
+        ]
+    )
 
 
 def _moves(cells: Cells) -> Found:
@@ -305,34 +346,47 @@ def _moves(cells: Cells) -> Found:
                 for aware in (False, True):
                     key = gb, op, base, aware
                     zero, half = Scheme(base, aware, ZM), Scheme(base, aware, CZM)
-                    pairs = [(cells[Point(load, gb, op), zero], cells[Point(load, gb, op), half])
-                             for load in TABLE]  # fmt: skip
+                    pairs = [
+                        (cells[Point(load, gb, op), zero], cells[Point(load, gb, op), half])
+                        for load in TABLE
+                    ]
                     pays[key], saves[key] = (
-                        fmean(100 * (_cost(two)[which] - _cost(one)[which]) / one.mean_us
-                              for one, two in pairs) * sign
+                        fmean(
+                            100 * (_cost(two)[which] - _cost(one)[which]) / one.mean_us
+                            for one, two in pairs
+                        )
+                        * sign
                         for which, sign in ((1, 1), (0, -1))
-                    )  # fmt: skip
+                    )
                     later[key] = -less_percent(
                         mean_us(cells, gb, op, zero), mean_us(cells, gb, op, half)
                     )
-    of = {gb: [fmean(value for key, value in one.items() if key[0] == gb)
-               for one in (pays, saves)] for gb in GB}  # fmt: skip
+    of = {
+        gb: [fmean(value for key, value in one.items() if key[0] == gb) for one in (pays, saves)]
+        for gb in GB
+    }
     off = max(abs(pays[key] - saves[key] - later[key]) for key in later)
     return [
         Row(f"C2: {gb} GB: {what}, mean of its cells", value, "%")
         for gb in GB
         for what, value in zip(("moves cost", "hits save"), of[gb], strict=True)
     ], [
-        Claim("C2: conditional zero-migration is later by what its moves cost less what its hits "
-              "save, in every cell (within 0.5 % of the response time)", off <= 0.5,
-              f"at most {off:.2f} % off"),
-        Claim("C2: its moves cost less the larger the cache, and its hits do not save less: they "
-              "save more than the moves cost at 5 and 6 GB, and less at 3 GB",
-              of[3][0] > of[4][0] > of[5][0] > of[6][0] and of[6][1] >= of[3][1]
-              and of[3][0] > of[3][1] and all(of[gb][0] < of[gb][1] for gb in (5, 6)),
-              ", ".join(f"{pay:.1f} for {save:.1f} % at {gb} GB"
-                        for gb, (pay, save) in of.items())),
-    ]  # fmt: skip
+        Claim(
+            "C2: conditional zero-migration is later by what its moves cost less what its hits "
+            "save, in every cell (within 0.5 % of the response time)",
+            off <= 0.5,
+            f"at most {off:.2f} % off",
+        ),
+        Claim(
+            "C2: its moves cost less the larger the cache, and its hits do not save less: they "
+            "save more than the moves cost at 5 and 6 GB, and less at 3 GB",
+            of[3][0] > of[4][0] > of[5][0] > of[6][0]
+            and of[6][1] >= of[3][1]
+            and of[3][0] > of[3][1]
+            and all(of[gb][0] < of[gb][1] for gb in (5, 6)),
+            ", ".join(f"{pay:.1f} for {save:.1f} % at {gb} GB" for gb, (pay, save) in of.items()),
+        ),
+    ]
 
 
 def _misses(cells: Cells) -> Found:
@@ -342,17 +396,21 @@ def _misses(cells: Cells) -> Found:
     programs = high.amplification / low.amplification if low.amplification else 0.0
     rising = [
         (gb, base)
-        for load in TABLE for gb in GB for base in PLAIN
+        for load in TABLE
+        for gb in GB
+        for base in PLAIN
         for less, more in ((15, 25), (25, 35))
         if cells[Point(load, gb, more), base].erases > cells[Point(load, gb, less), base].erases
-    ]  # fmt: skip
+    ]
     return [
         Row("E4: websearch2, LRU, 6 GB, 35 by 15 %: pages missed", misses, "times"),
         Row("E4: and programs by page missed", programs, "times"),
     ], [
-        Claim("E4: from 15 to 35 % on WebSearch2 at 6 GB LRU's misses grow by more than its "
-              "programs by miss fall; no erases rise at 3 GB",
-              misses > 1.5 and misses * programs > 1 and all(gb > 3 for gb, _ in rising),
-              f"{misses:.2f} times the misses, {programs:.2f} times the programs each; erases "
-              f"rise in {len(rising)} steps"),
-    ]  # fmt: skip
+        Claim(
+            "E4: from 15 to 35 % on WebSearch2 at 6 GB LRU's misses grow by more than its "
+            "programs by miss fall; no erases rise at 3 GB",
+            misses > 1.5 and misses * programs > 1 and all(gb > 3 for gb, _ in rising),
+            f"{misses:.2f} times the misses, {programs:.2f} times the programs each; erases "
+            f"rise in {len(rising)} steps",
+        ),
+    ]

@@ -40,10 +40,19 @@ ALL = tuple(
 )
 PLAIN = (Scheme(LRU), Scheme(ARC))
 COLOURS = {
-    "LRU": "#8b929c", "ARC": "#5f6b7a", "FLRU": "#3b86c6", "FARC": "#12a07b", "LRU-ZM": "#d9701a",
-    "ARC-ZM": "#c0457e", "FLRU-ZM": "#8fa83a", "FARC-ZM": "#7a5ec2", "LRU-CZM": "#b8860b",
-    "ARC-CZM": "#a0522d", "FLRU-CZM": "#00838f", "FARC-CZM": "#b5a642",
-}  # fmt: skip
+    "LRU": "#8b929c",
+    "ARC": "#5f6b7a",
+    "FLRU": "#3b86c6",
+    "FARC": "#12a07b",
+    "LRU-ZM": "#d9701a",
+    "ARC-ZM": "#c0457e",
+    "FLRU-ZM": "#8fa83a",
+    "FARC-ZM": "#7a5ec2",
+    "LRU-CZM": "#b8860b",
+    "ARC-CZM": "#a0522d",
+    "FLRU-CZM": "#00838f",
+    "FARC-CZM": "#b5a642",
+}
 
 
 def pairs(*, aware: bool, reclaim: str) -> Iterator[tuple[Scheme, Scheme]]:

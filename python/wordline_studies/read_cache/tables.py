@@ -48,10 +48,14 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
             "address space": None,
         }
         rows += [
-            Row(f"{load}: {what}", value, PUBLISHED("table 3", f"{load}: {what}").unit,
-                PUBLISHED("table 3", f"{load}: {what}"))
+            Row(
+                f"{load}: {what}",
+                value,
+                PUBLISHED("table 3", f"{load}: {what}").unit,
+                PUBLISHED("table 3", f"{load}: {what}"),
+            )
             for what, value in found.items()
-        ]  # fmt: skip
+        ]
         told = PUBLISHED("footprint", load) if load in WEB else None
         size = footprints[load] * times / PAGES_PER_GIB
         rows.append(Row(f"{load}: footprint", size, "GB", told))
@@ -69,7 +73,7 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
             "paper on ARC (N. Megiddo and D. Modha, FAST 2003). Of DevDivRelease and MSNFS it is "
             "exactly 20,000,000 sectors, to which the recordings were folded.",
         ],
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -98,10 +102,9 @@ pages would have no room on such a device, so that it moves none."""
 FIGURE_7 = Example(
     check="full-block",
     threshold=1,
-    before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31,
-            20, 24, 21, 22, 23, 25, 26, 27, 15, 0),
+    before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31, 20, 24, 21, 22, 23, 25, 26, 27, 15, 0),
     steps=((40, 41, 42, 43), (15, 0)),
-)  # fmt: skip
+)
 """The third block holds LPN 15 and LPN 0 and the two oldest pages; the next oldest are one each in
 the other two. Four misses fill the fourth block."""
 
@@ -121,22 +124,39 @@ def examples(_setup: Setup) -> Figure:
         "has the most invalid pages, two, when the fourth block is full; then both are read again.",
         rows=[
             Row(f"figure {number}: {what}", float(value), "")
-            for number, found in (("2", two), ("7", erased)) for what, value in found.items()
+            for number, found in (("2", two), ("7", erased))
+            for what, value in found.items()
         ],
         claims=[
-            Claim("Figure 2: FLRU misses three pages, revives two and programs three; five are "
-                  "evicted and nothing is erased; three are suspected in the end",
-                  two == {"misses": 3, "revived": 2, "programs": 3, "evicted": 5, "erases": 0,
-                          "moved": 0, "dropped": 0, "suspected": 3},
-                  _told(two)),
+            Claim(
+                "Figure 2: FLRU misses three pages, revives two and programs three; five are "
+                "evicted and nothing is erased; three are suspected in the end",
+                two
+                == {
+                    "misses": 3,
+                    "revived": 2,
+                    "programs": 3,
+                    "evicted": 5,
+                    "erases": 0,
+                    "moved": 0,
+                    "dropped": 0,
+                    "suspected": 3,
+                },
+                _told(two),
+            ),
             Claim("Figure 2: LRU misses all five", without["misses"] == 5, _told(without)),
-            Claim("Figure 7: zero-migration erases one block, moves nothing and drops two pages",
-                  (erased["erases"], erased["moved"], erased["dropped"]) == (1, 0, 2),
-                  _told(erased)),
-            Claim("Figure 7: the next two misses enter without an eviction",
-                  (again["misses"], again["evicted"]) == (2, 0), _told(again)),
+            Claim(
+                "Figure 7: zero-migration erases one block, moves nothing and drops two pages",
+                (erased["erases"], erased["moved"], erased["dropped"]) == (1, 0, 2),
+                _told(erased),
+            ),
+            Claim(
+                "Figure 7: the next two misses enter without an eviction",
+                (again["misses"], again["evicted"]) == (2, 0),
+                _told(again),
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 Counts: TypeAlias = dict[str, int]

@@ -58,9 +58,12 @@ def costs(
         "in each mode.",
         rows=rows,
         claims=[
-            Claim("Reads and writes cost what the table says",
-                  all(abs(row.difference or 0.0) < 0.01 for row in rows), "every row is equal"),
+            Claim(
+                "Reads and writes cost what the table says",
+                all(abs(row.difference or 0.0) < 0.01 for row in rows),
+                "every row is equal",
+            ),
         ],
         explanation=explanation,
         data=us,
-    )  # fmt: skip
+    )

@@ -72,20 +72,53 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         "dies of the same capacity.",
         rows=[
             *(row for load in loads for op in PERCENTS for row in _both_rows(revived, load, op)),
-            *(Row(f"{_dies(dies)}, groups of {group}: {what}", value, "µs")
-              for (dies, group), one in grouped.items()
-              for what, value in (("a page write", one[0]), ("a destage", one[1]))),
-            *(Row(f"{_dies(dies)}, groups of {group}: at most gained by a group chosen by its dies",
-                  100 * _turns_left(dies, group, one[1]) / one[1], "%")
-              for (dies, group), one in grouped.items() if min(dies, group) > 1),
+            *(
+                Row(f"{_dies(dies)}, groups of {group}: {what}", value, "µs")
+                for (dies, group), one in grouped.items()
+                for what, value in (("a page write", one[0]), ("a destage", one[1]))
+            ),
+            *(
+                Row(
+                    f"{_dies(dies)}, groups of {group}: at most gained by a group "
+                    "chosen by its dies",
+                    100 * _turns_left(dies, group, one[1]) / one[1],
+                    "%",
+                )
+                for (dies, group), one in grouped.items()
+                if min(dies, group) > 1
+            ),
         ],
         plots=[
-            Plot("Response time of a page write", "By dies, for pages that leave together.",
-                 lines({str(group): {str(dies): grouped[dies, group][0] for dies in DIES}
-                        for group in GROUPS}, COLOURS, "dies", "µs", category=True, height=300)),
-            Plot("A destage", "From the first read of a group to its last write, by dies.",
-                 lines({str(group): {str(dies): grouped[dies, group][1] for dies in DIES}
-                        for group in GROUPS}, COLOURS, "dies", "µs", category=True, height=300)),
+            Plot(
+                "Response time of a page write",
+                "By dies, for pages that leave together.",
+                lines(
+                    {
+                        str(group): {str(dies): grouped[dies, group][0] for dies in DIES}
+                        for group in GROUPS
+                    },
+                    COLOURS,
+                    "dies",
+                    "µs",
+                    category=True,
+                    height=300,
+                ),
+            ),
+            Plot(
+                "A destage",
+                "From the first read of a group to its last write, by dies.",
+                lines(
+                    {
+                        str(group): {str(dies): grouped[dies, group][1] for dies in DIES}
+                        for group in GROUPS
+                    },
+                    COLOURS,
+                    "dies",
+                    "µs",
+                    category=True,
+                    height=300,
+                ),
+            ),
         ],
         claims=[*_both_claims(revived), *_grouped_claims(grouped)],
         explanation=[
@@ -97,7 +130,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "gain at most. It would take pages that are not the least recent ones.",
             optima(found),
         ],
-    )  # fmt: skip
+    )
 
 
 def _both(setup: Setup) -> dict[Key, Both]:
@@ -146,11 +179,17 @@ def _both_rows(found: Mapping[Key, Both], load: str, op: int) -> list[Row]:
     return [
         Row(f"{load}, {op} %: hit ratio of reads, LRU", lru.read_hit, "%"),
         Row(f"{load}, {op} %: gained by reviving", flru.read_hit - lru.read_hit, "points"),
-        Row(f"{load}, {op} %: response time with reviving, against LRU",
-            100 * (flru.mean_us / lru.mean_us - 1), "%"),
-        Row(f"{load}, {op} %: erases with reviving, against LRU",
-            100 * (flru.erases / max(1, lru.erases) - 1), "%"),
-    ]  # fmt: skip
+        Row(
+            f"{load}, {op} %: response time with reviving, against LRU",
+            100 * (flru.mean_us / lru.mean_us - 1),
+            "%",
+        ),
+        Row(
+            f"{load}, {op} %: erases with reviving, against LRU",
+            100 * (flru.erases / max(1, lru.erases) - 1),
+            "%",
+        ),
+    ]
 
 
 def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
@@ -164,13 +203,21 @@ def _both_claims(found: Mapping[Key, Both]) -> list[Claim]:
         for load, op in points
     }
     return [
-        Claim("reviving clean pages never costs hits of reads (0.1 points)",
-              min(gains.values()) >= -0.1, told(gains)),
+        Claim(
+            "reviving clean pages never costs hits of reads (0.1 points)",
+            min(gains.values()) >= -0.1,
+            told(gains),
+        ),
         Claim("and never response time (1 %)", max(slower.values()) <= 1, told(slower)),
-        Claim("it gains more the more over-provisioning there is",
-              all(gains[f"{load}, {PERCENTS[-1]} %"] >= gains[f"{load}, {PERCENTS[0]} %"]
-                  for load in {load for load, _ in points}), told(gains)),
-    ]  # fmt: skip
+        Claim(
+            "it gains more the more over-provisioning there is",
+            all(
+                gains[f"{load}, {PERCENTS[-1]} %"] >= gains[f"{load}, {PERCENTS[0]} %"]
+                for load in {load for load, _ in points}
+            ),
+            told(gains),
+        ),
+    ]
 
 
 def _dies(count: int) -> str:
@@ -217,15 +264,27 @@ def _grouped_claims(found: Mapping[tuple[int, int], tuple[float, float]]) -> lis
     most, fewest = GROUPS[-1], GROUPS[0]
     spread = found[DIES[-1], most][1]
     return [
-        Claim("on one die a group's reads take turns: a destage takes 5,000 us and 25 for each of "
-              "its pages (1 %)",
-              all(abs(value / (DISK_US + READ_US * group) - 1) <= 0.01
-                  for group, value in one.items()),
-              told({str(group): value for group, value in one.items()}, 0)),
-        Claim("on eight they go on at once: of 16 pages at most half lie on one die on average",
-              DISK_US + 2 * READ_US <= spread <= DISK_US + most / 2 * READ_US, f"{spread:.0f}"),
-        Claim("groups of 16 answer sooner than pages that leave alone, on any number of dies",
-              all(found[dies, most][0] < found[dies, fewest][0] for dies in DIES),
-              told({_dies(dies): 100 * (found[dies, most][0] / found[dies, fewest][0] - 1)
-                    for dies in DIES})),
-    ]  # fmt: skip
+        Claim(
+            "on one die a group's reads take turns: a destage takes 5,000 us and 25 for each of "
+            "its pages (1 %)",
+            all(
+                abs(value / (DISK_US + READ_US * group) - 1) <= 0.01 for group, value in one.items()
+            ),
+            told({str(group): value for group, value in one.items()}, 0),
+        ),
+        Claim(
+            "on eight they go on at once: of 16 pages at most half lie on one die on average",
+            DISK_US + 2 * READ_US <= spread <= DISK_US + most / 2 * READ_US,
+            f"{spread:.0f}",
+        ),
+        Claim(
+            "groups of 16 answer sooner than pages that leave alone, on any number of dies",
+            all(found[dies, most][0] < found[dies, fewest][0] for dies in DIES),
+            told(
+                {
+                    _dies(dies): 100 * (found[dies, most][0] / found[dies, fewest][0] - 1)
+                    for dies in DIES
+                }
+            ),
+        ),
+    ]

@@ -59,8 +59,11 @@ def diminishing(by_load: Mapping[Fit, Curve]) -> Claim:
     falls = all(
         curve[low] <= curve[high] for curve in by_load.values() for low, high in pairwise(OPS)
     )
-    return Claim("the miss ratio never rises with the size of the cache", falls,
-                 units.many(len(by_load), "load"))  # fmt: skip
+    return Claim(
+        "the miss ratio never rises with the size of the cache",
+        falls,
+        units.many(len(by_load), "load"),
+    )
 
 
 def never_rises(cells: Statics) -> bool:
@@ -94,9 +97,7 @@ def law(cells: Statics) -> float:
 
 
 def _within_step(found: Fitted, fits: Iterable[Fit], published: Iterable[int]) -> bool:
-    return all(
-        any(abs(found.best(fit) - one) <= STEP for one in published) for fit in fits
-    )  # fmt: skip
+    return all(any(abs(found.best(fit) - one) <= STEP for one in published) for fit in fits)
 
 
 def _bests(found: Fitted, fits: Iterable[Fit]) -> str:
@@ -108,16 +109,23 @@ def hits(found: Fitted) -> list[Claim]:
     below = {str(fit): found.static[fit][15].hit for fit in found.fits}
     whole = [fit for fit in found.fits if 100 * found.first[fit] >= 0.97 * COMPULSORY[fit.name]]
     return [
-        Claim("X1: the hit ratio never rises with over-provisioning",
-              all(never_rises(cells) for cells in found.static.values()),
-              units.many(len(found.fits), "load")),
-        Claim("no hit ratio exceeds what the first writes of pages leave by the table (87.5, 92.5, "
-              "82.3 and 68.9 %; loads that reach their working set, 0.3 points for the fit)",
-              all(below[str(fit)] <= 100.3 - COMPULSORY[fit.name] for fit in whole), told(below)),
-        Claim("nor what those of the load itself leave",
-              all(below[str(fit)] <= 100 * (1 - found.first[fit]) for fit in found.fits),
-              told({str(fit): 100 * (1 - one) for fit, one in found.first.items()})),
-    ]  # fmt: skip
+        Claim(
+            "X1: the hit ratio never rises with over-provisioning",
+            all(never_rises(cells) for cells in found.static.values()),
+            units.many(len(found.fits), "load"),
+        ),
+        Claim(
+            "no hit ratio exceeds what the first writes of pages leave by the table (87.5, 92.5, "
+            "82.3 and 68.9 %; loads that reach their working set, 0.3 points for the fit)",
+            all(below[str(fit)] <= 100.3 - COMPULSORY[fit.name] for fit in whole),
+            told(below),
+        ),
+        Claim(
+            "nor what those of the load itself leave",
+            all(below[str(fit)] <= 100 * (1 - found.first[fit]) for fit in found.fits),
+            told({str(fit): 100 * (1 - one) for fit, one in found.first.items()}),
+        ),
+    ]
 
 
 def responses(found: Fitted) -> list[Claim]:
@@ -130,23 +138,55 @@ def responses(found: Fitted) -> list[Claim]:
     laws = {str(fit): law(found.static[fit]) for fit in found.fits}
     long = [laws[str(fit)] for fit in found.fits if fit.name == "Homes"]
     return [
-        Claim("X3: response times fall to one minimum and rise after it (1 % slack)", not turns,
-              f"not so: {', '.join(turns) or 'none'}"),
-        Claim("X5: the best static cache of Homes is at 35 % (one step; a = 0.9)",
-              _within_step(found, found.of("Homes", 0.9), [35]), _bests(found, homes)),
+        Claim(
+            "X3: response times fall to one minimum and rise after it (1 % slack)",
+            not turns,
+            f"not so: {', '.join(turns) or 'none'}",
+        ),
+        Claim(
+            "X5: the best static cache of Homes is at 35 % (one step; a = 0.9)",
+            _within_step(found, found.of("Homes", 0.9), [35]),
+            _bests(found, homes),
+        ),
         *_skewed_homes(found),
-        Claim("X6: that of Exchange at 45 or 35 % (one step; a = 0.9, 1.1)",
-              _within_step(found, exchange, [35, 45]), _bests(found, exchange)),
-        Claim("X7: that of MSNFS at 25 % (one step; a = 0.6, 0.9)",
-              _within_step(found, msnfs, [25]), _bests(found, msnfs)),
-        *([Claim("X8: the best static caches differ between loads and exponents (3 values or more)",
-                 len(bests) >= 3, ", ".join(map(str, bests)))]
-          if len(found.fits) == len(FITS) else []),
-        *not_quick([Claim("X12: a page of Exchange takes less than 2 ms at 65 % (a = 0.9, 1.1)",
-                          max(at65.values()) <= 2000, told(at65, 0))]),
-        Claim("formula 4.5 with measured victims and misses agrees within 1 % on loads of more "
-              "than ten fills of the flash (Homes)", max(long) <= 1, told(laws, 2)),
-    ]  # fmt: skip
+        Claim(
+            "X6: that of Exchange at 45 or 35 % (one step; a = 0.9, 1.1)",
+            _within_step(found, exchange, [35, 45]),
+            _bests(found, exchange),
+        ),
+        Claim(
+            "X7: that of MSNFS at 25 % (one step; a = 0.6, 0.9)",
+            _within_step(found, msnfs, [25]),
+            _bests(found, msnfs),
+        ),
+        *(
+            [
+                Claim(
+                    "X8: the best static caches differ between loads and exponents "
+                    "(3 values or more)",
+                    len(bests) >= 3,
+                    ", ".join(map(str, bests)),
+                )
+            ]
+            if len(found.fits) == len(FITS)
+            else []
+        ),
+        *not_quick(
+            [
+                Claim(
+                    "X12: a page of Exchange takes less than 2 ms at 65 % (a = 0.9, 1.1)",
+                    max(at65.values()) <= 2000,
+                    told(at65, 0),
+                )
+            ]
+        ),
+        Claim(
+            "formula 4.5 with measured victims and misses agrees within 1 % on loads of more "
+            "than ten fills of the flash (Homes)",
+            max(long) <= 1,
+            told(laws, 2),
+        ),
+    ]
 
 
 def _skewed_homes(found: Fitted) -> list[Claim]:
@@ -157,9 +197,13 @@ def _skewed_homes(found: Fitted) -> list[Claim]:
     above = 100 * (static[45].mean_us / static[best(static)].mean_us - 1)
     return [
         Claim("X5: and at a = 1.1", _within_step(found, fits, [35]), _bests(found, fits), MIXED),
-        Claim("X5: with a frontier of their own for moved pages, 45 % takes at most 1 % longer "
-              "than the best (a = 1.1)", above <= 1, f"{above:.2f} %, best {best(static)} %"),
-    ]  # fmt: skip
+        Claim(
+            "X5: with a frontier of their own for moved pages, 45 % takes at most 1 % longer "
+            "than the best (a = 1.1)",
+            above <= 1,
+            f"{above:.2f} %, best {best(static)} %",
+        ),
+    ]
 
 
 def _main(fit: Fit, tracker: str) -> Dynamic:
@@ -176,25 +220,46 @@ def dynamic(found: Fitted) -> list[Claim]:
     mixed = set(found.of("Homes", 0.6, 0.9))
     half = {fit: value for fit, value in above[HALF].items() if fit not in short | mixed}
     long_half = {fit: above[HALF][fit] for fit in found.fits if fit in short}
-    charged = {
-        fit: found.over(fit, _main(fit, CLEAR), charged=True) for fit in found.fits
-    }  # fmt: skip
+    charged = {fit: found.over(fit, _main(fit, CLEAR), charged=True) for fit in found.fits}
     return [
-        Claim("X9: as printed, the dynamic cache is close to the best static one (15 %)",
-              max(above[CLEAR].values()) <= 15, _by_fit(above[CLEAR])),
-        Claim("X9: within 5 % if the pages of former windows are kept",
-              max(above[KEEP].values()) <= 5, _by_fit(above[KEEP])),
-        Claim("X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9 "
-              "and Homes at the same", max(half.values()) <= 5, _by_fit(half)),
-        Claim("X9: and Homes at a = 0.6 and 0.9", max(above[HALF][fit] for fit in mixed) <= 5,
-              _by_fit({fit: above[HALF][fit] for fit in mixed}), COARSE, quick=False),
+        Claim(
+            "X9: as printed, the dynamic cache is close to the best static one (15 %)",
+            max(above[CLEAR].values()) <= 15,
+            _by_fit(above[CLEAR]),
+        ),
+        Claim(
+            "X9: within 5 % if the pages of former windows are kept",
+            max(above[KEEP].values()) <= 5,
+            _by_fit(above[KEEP]),
+        ),
+        Claim(
+            "X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9 "
+            "and Homes at the same",
+            max(half.values()) <= 5,
+            _by_fit(half),
+        ),
+        Claim(
+            "X9: and Homes at a = 0.6 and 0.9",
+            max(above[HALF][fit] for fit in mixed) <= 5,
+            _by_fit({fit: above[HALF][fit] for fit in mixed}),
+            COARSE,
+            quick=False,
+        ),
         *_own(found),
-        Claim("X9: and Financial1 at a = 0.6 and 0.9", max(long_half.values()) <= 5,
-              _by_fit(long_half), SHORT),
-        Claim("X9: as printed and charged with the destages of shrinking, within 15 %",
-              max(charged.values()) <= 15, _by_fit(charged), CHARGED),
+        Claim(
+            "X9: and Financial1 at a = 0.6 and 0.9",
+            max(long_half.values()) <= 5,
+            _by_fit(long_half),
+            SHORT,
+        ),
+        Claim(
+            "X9: as printed and charged with the destages of shrinking, within 15 %",
+            max(charged.values()) <= 15,
+            _by_fit(charged),
+            CHARGED,
+        ),
         *_msnfs(found),
-    ]  # fmt: skip
+    ]
 
 
 def _own(found: Fitted) -> list[Claim]:
@@ -211,13 +276,20 @@ def _own(found: Fitted) -> list[Claim]:
     }
     close = {fit: max(above[HALF][fit], above[KEEP][fit]) for fit in above[HALF]}
     return [
-        Claim("with a frontier of their own for moved pages, victims of Homes at a = 0.9 are those "
-              "of the independent model (78 and 47 % valid at 15 and 35 %; 2 points)",
-              abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2, told(victims)),
-        Claim("X9: with it, Homes at a = 0.6 and 0.9 is within 15 % as printed, within 5 % with "
-              "half or kept", max(above[CLEAR].values()) <= 15 and max(close.values()) <= 5,
-              f"clear: {_by_fit(above[CLEAR])}; others: {_by_fit(close)}", quick=False),
-    ]  # fmt: skip
+        Claim(
+            "with a frontier of their own for moved pages, victims of Homes at a = 0.9 are those "
+            "of the independent model (78 and 47 % valid at 15 and 35 %; 2 points)",
+            abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2,
+            told(victims),
+        ),
+        Claim(
+            "X9: with it, Homes at a = 0.6 and 0.9 is within 15 % as printed, within 5 % with "
+            "half or kept",
+            max(above[CLEAR].values()) <= 15 and max(close.values()) <= 5,
+            f"clear: {_by_fit(above[CLEAR])}; others: {_by_fit(close)}",
+            quick=False,
+        ),
+    ]
 
 
 def _by_fit(values: Mapping[Fit, float]) -> str:
@@ -233,12 +305,20 @@ def _msnfs(found: Fitted) -> list[Claim]:
         if one.utilisation == printed.utilisation and found.ended(fit, one) == 25
     }
     return [
-        Claim("X10: on MSNFS (a = 0.6) the dynamic cache is better than the best static one where "
-              "it chooses 25 %", bool(at25) and max(at25.values()) < 0, told(at25)),
-        Claim("X10: and as printed, with a window of 40 GB", found.over(fit, printed) < 0,
-              f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %", FIRST,
-              quick=False),
-    ]  # fmt: skip
+        Claim(
+            "X10: on MSNFS (a = 0.6) the dynamic cache is better than the best static one where "
+            "it chooses 25 %",
+            bool(at25) and max(at25.values()) < 0,
+            told(at25),
+        ),
+        Claim(
+            "X10: and as printed, with a window of 40 GB",
+            found.over(fit, printed) < 0,
+            f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %",
+            FIRST,
+            quick=False,
+        ),
+    ]
 
 
 def erased(found: Fitted, fit: Fit, scheme: Dynamic) -> float:
@@ -266,14 +346,23 @@ def erases(found: Fitted) -> list[Claim]:
         if found.ended(fit, one) <= START
     }
     return [
-        Claim("X2: erases fall or stay as over-provisioning rises (1 % slack)",
-              all(erases_fall(cells) for cells in found.static.values()),
-              units.many(len(found.fits), "load")),
-        Claim("X11: the dynamic cache erases less than that of 35 % where it chooses more",
-              bool(larger) and max(larger.values()) < 0, told(larger, 0)),
-        Claim("X11: and where it chooses 35 % or less",
-              bool(others) and max(others.values()) < 0, told(others, 0), FREE),
-    ]  # fmt: skip
+        Claim(
+            "X2: erases fall or stay as over-provisioning rises (1 % slack)",
+            all(erases_fall(cells) for cells in found.static.values()),
+            units.many(len(found.fits), "load"),
+        ),
+        Claim(
+            "X11: the dynamic cache erases less than that of 35 % where it chooses more",
+            bool(larger) and max(larger.values()) < 0,
+            told(larger, 0),
+        ),
+        Claim(
+            "X11: and where it chooses 35 % or less",
+            bool(others) and max(others.values()) < 0,
+            told(others, 0),
+            FREE,
+        ),
+    ]
 
 
 def windows(found: Fitted, fit: Fit, tracker: str) -> dict[float, float]:
@@ -293,13 +382,22 @@ def sensitivity(found: Fitted) -> list[Claim]:
     }
     later = {fit: _later(found, fit) for fit in homes}
     return [
-        Claim("X14: as printed, Homes answers noticeably sooner with 8 GB than with 4 GB (5 % or "
-              "more; a = 0.9, 1.1)", min(gained[CLEAR].values()) >= 5, _by_fit(gained[CLEAR])),
-        Claim("X14: and changes little after that (10 %)", max(later.values()) <= 10,
-              _by_fit(later)),
-        Claim("X14: it is the cleared window: with the pages of former ones kept the gain is less "
-              "than 5 %", max(gained[KEEP].values()) < 5, _by_fit(gained[KEEP])),
-    ]  # fmt: skip
+        Claim(
+            "X14: as printed, Homes answers noticeably sooner with 8 GB than with 4 GB (5 % or "
+            "more; a = 0.9, 1.1)",
+            min(gained[CLEAR].values()) >= 5,
+            _by_fit(gained[CLEAR]),
+        ),
+        Claim(
+            "X14: and changes little after that (10 %)", max(later.values()) <= 10, _by_fit(later)
+        ),
+        Claim(
+            "X14: it is the cleared window: with the pages of former ones kept the gain is less "
+            "than 5 %",
+            max(gained[KEEP].values()) < 5,
+            _by_fit(gained[KEEP]),
+        ),
+    ]
 
 
 def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
@@ -309,6 +407,7 @@ def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
 
 def _later(found: Fitted, fit: Fit) -> float:
     eight = found.dynamic[fit][Dynamic(2.0, CLEAR)].mean_us
-    others = [found.dynamic[fit][Dynamic(one, CLEAR)] for one in windows(found, fit, CLEAR)
-              if one > 2]  # fmt: skip
+    others = [
+        found.dynamic[fit][Dynamic(one, CLEAR)] for one in windows(found, fit, CLEAR) if one > 2
+    ]
     return max(abs(100 * (one.mean_us / eight - 1)) for one in others)

@@ -72,14 +72,27 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         "sizes, each window by itself. Windows of Homes' objects at a = 0.9 and other exponents; "
         f"samples are chosen by {len(seeds(setup))} hashes, of which the farthest is told.",
         rows=[
-            *(Row(f"{name}, {samples} writes of a window looked at: D8", max(one), "")
-              for (name, samples), one in values.items()),
-            *(Row(f"{name}: Kolmogorov-Smirnov over raw sampled distances, R = 1/62 (report only)",
-                  one, "") for name, one in raw.items()),
-            *(Row(f"{name}: windows that D8 calls shifted, of {many}", float(count), "")
-              for name, (count, many) in fired.items()),
-            *(Row(f"{name}: trainings of small flashes", float(count), "")
-              for name, count in trainings.items()),
+            *(
+                Row(f"{name}, {samples} writes of a window looked at: D8", max(one), "")
+                for (name, samples), one in values.items()
+            ),
+            *(
+                Row(
+                    f"{name}: Kolmogorov-Smirnov over raw sampled distances, "
+                    "R = 1/62 (report only)",
+                    one,
+                    "",
+                )
+                for name, one in raw.items()
+            ),
+            *(
+                Row(f"{name}: windows that D8 calls shifted, of {many}", float(count), "")
+                for name, (count, many) in fired.items()
+            ),
+            *(
+                Row(f"{name}: trainings of small flashes", float(count), "")
+                for name, count in trainings.items()
+            ),
             *(Row(f"{name}", one, "%") for name, one in stale.items()),
         ],
         claims=_claims(values, trainings, fired, raw),
@@ -93,7 +106,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "loads.",
             optima(found),
         ],
-    )  # fmt: skip
+    )
 
 
 def _pairs(setup: Setup, length: int) -> dict[str, Pair]:
@@ -198,10 +211,15 @@ def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, 
         list(islice(pages(Fit("Homes", exponent), scale), length)) for exponent in (0.9, 1.1, 0.4)
     )
     loads = {
-        "steady": (on, traces.trace("homes, steady", chain(steady, islice(
-            pages(Fit("Homes", 0.9), scale), length, 2 * length)))),
+        "steady": (
+            on,
+            traces.trace(
+                "homes, steady",
+                chain(steady, islice(pages(Fit("Homes", 0.9), scale), length, 2 * length)),
+            ),
+        ),
         "a from 1.1 to 0.4": (on, traces.trace("homes, shifts", chain(skewed, flat))),
-    }  # fmt: skip
+    }
     unused = {load: [0.0] * len(OPS) for load in loads}
     cells = cold_dynamic(setup, loads, unused, {load: [scheme] for load in loads})
     trainings = {load: by[scheme].trainings for load, by in cells.items()}
@@ -221,12 +239,14 @@ def _retrained(setup: Setup, traces: Folder) -> tuple[dict[str, int], dict[str, 
         for name in after
     }
     return trainings, {
-        "a = 0.4, chosen by victims of a = 1.1: above the best static":
-            over(by_table["a = 1.1"], static["a = 0.4"]),
-        "a = 0.4, chosen by its own: above the best static":
-            over(by_table["a = 0.4"], static["a = 0.4"]),
+        "a = 0.4, chosen by victims of a = 1.1: above the best static": over(
+            by_table["a = 1.1"], static["a = 0.4"]
+        ),
+        "a = 0.4, chosen by its own: above the best static": over(
+            by_table["a = 0.4"], static["a = 0.4"]
+        ),
         "a = 0.4: best static": float(best(static["a = 0.4"])),
-    }  # fmt: skip
+    }
 
 
 def _claims(
@@ -247,19 +267,42 @@ def _claims(
     moved = {samples: max(values["hot pages move", samples]) for samples in ("all", "2,000")}
     shares = {name: count / many for name, (count, many) in fired.items()}
     return [
-        Claim("D8 of a steady load is at most 0.007, with 2,000 sampled writes 0.05, with 150 in "
-              "the median 0.11",
-              all(value <= QUIET[samples] for samples, value in quiet.items()), told(quiet, 3)),
-        Claim("D8 of a shift is above 0.10, whatever the hash (all, 2,000 sampled writes)",
-              min(shifted.values()) > LIMIT, told(shifted, 3)),
-        Claim("hot pages that move are no shift (0.01, with 2,000 sampled writes 0.10)",
-              moved["all"] <= 0.01 and moved["2,000"] <= LIMIT, told(moved, 3)),
-        Claim("small flashes are trained once on a steady load, and again on one that shifts",
-              trainings["steady"] == 1 and trainings["a from 1.1 to 0.4"] >= 2,
-              told({name: float(count) for name, count in trainings.items()}, 0)),
-        Claim("a test of raw sampled distances (R = 1/62) takes hot pages that move for a shift, "
-              "with some hash by more than a true one (0.20 or more)",
-              raw["hot pages move"] >= 0.20, told(raw, 2)),
-        *([Claim("recordings are not steady: D8 calls at least every third window shifted",
-                 min(shares.values()) >= 1 / 3, told(shares, 2))] if shares else []),
-    ]  # fmt: skip
+        Claim(
+            "D8 of a steady load is at most 0.007, with 2,000 sampled writes 0.05, with 150 in "
+            "the median 0.11",
+            all(value <= QUIET[samples] for samples, value in quiet.items()),
+            told(quiet, 3),
+        ),
+        Claim(
+            "D8 of a shift is above 0.10, whatever the hash (all, 2,000 sampled writes)",
+            min(shifted.values()) > LIMIT,
+            told(shifted, 3),
+        ),
+        Claim(
+            "hot pages that move are no shift (0.01, with 2,000 sampled writes 0.10)",
+            moved["all"] <= 0.01 and moved["2,000"] <= LIMIT,
+            told(moved, 3),
+        ),
+        Claim(
+            "small flashes are trained once on a steady load, and again on one that shifts",
+            trainings["steady"] == 1 and trainings["a from 1.1 to 0.4"] >= 2,
+            told({name: float(count) for name, count in trainings.items()}, 0),
+        ),
+        Claim(
+            "a test of raw sampled distances (R = 1/62) takes hot pages that move for a shift, "
+            "with some hash by more than a true one (0.20 or more)",
+            raw["hot pages move"] >= 0.20,
+            told(raw, 2),
+        ),
+        *(
+            [
+                Claim(
+                    "recordings are not steady: D8 calls at least every third window shifted",
+                    min(shares.values()) >= 1 / 3,
+                    told(shares, 2),
+                )
+            ]
+            if shares
+            else []
+        ),
+    ]

@@ -71,13 +71,23 @@ def _curve(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             for op in OPS
         ],
         plots=[
-            Plot("Miss ratio", "By gigabytes of the cache. The published curve has no numbers.",
-                 lines({_a(fit): {(100 - op) / 25: 100 * curve[op] for op in reversed(OPS)}
-                        for fit, curve in by_load.items()}, COLOURS, "gigabytes", "%")),
+            Plot(
+                "Miss ratio",
+                "By gigabytes of the cache. The published curve has no numbers.",
+                lines(
+                    {
+                        _a(fit): {(100 - op) / 25: 100 * curve[op] for op in reversed(OPS)}
+                        for fit, curve in by_load.items()
+                    },
+                    COLOURS,
+                    "gigabytes",
+                    "%",
+                ),
+            ),
         ],
         claims=[claims.diminishing(by_load)],
         explanation=[FITTED, optima(found)],
-    )  # fmt: skip
+    )
 
 
 def _a(fit: Fit) -> str:
@@ -95,34 +105,58 @@ def _responses(found: Fitted, measured: str) -> Figure:
         section="4.5.1, 4.5.2",
         measured=measured,
         rows=[
-            *(Row(f"{fit}: best static over-provisioning"
-                  f"{' (report only)' if fit.name == 'Financial1' else ''}",
-                  float(found.best(fit)), "%", PUBLISHED("13", f"best, {fit.name}"))
-              for fit in found.fits),
-            *(Row(f"{fit}: a page write at 65 %", found.static[fit][65].mean_us, "µs",
-                  PUBLISHED("13", "Exchange, 65 %") if fit.name == "Exchange" else None)
-              for fit in found.fits),
-            *(Row(f"{fit}: a request at the best, its pages one after the other",
-                  found.static[fit][found.best(fit)].mean_us * fit.mean_pages, "µs")
-              for fit in found.fits),
-            *(row for fit in found.fits for tracker in TRACKERS
-              for row in _dynamic(found, fit, _main(fit, tracker))),
+            *(
+                Row(
+                    f"{fit}: best static over-provisioning"
+                    f"{' (report only)' if fit.name == 'Financial1' else ''}",
+                    float(found.best(fit)),
+                    "%",
+                    PUBLISHED("13", f"best, {fit.name}"),
+                )
+                for fit in found.fits
+            ),
+            *(
+                Row(
+                    f"{fit}: a page write at 65 %",
+                    found.static[fit][65].mean_us,
+                    "µs",
+                    PUBLISHED("13", "Exchange, 65 %") if fit.name == "Exchange" else None,
+                )
+                for fit in found.fits
+            ),
+            *(
+                Row(
+                    f"{fit}: a request at the best, its pages one after the other",
+                    found.static[fit][found.best(fit)].mean_us * fit.mean_pages,
+                    "µs",
+                )
+                for fit in found.fits
+            ),
+            *(
+                row
+                for fit in found.fits
+                for tracker in TRACKERS
+                for row in _dynamic(found, fit, _main(fit, tracker))
+            ),
         ],
         plots=[*_plots(found, "µs", lambda cell: cell.mean_us), *_optima(found)],
         claims=[*claims.responses(found), *claims.dynamic(found)],
         explanation=[FITTED, WARM, *OTHERS, FRONTIERS, AFTERWARDS, optima(found)],
         data=_data(found, lambda cell: cell.mean_us),
-    )  # fmt: skip
+    )
 
 
 def _dynamic(found: Fitted, fit: Fit, scheme: Dynamic) -> list[Row]:
     cell = found.dynamic[fit][scheme]
     return [
         Row(f"{fit}, {scheme.tracker}: above the best static", found.over(fit, scheme), "%"),
-        Row(f"{fit}, {scheme.tracker}: destages of shrinking, on each page",
-            cell.resize_us / cell.pages, "µs"),
+        Row(
+            f"{fit}, {scheme.tracker}: destages of shrinking, on each page",
+            cell.resize_us / cell.pages,
+            "µs",
+        ),
         Row(f"{fit}, {scheme.tracker}: ended at", float(found.ended(fit, scheme)), "%"),
-    ]  # fmt: skip
+    ]
 
 
 def _hits(found: Fitted, measured: str) -> Figure:
@@ -132,15 +166,19 @@ def _hits(found: Fitted, measured: str) -> Figure:
         section="4.5.1",
         measured=measured,
         rows=[
-            Row(f"{fit}: hit ratio at 15 %", found.static[fit][15].hit, "%",
-                PUBLISHED("14", f"most, {fit.name}"))
+            Row(
+                f"{fit}: hit ratio at 15 %",
+                found.static[fit][15].hit,
+                "%",
+                PUBLISHED("14", f"most, {fit.name}"),
+            )
             for fit in found.fits
         ],
         plots=_plots(found, "%", lambda cell: cell.hit),
         claims=claims.hits(found),
         explanation=[optima(found)],
         data=_data(found, lambda cell: cell.hit),
-    )  # fmt: skip
+    )
 
 
 def _erases(found: Fitted, measured: str) -> Figure:
@@ -150,12 +188,25 @@ def _erases(found: Fitted, measured: str) -> Figure:
         section="4.5.2",
         measured=measured,
         rows=[
-            *(Row(f"{fit}: lifetime gained from 35 to 65 % (report only)",
-                  claims.lifetime(found, fit), "%", PUBLISHED("15", "lifetime, Exchange"))
-              for fit in found.fits if fit.name == "Exchange"),
-            *(Row(f"{fit}, {tracker}: erases against static 35 %",
-                  claims.erased(found, fit, _main(fit, tracker)), "%")
-              for fit in found.fits for tracker in TRACKERS),
+            *(
+                Row(
+                    f"{fit}: lifetime gained from 35 to 65 % (report only)",
+                    claims.lifetime(found, fit),
+                    "%",
+                    PUBLISHED("15", "lifetime, Exchange"),
+                )
+                for fit in found.fits
+                if fit.name == "Exchange"
+            ),
+            *(
+                Row(
+                    f"{fit}, {tracker}: erases against static 35 %",
+                    claims.erased(found, fit, _main(fit, tracker)),
+                    "%",
+                )
+                for fit in found.fits
+                for tracker in TRACKERS
+            ),
         ],
         plots=_plots(found, "erases", lambda cell: float(cell.erases)),
         claims=claims.erases(found),
@@ -165,7 +216,7 @@ def _erases(found: Fitted, measured: str) -> Figure:
             optima(found),
         ],
         data=_data(found, lambda cell: float(cell.erases)),
-    )  # fmt: skip
+    )
 
 
 def _windows(found: Fitted, measured: str) -> Figure:
@@ -189,18 +240,35 @@ def _windows(found: Fitted, measured: str) -> Figure:
             for tracker, by_window in by_tracker.items()
             for window in (RATIOS[0], RATIOS[2], RATIOS[-1])
             for row in (
-                Row(f"{fit}, {tracker}, {_gb(fit, window)} GB: above the best static",
-                    by_window[window], "%"),
-                Row(f"{fit}, {tracker}, {_gb(fit, window)} GB: ended at",
-                    float(found.ended(fit, Dynamic(window, tracker))), "%"),
+                Row(
+                    f"{fit}, {tracker}, {_gb(fit, window)} GB: above the best static",
+                    by_window[window],
+                    "%",
+                ),
+                Row(
+                    f"{fit}, {tracker}, {_gb(fit, window)} GB: ended at",
+                    float(found.ended(fit, Dynamic(window, tracker))),
+                    "%",
+                ),
             )
         ],
         plots=[
-            Plot(f"{fit}", "Above the best static cache, by gigabytes of the window.",
-                 lines({tracker: {window * fit.row.flash_gb: value
-                                  for window, value in by_window.items()}
-                        for tracker, by_window in by_tracker.items()},
-                       COLOURS, "gigabytes", "%", height=240))
+            Plot(
+                f"{fit}",
+                "Above the best static cache, by gigabytes of the window.",
+                lines(
+                    {
+                        tracker: {
+                            window * fit.row.flash_gb: value for window, value in by_window.items()
+                        }
+                        for tracker, by_window in by_tracker.items()
+                    },
+                    COLOURS,
+                    "gigabytes",
+                    "%",
+                    height=240,
+                ),
+            )
             for fit, by_tracker in swept.items()
         ],
         claims=claims.sensitivity(found),
@@ -215,7 +283,7 @@ def _windows(found: Fitted, measured: str) -> Figure:
             for fit, by_tracker in swept.items()
             for tracker, by_window in by_tracker.items()
         },
-    )  # fmt: skip
+    )
 
 
 def _gb(fit: Fit, window: float) -> str:
@@ -226,22 +294,47 @@ def _optima(found: Fitted) -> list[Plot]:
     if len(EXPONENTS) > len(found.of("Homes", *EXPONENTS)):
         return []
     return [
-        Plot("Best static over-provisioning",
-             "By Zipf's exponent a, per cent. Loads with the same optima lie on one line.",
-             lines({name: {f"{fit.exponent:g}": float(found.best(fit))
-                           for fit in found.of(name, *EXPONENTS)} for name in TABLE},
-                   COLOURS, "a", "%", category=True, height=300)),
-    ]  # fmt: skip
+        Plot(
+            "Best static over-provisioning",
+            "By Zipf's exponent a, per cent. Loads with the same optima lie on one line.",
+            lines(
+                {
+                    name: {
+                        f"{fit.exponent:g}": float(found.best(fit))
+                        for fit in found.of(name, *EXPONENTS)
+                    }
+                    for name in TABLE
+                },
+                COLOURS,
+                "a",
+                "%",
+                category=True,
+                height=300,
+            ),
+        ),
+    ]
 
 
 def _plots(found: Fitted, unit: str, value: Callable[[Cell], float]) -> list[Plot]:
     return [
-        Plot(name, "By over-provisioning, per cent; fitted, by Zipf's exponent a.",
-             lines({_a(fit): {str(op): value(found.static[fit][op]) for op in OPS}
-                    for fit in found.fits if fit.name == name},
-                   COLOURS, "over-provisioning, %", unit, category=True, height=300))
+        Plot(
+            name,
+            "By over-provisioning, per cent; fitted, by Zipf's exponent a.",
+            lines(
+                {
+                    _a(fit): {str(op): value(found.static[fit][op]) for op in OPS}
+                    for fit in found.fits
+                    if fit.name == name
+                },
+                COLOURS,
+                "over-provisioning, %",
+                unit,
+                category=True,
+                height=300,
+            ),
+        )
         for name in TABLE
-    ]  # fmt: skip
+    ]
 
 
 def _data(found: Fitted, value: Callable[[Cell], float]) -> dict[str, Mapping[str, float]]:

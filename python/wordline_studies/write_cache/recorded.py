@@ -26,11 +26,13 @@ def figure(setup: Setup) -> Figure:
     found = recordings(setup, SHARES)
     with folder() as traces:
         loads = {
-            f"{name}, {share} of its pages": (_device(traces, written, share),
-                                              traces.trace(name, written))
+            f"{name}, {share} of its pages": (
+                _device(traces, written, share),
+                traces.trace(name, written),
+            )
             for name, written in found.items()
             for share in SHARES[name]
-        }  # fmt: skip
+        }
         static = statics(setup, loads)
         schemes = [Dynamic(WINDOW, tracker) for tracker in TRACKERS]
         dynamic = dynamics(
@@ -47,10 +49,13 @@ def figure(setup: Setup) -> Figure:
         for scheme, cell in dynamic[load].items():
             rows += [
                 Row(f"{load}, {scheme.tracker}: above the best static", over(cell, cells), "%"),
-                Row(f"{load}, {scheme.tracker}: above it, charged",
-                    over(cell, cells, charged=True), "%"),
+                Row(
+                    f"{load}, {scheme.tracker}: above it, charged",
+                    over(cell, cells, charged=True),
+                    "%",
+                ),
                 Row(f"{load}, {scheme.tracker}: ended at", float(ended(cell, pages)), "%"),
-            ]  # fmt: skip
+            ]
     return Figure(
         id="recorded",
         title="Recordings",
@@ -71,9 +76,11 @@ def figure(setup: Setup) -> Figure:
             "are not compared.",
             *missing(SHARES, [f"{name} (" for name in found]),
         ],
-        data={load: {str(op): cell.erases for op, cell in cells.items()}
-              for load, cells in static.items()},
-    )  # fmt: skip
+        data={
+            load: {str(op): cell.erases for op, cell in cells.items()}
+            for load, cells in static.items()
+        },
+    )
 
 
 def _device(traces: Folder, written: list[int], share: float) -> Device:
@@ -84,14 +91,18 @@ def _device(traces: Folder, written: list[int], share: float) -> Device:
 def _claims(load: str, cells: Statics, on: Device) -> list[Claim]:
     told = ", ".join(f"{cells[op].mean_us:.0f}" for op in OPS)
     claims = [
-        Claim(f"X1: the hit ratio never rises with over-provisioning ({load})",
-              never_rises(cells), "exact"),
-        Claim(f"X3: response times fall to one minimum and rise after it ({load})",
-              one_turn(cells), told),
-    ]  # fmt: skip
+        Claim(
+            f"X1: the hit ratio never rises with over-provisioning ({load})",
+            never_rises(cells),
+            "exact",
+        ),
+        Claim(
+            f"X3: response times fall to one minimum and rise after it ({load})",
+            one_turn(cells),
+            told,
+        ),
+    ]
     if on.pages // BLOCK_PAGES >= FEWEST_BLOCKS:
         erases = ", ".join(str(cells[op].erases) for op in OPS)
-        claims.append(
-            Claim(f"X2: erases fall or stay ({load})", erases_fall(cells), erases)
-        )  # fmt: skip
+        claims.append(Claim(f"X2: erases fall or stay ({load})", erases_fall(cells), erases))
     return claims

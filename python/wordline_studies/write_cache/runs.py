@@ -307,9 +307,14 @@ def curves(
 ) -> tuple[Curve, MrcCurve]:
     """The curve of the first writes of a trace at the eight sizes, and what else is known of it."""
     found = wordline.mrc(
-        trace, method, rate=rate, samples=samples, max_requests=first, seed=seed,
+        trace,
+        method,
+        rate=rate,
+        samples=samples,
+        max_requests=first,
+        seed=seed,
         sizes=[f"{cached(op, pages)}p" for op in OPS],
-    )  # fmt: skip
+    )
     (curve,) = found.curves
     by_size = {one["size_pages"]: one["miss_ratio"] for one in curve["sizes"]}
     return {op: by_size[cached(op, pages)] for op in OPS}, curve

@@ -69,12 +69,12 @@ class Memory:
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     """Memory and accuracy of sampled curves, and dynamic caches that have them."""
     fits = [fit for fit in found.fits if fit.exponent == 0.9]
-    printed = {fit: _sampled(setup, traces, found, fit, _by_rate(setup, fit, PRINTED))
-               for fit in fits}  # fmt: skip
+    printed = {
+        fit: _sampled(setup, traces, found, fit, _by_rate(setup, fit, PRINTED)) for fit in fits
+    }
     meant = {fit: _sampled(setup, traces, found, fit, _by_rate(setup, fit, MEANT)) for fit in fits}
     sized = {fit: _sampled(setup, traces, found, fit, _by_size(fit)) for fit in fits}
-    aet = {str(fit): _aet(setup, traces, found, fit)
-           for fit in found.fits if fit.exponent > 0.6}  # fmt: skip
+    aet = {str(fit): _aet(setup, traces, found, fit) for fit in found.fits if fit.exponent > 0.6}
     flat = _uniform(traces, found)
     by_rate = {gb: _memory(traces, gb, rate=MEANT) for gb in GIVEN_KIB}
     by_size = {gb: _memory(traces, gb, samples=_entries(gb)) for gb in GIVEN_KIB}
@@ -91,23 +91,37 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         "at all pages here. Response times: caches that are empty at the start.",
         rows=[
             *_memory_rows(by_rate, by_size),
-            *(Row(f"{fit}: memory of its first window, R = 1/1024", value, "KiB")
-              for fit, value in real.items()),
-            *(row for name, one in (("R = 0.0001", printed), ("R = 1/1024", meant),
-                                    ("fixed size", sized))
-              for fit, values in one.items() for row in _rows(fit, name, values)),
-            *(Row(f"{load}, AET: farthest from the exact curve", 100 * value, "points")
-              for load, value in (*aet.items(), ("uniform, cleared window", flat))),
+            *(
+                Row(f"{fit}: memory of its first window, R = 1/1024", value, "KiB")
+                for fit, value in real.items()
+            ),
+            *(
+                row
+                for name, one in (
+                    ("R = 0.0001", printed),
+                    ("R = 1/1024", meant),
+                    ("fixed size", sized),
+                )
+                for fit, values in one.items()
+                for row in _rows(fit, name, values)
+            ),
+            *(
+                Row(f"{load}, AET: farthest from the exact curve", 100 * value, "points")
+                for load, value in (*aet.items(), ("uniform, cleared window", flat))
+            ),
             *(row for fit in moving for row in _dynamic_rows(fit, cells[str(fit)])),
         ],
         claims=[
             *_memory_claims(by_rate, by_size, real),
             *_accuracy_claims(printed, meant, sized),
-            Claim("AET is within 0.006 of the exact curve of pages that Zipf's law draws (Homes, "
-                  "a = 0.9, 1.1), and within 0.02 of a uniform load's in a cleared window",
-                  max(value for load, value in aet.items() if load.startswith("Homes")) <= 0.006
-                  and round(flat, 2) <= 0.02,
-                  told({**aet, "uniform": flat}, 4), quick=False),
+            Claim(
+                "AET is within 0.006 of the exact curve of pages that Zipf's law draws (Homes, "
+                "a = 0.9, 1.1), and within 0.02 of a uniform load's in a cleared window",
+                max(value for load, value in aet.items() if load.startswith("Homes")) <= 0.006
+                and round(flat, 2) <= 0.02,
+                told({**aet, "uniform": flat}, 4),
+                quick=False,
+            ),
         ],
         explanation=[
             "The text prints R = 0.0001; its 24 KB are 2,097,152 writes of 12 bytes at "
@@ -117,7 +131,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "not independent.",
             optima(found),
         ],
-    )  # fmt: skip
+    )
 
 
 def _by_rate(setup: Setup, fit: Fit, rate: float) -> tuple[float, None]:
@@ -198,15 +212,36 @@ def _memory(
 
 def _memory_rows(by_rate: Mapping[int, Memory], by_size: Mapping[int, Memory]) -> list[Row]:
     return [
-        *(Row(f"{gb} GB of distinct writes, R = 1/1024: entries of 12 bytes", one.kib, "KiB",
-              PUBLISHED("4.4", f"memory, {gb} GB")) for gb, one in by_rate.items()),
-        *(Row(f"{gb} GB of distinct writes, R = 1/1024: as it is kept here", one.bytes / 1024,
-              "KiB") for gb, one in by_rate.items()),
-        *(Row(f"{gb} GB of distinct writes, fixed size: entries", float(one.pages), "")
-          for gb, one in by_size.items()),
-        *(Row(f"{gb} GB of distinct writes, fixed size: as it is kept here", one.bytes / 1024,
-              "KiB") for gb, one in by_size.items()),
-    ]  # fmt: skip
+        *(
+            Row(
+                f"{gb} GB of distinct writes, R = 1/1024: entries of 12 bytes",
+                one.kib,
+                "KiB",
+                PUBLISHED("4.4", f"memory, {gb} GB"),
+            )
+            for gb, one in by_rate.items()
+        ),
+        *(
+            Row(
+                f"{gb} GB of distinct writes, R = 1/1024: as it is kept here",
+                one.bytes / 1024,
+                "KiB",
+            )
+            for gb, one in by_rate.items()
+        ),
+        *(
+            Row(f"{gb} GB of distinct writes, fixed size: entries", float(one.pages), "")
+            for gb, one in by_size.items()
+        ),
+        *(
+            Row(
+                f"{gb} GB of distinct writes, fixed size: as it is kept here",
+                one.bytes / 1024,
+                "KiB",
+            )
+            for gb, one in by_size.items()
+        ),
+    ]
 
 
 def _memory_claims(
@@ -214,17 +249,23 @@ def _memory_claims(
 ) -> list[Claim]:
     limits = {fit: 1.07 * (24 if fit.row.flash_gb == 4 else 120) for fit in real}
     return [
-        Claim("X16: 24 and 120 KB hold a window in which every write is to another page, at "
-              "R = 1/1024 (7 %)",
-              all(abs(one.kib / GIVEN_KIB[gb] - 1) <= 0.07 for gb, one in by_rate.items()),
-              told({f"{gb} GB": one.kib for gb, one in by_rate.items()})),
-        Claim("X16: the windows of the loads take less",
-              all(value <= limits[fit] for fit, value in real.items()),
-              told({str(fit): value for fit, value in real.items()})),
-        Claim("X16: samples of a fixed size never hold more than 2,048 and 10,240 pages",
-              all(one.pages <= _entries(gb) for gb, one in by_size.items()),
-              told({f"{gb} GB": float(one.pages) for gb, one in by_size.items()}, 0)),
-    ]  # fmt: skip
+        Claim(
+            "X16: 24 and 120 KB hold a window in which every write is to another page, at "
+            "R = 1/1024 (7 %)",
+            all(abs(one.kib / GIVEN_KIB[gb] - 1) <= 0.07 for gb, one in by_rate.items()),
+            told({f"{gb} GB": one.kib for gb, one in by_rate.items()}),
+        ),
+        Claim(
+            "X16: the windows of the loads take less",
+            all(value <= limits[fit] for fit, value in real.items()),
+            told({str(fit): value for fit, value in real.items()}),
+        ),
+        Claim(
+            "X16: samples of a fixed size never hold more than 2,048 and 10,240 pages",
+            all(one.pages <= _entries(gb) for gb, one in by_size.items()),
+            told({f"{gb} GB": float(one.pages) for gb, one in by_size.items()}, 0),
+        ),
+    ]
 
 
 def _accuracy_claims(
@@ -239,16 +280,28 @@ def _accuracy_claims(
         for fit, one in by_fit.items()
     }
     return [
-        Claim("X17: R = 0.0001 is enough: by formula 4.5 of the window, what is chosen takes at "
-              "most 5 % longer than by the exact curve", max(foreseen.values()) <= 5,
-              told(foreseen)),
-        Claim("X17: and in the static runs (Exchange, MSNFS)", max(large.values()) <= 5,
-              told(large)),
-        Claim("X17: and in the static runs (Financial1, Homes)", max(small.values()) <= 5,
-              told(small), FEW),
-        Claim("X17: with ten times as many writes looked at, what is chosen takes at most 5 % "
-              "longer on all loads", max(more.values()) <= 5, told(more)),
-    ]  # fmt: skip
+        Claim(
+            "X17: R = 0.0001 is enough: by formula 4.5 of the window, what is chosen takes at "
+            "most 5 % longer than by the exact curve",
+            max(foreseen.values()) <= 5,
+            told(foreseen),
+        ),
+        Claim(
+            "X17: and in the static runs (Exchange, MSNFS)", max(large.values()) <= 5, told(large)
+        ),
+        Claim(
+            "X17: and in the static runs (Financial1, Homes)",
+            max(small.values()) <= 5,
+            told(small),
+            FEW,
+        ),
+        Claim(
+            "X17: with ten times as many writes looked at, what is chosen takes at most 5 % "
+            "longer on all loads",
+            max(more.values()) <= 5,
+            told(more),
+        ),
+    ]
 
 
 FEW = (
@@ -263,10 +316,13 @@ def _rows(fit: Fit, name: str, one: Sampled) -> list[Row]:
         Row(f"{fit}, {name}: mean error of the curve", fmean(one.errors), "points"),
         Row(f"{fit}, {name}: largest", max(one.errors), "points"),
         Row(f"{fit}, {name}: other choices, of {len(one.choices)}", float(one.wrong), ""),
-        Row(f"{fit}, {name}: most above the choice of the exact curve, in static runs",
-            max(one.regrets), "%"),
+        Row(
+            f"{fit}, {name}: most above the choice of the exact curve, in static runs",
+            max(one.regrets),
+            "%",
+        ),
         Row(f"{fit}, {name}: the same by formula 4.5 of the window", max(one.foreseen), "%"),
-    ]  # fmt: skip
+    ]
 
 
 def _dynamic(
@@ -293,11 +349,14 @@ def _dynamic(
 def _dynamic_rows(fit: Fit, cells: Mapping[Dynamic, Cell]) -> list[Row]:
     exact = cells[Dynamic(fit.row.window)]
     return [
-        Row(f"{fit}: response time by a curve of {_KINDS[one.curve]}, against the exact one",
-            100 * (cell.mean_us / exact.mean_us - 1), "%")
+        Row(
+            f"{fit}: response time by a curve of {_KINDS[one.curve]}, against the exact one",
+            100 * (cell.mean_us / exact.mean_us - 1),
+            "%",
+        )
         for one, cell in cells.items()
         if one.curve in _KINDS
-    ]  # fmt: skip
+    ]
 
 
 _KINDS = {BY_RATE: "SHARDS, R = 1/1024", BY_SIZE: "SHARDS, fixed size", AET: "AET, R = 1/1024"}

@@ -17,10 +17,18 @@ EIGHT, PERCENT = "eight", "percent"
 RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 """Windows of figure 16 in capacities of the flash: 4 to 16 GB on 4 GB, 16 to 64 GB on 16 GB."""
 COLOURS = {
-    "static": "#8b929c", CLEAR: "#d9701a", KEEP: "#3b86c6", HALF: "#12a07b",
-    "Financial1": "#c0457e", "Homes": "#3b86c6", "Exchange": "#12a07b", "MSNFS": "#d9701a",
-    "a = 0.6": "#7a5ec2", "a = 0.9": "#3b86c6", "a = 1.1": "#d9701a",
-}  # fmt: skip
+    "static": "#8b929c",
+    CLEAR: "#d9701a",
+    KEEP: "#3b86c6",
+    HALF: "#12a07b",
+    "Financial1": "#c0457e",
+    "Homes": "#3b86c6",
+    "Exchange": "#12a07b",
+    "MSNFS": "#d9701a",
+    "a = 0.6": "#7a5ec2",
+    "a = 0.9": "#3b86c6",
+    "a = 1.1": "#d9701a",
+}
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,10 @@ class Dynamic:
             table["sample_ratio"] = self.sampled
         if self.utilisation == GIVEN:
             table["victim_utilisations"] = [min(max(0.0, one), 0.999) for one in victims]
-        return {"ftl.over_provisioning_ratio": START / 100,
-                "cache.partition": {"locality-driven": table}}  # fmt: skip
+        return {
+            "ftl.over_provisioning_ratio": START / 100,
+            "cache.partition": {"locality-driven": table},
+        }
 
 
 def static(op: int) -> dict[str, Value]:

@@ -22,10 +22,13 @@ from wordline_studies.write_cache.runs import (
 from wordline_studies.write_cache.schemes import CLEAR, START, TRACKERS, Dynamic
 
 COLOURS = {
-    "clear": "#d9701a", "clear, charged": "#edb58c",
-    "keep": "#3b86c6", "keep, charged": "#a4c6e4",
-    "half": "#12a07b", "half, charged": "#90d2bf",
-}  # fmt: skip
+    "clear": "#d9701a",
+    "clear, charged": "#edb58c",
+    "keep": "#3b86c6",
+    "keep, charged": "#a4c6e4",
+    "half": "#12a07b",
+    "half, charged": "#90d2bf",
+}
 
 
 def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
@@ -37,21 +40,25 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     empty = cold(setup, paths)
     moving = {fit: Dynamic(fit.row.window, CLEAR) for fit in fits}
     cells = cold_dynamic(
-        setup, paths, {str(fit): victims(found.static[fit]) for fit in fits},
+        setup,
+        paths,
+        {str(fit): victims(found.static[fit]) for fit in fits},
         {str(fit): [one] for fit, one in moving.items()},
-    )  # fmt: skip
+    )
     by_load = {
         str(fit): {
             name: value
             for tracker in TRACKERS
             for name, value in (
                 (tracker, found.over(fit, Dynamic(fit.row.window, tracker))),
-                (f"{tracker}, charged",
-                 found.over(fit, Dynamic(fit.row.window, tracker), charged=True)),
+                (
+                    f"{tracker}, charged",
+                    found.over(fit, Dynamic(fit.row.window, tracker), charged=True),
+                ),
             )
         }
         for fit in found.fits
-    }  # fmt: skip
+    }
     return Figure(
         id="4.3",
         title="The start, and what is charged",
@@ -64,16 +71,29 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             for row in (
                 Row(f"{fit}: best static, empty at the start", float(best(empty[str(fit)])), "%"),
                 Row(f"{fit}: full at the start", float(found.best(fit)), "%"),
-                Row(f"{fit}: dynamic above the best static, all empty at the start",
-                    over(cells[str(fit)][moving[fit]], empty[str(fit)]), "%"),
-                Row(f"{fit}: dynamic that is empty, above the best static that is full",
-                    100 * (cells[str(fit)][moving[fit]].mean_us
-                           / found.static[fit][found.best(fit)].mean_us - 1), "%"),
+                Row(
+                    f"{fit}: dynamic above the best static, all empty at the start",
+                    over(cells[str(fit)][moving[fit]], empty[str(fit)]),
+                    "%",
+                ),
+                Row(
+                    f"{fit}: dynamic that is empty, above the best static that is full",
+                    100
+                    * (
+                        cells[str(fit)][moving[fit]].mean_us
+                        / found.static[fit][found.best(fit)].mean_us
+                        - 1
+                    ),
+                    "%",
+                ),
             )
         ],
         plots=[
-            Plot("Dynamic caches above the best static", "By load and tracker; full at the start.",
-                 bars(by_load, COLOURS, "%", height=420)),
+            Plot(
+                "Dynamic caches above the best static",
+                "By load and tracker; full at the start.",
+                bars(by_load, COLOURS, "%", height=420),
+            ),
         ],
         claims=_claims(found, fits, empty),
         explanation=[
@@ -83,20 +103,25 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             optima(found),
         ],
         data=by_load,
-    )  # fmt: skip
+    )
 
 
 def _claims(found: Fitted, fits: list[Fit], empty: Mapping[str, Statics]) -> list[Claim]:
     pairs = {str(fit): (best(empty[str(fit)]), found.best(fit)) for fit in fits}
     saved = {str(fit): _saved(found, fit, empty[str(fit)]) for fit in fits}
     return [
-        Claim("a cache that is empty at the start is best at the same size or a larger one",
-              all(start <= full for start, full in pairs.values()),
-              "; ".join(f"{load}: {start} and {full} %" for load, (start, full) in pairs.items())),
-        Claim("each page that an empty cache takes in before it is full saves one destage (35 %; "
-              "destages fewer than those of a full one, by pages held; 1 %)",
-              max(abs(value - 1) for value in saved.values()) <= 0.01, told(saved, 3)),
-    ]  # fmt: skip
+        Claim(
+            "a cache that is empty at the start is best at the same size or a larger one",
+            all(start <= full for start, full in pairs.values()),
+            "; ".join(f"{load}: {start} and {full} %" for load, (start, full) in pairs.items()),
+        ),
+        Claim(
+            "each page that an empty cache takes in before it is full saves one destage (35 %; "
+            "destages fewer than those of a full one, by pages held; 1 %)",
+            max(abs(value - 1) for value in saved.values()) <= 0.01,
+            told(saved, 3),
+        ),
+    ]
 
 
 def _saved(found: Fitted, fit: Fit, empty: Statics) -> float:

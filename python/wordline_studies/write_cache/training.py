@@ -70,18 +70,16 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
     )
     usual = {fit: Dynamic(fit.row.window) for fit in fits}
     stepped = dynamics(setup, paths, shares, {str(fit): [percent[fit]] for fit in fits})
-    empty = cold_dynamic(
-        setup, paths, shares, {str(fit): [small[fit], usual[fit]] for fit in fits}
-    )  # fmt: skip
+    empty = cold_dynamic(setup, paths, shares, {str(fit): [small[fit], usual[fit]] for fit in fits})
     by_small = {
         fit: 100 * (empty[str(fit)][small[fit]].mean_us / empty[str(fit)][usual[fit]].mean_us - 1)
         for fit in fits
     }
     by_percent = {
-        fit: 100 * (stepped[str(fit)][percent[fit]].mean_us
-                    / found.dynamic[fit][usual[fit]].mean_us - 1)
+        fit: 100
+        * (stepped[str(fit)][percent[fit]].mean_us / found.dynamic[fit][usual[fit]].mean_us - 1)
         for fit in fits
-    }  # fmt: skip
+    }
     tables = {fit: empty[str(fit)][small[fit]].trained for fit in fits}
     settled = {fit: _settled(setup, paths, found, fit) for fit in fits}
     off = {fit: _off(table, settled[fit]) for fit, table in tables.items()}
@@ -102,20 +100,41 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         "so on.",
         rows=[
             *(row for fit in fits for row in _rows(found, fit, off[fit])),
-            *(Row(f"{fit}: response time with small flashes, against the measured table", value,
-                  "%") for fit, value in by_small.items()),
-            *(Row(f"{fit}: response time with steps of 1 %, against the eight", value, "%")
-              for fit, value in by_percent.items()),
+            *(
+                Row(
+                    f"{fit}: response time with small flashes, against the measured table",
+                    value,
+                    "%",
+                )
+                for fit, value in by_small.items()
+            ),
+            *(
+                Row(f"{fit}: response time with steps of 1 %, against the eight", value, "%")
+                for fit, value in by_percent.items()
+            ),
             *(row for fit, one in in_line.items() for row in _in_line_rows(fit, one)),
         ],
         plots=[
-            Plot(f"{fit}", "Share of valid pages in victims, by over-provisioning.",
-                 lines({"measured": {str(op): 100 * u for op, u in settled[fit].items()},
-                        "small flash": dict(zip(map(str, OPS), (100 * u for u in tables[fit]),
-                                                strict=True)),
-                        "equation": {str(op): 100 * equation(op) for op in OPS}},
-                       COLOURS, "over-provisioning, %", "%", category=True, height=260))
-            for fit in fits if fit.exponent == 0.9
+            Plot(
+                f"{fit}",
+                "Share of valid pages in victims, by over-provisioning.",
+                lines(
+                    {
+                        "measured": {str(op): 100 * u for op, u in settled[fit].items()},
+                        "small flash": dict(
+                            zip(map(str, OPS), (100 * u for u in tables[fit]), strict=True)
+                        ),
+                        "equation": {str(op): 100 * equation(op) for op in OPS},
+                    },
+                    COLOURS,
+                    "over-provisioning, %",
+                    "%",
+                    category=True,
+                    height=260,
+                ),
+            )
+            for fit in fits
+            if fit.exponent == 0.9
         ],
         claims=[
             *_claims(settled, off, young, by_small),
@@ -134,9 +153,15 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
             "has the eight.",
             optima(found),
         ],
-        data={str(fit): {"whole load": shares[str(fit)], "small flash": list(tables[fit]),
-                         "measured": list(settled[fit].values())} for fit in fits},
-    )  # fmt: skip
+        data={
+            str(fit): {
+                "whole load": shares[str(fit)],
+                "small flash": list(tables[fit]),
+                "measured": list(settled[fit].values()),
+            }
+            for fit in fits
+        },
+    )
 
 
 def _settled(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> dict[int, float]:
@@ -156,18 +181,17 @@ def _young(setup: Setup, paths: Loads, fit: Fit) -> dict[int, float]:
 
 def _off(table: Sequence[float], measured: Mapping[int, float]) -> dict[int, float]:
     """Points."""
-    return {
-        op: 100 * (one - true)
-        for (op, true), one in zip(measured.items(), table, strict=True)
-    }  # fmt: skip
+    return {op: 100 * (one - true) for (op, true), one in zip(measured.items(), table, strict=True)}
 
 
 def edge(measured: Mapping[int, float]) -> set[int]:
     """The two over-provisionings between which victims become empty."""
     return {
-        op for low, high in pairwise(OPS) if measured[low] > EMPTY >= measured[high]
+        op
+        for low, high in pairwise(OPS)
+        if measured[low] > EMPTY >= measured[high]
         for op in (low, high)
-    }  # fmt: skip
+    }
 
 
 def _hashed(setup: Setup, paths: Loads, fit: Fit) -> list[Sequence[float]]:
@@ -190,11 +214,13 @@ def _hashed_claims(
     edges = edge(measured)
     others = [value for op, value in spread.items() if op not in edges]
     return [
-        Claim(f"that depends on the hash: where victims become empty ({fit}, {len(HASHES)} hashes) "
-              "small flashes differ by more than 5 points, elsewhere by less",
-              max(spread[op] for op in edges) > NEAR > max(others),
-              told({f"{op} %": value for op, value in spread.items()})),
-    ]  # fmt: skip
+        Claim(
+            f"that depends on the hash: where victims become empty ({fit}, {len(HASHES)} hashes) "
+            "small flashes differ by more than 5 points, elsewhere by less",
+            max(spread[op] for op in edges) > NEAR > max(others),
+            told({f"{op} %": value for op, value in spread.items()}),
+        ),
+    ]
 
 
 def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
@@ -202,12 +228,17 @@ def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
     by_equation = found.dynamic[fit][Dynamic(fit.row.window, CLEAR, ANALYTIC)]
     return [
         Row(f"{fit}: small flashes, farthest from measured", max(map(abs, off.values())), "points"),
-        Row(f"{fit}: equation, farthest from measured (report only)",
+        Row(
+            f"{fit}: equation, farthest from measured (report only)",
             max(abs(100 * (equation(op) - found.static[fit][op].victims)) for op in OPS),
-            "points"),
-        Row(f"{fit}: response time with the equation, against the measured table (report only)",
-            100 * (by_equation.mean_us / table.mean_us - 1), "%"),
-    ]  # fmt: skip
+            "points",
+        ),
+        Row(
+            f"{fit}: response time with the equation, against the measured table (report only)",
+            100 * (by_equation.mean_us / table.mean_us - 1),
+            "%",
+        ),
+    ]
 
 
 def _claims(
@@ -220,14 +251,21 @@ def _claims(
     inside, at_edge = (_far(measured, even, at_edge=one) for one in (False, True))
     slower = {str(fit): abs(above[fit]) for fit in even}
     claims = [
-        Claim("victims of small flashes are within 5 points of measured ones, within 8 where fewer "
-              "than 20 % of the pages are valid, but where they become empty (a = 0.6, 0.9)",
-              not inside, "; ".join(inside) or "all", quick=False),
+        Claim(
+            "victims of small flashes are within 5 points of measured ones, within 8 where fewer "
+            "than 20 % of the pages are valid, but where they become empty (a = 0.6, 0.9)",
+            not inside,
+            "; ".join(inside) or "all",
+            quick=False,
+        ),
         Claim("and there", not at_edge, "; ".join(at_edge) or "all", HOTTEST),
-        Claim("what is chosen by small flashes answers as soon as what is chosen by measured "
-              "victims (5 %, caches that are empty at the start; a = 0.6, 0.9)",
-              max(slower.values()) <= 5, told(slower)),
-    ]  # fmt: skip
+        Claim(
+            "what is chosen by small flashes answers as soon as what is chosen by measured "
+            "victims (5 %, caches that are empty at the start; a = 0.6, 0.9)",
+            max(slower.values()) <= 5,
+            told(slower),
+        ),
+    ]
     if not young:
         return claims
     skewed, then = (
@@ -238,11 +276,15 @@ def _claims(
     return [
         *claims,
         Claim("victims of small flashes at a = 1.1", not skewed, "; ".join(skewed) or "all", YOUNG),
-        Claim("victims of small flashes at a = 1.1 against those of the second to the fourth fill",
-              not then, "; ".join(then) or "all"),
-        Claim("and what is chosen by them at a = 1.1", max(slower.values()) <= 5, told(slower),
-              YOUNG),
-    ]  # fmt: skip
+        Claim(
+            "victims of small flashes at a = 1.1 against those of the second to the fourth fill",
+            not then,
+            "; ".join(then) or "all",
+        ),
+        Claim(
+            "and what is chosen by them at a = 1.1", max(slower.values()) <= 5, told(slower), YOUNG
+        ),
+    ]
 
 
 def _far(
@@ -264,8 +306,11 @@ def _far(
 def _in_line(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> InLine:
     on, trace = paths[str(fit)]
     writes, fills = fit.writes(part(setup)), FILLS * on.pages
-    phases = [(op, place * fills, min((place + 1) * fills, writes))
-              for place, op in enumerate(OPS) if place * fills < writes]  # fmt: skip
+    phases = [
+        (op, place * fills, min((place + 1) * fills, writes))
+        for place, op in enumerate(OPS)
+        if place * fills < writes
+    ]
     wanted = [(op, at) for op, first, last in phases for at in (first, last) if at]
     cells = partial(setup, str(fit), on, trace, [*wanted, (OPS[0], on.pages)])
     spent = sum(
@@ -295,9 +340,15 @@ def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
 def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
     left = {str(fit): one.trained for fit, one in found.items() if fit.name != "Homes"}
     return [
-        Claim("training in line, two fills for each of eight over-provisionings, is not over when "
-              "Financial1, Exchange and MSNFS are", max(left.values()) < len(OPS), told(left)),
-        Claim("one fill shows victims emptier than they are by 10 points or more (15 %)",
-              min(one.whole - one.one_fill for one in found.values()) >= 10,
-              told({str(fit): one.whole - one.one_fill for fit, one in found.items()})),
-    ]  # fmt: skip
+        Claim(
+            "training in line, two fills for each of eight over-provisionings, is not over when "
+            "Financial1, Exchange and MSNFS are",
+            max(left.values()) < len(OPS),
+            told(left),
+        ),
+        Claim(
+            "one fill shows victims emptier than they are by 10 points or more (15 %)",
+            min(one.whole - one.one_fill for one in found.values()) >= 10,
+            told({str(fit): one.whole - one.one_fill for fit, one in found.items()}),
+        ),
+    ]

@@ -46,8 +46,13 @@ def count(point: Point) -> Count:
 def _total(point: Point) -> tuple[int, int]:
     with tempfile.TemporaryDirectory(prefix="wordline-growth-") as place:
         out = Path(place) / "counts"
-        tool = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
-                f"--cachegrind-out-file={out}"]  # fmt: skip
+        tool = [
+            "valgrind",
+            "--tool=cachegrind",
+            "--cache-sim=yes",
+            *CACHES,
+            f"--cachegrind-out-file={out}",
+        ]
         done = run(  # noqa: S603
             [*tool, *command(point)],
             cwd=place,

@@ -139,14 +139,19 @@ def _dies(requests: int) -> Sweep:
         "empty device, nothing is collected",
         [
             series("reads, one a die", {d: channels[d] | load("read", requests, d) for d in DIES}),
-            series(f"reads, {DEPTH} in all",
-                   {d: channels[d] | load("read", requests) for d in DIES}),
-            series("reads, one a die, 8 channels",
-                   {d: ways[d] | load("read", requests, d) for d in DIES}),
-            series("writes, one a die",
-                   {d: channels[d] | load("write", writes, d) | EMPTY for d in DIES}),
+            series(
+                f"reads, {DEPTH} in all", {d: channels[d] | load("read", requests) for d in DIES}
+            ),
+            series(
+                "reads, one a die, 8 channels",
+                {d: ways[d] | load("read", requests, d) for d in DIES},
+            ),
+            series(
+                "writes, one a die",
+                {d: channels[d] | load("write", writes, d) | EMPTY for d in DIES},
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 GIB = 1 << 30

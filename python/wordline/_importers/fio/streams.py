@@ -25,10 +25,16 @@ ASYNCHRONOUS = frozenset(
 )
 # Pattern of addresses and share of reads; trims have none.
 DIRECTIONS: dict[str, tuple[bool, float | None]] = {
-    "read": (False, 1.0), "write": (False, 0.0), "trim": (False, None),
-    "randread": (True, 1.0), "randwrite": (True, 0.0), "randtrim": (True, None),
-    "rw": (False, 0.5), "readwrite": (False, 0.5), "randrw": (True, 0.5),
-}  # fmt: skip
+    "read": (False, 1.0),
+    "write": (False, 0.0),
+    "trim": (False, None),
+    "randread": (True, 1.0),
+    "randwrite": (True, 0.0),
+    "randtrim": (True, None),
+    "rw": (False, 0.5),
+    "readwrite": (False, 0.5),
+    "randrw": (True, 0.5),
+}
 SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests a second
 DEEPEST = 65_536
 MOST_REQUESTS = 10**15  # of a job that ends by time

@@ -27,13 +27,18 @@ def reads_of(bench: Bench, states: Mapping[str, Mapping[str, Value]]) -> dict[st
     return {
         f"{name} {size}": Trial(
             state,
-            {"requests": requests, "read_ratio": 1.0, "request_bytes": size, "align_bytes": size,
-             "pattern": "sequential"},
+            {
+                "requests": requests,
+                "read_ratio": 1.0,
+                "request_bytes": size,
+                "align_bytes": size,
+                "pattern": "sequential",
+            },
             phases=(Phase("reads", 0, requests),),
         )
         for name, state in states.items()
         for size in (QUICK_SIZES if bench.quick else SIZES)
-    }  # fmt: skip
+    }
 
 
 def finding(bench: Bench, found: Found) -> Finding:
@@ -46,9 +51,12 @@ def finding(bench: Bench, found: Found) -> Finding:
     ratio = {size: means["aged"][size] / means["pristine"][size] for size in sizes}
     before, after = means["pristine"][TOLD], means["aged"][TOLD]
     change = (
-        f"take {ratio[TOLD]:.2f} times as long" if ratio[TOLD] > 1.05 else "take no longer"
-        if ratio[TOLD] > 0.95 else f"take {ratio[TOLD]:.2f} of the time"
-    )  # fmt: skip
+        f"take {ratio[TOLD]:.2f} times as long"
+        if ratio[TOLD] > 1.05
+        else "take no longer"
+        if ratio[TOLD] > 0.95
+        else f"take {ratio[TOLD]:.2f} of the time"
+    )
     verdict = (
         f"Sequential reads of 4 KiB {change} once the device has been overwritten at random: "
         f"{units.duration(before)} before, {units.duration(after)} after, on average."
@@ -60,27 +68,38 @@ def finding(bench: Bench, found: Found) -> Finding:
         Table(
             ("size", "pristine", "aged", "ratio"),
             [
-                (units.size(size), units.duration(means["pristine"][size]),
-                 units.duration(means["aged"][size]), f"{ratio[size]:.2f}")
+                (
+                    units.size(size),
+                    units.duration(means["pristine"][size]),
+                    units.duration(means["aged"][size]),
+                    f"{ratio[size]:.2f}",
+                )
                 for size in sizes
             ],
         ),
-        [Plot("Distribution at 4 KiB", "Share of the reads that take no longer.",
-              _distribution(shown))],
-    )  # fmt: skip
+        [
+            Plot(
+                "Distribution at 4 KiB",
+                "Share of the reads that take no longer.",
+                _distribution(shown),
+            )
+        ],
+    )
 
 
 def _distribution(shown: Mapping[str, list[float]]) -> dict[str, object]:
     every = [us for one in shown.values() for us in one]
     return figure(
-        [line(name, COLOURS[name], one, [float(at) for at in range(101)])
-         | {"mode": "lines", "hovertemplate": "%{y} % within %{x:.4~g} µs"}
-         for name, one in shown.items()],
+        [
+            line(name, COLOURS[name], one, [float(at) for at in range(101)])
+            | {"mode": "lines", "hovertemplate": "%{y} % within %{x:.4~g} µs"}
+            for name, one in shown.items()
+        ],
         height=320,
         hovermode="closest",
         xaxis=decades("response time", every),
         yaxis={"title": {"text": "% of reads"}, "range": [0, 101]},
-    )  # fmt: skip
+    )
 
 
 EXPERIMENT = Experiment(

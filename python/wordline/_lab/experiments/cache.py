@@ -26,13 +26,18 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return {
         f"{state}, {on}": Trial(
             of,
-            {"requests": requests[state], "read_ratio": 0.0, "request_bytes": BYTES,
-             "align_bytes": BYTES, "fua_ratio": float(on == "durable")},
+            {
+                "requests": requests[state],
+                "read_ratio": 0.0,
+                "request_bytes": BYTES,
+                "align_bytes": BYTES,
+                "fua_ratio": float(on == "durable"),
+            },
             phases=(Phase("writes", bench.slack if of is SETTLED else 0, requests[state]),),
         )
         for state, of in STATES.items()
         for on in ON
-    }  # fmt: skip
+    }
 
 
 def finding(bench: Bench, found: Found) -> Finding:
@@ -45,11 +50,15 @@ def finding(bench: Bench, found: Found) -> Finding:
         rows[state] = {f"{on}_{kind}": of[on][kind] for on in ON for kind in ("mean_us", "max_us")}
         rows[state]["worst_ratio"] = of["buffer"]["max_us"] / of["durable"]["max_us"]
         rows[state]["mean_ratio"] = of["buffer"]["mean_us"] / of["durable"]["mean_us"]
-    verdict = "With its buffer, " + "; ".join(
-        f"{state} the worst write takes {_times(row['worst_ratio'])} and the average "
-        f"{_times(row['mean_ratio'])}"
-        for state, row in rows.items()
-    ) + ", of what they take when each write has to be durable (FUA)."  # fmt: skip
+    verdict = (
+        "With its buffer, "
+        + "; ".join(
+            f"{state} the worst write takes {_times(row['worst_ratio'])} and the average "
+            f"{_times(row['mean_ratio'])}"
+            for state, row in rows.items()
+        )
+        + ", of what they take when each write has to be durable (FUA)."
+    )
     drawn = {state: {on: row[f"{on}_max_us"] for on in ON} for state, row in rows.items()}
     return Finding(
         verdict,
@@ -57,15 +66,29 @@ def finding(bench: Bench, found: Found) -> Finding:
         Table(
             ("random writes", "buffer: mean", "buffer: worst", "FUA: mean", "FUA: worst"),
             [
-                (state, *(units.duration(row[key]) for key in
-                          ("buffer_mean_us", "buffer_max_us", "durable_mean_us",
-                           "durable_max_us")))
+                (
+                    state,
+                    *(
+                        units.duration(row[key])
+                        for key in (
+                            "buffer_mean_us",
+                            "buffer_max_us",
+                            "durable_mean_us",
+                            "durable_max_us",
+                        )
+                    ),
+                )
                 for state, row in rows.items()
             ],
         ),
-        [Plot("Longest response time", "Of random writes of 4 KiB.",
-              bars(drawn, ON, "µs", log=True))],
-    )  # fmt: skip
+        [
+            Plot(
+                "Longest response time",
+                "Of random writes of 4 KiB.",
+                bars(drawn, ON, "µs", log=True),
+            )
+        ],
+    )
 
 
 def _times(ratio: float) -> str:

@@ -118,11 +118,16 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
         ),
         "sequential": Trial(
             FILLED,
-            {"read_ratio": 0.0, "request_bytes": SEQUENTIAL_BYTES, "requests": max(100, wide),
-             "align_bytes": SEQUENTIAL_BYTES, "pattern": "sequential"},
+            {
+                "read_ratio": 0.0,
+                "request_bytes": SEQUENTIAL_BYTES,
+                "requests": max(100, wide),
+                "align_bytes": SEQUENTIAL_BYTES,
+                "pattern": "sequential",
+            },
             series=True,
         ),
-    }  # fmt: skip
+    }
 
 
 def finding(bench: Bench, found: Found) -> Finding:
@@ -167,17 +172,21 @@ def finding(bench: Bench, found: Found) -> Finding:
             ("random writes of 4 KiB", "before the first collection", "settled"),
             [
                 ("rate", units.bandwidth(begin.before_mb_per_s), units.bandwidth(level)),
-                ("longest response time", units.duration(begin.worst_before_us),
-                 units.duration(worst_us)),
-                ("write amplification", units.ABSENT,
-                 units.number(amplification)),
+                (
+                    "longest response time",
+                    units.duration(begin.worst_before_us),
+                    units.duration(worst_us),
+                ),
+                ("write amplification", units.ABSENT, units.number(amplification)),
             ],
         ),
         _plots(bench, wide, figures, begin.at_s),
-        [_steady(steady_at, rounds),
-         f"Sequential writes of 128 KiB keep {units.share(even)} of the rate that they have before "
-         "the first collection."],
-    )  # fmt: skip
+        [
+            _steady(steady_at, rounds),
+            f"Sequential writes of 128 KiB keep {units.share(even)} of the rate that they have "
+            "before the first collection.",
+        ],
+    )
 
 
 def _rounds(series: Mapping[str, Sequence[Any]]) -> list[float]:
@@ -254,19 +263,45 @@ def _plots(
     if at_s is not None:
         place = at_s * bench.scale / seconds
         marks.append(
-            {"type": "line", "x0": place, "x1": place, "yref": "paper", "y0": 0, "y1": 1,
-             "line": {"color": NEUTRAL, "width": 1.4, "dash": "dot"},
-             "label": {"text": "free blocks run out", "textangle": -90, "textposition": "end",
-                       "xanchor": "right", "yanchor": "bottom", "font": {"size": 11}}}
-        )  # fmt: skip
+            {
+                "type": "line",
+                "x0": place,
+                "x1": place,
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": NEUTRAL, "width": 1.4, "dash": "dot"},
+                "label": {
+                    "text": "free blocks run out",
+                    "textangle": -90,
+                    "textposition": "end",
+                    "xanchor": "right",
+                    "yanchor": "bottom",
+                    "font": {"size": 11},
+                },
+            }
+        )
     levels = [
-        {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": level, "y1": level,
-         "line": {"color": NEUTRAL, "width": 1.2, "dash": "dash"},
-         "label": {"text": f"{name} {units.bandwidth(level)}", "textposition": "end",
-                   "yanchor": "bottom", "font": {"size": 11}}}
-        for name, level in (("before", figures["before_mb_per_s"]),
-                            ("settled", figures["steady_mb_per_s"]))
-    ]  # fmt: skip
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": level,
+            "y1": level,
+            "line": {"color": NEUTRAL, "width": 1.2, "dash": "dash"},
+            "label": {
+                "text": f"{name} {units.bandwidth(level)}",
+                "textposition": "end",
+                "yanchor": "bottom",
+                "font": {"size": 11},
+            },
+        }
+        for name, level in (
+            ("before", figures["before_mb_per_s"]),
+            ("settled", figures["steady_mb_per_s"]),
+        )
+    ]
     rate = figure(
         [line("random writes", "#d8731c", times, [one.mb_per_s for one in wide])],
         height=340,
@@ -288,9 +323,12 @@ def _plots(
     told = f"In intervals of {each}.{none} {lacks(bench)}".rstrip()
     return [
         Plot("Rate", told, rate),
-        Plot("Longest response time", "Of each of these intervals; a gap is one in which no write "
-             "was completed.", worst),
-    ]  # fmt: skip
+        Plot(
+            "Longest response time",
+            "Of each of these intervals; a gap is one in which no write was completed.",
+            worst,
+        ),
+    ]
 
 
 EXPERIMENT = Experiment(

@@ -98,14 +98,16 @@ def finding(bench: Bench, found: Found) -> Finding:
         size, ratio = recovered(after["pace"], before["mb_per_s"])
         size = gain(size, without, bench)
         ratio = ratio if size else 1.0
-        rows.append({
-            "idle_s": max(0.0, after["first_s"] - before["last_s"]),
-            "before_mb_per_s": before["mb_per_s"],
-            "recovered_bytes": size,
-            "whole_burst": size + without > 0.95 * after["pace"][-1][0],
-            "ratio": ratio,
-            "recovered_s": size / 1e6 / (ratio * before["mb_per_s"]),
-        })  # fmt: skip
+        rows.append(
+            {
+                "idle_s": max(0.0, after["first_s"] - before["last_s"]),
+                "before_mb_per_s": before["mb_per_s"],
+                "recovered_bytes": size,
+                "whole_burst": size + without > 0.95 * after["pace"][-1][0],
+                "ratio": ratio,
+                "recovered_s": size / 1e6 / (ratio * before["mb_per_s"]),
+            }
+        )
     best = max(rows, key=lambda row: (row["recovered_bytes"], row["idle_s"]))
     schedule = bench.policy("ftl", "gc", "schedule")
     works = schedule in BACKGROUND or bench.config["buffer"].get("idle_flush_ms", 0) > 0
@@ -122,28 +124,48 @@ def finding(bench: Bench, found: Found) -> Finding:
     if not works:
         verdict += f" The device has nothing that works in idle time (collection: {schedule})."
     data = [
-        drawn(f"after {units.duration(1e6 * row['idle_s'])}", colour,
-              [done / 2**20 for done, _ in one.phases["after"]["pace"]],
-              [mb for _, mb in one.phases["after"]["pace"]])
+        drawn(
+            f"after {units.duration(1e6 * row['idle_s'])}",
+            colour,
+            [done / 2**20 for done, _ in one.phases["after"]["pace"]],
+            [mb for _, mb in one.phases["after"]["pace"]],
+        )
         for row, one, colour in zip(rows, paused.values(), COLOURS, strict=False)
-    ]  # fmt: skip
+    ]
     return Finding(
         verdict,
         {"pauses": rows, "works_in_idle_time": works},
         Table(
             ("pause", "settled rate", "written fast after it", "times the rate"),
             [
-                (units.duration(1e6 * row["idle_s"]), units.bandwidth(row["before_mb_per_s"]),
-                 units.size(row["recovered_bytes"]), f"{row['ratio']:.2f}")
+                (
+                    units.duration(1e6 * row["idle_s"]),
+                    units.bandwidth(row["before_mb_per_s"]),
+                    units.size(row["recovered_bytes"]),
+                    f"{row['ratio']:.2f}",
+                )
                 for row in rows
             ],
         ),
-        [Plot("After the pause", "Rate of random writes of 4 KiB by what has been written since.",
-              figure(data, height=320, xaxis={"title": {"text": "MiB"}},
-                     yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"}))],
-        ["Amounts are those of the simulated device: a larger one has more to collect in as much "
-         "time, and more spare blocks to gain."] if bench.scale != 1 else [],
-    )  # fmt: skip
+        [
+            Plot(
+                "After the pause",
+                "Rate of random writes of 4 KiB by what has been written since.",
+                figure(
+                    data,
+                    height=320,
+                    xaxis={"title": {"text": "MiB"}},
+                    yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"},
+                ),
+            )
+        ],
+        [
+            "Amounts are those of the simulated device: a larger one has more to collect in as "
+            "much time, and more spare blocks to gain."
+        ]
+        if bench.scale != 1
+        else [],
+    )
 
 
 EXPERIMENT = Experiment(

@@ -58,14 +58,14 @@ def finding(bench: Bench, found: Found) -> Finding:
     pieces = QUICK_WRITES if bench.quick else WRITES
     rates = {
         order: {
-            piece: {read: found[f"{order} {piece}"].phases[str(read)]["mb_per_s"]
-                    for read in READS}
+            piece: {read: found[f"{order} {piece}"].phases[str(read)]["mb_per_s"] for read in READS}
             for piece in pieces
         }
         for order in ORDERS
-    }  # fmt: skip
-    every = {order: [mb for one in rates[order].values() for mb in one.values()]
-             for order in ORDERS}  # fmt: skip
+    }
+    every = {
+        order: [mb for one in rates[order].values() for mb in one.values()] for order in ORDERS
+    }
     ratio = sum(
         rates["sequential"][piece][read] / rates["random"][piece][read]
         for piece in pieces
@@ -88,16 +88,23 @@ def finding(bench: Bench, found: Found) -> Finding:
         Table(
             ("written", *(f"reads of {units.size(read)}" for read in READS)),
             [
-                (f"{order}, {units.size(piece)}",
-                 *(units.bandwidth(rates[order][piece][read]) for read in READS))
+                (
+                    f"{order}, {units.size(piece)}",
+                    *(units.bandwidth(rates[order][piece][read]) for read in READS),
+                )
                 for order in ORDERS
                 for piece in pieces
             ],
         ),
-        [Plot("Sequential reads of 4 KiB", "By how the data was written: size and order.",
-              lines(drawn, COLOURS, "written in pieces of", "MB/s", category=True))],
+        [
+            Plot(
+                "Sequential reads of 4 KiB",
+                "By how the data was written: size and order.",
+                lines(drawn, COLOURS, "written in pieces of", "MB/s", category=True),
+            )
+        ],
         [f"Of the device {units.size(space(bench))} are written and read."],
-    )  # fmt: skip
+    )
 
 
 EXPERIMENT = Experiment(

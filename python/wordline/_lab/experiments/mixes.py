@@ -12,17 +12,28 @@ from wordline._render.charts import Plot, bars
 DISK = "nearline-7200"
 FILE_SERVER = [
     {"bytes": size, "weight": weight}
-    for size, weight in ((512, 10), (1024, 5), (2048, 5), (4096, 60), (8192, 2), (16384, 4),
-                         (32768, 4), (65536, 10))
-]  # fmt: skip
+    for size, weight in (
+        (512, 10),
+        (1024, 5),
+        (2048, 5),
+        (4096, 60),
+        (8192, 2),
+        (16384, 4),
+        (32768, 4),
+        (65536, 10),
+    )
+]
 """Sizes of Intel's file server pattern of Iometer."""
 MIXES: Mapping[str, dict[str, Any]] = {
     "streaming": {"read_ratio": 0.01, "request_bytes": 65536, "pattern": "sequential"},
-    "workstation": {"read_ratio": 0.80, "request_bytes": 8192,
-                    "pattern": {"mixed": {"random_ratio": 0.8}}},
+    "workstation": {
+        "read_ratio": 0.80,
+        "request_bytes": 8192,
+        "pattern": {"mixed": {"random_ratio": 0.8}},
+    },
     "database": {"read_ratio": 0.67, "request_bytes": 8192, "pattern": "uniform"},
     "file server": {"read_ratio": 0.80, "request_bytes": FILE_SERVER, "pattern": "uniform"},
-}  # fmt: skip
+}
 ON = {"fresh": "#12a07b", "used": "#d8731c", "disk": "#8b929c"}
 
 
@@ -68,16 +79,29 @@ def finding(_bench: Bench, found: Found) -> Finding:
         Table(
             ("mix", "fresh: mean", "used: mean", "used: worst", "disk: mean", "disk: worst"),
             [
-                (name, *(units.duration(row[key]) for key in
-                         ("fresh_mean_us", "used_mean_us", "used_max_us", "disk_mean_us",
-                          "disk_max_us")))
+                (
+                    name,
+                    *(
+                        units.duration(row[key])
+                        for key in (
+                            "fresh_mean_us",
+                            "used_mean_us",
+                            "used_max_us",
+                            "disk_mean_us",
+                            "disk_max_us",
+                        )
+                    ),
+                )
                 for name, row in rows.items()
             ],
         ),
-        [Plot("Mean response time", "Fresh, used, and of a disk.",
-              bars(drawn, ON, "µs", log=True))],
+        [
+            Plot(
+                "Mean response time", "Fresh, used, and of a disk.", bars(drawn, ON, "µs", log=True)
+            )
+        ],
         [f"The disk is the preset `{DISK}`, under the same load and queue depth."],
-    )  # fmt: skip
+    )
 
 
 EXPERIMENT = Experiment(

@@ -9,10 +9,18 @@ from wordline._render import units
 from wordline._render.charts import Plot, lines
 
 SIZES, QUICK_SIZES = tuple(512 << place for place in range(8)), (512, 4096, 65536)
-KINDS = {"SR": "sequential reads", "RR": "random reads", "SW": "sequential writes",
-         "RW": "random writes"}  # fmt: skip
-COLOURS = {"sequential reads": "#7cc0ea", "random reads": "#1f78b4",
-           "sequential writes": "#f2b279", "random writes": "#d8731c"}  # fmt: skip
+KINDS = {
+    "SR": "sequential reads",
+    "RR": "random reads",
+    "SW": "sequential writes",
+    "RW": "random writes",
+}
+COLOURS = {
+    "sequential reads": "#7cc0ea",
+    "random reads": "#1f78b4",
+    "sequential writes": "#f2b279",
+    "random writes": "#d8731c",
+}
 TOLD = 4096
 MOST_WRITES = 40_000
 
@@ -87,15 +95,25 @@ def finding(bench: Bench, found: Found) -> Finding:
         Table(
             ("size", *(f"{KINDS[kind]}" for kind in KINDS)),
             [
-                (units.size(size), *(f"{units.bandwidth(rates[kind][size])}, "
-                                     f"{units.duration(means[kind][size])}" for kind in KINDS))
+                (
+                    units.size(size),
+                    *(
+                        f"{units.bandwidth(rates[kind][size])}, {units.duration(means[kind][size])}"
+                        for kind in KINDS
+                    ),
+                )
                 for size in sizes(bench)
             ],
         ),
-        [Plot("Rate by size", "Reads of a filled device, writes to an erased one.",
-              lines(drawn, COLOURS, "request", "MB/s", category=True))],
+        [
+            Plot(
+                "Rate by size",
+                "Reads of a filled device, writes to an erased one.",
+                lines(drawn, COLOURS, "request", "MB/s", category=True),
+            )
+        ],
         _notes(bench),
-    )  # fmt: skip
+    )
 
 
 def _notes(bench: Bench) -> list[str]:

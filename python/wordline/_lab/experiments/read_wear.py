@@ -36,12 +36,17 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return {
         f"{one}": Trial(
             FILLED,
-            {"requests": reads * one, "read_ratio": 1.0, "request_bytes": bench.page_bytes,
-             "align_bytes": bench.page_bytes, "working_set_ratio": HOT},
+            {
+                "requests": reads * one,
+                "read_ratio": 1.0,
+                "request_bytes": bench.page_bytes,
+                "align_bytes": bench.page_bytes,
+                "working_set_ratio": HOT,
+            },
             settings={"nand.reliability.read_limit": min(LIMIT, limit(bench))},
         )
         for one in range(1, ROUNDS + 1)
-    }  # fmt: skip
+    }
 
 
 def finding(bench: Bench, found: Found) -> Finding:
@@ -55,9 +60,14 @@ def finding(bench: Bench, found: Found) -> Finding:
     rows: list[dict[str, Any]] = []
     for name, one in found.items():
         flash = one.summary["flash"]
-        rows.append({"round": int(name), "erases": flash["erases"],
-                     "most": flash["erases_per_block_max"],
-                     "mean": flash["erases_per_block_mean"]})  # fmt: skip
+        rows.append(
+            {
+                "round": int(name),
+                "erases": flash["erases"],
+                "most": flash["erases_per_block_max"],
+                "mean": flash["erases_per_block_mean"],
+            }
+        )
     last = rows[-1]
     factor = own / min(LIMIT, own)
     verdict = (
@@ -74,13 +84,20 @@ def finding(bench: Bench, found: Found) -> Finding:
         {"rounds": rows, "scaled_limit": min(LIMIT, own), "factor": factor, "grows": grows},
         Table(
             ("round", "erases", "most of a block", "mean"),
-            [(f"{row['round']}", f"{row['erases']:,}", f"{row['most']}", f"{row['mean']:.3g}")
-             for row in rows],
+            [
+                (f"{row['round']}", f"{row['erases']:,}", f"{row['most']}", f"{row['mean']:.3g}")
+                for row in rows
+            ],
         ),
-        [Plot("Erases of a block", "By rounds of reads.",
-              lines(drawn, COLOURS, "rounds", "erases", category=True))],
+        [
+            Plot(
+                "Erases of a block",
+                "By rounds of reads.",
+                lines(drawn, COLOURS, "rounds", "erases", category=True),
+            )
+        ],
         [f"The limit of {own:,} reads was divided by {factor:.4g}, and so were the rounds."],
-    )  # fmt: skip
+    )
 
 
 EXPERIMENT = Experiment(

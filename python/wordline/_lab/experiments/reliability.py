@@ -23,13 +23,18 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return {
         str(size): Trial(
             FILLED,
-            {"requests": requests, "read_ratio": 1.0, "request_bytes": size, "align_bytes": size,
-             "working_set_ratio": HOT},
+            {
+                "requests": requests,
+                "read_ratio": 1.0,
+                "request_bytes": size,
+                "align_bytes": size,
+                "working_set_ratio": HOT,
+            },
             phases=(Phase("reads", 0, requests),),
             settings=settings,
         )
         for size in (QUICK_SIZES if bench.quick else SIZES)
-    }  # fmt: skip
+    }
 
 
 def finding(bench: Bench, found: Found) -> Finding:
@@ -45,21 +50,24 @@ def finding(bench: Bench, found: Found) -> Finding:
         nothing, retry, moved = (
             errors["reads_met"][what] for what in ("nothing", "retry", "reclaim")
         )
-        rows.append({
-            "bytes": int(size),
-            "met": moved["count"],
-            "met_mean_us": moved["mean_us"],
-            "retried": retry["count"],
-            "retried_mean_us": retry["mean_us"],
-            "other_mean_us": nothing["mean_us"],
-            "ratio": moved["mean_us"] / nothing["mean_us"] if moved["count"] and nothing["count"]
-            else None,
-            "pages_retried": errors["page_reads_retried"],
-            "page_reads": errors["page_reads"],
-            "uncorrectable": errors["uncorrectable"],
-            "median_cell_us": reads["cell_us"][0],
-            "longest_cell_us": reads["cell_us"][1],
-        })  # fmt: skip
+        rows.append(
+            {
+                "bytes": int(size),
+                "met": moved["count"],
+                "met_mean_us": moved["mean_us"],
+                "retried": retry["count"],
+                "retried_mean_us": retry["mean_us"],
+                "other_mean_us": nothing["mean_us"],
+                "ratio": moved["mean_us"] / nothing["mean_us"]
+                if moved["count"] and nothing["count"]
+                else None,
+                "pages_retried": errors["page_reads_retried"],
+                "page_reads": errors["page_reads"],
+                "uncorrectable": errors["uncorrectable"],
+                "median_cell_us": reads["cell_us"][0],
+                "longest_cell_us": reads["cell_us"][1],
+            }
+        )
     known = [row for row in rows if row["ratio"]]
     retried, pages = (sum(row[key] for row in rows) for key in ("pages_retried", "page_reads"))
     parts: list[str] = []
@@ -87,21 +95,42 @@ def finding(bench: Bench, found: Found) -> Finding:
         " ".join(parts) or "No read met a retry or data being moved.",
         {"sizes": rows},
         Table(
-            ("size", "met data being moved", "their mean", "met a retry", "their mean",
-             "mean of those that met nothing"),
+            (
+                "size",
+                "met data being moved",
+                "their mean",
+                "met a retry",
+                "their mean",
+                "mean of those that met nothing",
+            ),
             [
-                (units.size(row["bytes"]), f"{row['met']:,}", units.duration(row["met_mean_us"]),
-                 f"{row['retried']:,}", units.duration(row["retried_mean_us"]),
-                 units.duration(row["other_mean_us"]))
+                (
+                    units.size(row["bytes"]),
+                    f"{row['met']:,}",
+                    units.duration(row["met_mean_us"]),
+                    f"{row['retried']:,}",
+                    units.duration(row["retried_mean_us"]),
+                    units.duration(row["other_mean_us"]),
+                )
                 for row in rows
             ],
         ),
-        [Plot("Mean response time", "Of reads that met data being moved, and of those that met "
-              "nothing.",
-              lines(drawn, COLOURS, "request", "µs", category=True, log=True))] if known else [],
-        [f"The limit of {limit(bench):,} reads of a block was divided by "
-         f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."] if limit(bench) else [],
-    )  # fmt: skip
+        [
+            Plot(
+                "Mean response time",
+                "Of reads that met data being moved, and of those that met nothing.",
+                lines(drawn, COLOURS, "request", "µs", category=True, log=True),
+            )
+        ]
+        if known
+        else [],
+        [
+            f"The limit of {limit(bench):,} reads of a block was divided by "
+            f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."
+        ]
+        if limit(bench)
+        else [],
+    )
 
 
 EXPERIMENT = Experiment(

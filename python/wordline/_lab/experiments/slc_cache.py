@@ -34,8 +34,13 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     requests = int(size / BYTES)
     if requests == 0:
         return {}
-    load = {"read_ratio": 0.0, "request_bytes": BYTES, "align_bytes": BYTES,
-            "pattern": "sequential", "requests": requests}  # fmt: skip
+    load = {
+        "read_ratio": 0.0,
+        "request_bytes": BYTES,
+        "align_bytes": BYTES,
+        "pattern": "sequential",
+        "requests": requests,
+    }
     return {
         f"{full:.0%} full": Trial(
             {"precondition.fill_ratio": full}, load, DEPTH, phases=(Phase("writes", 0, requests),)
@@ -48,29 +53,48 @@ def finding(bench: Bench, found: Found) -> Finding:
     """Where the rate falls, by how full the device is."""
     if not found:
         return absent("The device has no SLC cache (ftl.slc_cache = off).")
-    rows = [_row(bench, name, one.phases["writes"]["pace"], one.summary["slc_cache"])
-            for name, one in found.items()]  # fmt: skip
+    rows = [
+        _row(bench, name, one.phases["writes"]["pace"], one.summary["slc_cache"])
+        for name, one in found.items()
+    ]
     data = [
-        line(name, colour, [bench.scale * done / 2**30 for done, _ in one.phases["writes"]["pace"]],
-             [mb for _, mb in one.phases["writes"]["pace"]])
+        line(
+            name,
+            colour,
+            [bench.scale * done / 2**30 for done, _ in one.phases["writes"]["pace"]],
+            [mb for _, mb in one.phases["writes"]["pace"]],
+        )
         for (name, one), colour in zip(found.items(), COLOURS, strict=True)
-    ]  # fmt: skip
+    ]
     return Finding(
         " ".join(_told(row) for row in rows),
         {"states": rows},
         Table(
             ("device", "written fast", "rate", "rate past it", "pages in single-level mode"),
             [
-                (row["state"], units.size(row["cliff_at_bytes"] or 0),
-                 units.bandwidth(row["fast_mb_per_s"]), units.bandwidth(row["slow_mb_per_s"]),
-                 units.share(row["cached_ratio"]))
+                (
+                    row["state"],
+                    units.size(row["cliff_at_bytes"] or 0),
+                    units.bandwidth(row["fast_mb_per_s"]),
+                    units.bandwidth(row["slow_mb_per_s"]),
+                    units.share(row["cached_ratio"]),
+                )
                 for row in rows
             ],
         ),
-        [Plot("Rate", "Of sequential writes of 128 KiB by what has been written.",
-              figure(data, height=320, xaxis={"title": {"text": "GiB"}},
-                     yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"}))],
-    )  # fmt: skip
+        [
+            Plot(
+                "Rate",
+                "Of sequential writes of 128 KiB by what has been written.",
+                figure(
+                    data,
+                    height=320,
+                    xaxis={"title": {"text": "GiB"}},
+                    yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"},
+                ),
+            )
+        ],
+    )
 
 
 def _row(bench: Bench, state: str, pace: list[tuple[int, float]], cache: Any) -> dict[str, Any]:

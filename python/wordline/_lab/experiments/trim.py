@@ -10,8 +10,12 @@ from wordline._render import units
 from wordline._render.charts import Plot, bars
 
 SIZES, QUICK_SIZES = (4096, 16384, 65536), (4096,)
-KINDS = {"erased": "#12a07b", "ascending TRIM": "#7cc0ea", "random TRIM": "#d8731c",
-         "no TRIM": "#c0392b"}  # fmt: skip
+KINDS = {
+    "erased": "#12a07b",
+    "ascending TRIM": "#7cc0ea",
+    "random TRIM": "#d8731c",
+    "no TRIM": "#c0392b",
+}
 TRIMMED = ("ascending TRIM", "random TRIM")
 MOST_RANGES, QUICK_MOST_RANGES = 100_000, 30_000
 TOLD = 4096
@@ -74,8 +78,7 @@ def finding(bench: Bench, found: Found) -> Finding:
         for kind in KINDS
     }
     fresh, used = rates["erased"][TOLD], rates["no TRIM"][TOLD]
-    told = [_told(kind, rates[kind][TOLD], fresh, used)
-            for kind in TRIMMED]  # fmt: skip
+    told = [_told(kind, rates[kind][TOLD], fresh, used) for kind in TRIMMED]
     verdict = (
         f"Used, the device writes {units.bandwidth(used)} at 4 KiB, erased "
         f"{units.bandwidth(fresh)}. {told[0]} {told[1]}"
@@ -91,15 +94,19 @@ def finding(bench: Bench, found: Found) -> Finding:
         Table(
             ("writes of", *KINDS),
             [
-                (units.size(size), *(f"{units.bandwidth(rates[kind][size])}, "
-                                     f"{units.duration(means[kind][size])}" for kind in KINDS))
+                (
+                    units.size(size),
+                    *(
+                        f"{units.bandwidth(rates[kind][size])}, {units.duration(means[kind][size])}"
+                        for kind in KINDS
+                    ),
+                )
                 for size in sizes
             ],
         ),
-        [Plot("Random writes", "By what was trimmed before.",
-              bars(drawn, KINDS, "MB/s"))],
+        [Plot("Random writes", "By what was trimmed before.", bars(drawn, KINDS, "MB/s"))],
         notes,
-    )  # fmt: skip
+    )
 
 
 def gained(rate: float, fresh: float, used: float) -> float | None:

@@ -74,12 +74,22 @@ def finding(bench: Bench, found: Found) -> Finding:
             f"A TRIM takes {units.duration(took[0])} for a sector and {units.duration(took[-1])} "
             f"for {largest}, {figures['longest_writes']:.3g} writes of 4 KiB: it {how}."
         )
-    plots = [
-        Plot("Response time", "Of one TRIM, by its size.",
-             figure([drawn("TRIM", "#7a5ec2", [float(one) for one in of], took)], height=320,
+    plots = (
+        [
+            Plot(
+                "Response time",
+                "Of one TRIM, by its size.",
+                figure(
+                    [drawn("TRIM", "#7a5ec2", [float(one) for one in of], took)],
+                    height=320,
                     xaxis=at_values("size of the TRIM", of, units.size),
-                    yaxis={"title": {"text": "µs"}, "rangemode": "tozero"}))
-    ] if longest > 0 else []  # fmt: skip
+                    yaxis={"title": {"text": "µs"}, "rangemode": "tozero"},
+                ),
+            )
+        ]
+        if longest > 0
+        else []
+    )
     answer = bench.policy("ftl", "trim", "answer")
     notes = [] if answer else ["This version knows ideal TRIMs only (it has no ftl.trim)."]
     return Finding(

@@ -26,13 +26,17 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return {
         f"{op} {depth}": Trial(
             FILLED,
-            {"requests": bench.count(10_000, 3_000), "read_ratio": float(op == "read"),
-             "request_bytes": BYTES, "align_bytes": BYTES},
+            {
+                "requests": bench.count(10_000, 3_000),
+                "read_ratio": float(op == "read"),
+                "request_bytes": BYTES,
+                "align_bytes": BYTES,
+            },
             depth=depth,
         )
         for op in OPS
         for depth in (*WORKERS, QUEUE)
-    }  # fmt: skip
+    }
 
 
 def finding(bench: Bench, found: Found) -> Finding:
@@ -42,8 +46,15 @@ def finding(bench: Bench, found: Found) -> Finding:
         for depth in (*WORKERS, QUEUE):
             summary = found[f"{op} {depth}"].summary
             iops, mean = summary["throughput"]["iops"], summary["latency"][op]["mean_us"]
-            rows.append({"op": op, "outstanding": depth, "iops": iops, "mean_us": mean,
-                         "little": iops * mean / 1e6})  # fmt: skip
+            rows.append(
+                {
+                    "op": op,
+                    "outstanding": depth,
+                    "iops": iops,
+                    "mean_us": mean,
+                    "little": iops * mean / 1e6,
+                }
+            )
     of = {(row["op"], row["outstanding"]): row for row in rows}
     parts = [
         f"{op}s: eight workers do {of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times the work of "
@@ -59,15 +70,24 @@ def finding(bench: Bench, found: Found) -> Finding:
         Table(
             ("load", "requests a second", "mean response time", "outstanding, by Little's law"),
             [
-                (f"{row['op']}s, {row['outstanding']}", units.whole(row["iops"]),
-                 units.duration(row["mean_us"]), units.number(row["little"]))
+                (
+                    f"{row['op']}s, {row['outstanding']}",
+                    units.whole(row["iops"]),
+                    units.duration(row["mean_us"]),
+                    units.number(row["little"]),
+                )
                 for row in rows
             ],
         ),
-        [Plot("Requests a second", "By requests under way.",
-              lines(drawn, COLOURS, "outstanding", "IOPS", category=True))],
+        [
+            Plot(
+                "Requests a second",
+                "By requests under way.",
+                lines(drawn, COLOURS, "outstanding", "IOPS", category=True),
+            )
+        ],
         [] if "host_side" in bench.config else [HOSTLESS],
-    )  # fmt: skip
+    )
 
 
 EXPERIMENT = Experiment(

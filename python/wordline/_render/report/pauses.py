@@ -103,8 +103,16 @@ def pause_switch(times: list[float], unit: str, active: Active) -> Figure:
         for label, x, title, marks in axes
     ]
     menu = {
-        "type": "buttons", "direction": "right", "buttons": buttons, "active": 0, "x": 0,
-        "xanchor": "left", "y": 0, "yanchor": "top", "pad": {"t": 44}, "bgcolor": "#c9d4e0",
+        "type": "buttons",
+        "direction": "right",
+        "buttons": buttons,
+        "active": 0,
+        "x": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "pad": {"t": 44},
+        "bgcolor": "#c9d4e0",
         "font": {"color": "#1b2430"},
-    }  # fmt: skip
+    }
     return {"updatemenus": [menu], "margin": {"l": 56, "r": 12, "t": 34, "b": 96}}

@@ -76,20 +76,46 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
     every = math.ceil(series.height / MOST_POINTS)
     if every == 1:
         return series
-    counts = ["reads", "writes", "read_bytes", "write_bytes", "host_page_writes", "page_programs",
-              "host_written_bytes", "programmed_bytes",
-              "gc_runs", "gc_pages_moved", "gc_time_ms", "gc_die_ms", "erases",
-              "blocks_retired", "spares_taken", "read_retries", "refreshes",
-              "busy_ms", "buffer_read_hits", "buffer_read_misses", "buffer_write_hits",
-              "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
-              "buffer_pages_destaged", "cache_resident_hits", "cache_suspected_hits",
-              "cache_joined", "cache_misses"]  # fmt: skip
+    counts = [
+        "reads",
+        "writes",
+        "read_bytes",
+        "write_bytes",
+        "host_page_writes",
+        "page_programs",
+        "host_written_bytes",
+        "programmed_bytes",
+        "gc_runs",
+        "gc_pages_moved",
+        "gc_time_ms",
+        "gc_die_ms",
+        "erases",
+        "blocks_retired",
+        "spares_taken",
+        "read_retries",
+        "refreshes",
+        "busy_ms",
+        "buffer_read_hits",
+        "buffer_read_misses",
+        "buffer_write_hits",
+        "buffer_write_misses",
+        "buffer_clean_evictions",
+        "buffer_dirty_evictions",
+        "buffer_pages_destaged",
+        "cache_resident_hits",
+        "cache_suspected_hits",
+        "cache_joined",
+        "cache_misses",
+    ]
     levels = ["cache_read_list", "cache_write_list", "cache_read_size", "cache_write_size"]
     means = [
-        (pl.col(f"{op}_mean_us") * pl.col(f"{op}s")).sum().truediv(pl.col(f"{op}s").sum())
-        .alias(f"{op}_mean_us").fill_nan(None)
+        (pl.col(f"{op}_mean_us") * pl.col(f"{op}s"))
+        .sum()
+        .truediv(pl.col(f"{op}s").sum())
+        .alias(f"{op}_mean_us")
+        .fill_nan(None)
         for op in ("read", "write")
-    ]  # fmt: skip
+    ]
     return (
         series.with_row_index("row")
         .group_by(pl.col("row") // every, maintain_order=True)

@@ -50,9 +50,12 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
 def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
     """What the policies did on flash, a row for each policy and size."""
     table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        title_justify="left",
         title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
-    )  # fmt: skip
+    )
     table.add_column("policy", overflow="fold", min_width=8)
     headings = ("pages", "hits of reads", "erases", "WA", "mean latency", "lasts", "disk busy")
     for heading in headings:
@@ -108,9 +111,11 @@ def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
 def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
     """Tables with the same widths line up. A narrow terminal breaks headings, no number."""
     table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, title=Text(title, style="bold"),
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title=Text(title, style="bold"),
         title_justify="left",
-    )  # fmt: skip
+    )
     least = min(widths[0], 24)
     wanted = least + sum(map(max, map(len, headings[1:]), widths[1:])) + 3 * len(headings)
     between = " " if wanted <= console().width else "\n"
@@ -206,9 +211,12 @@ def _plan_title(size_of: "PlanSize") -> str:
 def _check_table(check: "PlanCheck") -> Table:
     """What was simulated, next to the plan."""
     table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        title_justify="left",
         title=Text(f"Simulated: the first {many(check['requests'], 'request')}", style="bold"),
-    )  # fmt: skip
+    )
     table.add_column("store", overflow="fold", min_width=8)
     for heading in ("flash pages", "planned", "simulated", "hits R"):
         table.add_column(heading, justify="right")
@@ -234,9 +242,12 @@ def _check_table(check: "PlanCheck") -> Table:
 
 def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) -> Table:
     table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        title_justify="left",
         title=Text(title, style="bold"),
-    )  # fmt: skip
+    )
     table.add_column("policy", overflow="fold", min_width=8)
     for heading in ("reads", "writes", "spare", "latency", "hits R", "hits W", "lasts"):
         table.add_column(heading, justify="right")

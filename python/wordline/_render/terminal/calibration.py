@@ -51,14 +51,21 @@ def _levels(latency: "LatencySummary") -> Table:
         table.add_column(heading, justify="right")
     for one in latency["levels"]:
         table.add_row(
-            one["op"], str(one["level"]), f"{one['samples']:,}", f"{one['time_us']:,.3f}",
-            f"{one['low_us']:,.3f} to {one['high_us']:,.3f}", f"{one['spread_us']:,.3f}",
-        )  # fmt: skip
+            one["op"],
+            str(one["level"]),
+            f"{one['samples']:,}",
+            f"{one['time_us']:,.3f}",
+            f"{one['low_us']:,.3f} to {one['high_us']:,.3f}",
+            f"{one['spread_us']:,.3f}",
+        )
     return table
 
 
 def _table(title: str) -> Table:
     return Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        title_justify="left",
         title=Text(title, style="bold"),
-    )  # fmt: skip
+    )

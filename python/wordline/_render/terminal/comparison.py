@@ -51,11 +51,14 @@ def _print_side(first: str, name: str, place: int, lines: Sequence[Line]) -> Non
     """Prints the metrics of a side next to those of the first."""
     rows = [
         [
-            metric(line.figure).name, mean(line, 0), mean(line, place), per_cent(line, place),
+            metric(line.figure).name,
+            mean(line, 0),
+            mean(line, place),
+            per_cent(line, place),
             _judged(line, place),
         ]
         for line in lines
-    ]  # fmt: skip
+    ]
     if rows:
         print_figures(["metric", first, name, "change", "verdict"], rows, spare=1)
 

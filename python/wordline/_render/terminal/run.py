@@ -229,10 +229,12 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
     )
     for op in ("read", "write"):
         flash, disk = (cache["by_tier"][f"{op}_{tier}"] for tier in ("flash", "disk"))
-        tiers = [f"{whole(one['count'])} {words}: p50 {duration(one['p50_us'])}, p99 "
-                 f"{duration(one['p99_us'])}"
-                 for one, words in ((flash, "from flash alone"), (disk, "with the disk"))
-                 if one["count"]]  # fmt: skip
+        tiers = [
+            f"{whole(one['count'])} {words}: p50 {duration(one['p50_us'])}, p99 "
+            f"{duration(one['p99_us'])}"
+            for one, words in ((flash, "from flash alone"), (disk, "with the disk"))
+            if one["count"]
+        ]
         if tiers:
             grid.add_row(f"{op.capitalize()}s", "; ".join(tiers))
     if saved := disk_spared(cache):
@@ -408,10 +410,13 @@ def _met(reads: Mapping[str, Any]) -> str:
     """Reads by what they have met, and their means."""
     told = [
         f"{name} {many(reads[key]['count'], 'time')} (mean {duration(reads[key]['mean_us'])})"
-        for key, name in (("retry", "a retry"), ("reclaim", "data being moved"),
-                          ("bad_block", "a block being replaced"))
+        for key, name in (
+            ("retry", "a retry"),
+            ("reclaim", "data being moved"),
+            ("bad_block", "a block being replaced"),
+        )
         if reads[key]["count"]
-    ]  # fmt: skip
+    ]
     nothing = f"nothing {many(reads['nothing']['count'], 'time')}"
     if mean := reads["nothing"]["mean_us"]:
         nothing += f" (mean {duration(mean)})"

@@ -61,10 +61,18 @@ def _print_best(plan: Plan, row: dict[str, Any]) -> None:
     columns = {one.name: str(one) for one in plan.objectives}
     columns |= {name: name for name in (*plan.bounded(), *plan.vary)}
     rows = [
-        (name, text_of(plan, name, row[column]), ", ".join(filter(None, (
-            aims.get(name), f"bound {limit}" if (limit := limits_of(plan, name)) else ""))))
+        (
+            name,
+            text_of(plan, name, row[column]),
+            ", ".join(
+                filter(
+                    None,
+                    (aims.get(name), f"bound {limit}" if (limit := limits_of(plan, name)) else ""),
+                )
+            ),
+        )
         for name, column in columns.items()
-    ]  # fmt: skip
+    ]
     print_rows((f"Best trial: {row['trial']}", "value", ""), rows)
 
 

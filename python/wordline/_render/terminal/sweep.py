@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from wordline._sweep.engine import State
 
 SHOWN = (
-    "latency.read.p99_us", "latency.write.p99_us", "throughput.iops", "flash.write_amplification",
-)  # fmt: skip
+    "latency.read.p99_us",
+    "latency.write.p99_us",
+    "throughput.iops",
+    "flash.write_amplification",
+)
 OF_CACHE = ("cache.hit_ratio", "flash.erases")
 """Told first of flash in front of a disk."""
 MOST_ROWS = 24
