@@ -1,10 +1,32 @@
 """What is stated twice in the repository is stated alike."""
 
+import json
 import os
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    (cited,) = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited == PYPROJECT["version"] == CARGO["version"]
+
+
+def test_the_licence_is_the_same_everywhere() -> None:
+    (listed,) = re.findall(r"^license:\n((?:  - .+\n)+)", (ROOT / "CITATION.cff").read_text(), re.M)
+    assert " OR ".join(re.findall("- (.+)", listed)) == PYPROJECT["license"] == CARGO["license"]
+
+
+def test_the_container_has_the_oldest_rust_that_works() -> None:
+    folder = ROOT / ".devcontainer"
+    named = json.loads((folder / "devcontainer.json").read_text())["build"]["dockerfile"]
+    (rust,) = re.findall(r"^FROM rust:([\d.]+)-", (folder / named).read_text(), re.MULTILINE)
+    assert rust == CARGO["rust-version"]
 
 
 def features(*selection: str) -> set[str]:
