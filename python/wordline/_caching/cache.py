@@ -290,20 +290,17 @@ def cache(
         runs = [cast("CacheRun", json.loads(run)) for run in texts]
         notes: list[str] = []
         if device and fault is None:
-            playing = {
-                "format": format,
-                "columns": columns,
-                "max_requests": max_requests,
-                "jobs": jobs,
-                "on_bad_line": on_bad_line,
-                "time_order": time_order,
-                "time_gaps": time_gaps,
-                "align": "expand" if align == "keep" else align,
-                "volumes": volumes,
-            }
-            playing = {name: value for name, value in playing.items() if value is not None}
-            if time_order == "file":
-                del playing["time_order"]  # an open loop plays by the times
+            playing = _playing(
+                format=format,
+                columns=columns,
+                max_requests=max_requests,
+                jobs=jobs,
+                on_bad_line=on_bad_line,
+                time_order=time_order,
+                time_gaps=time_gaps,
+                align=align,
+                volumes=volumes,
+            )
             sides, notes = play(device, trace, cast("Any", runs), playing, tell)
             for run, side in zip(runs, sides, strict=True):
                 if side:
@@ -328,6 +325,14 @@ def cache(
     if out is not None:
         result.write(out)
     return result
+
+
+def _playing(**given: Any) -> dict[str, Any]:
+    """The options of `wordline.run` for the same trace. An open loop plays by the times."""
+    given["align"] = "expand" if given["align"] == "keep" else given["align"]
+    if given["time_order"] == "file":
+        del given["time_order"]
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _device(

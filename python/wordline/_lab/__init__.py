@@ -18,7 +18,7 @@ from wordline._internal.claim import claimed
 from wordline._lab.experiments import EXPERIMENTS
 from wordline._lab.finding import Experiment, Finding
 from wordline._lab.results import Lab
-from wordline._lab.test_device import Bench, on_bench
+from wordline._lab.test_device import TestDevice, on_bench
 from wordline._lab.trial import MEASURED, Measured, task
 from wordline._sweep import run
 from wordline._sweep.engine import State
@@ -113,7 +113,7 @@ def experiments(names: str | Sequence[str] | None = None) -> list[Experiment]:
 
 
 def _carry_out(
-    made: Bench,
+    made: TestDevice,
     chosen: Sequence[Experiment],
     out: str | os.PathLike[str] | None,
     on: Any,
@@ -161,7 +161,7 @@ def _carry_out(
 
 
 def _tasks(
-    made: Bench, chosen: Sequence[Experiment], folder: Path, on: Any
+    made: TestDevice, chosen: Sequence[Experiment], folder: Path, on: Any
 ) -> tuple[dict[str, dict[str, Task]], dict[str, str]]:
     """The tasks of each experiment by the names of its trials, and why there are none, if so."""
     known = Known(here=here(on))
@@ -178,7 +178,7 @@ def _tasks(
     return found, faults
 
 
-def _finding(made: Bench, one: Experiment, found: dict[str, Measured], fault: str) -> Finding:
+def _finding(made: TestDevice, one: Experiment, found: dict[str, Measured], fault: str) -> Finding:
     told = fault or next((each.fault for each in found.values() if each.fault), "")
     if told:
         return Finding(f"This could not be run: {told}", status="failed")

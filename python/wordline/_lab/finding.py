@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import Measured, Trial
 from wordline._render.charts import Plot
 
@@ -43,8 +43,8 @@ class Experiment:
     title: str
     procedure: str
     standard: str
-    trials: Callable[[Bench], Mapping[str, Trial]]
-    finding: Callable[[Bench, Found], Finding]
+    trials: Callable[[TestDevice], Mapping[str, Trial]]
+    finding: Callable[[TestDevice, Found], Finding]
 
 
 def absent(why: str) -> Finding:

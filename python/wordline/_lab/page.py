@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from wordline._internal import own_version
 from wordline._lab.finding import Experiment, Finding
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._render import html, units
 
 
 def render(
-    bench: Bench,
+    bench: TestDevice,
     experiments: Sequence[Experiment],
     findings: Mapping[str, Finding],
     failed: Sequence[str],

@@ -13,14 +13,14 @@ from wordline._internal.rounding import rounded
 
 if TYPE_CHECKING:
     from wordline._lab.finding import Experiment, Finding
-    from wordline._lab.test_device import Bench
+    from wordline._lab.test_device import TestDevice
 
 
 class Lab:
     """What came of the experiments, by their names."""
 
     def __init__(
-        self, bench: Bench, experiments: Sequence[Experiment], findings: Mapping[str, Finding]
+        self, bench: TestDevice, experiments: Sequence[Experiment], findings: Mapping[str, Finding]
     ) -> None:
         self.bench = bench
         self.experiments = experiments

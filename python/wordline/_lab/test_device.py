@@ -27,7 +27,7 @@ STORES = {"array": "an array", "cache": "flash in front of another store", "disk
 
 
 @dataclass(frozen=True)
-class Bench:
+class TestDevice:
     """A device as the lab runs it. `scale` is how many times larger the user's is: it has as many
     dies, and more blocks on each."""
 
@@ -125,7 +125,7 @@ class Bench:
 
 def on_bench(
     device: config.Device, overrides: Overrides | None, *, depth: int, seed: int, quick: bool
-) -> Bench:
+) -> TestDevice:
     """Puts a device on the bench. Raises WordlineError if it is no single SSD, or is not sound."""
     config.check(device, overrides)
     resolved: dict[str, Any] = tomllib.loads(config.show(device, overrides))
@@ -140,7 +140,7 @@ def on_bench(
     scaled = _scaled(whole, quick=quick)
     text, name = config.read(scaled)
     blocks = whole["nand"]["geometry"]["blocks_per_plane"]
-    return Bench(
+    return TestDevice(
         resolved.get("name") or place,
         text,
         scaled,

@@ -17,7 +17,7 @@ from wordline._wordline import WordlineError
 if TYPE_CHECKING:
     import polars
 
-    from wordline._lab.test_device import Bench
+    from wordline._lab.test_device import TestDevice
     from wordline._sweep.tasks import Known, Task
     from wordline.config import Value
 
@@ -95,7 +95,7 @@ def line(op: str, offset: int, size: int, at_ns: int = 0) -> str:
     return f"{at_ns},{op},{offset},{size},0\n"
 
 
-def task(known: Known, bench: Bench, place: Path, name: str, trial: Trial) -> Task:
+def task(known: Known, bench: TestDevice, place: Path, name: str, trial: Trial) -> Task:
     """What has to be run for a trial of this name. Traces are written into the folder `place`,
     where the device is, too. Raises WordlineError if it cannot be run."""
     trace: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ def task(known: Known, bench: Bench, place: Path, name: str, trial: Trial) -> Ta
     return made
 
 
-def overrides(bench: Bench, trial: Trial) -> dict[str, Value]:
+def overrides(bench: TestDevice, trial: Trial) -> dict[str, Value]:
     """The values of keys that make a device do a trial, beside those of its own."""
     depth = trial.depth or bench.depth
     if trial.trace is None:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from wordline import WordlineError
-from wordline._lab.test_device import Bench, on_bench
+from wordline._lab.test_device import TestDevice, on_bench
 from wordline._lab.trial import HEADER, PARTS, SERIES, Measured, Trial, of_phase, overrides
 from wordline._sweep.work import Run
 from wordline.config import Value
@@ -37,7 +37,7 @@ class Drive:
     those of its preset."""
 
     letter: str
-    bench: Bench
+    bench: TestDevice
     settings: Mapping[str, Value]
 
     @property

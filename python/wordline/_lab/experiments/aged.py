@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import AGED, FILLED, Phase, Trial
 from wordline._render import units
 from wordline._render.charts import Plot
@@ -16,12 +16,12 @@ COLOURS = {"pristine": "#12a07b", "aged": "#d8731c"}
 TOLD = 4096
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """One pass, or as much of it as the number of requests allows."""
     return reads_of(bench, STATES)
 
 
-def reads_of(bench: Bench, states: Mapping[str, Mapping[str, Value]]) -> dict[str, Trial]:
+def reads_of(bench: TestDevice, states: Mapping[str, Mapping[str, Value]]) -> dict[str, Trial]:
     """Reads of each size in each of the states."""
     requests = bench.count(20_000, 5_000)
     return {
@@ -41,7 +41,7 @@ def reads_of(bench: Bench, states: Mapping[str, Mapping[str, Value]]) -> dict[st
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Means, and distributions at 4 KiB."""
     sizes = QUICK_SIZES if bench.quick else SIZES
     means = {

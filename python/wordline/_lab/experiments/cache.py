@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline._lab.finding import Experiment, Finding, Found, Table, absent
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline._render import units
 from wordline._render.charts import Plot, bars
@@ -14,7 +14,7 @@ ON = {"buffer": "#12a07b", "durable": "#d8731c"}
 BYTES = 4096
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """More writes than the buffer holds, before collections begin where there is none yet."""
     if not bench.buffer_bytes:
         return {}
@@ -40,7 +40,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Worst case and mean, with the buffer and without it."""
     if not found:
         return absent("This device has no DRAM buffer (buffer.capacity_kib = 0).")

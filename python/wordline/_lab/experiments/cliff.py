@@ -7,7 +7,7 @@ from typing import Any
 
 from wordline._lab import steady
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline._render import units
 from wordline._render.charts import Plot
@@ -100,7 +100,7 @@ def stopped(rates: Sequence[float], before: float) -> float:
     return sum(rate < STOP * before for rate in rates) / len(rates)
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Random writes after one sequential pass, the same in the settled state, and sequential
     ones."""
     spare = bench.spare_pages
@@ -130,7 +130,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Where the cliff is, how deep, and what the worst case is."""
     series = found["random"].series
     begin, settled = cliff(series), found["settled"].phases["writes"]
@@ -231,7 +231,7 @@ def _verdict(figures: Mapping[str, Any]) -> str:
     )
 
 
-def lacks(bench: Bench) -> str:
+def lacks(bench: TestDevice) -> str:
     """What would take writes before they meet the flash, and the device has not; empty if it has
     both."""
     without = [
@@ -248,7 +248,7 @@ def lacks(bench: Bench) -> str:
 
 
 def _plots(
-    bench: Bench,
+    bench: TestDevice,
     wide: Sequence[Interval],
     figures: Mapping[str, Any],
     at_s: float | None,
@@ -259,49 +259,9 @@ def _plots(
     seconds, unit = units.axis(wide[-1].end_s * bench.scale)
     times = [float(f"{(one.end_s - width / 2) * bench.scale / seconds:.6g}") for one in wide]
     across = {"title": {"text": f"time of writes ({unit})"}, "rangemode": "tozero"}
-    marks: list[Figure] = []
-    if at_s is not None:
-        place = at_s * bench.scale / seconds
-        marks.append(
-            {
-                "type": "line",
-                "x0": place,
-                "x1": place,
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "line": {"color": NEUTRAL, "width": 1.4, "dash": "dot"},
-                "label": {
-                    "text": "free blocks run out",
-                    "textangle": -90,
-                    "textposition": "end",
-                    "xanchor": "right",
-                    "yanchor": "bottom",
-                    "font": {"size": 11},
-                },
-            }
-        )
-    levels = [
-        {
-            "type": "line",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": level,
-            "y1": level,
-            "line": {"color": NEUTRAL, "width": 1.2, "dash": "dash"},
-            "label": {
-                "text": f"{name} {units.bandwidth(level)}",
-                "textposition": "end",
-                "yanchor": "bottom",
-                "font": {"size": 11},
-            },
-        }
-        for name, level in (
-            ("before", figures["before_mb_per_s"]),
-            ("settled", figures["steady_mb_per_s"]),
-        )
-    ]
+    marks = [] if at_s is None else [_mark(at_s * bench.scale / seconds)]
+    before, settled = figures["before_mb_per_s"], figures["steady_mb_per_s"]
+    levels = [_level("before", before), _level("settled", settled)]
     rate = figure(
         [line("random writes", "#d8731c", times, [one.mb_per_s for one in wide])],
         height=340,
@@ -329,6 +289,46 @@ def _plots(
             worst,
         ),
     ]
+
+
+def _mark(place: float) -> Figure:
+    """The line across the time at which collection begins."""
+    return {
+        "type": "line",
+        "x0": place,
+        "x1": place,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": NEUTRAL, "width": 1.4, "dash": "dot"},
+        "label": {
+            "text": "free blocks run out",
+            "textangle": -90,
+            "textposition": "end",
+            "xanchor": "right",
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
+    }
+
+
+def _level(name: str, level: float) -> Figure:
+    """The line along a rate in MB/s."""
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": level,
+        "y1": level,
+        "line": {"color": NEUTRAL, "width": 1.2, "dash": "dash"},
+        "label": {
+            "text": f"{name} {units.bandwidth(level)}",
+            "textposition": "end",
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
+    }
 
 
 EXPERIMENT = Experiment(

@@ -1,12 +1,12 @@
 """Idle time: what a pause gives back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
-from wordline._lab.trial import SETTLED, Phase, Trial, line
+from wordline._lab.test_device import TestDevice
+from wordline._lab.trial import SETTLED, Measured, Phase, Trial, line
 from wordline._render import units
 from wordline._render.charts import Plot
 from wordline._render.plotly import figure
@@ -24,7 +24,7 @@ BACKGROUND = ("background", "agc", "agc-dgc", "dgc")
 COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Two bursts of random writes at a settled device, with a pause between them."""
     before, after = _counts(bench)
     pauses = QUICK_PAUSES_S if bench.quick else PAUSES_S
@@ -42,14 +42,14 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def _counts(bench: Bench) -> tuple[int, int]:
+def _counts(bench: TestDevice) -> tuple[int, int]:
     """Writes of the bursts. The first uses up the free blocks that collections may be put off for;
     its last third is the settled rate."""
     after = min(bench.spare_pages, bench.count(MOST_AFTER, MOST_AFTER // 5))
     return max(BEFORE, bench.cycle, 3 * bench.slack // 2), max(LEAST_AFTER, bench.cycle, after)
 
 
-def start_ns(bench: Bench, pause_s: int | None) -> int:
+def start_ns(bench: TestDevice, pause_s: int | None) -> int:
     """When the second burst begins, which a trace has to say before it is known when the first
     ends; at once if there is no pause."""
     if pause_s is None:
@@ -59,7 +59,7 @@ def start_ns(bench: Bench, pause_s: int | None) -> int:
     return _counts(bench)[0] * MOST_AMPLIFICATION * longest // bench.planes + pause_s * 10**9
 
 
-def _bursts(bench: Bench, pause_s: int | None) -> Iterable[str]:
+def _bursts(bench: TestDevice, pause_s: int | None) -> Iterable[str]:
     before, after = _counts(bench)
     draw = Random(bench.seed)  # noqa: S311 - a load
     places = bench.user_bytes // BYTES
@@ -80,49 +80,82 @@ def recovered(pace: list[list[float]] | list[tuple[int, float]], level: float) -
     return int(pace[count - 1][0]), sum(one[1] for one in pace[:count]) / count / level
 
 
-def gain(size: int, without: int, bench: Bench) -> int:
+def gain(size: int, without: int, bench: TestDevice) -> int:
     """What a pause gave back, of what was written fast after it: beyond what the same load without
     a pause writes fast there, and beyond a few writes a plane, which meet dies at rest. Bytes."""
     own = size - without
     return own if own > AT_REST * bench.planes * BYTES else 0
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """What was written fast after each pause."""
-    rows: list[dict[str, Any]] = []
     paused = {name: one for name, one in found.items() if name != WITHOUT}
     control = found[WITHOUT].phases
     without, _ = recovered(control["after"]["pace"], control["before"]["mb_per_s"])
-    for one in paused.values():
-        before, after = one.phases["before"], one.phases["after"]
-        size, ratio = recovered(after["pace"], before["mb_per_s"])
-        size = gain(size, without, bench)
-        ratio = ratio if size else 1.0
-        rows.append(
-            {
-                "idle_s": max(0.0, after["first_s"] - before["last_s"]),
-                "before_mb_per_s": before["mb_per_s"],
-                "recovered_bytes": size,
-                "whole_burst": size + without > 0.95 * after["pace"][-1][0],
-                "ratio": ratio,
-                "recovered_s": size / 1e6 / (ratio * before["mb_per_s"]),
-            }
-        )
-    best = max(rows, key=lambda row: (row["recovered_bytes"], row["idle_s"]))
+    rows = [_row(bench, one, without) for one in paused.values()]
     schedule = bench.policy("ftl", "gc", "schedule")
     works = schedule in BACKGROUND or bench.config["buffer"].get("idle_flush_ms", 0) > 0
-    pause = units.duration(1e6 * best["idle_s"])
-    if best["recovered_bytes"]:
-        more = "at least " if best["whole_burst"] else ""
-        verdict = (
-            f"A pause of {pause} gives back {best['ratio']:.3g} times the settled rate, for "
-            f"{more}{units.duration(1e6 * best['recovered_s'])} or "
-            f"{units.size(best['recovered_bytes'])}."
-        )
-    else:
-        verdict = f"A pause of {pause} gives nothing back: writes go on at the settled rate."
+    verdict = _verdict(max(rows, key=lambda row: (row["recovered_bytes"], row["idle_s"])))
     if not works:
         verdict += f" The device has nothing that works in idle time (collection: {schedule})."
+    notes = [
+        "Amounts are those of the simulated device: a larger one has more to collect in as "
+        "much time, and more spare blocks to gain."
+    ]
+    return Finding(
+        verdict,
+        {"pauses": rows, "works_in_idle_time": works},
+        _table(rows),
+        [_plot(rows, list(paused.values()))],
+        notes if bench.scale != 1 else [],
+    )
+
+
+def _row(bench: TestDevice, one: Measured, without: int) -> dict[str, Any]:
+    """A pause, and what it gained beyond the bytes that are written fast `without` one."""
+    before, after = one.phases["before"], one.phases["after"]
+    size, ratio = recovered(after["pace"], before["mb_per_s"])
+    size = gain(size, without, bench)
+    ratio = ratio if size else 1.0
+    return {
+        "idle_s": max(0.0, after["first_s"] - before["last_s"]),
+        "before_mb_per_s": before["mb_per_s"],
+        "recovered_bytes": size,
+        "whole_burst": size + without > 0.95 * after["pace"][-1][0],
+        "ratio": ratio,
+        "recovered_s": size / 1e6 / (ratio * before["mb_per_s"]),
+    }
+
+
+def _verdict(best: Mapping[str, Any]) -> str:
+    pause = units.duration(1e6 * best["idle_s"])
+    if not best["recovered_bytes"]:
+        return f"A pause of {pause} gives nothing back: writes go on at the settled rate."
+    more = "at least " if best["whole_burst"] else ""
+    return (
+        f"A pause of {pause} gives back {best['ratio']:.3g} times the settled rate, for "
+        f"{more}{units.duration(1e6 * best['recovered_s'])} or "
+        f"{units.size(best['recovered_bytes'])}."
+    )
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
+        ("pause", "settled rate", "written fast after it", "times the rate"),
+        [
+            (
+                units.duration(1e6 * row["idle_s"]),
+                units.bandwidth(row["before_mb_per_s"]),
+                units.size(row["recovered_bytes"]),
+                f"{row['ratio']:.2f}",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot:
+    """The rate after each pause."""
     data = [
         drawn(
             f"after {units.duration(1e6 * row['idle_s'])}",
@@ -130,41 +163,17 @@ def finding(bench: Bench, found: Found) -> Finding:
             [done / 2**20 for done, _ in one.phases["after"]["pace"]],
             [mb for _, mb in one.phases["after"]["pace"]],
         )
-        for row, one, colour in zip(rows, paused.values(), COLOURS, strict=False)
+        for row, one, colour in zip(rows, paused, COLOURS, strict=False)
     ]
-    return Finding(
-        verdict,
-        {"pauses": rows, "works_in_idle_time": works},
-        Table(
-            ("pause", "settled rate", "written fast after it", "times the rate"),
-            [
-                (
-                    units.duration(1e6 * row["idle_s"]),
-                    units.bandwidth(row["before_mb_per_s"]),
-                    units.size(row["recovered_bytes"]),
-                    f"{row['ratio']:.2f}",
-                )
-                for row in rows
-            ],
+    return Plot(
+        "After the pause",
+        "Rate of random writes of 4 KiB by what has been written since.",
+        figure(
+            data,
+            height=320,
+            xaxis={"title": {"text": "MiB"}},
+            yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"},
         ),
-        [
-            Plot(
-                "After the pause",
-                "Rate of random writes of 4 KiB by what has been written since.",
-                figure(
-                    data,
-                    height=320,
-                    xaxis={"title": {"text": "MiB"}},
-                    yaxis={"title": {"text": "MB/s"}, "rangemode": "tozero"},
-                ),
-            )
-        ],
-        [
-            "Amounts are those of the simulated device: a larger one has more to collect in as "
-            "much time, and more spare blocks to gain."
-        ]
-        if bench.scale != 1
-        else [],
     )
 
 

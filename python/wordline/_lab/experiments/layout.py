@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import ERASED, Phase, Trial, line
 from wordline._render import units
 from wordline._render.charts import Plot, lines
@@ -17,14 +17,14 @@ COLOURS = {"sequential": "#12a07b", "random": "#d8731c"}
 LARGEST = 131072
 
 
-def space(bench: Bench) -> int:
+def space(bench: TestDevice) -> int:
     """Bytes that are written and read: a part of the device, which is enough for every die to have
     hundreds of pages of it."""
     wanted = bench.page_bytes * bench.count(16_384, 4_096)
     return max(LARGEST, min(wanted, bench.user_bytes) // LARGEST * LARGEST)
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """A fill, and behind it the reads, each size one pass."""
     size = space(bench)
     found: dict[str, Trial] = {}
@@ -42,7 +42,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return found
 
 
-def _requests(bench: Bench, order: str, piece: int, size: int) -> Iterable[str]:
+def _requests(bench: TestDevice, order: str, piece: int, size: int) -> Iterable[str]:
     places = list(range(0, size, piece))
     if order == "random":
         Random(bench.seed).shuffle(places)  # noqa: S311 - an order
@@ -53,7 +53,7 @@ def _requests(bench: Bench, order: str, piece: int, size: int) -> Iterable[str]:
             yield line("read", place, read)
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Rates of reads by how the data was written."""
     pieces = QUICK_WRITES if bench.quick else WRITES
     rates = {

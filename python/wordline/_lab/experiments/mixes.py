@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline._render import units
 from wordline._render.charts import Plot, bars
@@ -37,7 +37,7 @@ MIXES: Mapping[str, dict[str, Any]] = {
 ON = {"fresh": "#12a07b", "used": "#d8731c", "disk": "#8b929c"}
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Each mix on a filled device, on a settled one, and on the disk."""
     found: dict[str, Trial] = {}
     for name, mix in MIXES.items():
@@ -54,7 +54,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return found
 
 
-def finding(_bench: Bench, found: Found) -> Finding:
+def finding(_bench: TestDevice, found: Found) -> Finding:
     """How much better than the disk on average, and how bad at worst."""
     rows: dict[str, dict[str, float]] = {}
     for name in MIXES:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import ERASED, FILLED, Trial
 from wordline._render import units
 from wordline._render.charts import Plot, lines
@@ -25,12 +25,12 @@ TOLD = 4096
 MOST_WRITES = 40_000
 
 
-def sizes(bench: Bench) -> tuple[int, ...]:
+def sizes(bench: TestDevice) -> tuple[int, ...]:
     """Sizes of requests, 1 to 128 sectors."""
     return QUICK_SIZES if bench.quick else SIZES
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Reads of a filled device, writes to an erased one, each apart."""
     reads = bench.count(8000, 2000)
     return {
@@ -49,7 +49,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def writes(bench: Bench, least: int, size: int) -> int:
+def writes(bench: TestDevice, least: int, size: int) -> int:
     """As many as fill the buffer four times, within reason."""
     return max(least, min(MOST_WRITES, 4 * bench.buffer_bytes // size))
 
@@ -63,7 +63,7 @@ def ratios(values: Mapping[str, Mapping[int, float]], to: str) -> dict[str, floa
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Rates and means by size."""
     rates: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
     means: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
@@ -116,7 +116,7 @@ def finding(bench: Bench, found: Found) -> Finding:
     )
 
 
-def _notes(bench: Bench) -> list[str]:
+def _notes(bench: TestDevice) -> list[str]:
     if not bench.buffer_bytes:
         return []
     held = units.size(bench.buffer_bytes)

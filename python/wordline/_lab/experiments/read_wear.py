@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from wordline._lab.finding import Experiment, Finding, Found, Table, absent
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import FILLED, Trial
 from wordline._render.charts import Plot, lines
 
@@ -17,18 +17,18 @@ HOT = 1 / 16
 COLOURS = {"most": "#c0392b", "mean": "#1f78b4"}
 
 
-def errs(bench: Bench) -> bool:
+def errs(bench: TestDevice) -> bool:
     """Whether reads of the device may err."""
     return bench.policy("nand", "reliability", "errors") not in ("", "none")
 
 
-def limit(bench: Bench) -> int:
+def limit(bench: TestDevice) -> int:
     """Of reads, the device's own; 0 for none, and where reads do not err: what counts them is the
     model of errors."""
     return bench.config["nand"]["reliability"]["read_limit"] if errs(bench) else 0
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """As many reads as one, two, three, four rounds have: of the same load, longer and longer."""
     if not limit(bench):
         return {}
@@ -49,7 +49,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Erases by rounds."""
     own = limit(bench)
     if not own:

@@ -1,12 +1,12 @@
 """Read reliability: reads that met a retry or a block being moved, beside those that did not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wordline._lab.experiments.read_wear import HOT, LIMIT, errs, limit
 from wordline._lab.finding import Experiment, Finding, Found, Table, absent
-from wordline._lab.test_device import Bench
-from wordline._lab.trial import FILLED, Phase, Trial
+from wordline._lab.test_device import TestDevice
+from wordline._lab.trial import FILLED, Measured, Phase, Trial
 from wordline._render import units
 from wordline._render.charts import Plot, lines
 
@@ -14,7 +14,7 @@ SIZES, QUICK_SIZES = (512, 4096, 32768, 262144), (4096, 65536)
 COLOURS = {"met one": "#c0392b", "met none": "#1f78b4"}
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Random reads by size."""
     if not errs(bench):
         return {}
@@ -37,37 +37,51 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Means by what reads have met, by size."""
     if not found:
         return absent(
             "The reads of this device never err and move nothing (nand.reliability.errors = none)."
         )
-    rows: list[dict[str, Any]] = []
-    for size, one in found.items():
-        reads = one.phases["reads"]
-        errors: dict[str, Any] = one.summary["read_errors"]
-        nothing, retry, moved = (
-            errors["reads_met"][what] for what in ("nothing", "retry", "reclaim")
-        )
-        rows.append(
-            {
-                "bytes": int(size),
-                "met": moved["count"],
-                "met_mean_us": moved["mean_us"],
-                "retried": retry["count"],
-                "retried_mean_us": retry["mean_us"],
-                "other_mean_us": nothing["mean_us"],
-                "ratio": moved["mean_us"] / nothing["mean_us"]
-                if moved["count"] and nothing["count"]
-                else None,
-                "pages_retried": errors["page_reads_retried"],
-                "page_reads": errors["page_reads"],
-                "uncorrectable": errors["uncorrectable"],
-                "median_cell_us": reads["cell_us"][0],
-                "longest_cell_us": reads["cell_us"][1],
-            }
-        )
+    rows = [_row(int(size), one) for size, one in found.items()]
+    notes = [
+        f"The limit of {limit(bench):,} reads of a block was divided by "
+        f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."
+    ]
+    return Finding(
+        _verdict(rows) or "No read met a retry or data being moved.",
+        {"sizes": rows},
+        _table(rows),
+        _plots([row for row in rows if row["ratio"]]),
+        notes if limit(bench) else [],
+    )
+
+
+def _row(size: int, one: Measured) -> dict[str, Any]:
+    """What reads of a size have met, and what it took."""
+    reads = one.phases["reads"]
+    errors: dict[str, Any] = one.summary["read_errors"]
+    nothing, retry, moved = (errors["reads_met"][what] for what in ("nothing", "retry", "reclaim"))
+    return {
+        "bytes": size,
+        "met": moved["count"],
+        "met_mean_us": moved["mean_us"],
+        "retried": retry["count"],
+        "retried_mean_us": retry["mean_us"],
+        "other_mean_us": nothing["mean_us"],
+        "ratio": moved["mean_us"] / nothing["mean_us"]
+        if moved["count"] and nothing["count"]
+        else None,
+        "pages_retried": errors["page_reads_retried"],
+        "page_reads": errors["page_reads"],
+        "uncorrectable": errors["uncorrectable"],
+        "median_cell_us": reads["cell_us"][0],
+        "longest_cell_us": reads["cell_us"][1],
+    }
+
+
+def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What reads have met that took time, in sentences; empty if nothing."""
     known = [row for row in rows if row["ratio"]]
     retried, pages = (sum(row[key] for row in rows) for key in ("pages_retried", "page_reads"))
     parts: list[str] = []
@@ -87,50 +101,48 @@ def finding(bench: Bench, found: Found) -> Finding:
         )
     if lost := sum(row["uncorrectable"] for row in rows):
         parts.append(f"{units.share(lost / pages)} of the pages read cannot be corrected.")
+    return " ".join(parts)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
+        (
+            "size",
+            "met data being moved",
+            "their mean",
+            "met a retry",
+            "their mean",
+            "mean of those that met nothing",
+        ),
+        [
+            (
+                units.size(row["bytes"]),
+                f"{row['met']:,}",
+                units.duration(row["met_mean_us"]),
+                f"{row['retried']:,}",
+                units.duration(row["retried_mean_us"]),
+                units.duration(row["other_mean_us"]),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
+    """Means by size, of the sizes that have them; none without one."""
+    if not known:
+        return []
     drawn = {
         "met one": {units.size(row["bytes"]): row["met_mean_us"] for row in known},
         "met none": {units.size(row["bytes"]): row["other_mean_us"] for row in known},
     }
-    return Finding(
-        " ".join(parts) or "No read met a retry or data being moved.",
-        {"sizes": rows},
-        Table(
-            (
-                "size",
-                "met data being moved",
-                "their mean",
-                "met a retry",
-                "their mean",
-                "mean of those that met nothing",
-            ),
-            [
-                (
-                    units.size(row["bytes"]),
-                    f"{row['met']:,}",
-                    units.duration(row["met_mean_us"]),
-                    f"{row['retried']:,}",
-                    units.duration(row["retried_mean_us"]),
-                    units.duration(row["other_mean_us"]),
-                )
-                for row in rows
-            ],
-        ),
-        [
-            Plot(
-                "Mean response time",
-                "Of reads that met data being moved, and of those that met nothing.",
-                lines(drawn, COLOURS, "request", "µs", category=True, log=True),
-            )
-        ]
-        if known
-        else [],
-        [
-            f"The limit of {limit(bench):,} reads of a block was divided by "
-            f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."
-        ]
-        if limit(bench)
-        else [],
-    )
+    return [
+        Plot(
+            "Mean response time",
+            "Of reads that met data being moved, and of those that met nothing.",
+            lines(drawn, COLOURS, "request", "µs", category=True, log=True),
+        )
+    ]
 
 
 EXPERIMENT = Experiment(

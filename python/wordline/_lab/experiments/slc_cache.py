@@ -6,7 +6,7 @@ from typing import Any
 
 from wordline._lab.experiments.idle import recovered
 from wordline._lab.finding import Experiment, Finding, Found, Table, absent
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import Phase, Trial
 from wordline._render import units
 from wordline._render.charts import Plot
@@ -19,7 +19,7 @@ FULL = (0.0, 0.5, 0.9)
 COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
-def share(bench: Bench) -> float:
+def share(bench: TestDevice) -> float:
     """Of all blocks those that the cache uses at most; 0 without one."""
     cache: Any = bench.config["ftl"].get("slc_cache", "off")
     if isinstance(cache, str):
@@ -27,7 +27,7 @@ def share(bench: Bench) -> float:
     return sum(value for of in cache.values() for key, value in of.items() if key.endswith("ratio"))
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Sequential writes of as much as the blocks of the cache would hold in the mode of the part:
     at least twice what they do in single-level mode."""
     size = min(bench.user_bytes, share(bench) * bench.flash_bytes)
@@ -49,7 +49,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Where the rate falls, by how full the device is."""
     if not found:
         return absent("The device has no SLC cache (ftl.slc_cache = off).")
@@ -97,7 +97,9 @@ def finding(bench: Bench, found: Found) -> Finding:
     )
 
 
-def _row(bench: Bench, state: str, pace: list[tuple[int, float]], cache: Any) -> dict[str, Any]:
+def _row(
+    bench: TestDevice, state: str, pace: list[tuple[int, float]], cache: Any
+) -> dict[str, Any]:
     """Figures of a state. What the DRAM buffer takes at first tells nothing of the flash."""
     behind = [one for one in pace if one[0] > 2 * bench.buffer_bytes] or pace
     slow = fmean(mb for _, mb in behind[-max(1, len(behind) // 5) :])

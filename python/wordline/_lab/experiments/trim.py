@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import ERASED, SETTLED, Phase, Trial, line
 from wordline._render import units
 from wordline._render.charts import Plot, bars
@@ -21,14 +21,14 @@ MOST_RANGES, QUICK_MOST_RANGES = 100_000, 30_000
 TOLD = 4096
 
 
-def range_bytes(bench: Bench) -> int:
+def range_bytes(bench: TestDevice) -> int:
     """Of a TRIM: a page, or more where the device has more pages than TRIMs are sent."""
     most = MOST_RANGES if not bench.quick else QUICK_MOST_RANGES
     pages = -(-bench.user_bytes // bench.page_bytes)
     return bench.page_bytes * -(-pages // most)
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """TRIMs of the whole device, and random writes behind them, which stop before collections
     begin again."""
     found: dict[str, Trial] = {}
@@ -51,7 +51,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     return found
 
 
-def _requests(bench: Bench, kind: str, size: int, writes: int) -> Iterable[str]:
+def _requests(bench: TestDevice, kind: str, size: int, writes: int) -> Iterable[str]:
     draw = Random(bench.seed)  # noqa: S311 - a load
     for _ in range(0 if kind == "erased" else bench.slack):
         yield line("write", draw.randrange(bench.user_bytes // 4096) * 4096, 4096)
@@ -66,7 +66,7 @@ def _requests(bench: Bench, kind: str, size: int, writes: int) -> Iterable[str]:
         yield line("write", draw.randrange(bench.user_bytes // size) * size, size)
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Rates of the writes."""
     sizes = QUICK_SIZES if bench.quick else SIZES
     rates = {

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import FILLED, Phase, Trial, line
 from wordline._render import units
 from wordline._render.charts import Plot
@@ -18,14 +18,14 @@ LONGEST = 64 * 65_535 * 512
 WRITES = 200
 
 
-def sizes(bench: Bench) -> list[int]:
+def sizes(bench: TestDevice) -> list[int]:
     """From a sector up in powers of four, as long as all fit into half of the device."""
     most = min(LONGEST, bench.user_bytes // 4 // 512 * 512)
     found = [512 * 4**place for place in range(12) if 512 * 4**place < most]
     return [*found, most]
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """One TRIM after the other, ascending, each of a range of its own; then writes of 4 KiB."""
     many = len(sizes(bench))
     return {
@@ -38,7 +38,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def _requests(bench: Bench) -> Iterable[str]:
+def _requests(bench: TestDevice) -> Iterable[str]:
     at = 0
     for size in sizes(bench):
         yield line("trim", at, size)
@@ -55,7 +55,7 @@ def slope(of: list[int], took_us: list[float]) -> float:
     return log(took_us[-1] / took_us[-2]) / log(of[-1] / of[-2])
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Response times by size."""
     phases = found["trims"].phases
     took, of, write = phases["trims"]["each_us"], sizes(bench), phases["writes"]["mean_us"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wordline._lab.finding import Experiment, Finding, Found, Table
-from wordline._lab.test_device import Bench
+from wordline._lab.test_device import TestDevice
 from wordline._lab.trial import FILLED, Trial
 from wordline._render import units
 from wordline._render.charts import Plot, lines
@@ -21,7 +21,7 @@ HOSTLESS = (
 )
 
 
-def trials(bench: Bench) -> Mapping[str, Trial]:
+def trials(bench: TestDevice) -> Mapping[str, Trial]:
     """Requests of 512 B with so many under way: one for each worker, and a queue of 128."""
     return {
         f"{op} {depth}": Trial(
@@ -39,7 +39,7 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     }
 
 
-def finding(bench: Bench, found: Found) -> Finding:
+def finding(bench: TestDevice, found: Found) -> Finding:
     """Rates and latencies, and Little's law between them."""
     rows: list[dict[str, Any]] = []
     for op in OPS:

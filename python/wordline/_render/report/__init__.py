@@ -56,6 +56,8 @@ READS_MET = (
 )
 """What reads may have met: keys of the summary, names."""
 
+NO_REQUESTS = "No request completed."
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -123,7 +125,17 @@ def from_folder(path: Path) -> str:
 
 
 def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    no_requests = "No request completed."
+    return [
+        *_of_latency(summary, tables),
+        *_over_time(summary, tables),
+        *_of_caches(summary, tables),
+        *_of_parts(summary, tables),
+        *_of_wear(summary, tables),
+    ]
+
+
+def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    """Of response times."""
     return [
         Chart(
             "distribution",
@@ -131,7 +143,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "How many requests were answered within a time. Further left is faster, steeper is "
             "steadier.",
             latency.distribution(tables.latency, summary),
-            no_requests,
+            NO_REQUESTS,
         ),
         Chart(
             "tail",
@@ -148,7 +160,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
                 f"How many requests of each {of} were answered within a time, reads and writes "
                 "together.",
                 latency.each(tables.latency_by, of),
-                no_requests,
+                NO_REQUESTS,
             )
             for of in ("stream", "member")
         ),
@@ -158,8 +170,14 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Mean latency by where requests spent it. The parts of each request sum exactly to "
             "its latency.",
             latency.breakdown(summary),
-            no_requests,
+            NO_REQUESTS,
         ),
+    ]
+
+
+def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    """Of intervals of the run."""
+    return [
         Chart(
             "time",
             "Over time",
@@ -169,7 +187,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "dotted line, with its length where there is room, stands for the intervals without "
             "a request.",
             time_series.over_time(tables.series),
-            no_requests,
+            NO_REQUESTS,
         ),
         Chart(
             "views",
@@ -190,6 +208,12 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             ),
             "No page was read again, no block moved for its data or gone bad.",
         ),
+    ]
+
+
+def _of_caches(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    """Of the DRAM buffer, and of flash in front of other storage."""
+    return [
         Chart(
             "buffer",
             "Hits, and what leaves",
@@ -228,6 +252,12 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             else None,
             "No curve was sampled (observe.miss_ratio_pages).",
         ),
+    ]
+
+
+def _of_parts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    """Of how busy channels, dies and disks were."""
+    return [
         Chart(
             "seeks",
             "Seek distances",
@@ -244,7 +274,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             )
             if summary["device"]["channels"]
             else None,
-            no_requests,
+            NO_REQUESTS,
         ),
         Chart(
             "dies",
@@ -253,7 +283,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             utilisation(tables.series, "die_utilisation", "die", _of_members(summary, "dies"))
             if summary["device"]["dies"]
             else None,
-            no_requests,
+            NO_REQUESTS,
         ),
         Chart(
             "mechanisms",
@@ -262,8 +292,14 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             utilisation(tables.series, "die_utilisation", "disk", _of_disks(summary))
             if summary["disks"] and not summary["device"]["dies"]
             else None,
-            no_requests,
+            NO_REQUESTS,
         ),
+    ]
+
+
+def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    """Of erases by block."""
+    return [
         Chart(
             "erases",
             "Erases by block",

@@ -227,16 +227,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
             else ""
         ),
     )
-    for op in ("read", "write"):
-        flash, disk = (cache["by_tier"][f"{op}_{tier}"] for tier in ("flash", "disk"))
-        tiers = [
-            f"{whole(one['count'])} {words}: p50 {duration(one['p50_us'])}, p99 "
-            f"{duration(one['p99_us'])}"
-            for one, words in ((flash, "from flash alone"), (disk, "with the disk"))
-            if one["count"]
-        ]
-        if tiers:
-            grid.add_row(f"{op.capitalize()}s", "; ".join(tiers))
+    _add_tiers(grid, cache)
     if saved := disk_spared(cache):
         grid.add_row("Disk spared", saved)
     if cache["lru_miss_ratio"] is not None:
@@ -245,19 +236,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
             f"an LRU cache of {many(cache['capacity_pages'], 'page')} would hit "
             f"{share(1 - cache['lru_miss_ratio'])} of the pages of these reads, by a sample",
         )
-    written = cache["write_hits"] + cache["write_misses"]
-    if written:
-        destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]
-        grid.add_row(
-            "Written back",
-            f"{many(written, 'page')} stayed in flash "
-            f"({share(cache['write_hit_ratio'])} were held: "
-            f"{whole(cache['write_hits_in_write_list'])} in the list of writes, "
-            f"{whole(cache['write_hits_in_read_list'])} in that of reads), "
-            f"{whole(cache['writes_bypassed'])} passed by; "
-            f"{whole(destaged + cache['destaged_to_resize'])} destaged, "
-            f"{whole(cache['dirty_pages'])} newer than the disk at the end",
-        )
+    _add_written(grid, cache)
     if cache["divisions"]:
         grid.add_row(
             "Divided",
@@ -270,6 +249,38 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
         grid.add_row(
             "Cache verified", f"{many(cache['pages_checked'], 'page')} served, by flash or disk"
         )
+
+
+def _add_tiers(grid: Table, cache: Mapping[str, Any]) -> None:
+    """Percentiles of reads and writes, by where they were answered."""
+    for op in ("read", "write"):
+        flash, disk = (cache["by_tier"][f"{op}_{tier}"] for tier in ("flash", "disk"))
+        tiers = [
+            f"{whole(one['count'])} {words}: p50 {duration(one['p50_us'])}, p99 "
+            f"{duration(one['p99_us'])}"
+            for one, words in ((flash, "from flash alone"), (disk, "with the disk"))
+            if one["count"]
+        ]
+        if tiers:
+            grid.add_row(f"{op.capitalize()}s", "; ".join(tiers))
+
+
+def _add_written(grid: Table, cache: Mapping[str, Any]) -> None:
+    """What became of writes that stayed in flash."""
+    written = cache["write_hits"] + cache["write_misses"]
+    if not written:
+        return
+    destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]
+    grid.add_row(
+        "Written back",
+        f"{many(written, 'page')} stayed in flash "
+        f"({share(cache['write_hit_ratio'])} were held: "
+        f"{whole(cache['write_hits_in_write_list'])} in the list of writes, "
+        f"{whole(cache['write_hits_in_read_list'])} in that of reads), "
+        f"{whole(cache['writes_bypassed'])} passed by; "
+        f"{whole(destaged + cache['destaged_to_resize'])} destaged, "
+        f"{whole(cache['dirty_pages'])} newer than the disk at the end",
+    )
 
 
 def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
