@@ -11,10 +11,10 @@ use liblzma::write::XzEncoder;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::fields::SECTOR;
-use crate::format::{Format, Render};
-use crate::losses::Losses;
 use crate::{InputFile, Request, Source, Trace, WorkloadError};
+use wordline_trace_format::Losses;
+use wordline_trace_format::SECTOR;
+use wordline_trace_format::{Format, Render};
 
 /// The name of standard output as a file to write.
 pub const STANDARD_OUTPUT: &str = "-";
@@ -264,7 +264,7 @@ fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
 
 #[cold]
 fn failed(path: &Path, error: &io::Error) -> WorkloadError {
-    let error = crate::decompress::plain(error);
+    let error = wordline_trace_format::plain(error);
     if path == Path::new(STANDARD_OUTPUT) {
         let reason = format!("standard output cannot be written: {error}");
         return WorkloadError::new(path, reason, "name a file, or read all of it");

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::format::{Format, KeyField, Probe};
-use crate::input::{Input, PROBE, Stop};
 use crate::notes::skipped_lines;
-use crate::recording::{Recording, Recordings};
 use crate::{OnBadLine, TraceFile, TraceOptions, Volumes, WorkloadError};
+use wordline_trace_format::{Format, KeyField, Probe};
+use wordline_trace_format::{Input, PROBE, ReadStop as Stop};
+use wordline_trace_format::{Recording, Recordings};
 
 /// A trace in formats whose records are keys: [`Format::is_keys`]. A key is any 64-bit number and stands for
 /// one page; all are read. Files are taken one after the other.

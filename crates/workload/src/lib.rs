@@ -21,31 +21,20 @@ mod adapt;
 pub mod convert;
 mod counts;
 mod decoded;
-mod decompress;
-mod error;
-mod fields;
-mod format;
 pub mod generate;
-mod input;
 mod keys;
 mod look_ahead;
-mod losses;
 mod notes;
-mod recording;
-mod request;
 pub mod stat;
-mod stop;
 mod trace;
 
 pub use adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 pub use counts::Counts;
 pub use decoded::Decoded;
-pub use error::{Place, WorkloadError};
-pub use format::{Columns, Format};
 pub use keys::KeyTrace;
 pub use notes::grouped;
-pub use recording::{Recordings, STANDARD_INPUT};
-pub use request::{Request, Source};
-pub use stop::Stop;
 pub use trace::{InputFile, Trace, TraceFile, TraceOptions};
 pub use wordline_block::Op;
+pub use wordline_trace_format::{
+    Columns, Format, Place, Recordings, Request, STANDARD_INPUT, Source, Stop, WorkloadError,
+};

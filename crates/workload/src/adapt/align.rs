@@ -3,8 +3,8 @@
 use super::Refusal;
 use crate::Op;
 use crate::counts::Counts;
-use crate::fields::SECTOR;
-use crate::format::Record;
+use wordline_trace_format::Record;
+use wordline_trace_format::SECTOR;
 
 /// What to do with an offset or a size that is no multiple of 512 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

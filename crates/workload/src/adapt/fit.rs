@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::counts::Counts;
-use crate::format::Record;
+use wordline_trace_format::Record;
 
 /// Scaling moves whole pages of this many bytes, so that requests keep their alignment to it.
 const PAGE: u64 = 4096;
@@ -102,7 +102,8 @@ impl Fitter {
         let highest = pages(self.highest).max(1);
         let page = pages(record.offset) * pages(self.capacity) / highest;
         let offset = page as u64 * PAGE + record.offset % PAGE;
-        let last = (self.capacity - record.bytes) / crate::fields::SECTOR * crate::fields::SECTOR;
+        let last = (self.capacity - record.bytes) / wordline_trace_format::SECTOR
+            * wordline_trace_format::SECTOR;
         counts.scaled += 1;
         record.offset = offset.min(last);
         record

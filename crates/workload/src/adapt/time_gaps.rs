@@ -6,7 +6,7 @@ use std::str::FromStr;
 use wordline_kernel::Time;
 
 use crate::counts::Counts;
-use crate::format::{Placed, UNSTATED};
+use wordline_trace_format::{Placed, UNSTATED};
 
 /// What to do with long gaps between the time stamps of neighbouring records of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -7,8 +7,8 @@ use wordline_kernel::Time;
 
 use super::Refusal;
 use crate::counts::Counts;
-use crate::error::Place;
-use crate::format::Placed;
+use wordline_trace_format::Place;
+use wordline_trace_format::Placed;
 
 /// How far apart records may stand for [`TimeOrder::Sort`] to bring them in order.
 pub(crate) const WINDOW: usize = 65_536;

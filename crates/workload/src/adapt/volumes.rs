@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::Refusal;
 use crate::counts::Counts;
-use crate::format::Record;
+use wordline_trace_format::Record;
 
 /// Stacked volumes begin at multiples of this, in bytes.
 const STACK_UNIT: u64 = 4096;

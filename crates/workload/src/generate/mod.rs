@@ -15,11 +15,11 @@ pub use arrival::Arrival;
 pub use pattern::Pattern;
 pub use sizes::{Share, Sizes};
 
-use crate::fields::SECTOR;
 use crate::{Op, Request, Source, WorkloadError};
 use arrival::Clock;
 use pattern::{Places, Walk};
 use sizes::Mix;
+use wordline_trace_format::SECTOR;
 
 /// A generated workload: how many requests, of which kind and size, where, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -341,7 +341,7 @@ impl Tally {
         self.highest = self.highest.max(request.end());
         let odd = request.offset | request.bytes;
         self.unaligned += u64::from(!odd.is_multiple_of(PAGE));
-        self.sector_unaligned += u64::from(!odd.is_multiple_of(crate::fields::SECTOR));
+        self.sector_unaligned += u64::from(!odd.is_multiple_of(wordline_trace_format::SECTOR));
         let direction = if request.op == Op::Read {
             &mut self.read
         } else {

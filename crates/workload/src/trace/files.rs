@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::format::Format;
+use wordline_trace_format::Format;
 
 /// A file of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

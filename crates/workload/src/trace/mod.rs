@@ -15,11 +15,11 @@ use crate::adapt::{
     is_aligned,
 };
 use crate::counts::Counts;
-use crate::error::Place;
-use crate::format::{Placed, Record};
 use crate::look_ahead::{LookAhead, ReadPosition};
-use crate::recording::{Recording, Recordings};
 use crate::{Request, Source, WorkloadError};
+use wordline_trace_format::Place;
+use wordline_trace_format::{Placed, Record};
+use wordline_trace_format::{Recording, Recordings};
 
 pub use files::{InputFile, TraceFile};
 use open_file::OpenFile;

@@ -5,10 +5,12 @@ use crate::Op;
 use crate::WorkloadError;
 use crate::adapt::{Gaps, OnBadLine, TimeGaps, TimeOrder};
 use crate::counts::Counts;
-use crate::error::{Fault, Place};
-use crate::format::{self, Format, Origin, Placed, Probe, Reader, Record, UNSTATED};
-use crate::input::{Input, PROBE, Stop};
-use crate::recording::Recording;
+use wordline_trace_format::Recording;
+use wordline_trace_format::{Fault, Place};
+use wordline_trace_format::{
+    Format, Origin, Placed, Probe, Reader, Record, UNSTATED, warning as format_warning,
+};
+use wordline_trace_format::{Input, PROBE, ReadStop as Stop};
 
 /// One file being read.
 pub(super) struct OpenFile {
@@ -66,7 +68,7 @@ impl OpenFile {
             (Some(format), None) => (format, format.reader(&probe)),
             (None, None) => {
                 let format = input.recognise(&probe)?;
-                warning = format::warning(recording.path(), format, &probe);
+                warning = format_warning(recording.path(), format, &probe);
                 (format, format.reader(&probe))
             }
         };

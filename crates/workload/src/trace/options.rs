@@ -1,7 +1,7 @@
 //! How a trace is read.
 
 use crate::adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
-use crate::format::{Columns, Format};
+use wordline_trace_format::{Columns, Format};
 
 /// How a trace is read. The defaults change nothing and refuse whatever is wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

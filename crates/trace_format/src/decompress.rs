@@ -1,0 +1,219 @@
+//! Files on disk as streams of plain bytes: plain, gzip, Zstandard, xz and bzip2, told by their first bytes.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+use twox_hash::XxHash3_64;
+
+use crate::stop::{Stop, Stopped};
+
+const CHUNK: usize = 64 * 1024;
+/// What an xz archive may ask for to be decoded; `xz -9` asks for 65 MiB.
+const XZ_MEMORY: u64 = 256 << 20;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not compressed.
+    Plain,
+    /// gzip, of one or several members.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+    /// xz.
+    Xz,
+    /// bzip2.
+    Bzip2,
+}
+
+impl Compression {
+    fn of(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            // A block or, in an archive of nothing, the end: the digits of pi or of its root.
+            [
+                b'B',
+                b'Z',
+                b'h',
+                b'1'..=b'9',
+                0x31,
+                0x41,
+                0x59,
+                0x26,
+                0x53,
+                0x59,
+                ..,
+            ]
+            | [
+                b'B',
+                b'Z',
+                b'h',
+                b'1'..=b'9',
+                0x17,
+                0x72,
+                0x45,
+                0x38,
+                0x50,
+                0x90,
+                ..,
+            ] => Self::Bzip2,
+            _ => Self::Plain,
+        }
+    }
+    /// As an error message calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "file",
+            Self::Gzip => "gzip archive",
+            Self::Zstd => "Zstandard archive",
+            Self::Xz => "xz archive",
+            Self::Bzip2 => "bzip2 archive",
+        }
+    }
+}
+
+/// The bytes as they are on disk, counted and hashed as they pass.
+struct Raw {
+    inner: Box<dyn Read + Send>,
+    bytes: u64,
+    hash: XxHash3_64,
+    stop: Option<Stop>,
+    stopped: bool,
+    /// Whether the bytes on disk could not be read, whatever they hold.
+    failed: bool,
+}
+
+impl Raw {
+    /// Fails if the user wants reading to end.
+    fn look(&mut self) -> io::Result<()> {
+        self.stopped |= self.stop.as_ref().is_some_and(|stop| stop());
+        if self.stopped {
+            return Err(Stopped::error());
+        }
+        Ok(())
+    }
+}
+
+impl Read for Raw {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.look()?;
+        let read = self.inner.read(buffer);
+        let again = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
+        self.failed |= read.as_ref().is_err_and(|error| !again(error));
+        let length = read?;
+        if length == 0 {
+            // What follows the end cannot be interrupted.
+            self.look()?;
+        }
+        self.bytes += length as u64;
+        std::hash::Hasher::write(&mut self.hash, &buffer[..length]);
+        Ok(length)
+    }
+}
+
+type Buffered = BufReader<Raw>;
+
+enum Decoder {
+    Plain(Buffered),
+    Gzip(MultiGzDecoder<Buffered>),
+    Zstd(zstd::Decoder<'static, Buffered>),
+    Xz(XzDecoder<Buffered>),
+    Bzip2(MultiBzDecoder<Buffered>),
+}
+
+/// A stream of plain bytes.
+pub struct Decompressed {
+    decoder: Decoder,
+    compression: Compression,
+}
+
+impl Decompressed {
+    /// Decodes any stream, until `stop` says that it is enough.
+    pub(crate) fn new(inner: Box<dyn Read + Send>, stop: Option<Stop>) -> io::Result<Self> {
+        let raw = Raw {
+            inner,
+            bytes: 0,
+            hash: XxHash3_64::new(),
+            stop,
+            stopped: false,
+            failed: false,
+        };
+        let mut buffered = BufReader::with_capacity(CHUNK, raw);
+        let compression = Compression::of(buffered.fill_buf()?);
+        let decoder = match compression {
+            Compression::Plain => Decoder::Plain(buffered),
+            Compression::Gzip => Decoder::Gzip(MultiGzDecoder::new(buffered)),
+            Compression::Zstd => Decoder::Zstd(zstd::Decoder::with_buffer(buffered)?),
+            Compression::Xz => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
+                Decoder::Xz(XzDecoder::new_stream(buffered, stream))
+            }
+            Compression::Bzip2 => Decoder::Bzip2(MultiBzDecoder::new(buffered)),
+        };
+        Ok(Self {
+            decoder,
+            compression,
+        })
+    }
+
+    /// The compression that the first bytes show.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    fn raw(&self) -> &Raw {
+        match &self.decoder {
+            Decoder::Plain(buffered) => buffered.get_ref(),
+            Decoder::Gzip(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Zstd(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Xz(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Bzip2(decoder) => decoder.get_ref().get_ref(),
+        }
+    }
+
+    /// Whether the user ended it.
+    pub fn stopped(&self) -> bool {
+        self.raw().stopped
+    }
+
+    /// Whether the bytes on disk could not be read: then nothing is known of what they hold.
+    pub fn failed(&self) -> bool {
+        self.raw().failed
+    }
+
+    /// Bytes read from disk.
+    pub fn bytes(&self) -> u64 {
+        self.raw().bytes
+    }
+
+    /// Hash (XXH3, 64 bits) of the bytes read from disk.
+    pub fn digest(&self) -> u64 {
+        std::hash::Hasher::finish(&self.raw().hash)
+    }
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.decoder {
+            Decoder::Plain(buffered) => buffered.read(buffer),
+            Decoder::Gzip(decoder) => decoder.read(buffer),
+            Decoder::Zstd(decoder) => decoder.read(buffer),
+            Decoder::Xz(decoder) => decoder.read(buffer),
+            Decoder::Bzip2(decoder) => decoder.read(buffer),
+        }
+    }
+}
+
+/// An I/O error in words, without the number of the operating system.
+pub fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string().replace(['\n', '\r'], " "),
+    }
+}

@@ -1,0 +1,107 @@
+//! Block numbers alone, 64 bits little-endian; a block is 4 KiB. No time, no operation: all are reads.
+//!
+//! Such a file has no mark. It is recognised by not being text, by holding at least 16 numbers, not all
+//! equal, and by all of its first numbers being below 2^36 (256 TiB), which neither random bytes are nor
+//! pairs of shorter numbers. Numbers that are hashes have to be named with `--format`.
+
+use super::{Piece, Pieces, Probe, Reader, Record};
+use crate::error::Fault;
+use wordline_block::Op;
+
+const BLOCK: u64 = 4096;
+const FEWEST: usize = 16;
+const LIMIT: u64 = 1 << 36;
+
+struct Keys64le;
+
+/// A number of up to eight bytes.
+pub(super) fn little(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+/// The first byte of the page that a key stands for.
+pub(super) fn offset(key: u64) -> Result<u64, Fault> {
+    key.checked_mul(BLOCK).ok_or_else(|| {
+        Fault::new(format!(
+            "the key {key} is not the number of a block of 4 KiB below 2^64 bytes"
+        ))
+    })
+}
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    let (keys, rest) = probe.bytes.as_chunks();
+    let keys = || keys.iter().map(|key| u64::from_le_bytes(*key));
+    let first = keys().next();
+    (!probe.whole || rest.is_empty())
+        && !probe.is_text()
+        && keys().count() >= FEWEST
+        && keys().all(|key| key < LIMIT)
+        && keys().any(|key| Some(key) != first)
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Pieces::new(Keys64le))
+}
+
+impl Piece for Keys64le {
+    const TICK_PS: u64 = 0;
+    const LENGTH: usize = 8;
+
+    #[inline]
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        Ok(Record::plain(
+            0,
+            Op::Read,
+            offset(little(record))?,
+            BLOCK,
+            0,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys32le;
+    use super::*;
+
+    fn bytes<const WIDTH: usize>(keys: impl Iterator<Item = [u8; WIDTH]>) -> Vec<u8> {
+        keys.flatten().collect()
+    }
+    fn probe(bytes: &[u8]) -> Probe<'_> {
+        Probe { bytes, whole: true }
+    }
+
+    #[test]
+    fn widths_are_told_apart() {
+        let mut stream = wordline_kernel::Stream::new(1, "keys");
+        let mut draw = || stream.below(1 << 24);
+        let wide = bytes((0..100).map(|_| draw().to_le_bytes()));
+        assert!(detect(&probe(&wide)));
+        let narrow = bytes((0..100).map(|_| (draw() as u32).to_le_bytes()));
+        assert!(!detect(&probe(&narrow)) && keys32le::detect(&probe(&narrow)));
+    }
+
+    #[test]
+    fn rubbish_is_not_taken_for_keys() {
+        let keys = bytes((0..20_u64).map(|key| (900_000 + key).to_le_bytes()));
+        assert!(detect(&probe(&keys)));
+        assert!(!detect(&probe(&keys[..156])), "not a multiple of eight");
+        assert!(!detect(&probe(&keys[..120])), "too few");
+        assert!(!detect(&probe(&[0; 160])), "all equal");
+        let mut stream = wordline_kernel::Stream::new(1, "rubbish");
+        let random: Vec<u8> = (0..160).map(|_| stream.bits() as u8).collect();
+        assert!(!detect(&probe(&random)));
+    }
+
+    #[test]
+    fn a_hash_is_no_block() {
+        assert_eq!(offset(1 << 51).unwrap(), 1 << 63);
+        assert_eq!(
+            offset(1 << 52).unwrap_err().reason,
+            "the key 4503599627370496 is not the number of a block of 4 KiB below 2^64 bytes"
+        );
+    }
+}

@@ -1,0 +1,320 @@
+//! Trace formats: one file each, and one line in the list below.
+//!
+//! A format is told by the content of the file alone, never by its name: the first 64 KiB,
+//! decompressed, are shown to `detect` of each format in the order of the list, and the first that
+//! recognises them reads the file. Text formats go by the shape of the lines (number of columns,
+//! words, decimal points), of which more than half must fit, so that a bad line is reported by the
+//! reader, with its number.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+mod alibaba;
+mod arc_lis;
+mod biotracer;
+mod blkparse;
+mod blktrace;
+mod columns;
+mod diskmon;
+mod disksim;
+mod fio_iolog;
+mod hil;
+mod key_field;
+mod keys32le;
+mod keys64le;
+mod mqsim;
+mod msr;
+mod operation;
+mod oracle_general;
+mod pixel;
+mod probe;
+mod reader;
+mod recognition;
+mod record;
+mod render;
+mod spc;
+mod srt;
+mod ssdsim;
+mod ssdsim_us;
+mod systor;
+mod tectonic;
+mod tencent;
+mod vscsi;
+mod wordline;
+
+macro_rules! formats {
+    ($($Format:ident $name:literal $module:ident $extension:literal $unit:literal $sign:literal $description:literal,)+) => {
+        /// A trace format.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Format {
+            $(#[doc = $description] $Format,)+
+        }
+
+        impl Format {
+            /// All formats, in the order in which they are tried.
+            pub const ALL: &'static [Self] = &[$(Self::$Format),+];
+
+            /// As `--format` and the results call it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Format => $name),+ }
+            }
+            /// The usual end of the file name, before that of the compression.
+            pub const fn extension(self) -> &'static str {
+                match self { $(Self::$Format => $extension),+ }
+            }
+            /// Its columns and their units.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$Format => $description),+ }
+            }
+            /// The unit in which its files state times; empty if they state none.
+            pub const fn time_unit(self) -> &'static str {
+                match self { $(Self::$Format => $unit),+ }
+            }
+            /// What it is recognised by.
+            pub const fn sign(self) -> &'static str {
+                match self { $(Self::$Format => $sign),+ }
+            }
+            fn detects(self, probe: &Probe) -> bool {
+                match self { $(Self::$Format => $module::detect(probe)),+ }
+            }
+            /// A reader from the first byte of a file that begins as `probe` does.
+            pub fn reader(self, probe: &Probe) -> Box<dyn Reader> {
+                match self { $(Self::$Format => $module::open(probe)),+ }
+            }
+        }
+    };
+}
+
+// A format: its variant, name and file; the usual ending of its files; the unit in which they state times;
+// what it is recognised by; and its columns.
+formats! {
+    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
+    FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
+    Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
+    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
+    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number in front of its records" "blktrace, its binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
+    Systor "systor" systor ".csv" "s" "its header, or six columns of that shape" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
+    Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
+    Pixel "pixel" pixel ".csv" "s" "its header, or six columns of that shape" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
+    Msr "msr" msr ".csv" "100 ns" "seven columns of that shape" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
+    Spc "spc" spc ".spc" "s" "five columns between commas, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
+    Tencent "tencent" tencent ".csv" "s" "five whole numbers between commas" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
+    Alibaba "alibaba" alibaba ".csv" "us" "five columns between commas, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
+    Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns between tabs, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
+    Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns, the last four with decimals" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
+    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor in front, and RWBS letters" "blkparse, its default text: Q events, or D events if there is no Q",
+    Hil "hil" hil ".hil" "ms" "five columns between tabs, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
+    Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
+    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five whole numbers that would ask for more than 8 GB/s if times were ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
+    Mqsim "mqsim" mqsim ".mqsim" "ns" "five whole numbers that ask for no more than 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
+    Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
+    ArcLis "arc-lis" arc_lis ".lis" "" "four whole numbers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
+    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records whose times do not go back" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
+    Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
+    Keys32le "keys32le" keys32le ".keys32le" "" "32-bit numbers below 2^28" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
+    Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
+}
+
+use key_field::Width;
+use operation::{flag, word};
+use probe::{is_decimal, is_number, names};
+use reader::{BATCH, Line, Piece, Pieces};
+use render::DataLines;
+
+pub use columns::Columns;
+pub use key_field::KeyField;
+pub use probe::Probe;
+pub use reader::Reader;
+pub(crate) use recognition::encoding;
+pub use recognition::warning;
+pub(crate) use record::tick;
+pub use record::{Origin, Placed, Record, UNSTATED};
+pub use render::Render;
+
+impl Format {
+    /// Whether its records are nothing but keys, of one page each.
+    pub fn is_keys(self) -> bool {
+        self.key_field().is_some()
+    }
+    /// Where its keys stand, if its records are nothing but keys.
+    pub fn key_field(self) -> Option<KeyField> {
+        let (length, width) = match self {
+            Self::Keys32le => (4, Width::Four),
+            Self::Keys64le => (8, Width::Eight),
+            Self::OracleGeneral => (24, Width::Inside),
+            _ => return None,
+        };
+        Some(KeyField { length, width })
+    }
+}
+
+impl Format {
+    /// A writer of this format, if there is one.
+    pub fn render(self, timed: bool) -> Option<Box<dyn Render>> {
+        Some(match self {
+            Self::Wordline => Box::new(wordline::Lines),
+            Self::FioIolog => Box::new(fio_iolog::Lines::new(timed)),
+            Self::Msr => Box::new(DataLines(msr::line)),
+            Self::Spc => Box::new(DataLines(spc::line)),
+            Self::Alibaba => Box::new(DataLines(alibaba::line)),
+            Self::Disksim => Box::new(DataLines(disksim::line)),
+            Self::Mqsim => Box::new(DataLines(mqsim::line)),
+            _ => return None,
+        })
+    }
+    /// The format of a file that begins as `probe` does.
+    pub fn of(probe: &Probe) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.detects(probe))
+    }
+    /// What to do about a file of no known format that begins as `probe` does.
+    pub fn remedy(probe: &Probe) -> String {
+        let naming = format!(
+            "name it with --format, one of {}, or say what its columns mean with --columns",
+            Self::names()
+        );
+        if keys32le::is_pairs(probe) {
+            return "these may be 16-bit numbers: write them with 32 or 64 bits each, or, if they \
+                    are 32-bit ones, pass --format keys32le"
+                .to_owned();
+        }
+        if wordline::resembles(probe) {
+            return format!(
+                "Wordline's own begins with the line {}: write that line, or {naming}",
+                wordline::HEADER
+            );
+        }
+        naming
+    }
+    /// The names of all formats, for messages.
+    pub fn names() -> String {
+        let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
+        names.join(", ")
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.name() == name);
+        found.ok_or_else(|| format!("format: `{name}` is not one of {}", Self::names()))
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>, String> {
+    line.parse(&mut crate::fields::Row::new(text.as_bytes()))
+        .map_err(|fault| match fault.column {
+            Some(column) => format!("column {column}: {}", fault.reason),
+            None => fault.reason,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line or two of each text format is recognised by that format alone.
+    #[test]
+    fn formats_do_not_claim_each_others_files() {
+        let samples = [
+            (
+                Format::Wordline,
+                "time_ns,op,offset_bytes,size_bytes,volume\n1,read,0,512,0\n",
+            ),
+            (
+                Format::FioIolog,
+                "fio version 2 iolog\n/dev/sdb add\n/dev/sdb write 64757760 4096\n",
+            ),
+            (
+                Format::FioIolog,
+                "fio version 3 iolog\n0 /dev/sdb add\n5 /dev/sdb write 0 4096\n",
+            ),
+            (
+                Format::Systor,
+                "Timestamp,Response,IOType,LUN,Offset,Size\n1.5,0.1,R,0,512,512\n",
+            ),
+            (
+                Format::Systor,
+                "1456095145.133076000,0.000806000,R,0,899056122368,131072\n",
+            ),
+            (
+                Format::Tectonic,
+                "op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,\
+                 op_count,host_name,rs_shard_id\n",
+            ),
+            (
+                Format::Pixel,
+                "proces,device,rw_flag,sector,size,timestamp\n",
+            ),
+            (
+                Format::Pixel,
+                "kworker/4:1H-225,8388608,R,30175712,8,159273.83748699998\n",
+            ),
+            (
+                Format::Msr,
+                "128166385295514663,hm,0,Write,9056014336,2048,2833\n",
+            ),
+            (
+                Format::Msr,
+                "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
+                 128166385295514663,hm,0,Write,9056014336,2048,2833\n",
+            ),
+            (Format::Spc, "0,303567,3584,w,0.000000\n"),
+            (Format::Tencent, "1538323200,4247200,128,1,1058\n"),
+            (Format::Alibaba, "419,W,8792731648,16384,1577808144360767\n"),
+            (
+                Format::Diskmon,
+                "0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8\n",
+            ),
+            (
+                Format::Biotracer,
+                "4043872\t\t96\t\t49152\t\t5\t\t1.1\t\t1.2\t\t1.3\t\t1.4\n",
+            ),
+            (
+                Format::Blkparse,
+                "  8,33  21  1  0.000000000  6742  D  WS 4194352 + 8 [(null)]\n",
+            ),
+            (Format::Hil, "640.875000\t0\t522424\t16\t1\n"),
+            (Format::Disksim, "7961.833 0 20228336 8 0\n"),
+            (Format::SsdsimUs, "0 0 280605840 2 1\n9 0 287641400 128 1\n"),
+            (Format::Mqsim, "11413000 0 657728 16 1\n"),
+            (Format::ArcLis, "230027 8 0 0\n"),
+        ];
+        for (expected, text) in samples {
+            let probe = Probe {
+                bytes: text.as_bytes(),
+                whole: true,
+            };
+            let claimed = |format: &Format| *format != Format::Ssdsim && format.detects(&probe);
+            let found: Vec<Format> = Format::ALL.iter().copied().filter(claimed).collect();
+            assert_eq!(found, [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_parse() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse(), Ok(*format));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The beginning of a file, by which its format is told, and the shapes that its fields have.
+
+use crate::fields::{Commas, Row};
+
+/// The beginning of a file, decompressed.
+pub struct Probe<'a> {
+    /// The first bytes.
+    pub bytes: &'a [u8],
+    /// Whether this is all of the file.
+    pub whole: bool,
+}
+
+impl<'a> Probe<'a> {
+    /// Its whole lines, without their ends, except the empty ones. None if it is no text.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let end = if self.whole {
+            self.bytes.len()
+        } else {
+            self.bytes
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .unwrap_or(0)
+        };
+        let end = if self.is_text() { end } else { 0 };
+        self.bytes[..end]
+            .split(|&byte| byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .filter(|line| !line.trim_ascii().is_empty())
+    }
+    pub(super) fn is_text(&self) -> bool {
+        // Without an early end: that is compared many bytes at a time.
+        let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=31 | 127);
+        !self.bytes.iter().fold(false, |any, byte| any | odd(byte))
+    }
+    /// Whether more than half of the first lines fit.
+    pub(super) fn most(&self, fits: impl Fn(&'a [u8]) -> bool) -> bool {
+        const ENOUGH: usize = 200;
+        let lines = || self.lines().take(ENOUGH);
+        2 * lines().filter(|line| fits(line)).count() > lines().count()
+    }
+    /// The same of their fields.
+    pub(super) fn most_rows<R: Row<'a>>(&self, fits: impl Fn(R) -> bool) -> bool {
+        self.most(|line| fits(R::new(line)))
+    }
+    /// Whether the first line that is not empty begins so.
+    pub(super) fn begins(&self, start: &[u8]) -> bool {
+        self.lines()
+            .next()
+            .is_some_and(|line| line.starts_with(start))
+    }
+}
+
+/// Whether a field has the shape of an unsigned or negative whole number.
+pub(super) fn is_number(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a field has the shape of a decimal number, with or without a point.
+pub(super) fn is_decimal(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    let plain = digits
+        .iter()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-'));
+    plain
+        && digits
+            .first()
+            .is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// Whether a line names these columns between commas, in either case, with or without blanks, underscores
+/// and quotes.
+pub(super) fn names(line: &[u8], columns: &[&str]) -> bool {
+    let named = |field: &[u8], name: &str| {
+        let letters = field
+            .iter()
+            .filter(|byte| !matches!(byte, b' ' | b'_' | b'"'));
+        letters.map(u8::to_ascii_lowercase).eq(name.bytes())
+    };
+    let mut fields = Commas::new(line);
+    let mut all = columns.iter();
+    all.all(|name| fields.is(|field| named(field, name))) && fields.end().is_ok()
+}

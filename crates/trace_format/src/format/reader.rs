@@ -1,0 +1,190 @@
+//! Reading a file record by record, of bytes or lines.
+
+use super::{Origin, Placed, Record, UNSTATED};
+use crate::error::Fault;
+use crate::fields::Row;
+use crate::input::{Input, Stop};
+
+/// At most this many records are read at a time.
+pub(super) const BATCH: usize = 64;
+
+/// Reads the records of one file.
+pub trait Reader: Send {
+    /// Picoseconds in a tick; zero for a format without time.
+    fn tick_ps(&self) -> u64;
+    /// Where the clock of the file starts.
+    fn origin(&self) -> Origin {
+        Origin::First
+    }
+    /// Response times are wanted: a format whose requests cost more to read with them leaves them out otherwise.
+    fn keep_responses(&mut self) {}
+    /// Appends the next records to `records`, which is empty: those that are at hand, and at least one unless
+    /// the file ends. Beside a fault they are those before it.
+    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
+}
+
+/// Parses the records of a binary format.
+pub(crate) trait Piece: Send {
+    const TICK_PS: u64;
+    /// Bytes of a record.
+    const LENGTH: usize;
+    /// Consumes what stands before the first record.
+    fn head(&mut self, _input: &mut Input) -> Result<(), Stop> {
+        Ok(())
+    }
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault>;
+}
+
+/// Reads a binary format.
+pub(crate) struct Pieces<P> {
+    piece: P,
+    begun: bool,
+}
+
+impl<P> Pieces<P> {
+    pub(crate) fn new(piece: P) -> Self {
+        Self {
+            piece,
+            begun: false,
+        }
+    }
+}
+
+impl<P: Piece> Reader for Pieces<P> {
+    fn tick_ps(&self) -> u64 {
+        P::TICK_PS
+    }
+    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
+        if !self.begun {
+            self.begun = true;
+            self.piece.head(input)?;
+        }
+        while records.is_empty() || (records.len() < BATCH && input.holds_record(P::LENGTH)) {
+            let Some(bytes) = input.record(P::LENGTH)? else {
+                break;
+            };
+            let record = self.piece.parse(bytes)?;
+            let place = input.place();
+            records.push(Placed { record, place });
+        }
+        Ok(())
+    }
+}
+
+/// Parses the lines of a text format; it reads the format.
+pub(crate) trait Line: Send {
+    const TICK_PS: u64;
+    const ORIGIN: Origin = Origin::First;
+    /// How its lines are divided.
+    type Fields<'a>: Row<'a>;
+    /// Picoseconds in a tick; for those that are told.
+    fn tick(&self) -> u64 {
+        Self::TICK_PS
+    }
+    /// Whether times have a meaning; for the formats that decide by the beginning of the file.
+    fn timed(&self) -> bool {
+        true
+    }
+    /// As [`Reader::keep_responses`].
+    fn with_responses(&mut self) {}
+    /// The ticks of a time stamp beyond 64 bits; none for the formats whose ticks reach further than their times.
+    fn far(_field: &[u8]) -> Option<i128> {
+        None
+    }
+    /// What a line says; `None` if it is no request.
+    fn parse(&mut self, fields: &mut Self::Fields<'_>) -> Result<Option<Record>, Fault>;
+    /// What the line that was parsed last says beside that, behind it.
+    #[inline]
+    fn rest(&mut self) -> Option<Record> {
+        None
+    }
+}
+
+impl<L: Line> Reader for L {
+    fn tick_ps(&self) -> u64 {
+        if self.timed() { self.tick() } else { 0 }
+    }
+    fn origin(&self) -> Origin {
+        L::ORIGIN
+    }
+    fn keep_responses(&mut self) {
+        self.with_responses();
+    }
+    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
+        let (untimed, keeps_far) = (input.untimed, input.keeps_far);
+        while records.is_empty() || (records.len() < BATCH && input.holds_line()) {
+            let Some(text) = input.text()? else {
+                break;
+            };
+            if let Some(length) = empty_line(text) {
+                input.take_line(length);
+                continue;
+            }
+            let (parsed, length) = {
+                let mut fields = L::Fields::at(text);
+                (self.parse(&mut fields), fields.length())
+            };
+            let mut far = None;
+            let parsed = match parsed {
+                Err(fault) if untimed || keeps_far => {
+                    let line = &text[..length];
+                    far = far_time::<L>(line, &fault).filter(|_| keeps_far);
+                    if untimed || far.is_some() {
+                        without_time(self, line, fault)
+                    } else {
+                        Err(fault)
+                    }
+                }
+                parsed => parsed,
+            };
+            input.take_line(length);
+            if let Some(ticks) = far {
+                input.far.push((records.len(), ticks));
+            }
+            let Some(record) = parsed? else {
+                input.ignored += 1;
+                continue;
+            };
+            let place = input.place();
+            records.push(Placed { record, place });
+            records.extend(self.rest().map(|record| Placed { record, place }));
+        }
+        Ok(())
+    }
+}
+
+/// The time of a line that is at fault for a time beyond 64 bits.
+#[cold]
+fn far_time<L: Line>(line: &[u8], fault: &Fault) -> Option<i128> {
+    let stamp = fault.stamp.filter(|stamp| stamp.beyond)?;
+    L::far(&line[stamp.start..stamp.start + stamp.length])
+}
+
+/// What a line says apart from its time, if only that is at fault.
+#[cold]
+fn without_time<L: Line>(
+    format: &mut L,
+    line: &[u8],
+    fault: Fault,
+) -> Result<Option<Record>, Fault> {
+    let Some(stamp) = fault.stamp else {
+        return Err(fault);
+    };
+    let (before, behind) = (&line[..stamp.start], &line[stamp.start + stamp.length..]);
+    let line = [before, b"0", behind].concat();
+    let record = format.parse(&mut L::Fields::at(&line))?;
+    Ok(record.map(|record| Record {
+        ticks: UNSTATED,
+        ..record
+    }))
+}
+
+/// The bytes of the first line of a text, with its end, if it is empty.
+#[inline]
+fn empty_line(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'\n', ..] | [b'\r'] => Some(1),
+        [b'\r', b'\n', ..] => Some(2),
+        _ => None,
+    }
+}

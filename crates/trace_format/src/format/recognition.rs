@@ -1,0 +1,234 @@
+//! What is doubtful about a file whose format is recognised: other formats that fit it as well, and text in
+//! an encoding that no format has.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Format, Placed, Probe};
+use crate::input::Input;
+use crate::recording::Recording;
+
+/// Formats with lines of the same shape, of which nothing but the unit of a column differs, times or sizes:
+/// what a file is recognised as, and what it may be instead.
+const ALIKE: [(Format, &[Format]); 3] = [
+    (Format::Mqsim, &[Format::SsdsimUs, Format::Disksim]),
+    (Format::SsdsimUs, &[Format::Mqsim, Format::Disksim]),
+    (Format::Hil, &[Format::Disksim]),
+];
+/// More bytes a second than any disk of a recording serves.
+const FASTEST: f64 = 8e9;
+/// Fewer requests a second than anybody records: one in a hundred seconds.
+const SLOWEST: f64 = 0.01;
+
+/// A sentence about a file whose beginning fits other formats too; none if it fits this one alone.
+pub fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
+    let own = Pace::of(format, probe)?;
+    let (_, alike) = ALIKE.iter().find(|(known, _)| *known == format)?;
+    let read = |other: &Format| Some((*other, Pace::of(*other, probe)?));
+    let rivals = alike.iter().filter_map(read);
+    let rivals: Vec<(Format, Pace)> = rivals.filter(|(_, pace)| pace.is_usual()).collect();
+    if rivals.is_empty() {
+        return None;
+    }
+    let timed = rivals
+        .iter()
+        .any(|(rival, _)| rival.time_unit() != format.time_unit());
+    let others = rivals.iter().map(|(rival, pace)| {
+        let (unit, measure) = pace.sense(*rival, timed);
+        format!("{rival} (--format {rival}: {unit}, {measure})")
+    });
+    let (unit, measure) = own.sense(format, timed);
+    Some(format!(
+        "{}: the lines are those of {format}, with {unit} ({measure}), but of {} too. Name the right one.",
+        path.display(),
+        others.collect::<Vec<_>>().join(" and of "),
+    ))
+}
+
+/// How fast requests come at the beginning of a file.
+struct Pace {
+    requests: usize,
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Pace {
+    /// None if the beginning is not of the format, or lies in one instant.
+    fn of(format: Format, probe: &Probe) -> Option<Self> {
+        let lines: Vec<&[u8]> = probe.lines().collect();
+        let bytes: Arc<[u8]> = lines.join(&b'\n').into();
+        let mut input = Input::open(&Recording::memory("", bytes)).ok()?;
+        let mut reader = format.reader(probe);
+        let mut records: Vec<Placed> = Vec::new();
+        let mut more = Vec::new();
+        loop {
+            more.clear();
+            reader.read(&mut input, &mut more).ok()?;
+            if more.is_empty() {
+                break;
+            }
+            records.append(&mut more);
+        }
+        let ticks = || records.iter().map(|placed| placed.record.ticks);
+        let span = ticks().max()? - ticks().min()?;
+        (span > 0).then(|| Self {
+            requests: records.len(),
+            bytes: records
+                .iter()
+                .map(|placed| placed.record.bytes as f64)
+                .sum(),
+            seconds: span as f64 * reader.tick_ps() as f64 / 1e12,
+        })
+    }
+    fn is_usual(&self) -> bool {
+        self.bytes / self.seconds <= FASTEST && self.requests as f64 / self.seconds >= SLOWEST
+    }
+    /// The unit in which a format takes times, or else sizes, and what comes of it.
+    fn sense(&self, format: Format, timed: bool) -> (String, String) {
+        if timed {
+            let rate = self.requests as f64 / self.seconds;
+            let digits = if rate < 10.0 { 2 } else { 0 };
+            let measure = format!("{rate:.digits$} requests a second");
+            return (format!("times in {}", format.time_unit()), measure);
+        }
+        let unit = match format {
+            Format::Hil => "pages of 4 KiB",
+            _ => "sectors of 512 B",
+        };
+        let mean = self.bytes / self.requests as f64 / 1024.0;
+        let measure = format!("{mean:.1} KiB a request at the mean");
+        (format!("sizes in {unit}"), measure)
+    }
+}
+
+/// The encoding of a text that is not one of bytes, as `iconv` calls it: told by its byte-order mark, or by
+/// nearly all of its letters being of ASCII, between zeroes.
+pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Some("UTF-32"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Some("UTF-16"),
+        _ => {}
+    }
+    let written = |width: usize, place: usize| {
+        let letters = bytes.chunks_exact(width);
+        let all = letters.len();
+        let plain = letters.filter(|letter| {
+            let mut others = letter.iter().enumerate().filter(|(at, _)| *at != place);
+            is_written(letter[place]) && others.all(|(_, &byte)| byte == 0)
+        });
+        all >= FEWEST && 10 * plain.count() >= 9 * all
+    };
+    [
+        ("UTF-16LE", 2, 0),
+        ("UTF-16BE", 2, 1),
+        ("UTF-32LE", 4, 0),
+        ("UTF-32BE", 4, 3),
+    ]
+    .into_iter()
+    .find_map(|(name, width, place)| written(width, place).then_some(name))
+}
+
+/// Letters that tell text from numbers.
+const FEWEST: usize = 8;
+
+fn is_written(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> (Option<Format>, Option<String>) {
+        let probe = Probe {
+            bytes: text.as_bytes(),
+            whole: true,
+        };
+        let format = Format::of(&probe);
+        (
+            format,
+            format.and_then(|format| warning(Path::new("x"), format, &probe)),
+        )
+    }
+
+    /// A request of 4 KiB every so many ticks, in five whole numbers.
+    fn every(ticks: u64) -> String {
+        let line = |n: u64| format!("{} 0 {} 8 1", n * ticks, n * 8);
+        (0..50).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_unit_of_time_that_may_be_another_is_doubted() {
+        // 1,000 a second as ns, 1 as us, one in a thousand seconds as ms.
+        let (format, doubt) = told(&every(1_000_000));
+        assert_eq!(format, Some(Format::Mqsim));
+        let doubt = doubt.unwrap();
+        assert!(
+            doubt.contains("--format ssdsim-us") && !doubt.contains("disksim"),
+            "{doubt}"
+        );
+        // As ns 41 GB/s; 10,000 a second as us, 10 as ms.
+        let (format, doubt) = told(&every(100));
+        assert_eq!(format, Some(Format::SsdsimUs));
+        let doubt = doubt.unwrap();
+        assert!(
+            doubt.contains("--format disksim") && !doubt.contains("mqsim"),
+            "{doubt}"
+        );
+        // One in 50 s as ns: any other unit is slower than anybody records.
+        assert_eq!(told(&every(50_000_000_000)), (Some(Format::Mqsim), None));
+    }
+
+    #[test]
+    fn formats_that_differ_in_the_unit_of_sizes_are_told_apart_by_it() {
+        let line = |n: u64| format!("{}.000000\t0\t{}\t3\t1", n * 7, n * 24);
+        let (format, doubt) = told(&(0..50).map(line).collect::<Vec<_>>().join("\n"));
+        assert_eq!(format, Some(Format::Hil));
+        assert_eq!(
+            doubt.unwrap(),
+            "x: the lines are those of hil, with sizes in pages of 4 KiB (12.0 KiB a request at the mean), \
+             but of disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB a request at the mean) \
+             too. Name the right one."
+        );
+    }
+
+    #[test]
+    fn a_format_with_a_shape_of_its_own_is_not_doubted() {
+        assert_eq!(told("7961.833 0 20228336 8 0\n7962.1 0 8 8 1\n").1, None);
+        assert_eq!(
+            told("0,303567,3584,w,0.000000\n0,55590,3072,w,0.026214\n").1,
+            None
+        );
+    }
+
+    #[test]
+    fn text_is_told_from_numbers_in_any_encoding() {
+        let text = "128166372003061629,hm,0,Read,4096,512,1\n";
+        let wide = |little: bool| -> Vec<u8> {
+            let units = text.encode_utf16();
+            units
+                .flat_map(|unit| {
+                    if little {
+                        unit.to_le_bytes()
+                    } else {
+                        unit.to_be_bytes()
+                    }
+                })
+                .collect()
+        };
+        let mark = |mark: &[u8], text: Vec<u8>| [mark, &text].concat();
+        assert_eq!(encoding(&wide(true)), Some("UTF-16LE"));
+        assert_eq!(encoding(&wide(false)), Some("UTF-16BE"));
+        assert_eq!(encoding(&mark(b"\xff\xfe", wide(true))), Some("UTF-16"));
+        let long: Vec<u8> = text
+            .chars()
+            .flat_map(|c| u32::from(c).to_le_bytes())
+            .collect();
+        assert_eq!(encoding(&long), Some("UTF-32LE"));
+        assert_eq!(encoding(text.as_bytes()), None);
+        let keys: Vec<u8> = (40..120_u32).flat_map(u32::to_le_bytes).collect();
+        assert_eq!(encoding(&keys[..4]), None, "too few to tell");
+        let keys: Vec<u8> = (900_000..900_080_u32).flat_map(u32::to_le_bytes).collect();
+        assert_eq!(encoding(&keys), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015): 32 little-endian bytes a
+//! record: sequence number, bytes (32 bits each), number of scatter-gather elements, SCSI operation and
+//! version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
+//!
+//! An UNMAP names its ranges in its data (SBC-3), of which a record holds nothing: it is a bad line.
+//! A WRITE AND VERIFY is done when the medium holds it (SBC-3): it counts as a durable write. The FUA
+//! bit of other writes is in the command, of which a record holds the operation alone.
+//! A WRITE SAME counts as a write, whether or not it asks to unmap: a record does not say.
+
+use super::keys64le::little;
+use super::{Piece, Pieces, Probe, Reader, Record, tick};
+use crate::error::Fault;
+use crate::fields::SECTOR;
+use wordline_block::Op;
+
+const LENGTH: usize = 32;
+const VERSION: u16 = 0x0100;
+const UNMAP: u16 = 0x42;
+
+struct Vscsi;
+
+/// Whether an operation is a WRITE AND VERIFY, of 10, 16 or 12 bytes.
+fn is_verified(code: u16) -> bool {
+    matches!(code, 0x2e | 0x8e | 0xae)
+}
+
+/// What a SCSI operation code asks for.
+fn operation(code: u16) -> Option<Op> {
+    match code {
+        0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
+        0x0a | 0x2a | 0x2e | 0x41 | 0x8a | 0x8e | 0x93 | 0xaa | 0xae => Some(Op::Write),
+        UNMAP => Some(Op::Trim),
+        0x35 | 0x91 => Some(Op::Flush),
+        _ => None,
+    }
+}
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    const ENOUGH: usize = 64;
+    let records = || probe.bytes.chunks_exact(LENGTH).take(ENOUGH);
+    let fits = |record: &[u8]| {
+        little(&record[14..16]) == u64::from(VERSION)
+            && operation(little(&record[12..14]) as u16).is_some()
+    };
+    2 * records().filter(|record| fits(record)).count() > records().count()
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Pieces::new(Vscsi))
+}
+
+impl Piece for Vscsi {
+    const TICK_PS: u64 = tick::US;
+    const LENGTH: usize = LENGTH;
+
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        let version = little(&record[14..16]);
+        if version != u64::from(VERSION) {
+            return Err(Fault::new(format!(
+                "the version is {version:#06x}, not {VERSION:#06x}"
+            )));
+        }
+        let code = little(&record[12..14]) as u16;
+        let op = operation(code)
+            .ok_or_else(|| Fault::new(format!("the SCSI operation {code:#04x} is unknown")))?;
+        if op == Op::Trim {
+            let reason =
+                "an UNMAP (0x42) names its ranges in its data, which the format does not hold";
+            return Err(Fault::new(reason));
+        }
+        let sector = little(&record[16..24]);
+        let offset = sector
+            .checked_mul(SECTOR)
+            .ok_or_else(|| Fault::new(format!("the LBA {sector} is beyond 2^64 bytes")))?;
+        let (offset, bytes) = if op == Op::Flush {
+            (0, 0)
+        } else {
+            (offset, little(&record[4..8]))
+        };
+        Ok(Record {
+            ticks: little(&record[24..32]),
+            offset,
+            bytes,
+            volume: 0,
+            op,
+            fua: is_verified(code),
+            response: Record::UNSTATED,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(version: u16, code: u16) -> Vec<u8> {
+        let mut record = Vec::new();
+        record.extend_from_slice(&0x8000_00f4_u32.to_le_bytes());
+        record.extend_from_slice(&512_u32.to_le_bytes());
+        record.extend_from_slice(&1_u32.to_le_bytes());
+        record.extend_from_slice(&code.to_le_bytes());
+        record.extend_from_slice(&version.to_le_bytes());
+        record.extend_from_slice(&42_932_745_u64.to_le_bytes());
+        record.extend_from_slice(&5_634_000_000_u64.to_le_bytes());
+        record
+    }
+
+    #[test]
+    fn a_record() {
+        let expected = Record {
+            ticks: 5_634_000_000,
+            offset: 42_932_745 * 512,
+            bytes: 512,
+            volume: 0,
+            op: Op::Write,
+            fua: false,
+            response: Record::UNSTATED,
+        };
+        assert_eq!(Vscsi.parse(&bytes(VERSION, 0x2a)), Ok(expected));
+        let durable = Record {
+            fua: true,
+            ..expected
+        };
+        assert_eq!(Vscsi.parse(&bytes(VERSION, 0x8e)), Ok(durable));
+        assert_eq!(
+            Vscsi.parse(&bytes(0x0200, 0x2a)).unwrap_err().reason,
+            "the version is 0x0200, not 0x0100"
+        );
+        assert_eq!(
+            Vscsi.parse(&bytes(VERSION, 0x12)).unwrap_err().reason,
+            "the SCSI operation 0x12 is unknown"
+        );
+        assert_eq!(
+            Vscsi.parse(&bytes(VERSION, UNMAP)).unwrap_err().reason,
+            "an UNMAP (0x42) names its ranges in its data, which the format does not hold"
+        );
+    }
+}

@@ -1,0 +1,369 @@
+//! A decompressed file as lines or as pieces of fixed length.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::WorkloadError;
+use crate::decompress::{Compression, Decompressed, plain};
+use crate::error::{Fault, Place};
+use crate::format::{Format, Probe, encoding};
+use crate::recording::Recording;
+use crate::stop::Stopped;
+
+/// A line longer than this is an error.
+pub(crate) const LONGEST_LINE: usize = 64 * 1024;
+/// How much of a file its format is told by.
+pub const PROBE: usize = 64 * 1024;
+const BUFFER: usize = 4 * LONGEST_LINE;
+
+/// Why a record could not be read.
+#[derive(Debug)]
+pub enum Stop {
+    /// It is wrong; the one behind it can be read.
+    Bad(Fault),
+    /// Nothing more can be read.
+    Broken(WorkloadError),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Bad(fault)
+    }
+}
+
+/// A file being read.
+pub struct Input {
+    path: PathBuf,
+    stream: Decompressed,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Up to here, from `start` on, there are whole lines that are not too long; they may be more.
+    whole: usize,
+    failure: Option<io::Error>,
+    ended: bool,
+    consumed: u64,
+    place: Place,
+    /// Whether times are of no use.
+    pub untimed: bool,
+    /// Whether times beyond the ticks of a format are of use: where gaps are changed.
+    pub keeps_far: bool,
+    /// Of the records read last, those with such a time, by their place: their ticks.
+    pub far: Vec<(usize, i128)>,
+    /// Lines and records that are no requests: headers, comments, other events.
+    pub ignored: u64,
+}
+
+impl Input {
+    /// Opens a recording. Fails if it cannot be read.
+    pub fn open(recording: &Recording) -> Result<Self, WorkloadError> {
+        Ok(Self {
+            path: recording.path().to_owned(),
+            stream: recording.open()?,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            whole: 0,
+            failure: None,
+            ended: false,
+            consumed: 0,
+            place: Place::Whole,
+            untimed: false,
+            keeps_far: false,
+            far: Vec::new(),
+            ignored: 0,
+        })
+    }
+
+    /// The file, as messages call it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    /// Where the line or record read last stands.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+    /// The decompressed bytes that it reads.
+    pub fn stream(&self) -> &Decompressed {
+        &self.stream
+    }
+    /// Whether the file was read to its end and holds no more than what [`Input::peek`] shows.
+    pub fn ended(&self) -> bool {
+        self.ended && self.failure.is_none()
+    }
+
+    /// Reads once more behind what is there. Nothing changes at the end of the file.
+    fn fill(&mut self) {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            self.whole = 0;
+        }
+        while !self.ended && self.end < self.buffer.len() {
+            match self.stream.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(length) => {
+                    self.end += length;
+                    return;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failure = Some(error);
+                    self.ended = true;
+                }
+            }
+        }
+    }
+
+    /// The next bytes, up to `length` of them (at most [`PROBE`]), without consuming them.
+    pub fn peek(&mut self, length: usize) -> &[u8] {
+        while self.end - self.start < length && !self.ended {
+            self.fill();
+        }
+        &self.buffer[self.start..self.end.min(self.start + length)]
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.start += length;
+        self.consumed += length as u64;
+    }
+
+    /// The reading error, if there was one, now that all that came before it is consumed.
+    fn failure(&mut self) -> Result<(), Stop> {
+        match self.failure.take() {
+            None => Ok(()),
+            Some(error) => Err(Stop::Broken(self.broken(&error))),
+        }
+    }
+
+    /// The error of a file that cannot be read further.
+    fn broken(&self, error: &io::Error) -> WorkloadError {
+        if self.stream.stopped() || Stopped::caused(error) {
+            return WorkloadError::interruption(&self.path);
+        }
+        let kind = self.stream.compression();
+        let decoded = self.consumed + (self.end - self.start) as u64;
+        let far = match self.place {
+            Place::Whole => format!("{decoded} bytes"),
+            Place::Line(line) => format!("{decoded} bytes ({line} whole lines)"),
+            Place::Record { number, .. } => format!("{decoded} bytes ({number} whole records)"),
+        };
+        if kind == Compression::Plain || self.stream.failed() {
+            let reason = format!("reading fails after {far}: {}", plain(error));
+            return WorkloadError::new(&self.path, reason, "");
+        }
+        let cut = error.kind() == io::ErrorKind::UnexpectedEof;
+        let (reason, remedy) = if cut {
+            (
+                format!("the {} ends early, after {far}", kind.name()),
+                "fetch or pack it again",
+            )
+        } else {
+            (
+                format!(
+                    "the {} is damaged after {far}: {}",
+                    kind.name(),
+                    plain(error)
+                ),
+                "fetch or pack it again",
+            )
+        };
+        WorkloadError::new(&self.path, reason, remedy)
+    }
+
+    /// Steps over the byte-order mark that some programs put before UTF-8.
+    pub fn skip_mark(&mut self) {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        if self.peek(MARK.len()) == MARK {
+            self.consume(MARK.len());
+        }
+    }
+
+    /// The error of a file that holds nothing.
+    pub fn empty(&mut self) -> WorkloadError {
+        if let Some(error) = self.failure.take() {
+            return self.broken(&error);
+        }
+        let reason = match self.stream.compression() {
+            Compression::Plain => "the file is empty".to_owned(),
+            packed => format!("the {} holds an empty file", packed.name()),
+        };
+        WorkloadError::new(&self.path, reason, "name a file that holds a trace")
+    }
+
+    /// The format of the file, which begins as `probe` does, or why it has none.
+    pub fn recognise(&mut self, probe: &Probe) -> Result<Format, WorkloadError> {
+        if let Some(name) = encoding(probe.bytes) {
+            let reason = format!("this is text in {name}, and traces are read in UTF-8");
+            let remedy = format!("convert it: iconv -f {name} -t UTF-8");
+            return Err(WorkloadError::new(&self.path, reason, remedy));
+        }
+        if let Some(format) = Format::of(probe) {
+            return Ok(format);
+        }
+        if let Some(error) = self.failure.take() {
+            return Err(self.broken(&error));
+        }
+        let remedy = Format::remedy(probe);
+        Err(WorkloadError::new(
+            &self.path,
+            "the format is not recognised",
+            remedy,
+        ))
+    }
+
+    /// Whether [`Input::text`] has a line at hand and need not read.
+    #[inline]
+    pub(crate) fn holds_line(&self) -> bool {
+        self.start < self.whole
+    }
+
+    /// The next lines, as many as are at hand and at least one, or `None` at the end of the file. Nothing is
+    /// consumed. All have their ends, except maybe the last of the file.
+    #[inline]
+    pub(crate) fn text(&mut self) -> Result<Option<&[u8]>, Stop> {
+        if !self.holds_line() && !self.find_lines()? {
+            return Ok(None);
+        }
+        Ok(Some(&self.buffer[self.start..self.whole]))
+    }
+
+    /// Finds whole lines that are not too long; false at the end of the file.
+    #[cold]
+    fn find_lines(&mut self) -> Result<bool, Stop> {
+        loop {
+            self.whole = self.start;
+            while let Some(last) = memchr::memrchr(b'\n', self.line_at(self.whole)) {
+                self.whole += last + 1;
+            }
+            if self.holds_line() {
+                return Ok(true);
+            }
+            let there = self.end - self.start;
+            if there > LONGEST_LINE {
+                return Err(self.discard_line());
+            }
+            if self.ended {
+                self.failure()?;
+                self.whole = self.end;
+                return Ok(there > 0);
+            }
+            self.fill();
+        }
+    }
+
+    /// What the longest line from `start` on can be, with its line feed.
+    fn line_at(&self, start: usize) -> &[u8] {
+        &self.buffer[start..self.end.min(start + LONGEST_LINE + 1)]
+    }
+
+    /// Consumes the next line, which has `length` bytes with its end.
+    #[inline]
+    pub(crate) fn take_line(&mut self, length: usize) {
+        self.next_line();
+        self.consume(length);
+    }
+
+    #[inline]
+    fn next_line(&mut self) {
+        self.place = match self.place {
+            Place::Line(line) => Place::Line(line + 1),
+            _ => Place::Line(1),
+        };
+    }
+
+    /// Consumes the rest of a line that is too long.
+    fn discard_line(&mut self) -> Stop {
+        self.next_line();
+        loop {
+            let window = &self.buffer[self.start..self.end];
+            if let Some(found) = memchr::memchr(b'\n', window) {
+                self.consume(found + 1);
+                return too_long();
+            }
+            self.consume(window.len());
+            if self.ended {
+                return too_long();
+            }
+            self.fill();
+        }
+    }
+
+    /// Whether [`Input::record`] has a record at hand and need not read.
+    #[inline]
+    pub fn holds_record(&self, length: usize) -> bool {
+        self.end - self.start >= length
+    }
+
+    /// The next `length` bytes (at most [`PROBE`]) as one record, or `None` at the end of the file.
+    pub fn record(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
+        let there = self.peek(length).len();
+        if there == length {
+            let number = match self.place {
+                Place::Record { number, .. } => number + 1,
+                _ => 1,
+            };
+            self.place = Place::Record {
+                number,
+                byte: self.consumed,
+            };
+            let start = self.start;
+            self.consume(length);
+            return Ok(Some(&self.buffer[start..start + length]));
+        }
+        self.failure()?;
+        if there == 0 {
+            return Ok(None);
+        }
+        let number = if let Place::Record { number, .. } = self.place {
+            number + 1
+        } else {
+            1
+        };
+        self.place = Place::Record {
+            number,
+            byte: self.consumed,
+        };
+        self.consume(there);
+        Err(Fault::new(format!(
+            "the file ends {there} bytes into a record of {length} bytes"
+        ))
+        .into())
+    }
+
+    /// The next records of `length` bytes, as many as are at hand and at least one, or `None` at the end of
+    /// the file. The place is that of the last of them.
+    pub fn records(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
+        if self.peek(length).len() < length {
+            return self.record(length);
+        }
+        let count = (self.end - self.start) / length;
+        let before = match self.place {
+            Place::Record { number, .. } => number,
+            _ => 0,
+        };
+        self.place = Place::Record {
+            number: before + count as u64,
+            byte: self.consumed + ((count - 1) * length) as u64,
+        };
+        let start = self.start;
+        self.consume(count * length);
+        Ok(Some(&self.buffer[start..start + count * length]))
+    }
+
+    /// Consumes `length` bytes of a header, or fails if the file ends before.
+    pub fn header(&mut self, length: usize) -> Result<(), Stop> {
+        if self.peek(length).len() < length {
+            self.failure()?;
+            let error = io::Error::from(io::ErrorKind::UnexpectedEof);
+            return Err(Stop::Broken(self.broken(&error)));
+        }
+        self.consume(length);
+        Ok(())
+    }
+}
+
+fn too_long() -> Stop {
+    Fault::new(format!("the line is longer than {LONGEST_LINE} bytes")).into()
+}
