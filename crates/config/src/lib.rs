@@ -19,6 +19,7 @@ mod origin;
 pub mod plan;
 pub mod presets;
 pub mod range;
+mod read;
 pub mod reference;
 pub mod reliability;
 pub mod replay;

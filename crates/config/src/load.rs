@@ -1,5 +1,7 @@
 //! From text to a configuration.
 
+use std::ops::Range;
+
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 use wordline_nand::Part;
@@ -7,7 +9,7 @@ use wordline_nand::Part;
 use super::merge::{merge, parse_override};
 use super::streams::{self, Stream};
 use super::{
-    Config, ConfigError, Origin, Plan, SCHEMA, array, check, disk, explain, limits, presets,
+    Config, ConfigError, Origin, Plan, SCHEMA, array, check, disk, explain, limits, presets, read,
 };
 
 /// A configuration with everything said, and where it was said.
@@ -173,30 +175,27 @@ impl Loaded {
 
 /// Reads a file by itself, so that its faults can be shown in place.
 fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
-    let fault = |error: &toml::de::Error, path: String| {
-        let (reason, remedy) = explain::explain(error.message(), &path);
-        let span = error.span().unwrap_or(0..0);
+    let fault = |message: &str, path: &str, span: Option<Range<usize>>| {
+        let (reason, remedy) = explain::explain(message, path);
         ConfigError {
-            origin: Origin::file(file, text, span),
-            key: path,
+            origin: Origin::file(file, text, span.unwrap_or(0..0)),
+            key: path.to_owned(),
             reason,
             remedy,
             others: &[],
         }
     };
-    let deserializer =
-        toml::Deserializer::parse(text).map_err(|error| fault(&error, String::new()))?;
+    let no_toml = |error: toml::de::Error| fault(error.message(), "", error.span());
+    let root = DeTable::parse(text).map_err(no_toml)?;
     let table = text.parse::<Table>();
     if let Ok(table) = &table {
         check_schema(table, text, file)?;
         limits::lists(table, "").map_err(|error| in_file(error, text, file))?;
     }
-    let config = serde_path_to_error::deserialize(deserializer).map_err(|error| {
-        let path = path_of(&error);
-        fault(error.inner(), path)
-    })?;
+    let config =
+        read::text(root).map_err(|said| fault(&said.message, said.path(), said.place.clone()))?;
     // A table holds no number that the typed reading might still take, such as one of 2^63.
-    let table = table.map_err(|error| fault(&error, String::new()))?;
+    let table = table.map_err(no_toml)?;
     Ok((config, table))
 }
 
@@ -278,7 +277,7 @@ impl Layers {
             merge(&mut table, said);
         }
         array::complete(&mut table).map_err(|error| self.placed(error))?;
-        serde_path_to_error::deserialize(table).map_err(|error| self.override_fault(&error))
+        read::tables(&Value::Table(table)).map_err(|fault| self.override_fault(&fault))
     }
 
     /// A fault of a table, with the place in the file where its key is said, or else the last override.
@@ -292,10 +291,10 @@ impl Layers {
     }
 
     /// Preset and file are each sound, so a fault in their union comes from an override.
-    fn override_fault(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigError {
-        let path = path_of(error);
-        let (reason, remedy) = explain::explain(error.inner().message(), &path);
-        let named = streams::by_name(&path, |tables, place| {
+    fn override_fault(&self, fault: &read::Fault) -> ConfigError {
+        let path = fault.path();
+        let (reason, remedy) = explain::explain(&fault.message, path);
+        let named = streams::by_name(path, |tables, place| {
             let mut parts = tables.split('.');
             let first = self.table.get(parts.next()?);
             let tables = parts.fold(first, |table, part| table?.get(part));
@@ -313,7 +312,7 @@ impl Layers {
             });
         ConfigError {
             origin,
-            key: path,
+            key: path.to_owned(),
             reason,
             remedy,
             others: &[],
@@ -329,12 +328,6 @@ fn fixed(key: &str, value: &str) -> ConfigError {
         remedy: "set it in the file".into(),
         others: &[],
     }
-}
-
-/// The key path of a fault, without the question mark of what could not be named.
-fn path_of(error: &serde_path_to_error::Error<toml::de::Error>) -> String {
-    let path = error.path().to_string();
-    path.trim_end_matches('?').trim_end_matches('.').to_owned()
 }
 
 /// Whether `path` lies inside the table `table`.
@@ -355,7 +348,7 @@ fn contains(table: &Table, key: &str) -> bool {
 }
 
 /// Where a key stands in a file.
-fn span_of(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
+fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     let parsed = DeTable::parse(text).ok()?;
     let mut table = parsed.get_ref();
     let mut parts = key.split('.').peekable();

@@ -298,6 +298,29 @@ fn a_wrong_type_says_what_was_expected() {
 }
 
 #[test]
+fn what_no_key_takes_has_a_place() {
+    let date = fault("[ssd]\nchannels = 1979-05-27\n");
+    let expected = "device.toml:2:12: ssd.channels: expected a whole number from 0 to 4294967295, found a date;";
+    assert!(date.starts_with(expected), "{date}");
+    let table = fault("[ssd]\nscheduler = 07:32:00\n");
+    assert!(
+        table.starts_with("device.toml:2:13: ssd.scheduler: expected one of "),
+        "{table}"
+    );
+    let huge = fault("nand.plane_rule = 1e400\n");
+    assert!(
+        huge.starts_with("device.toml:1:19: nand.plane_rule: expected one of page-offset"),
+        "{huge}"
+    );
+    let long =
+        fault("base = \"atlas-10k\"\n[disk.model.positioned]\nseek = [[1, 0.5], [2, 1.0, 3]]\n");
+    assert!(
+        long.starts_with("device.toml:3:19: disk.model.positioned.seek[1]: "),
+        "{long}"
+    );
+}
+
+#[test]
 fn times_are_one_number_or_one_for_each_page_type() {
     let of = |cell: &str, times: &str| {
         let overrides = [("nand.cell", cell), ("nand.timing.program_ns", times)];
