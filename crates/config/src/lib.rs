@@ -24,6 +24,7 @@ pub mod reference;
 pub mod reliability;
 pub mod replay;
 pub mod streams;
+mod write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

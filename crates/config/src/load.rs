@@ -10,6 +10,7 @@ use super::merge::{merge, parse_override};
 use super::streams::{self, Stream};
 use super::{
     Config, ConfigError, Origin, Plan, SCHEMA, array, check, disk, explain, limits, presets, read,
+    write,
 };
 
 /// A configuration with everything said, and where it was said.
@@ -89,20 +90,7 @@ fn says_something(
 }
 
 fn resolved(config: &Config, file: &str) -> Result<String, ConfigError> {
-    let without_flash = config.disk.is_some() && config.cache.is_none();
-    let tables = (Table::try_from(config), Table::try_from(Config::default()));
-    let text = match tables {
-        (Ok(mut table), Ok(defaults)) if without_flash => {
-            for flash in ["nand", "ssd", "buffer", "host", "ftl", "precondition"] {
-                if table.get(flash) == defaults.get(flash) {
-                    table.remove(flash);
-                }
-            }
-            toml::to_string(&table)
-        }
-        _ => toml::to_string(config),
-    };
-    text.map_err(|error| ConfigError {
+    write::text(config).map_err(|error| ConfigError {
         origin: Origin::Default(file.to_owned()),
         key: String::new(),
         reason: format!("the configuration cannot be written as TOML: {error}"),
