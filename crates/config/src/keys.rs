@@ -1,5 +1,6 @@
 //! Every key of a configuration, from its JSON schema.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -59,6 +60,12 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     keys
 });
 
+/// The first key of each path.
+static BY_PATH: LazyLock<HashMap<&'static str, &'static Key>> = LazyLock::new(|| {
+    let keys = all().iter().rev();
+    keys.map(|key| (key.path.as_str(), key)).collect()
+});
+
 /// All keys, tables before their contents, in the order of the schema.
 pub fn all() -> &'static [Key] {
     &KEYS
@@ -66,8 +73,7 @@ pub fn all() -> &'static [Key] {
 
 /// The key at a path.
 pub fn find(path: &str) -> Option<&'static Key> {
-    let path = in_schema(path);
-    all().iter().find(|key| key.path == path)
+    BY_PATH.get(in_schema(path)).copied()
 }
 
 /// A path as the schema has it: the members of an array in an array are described where those of an array are.
