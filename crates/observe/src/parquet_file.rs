@@ -1,28 +1,46 @@
 //! Parquet files that appear whole or not at all.
 
 use crate::ObserveError;
+use crate::parquet_column::ColumnChunk;
+use crate::parquet_schema::{arrow_schema, schema_type};
 use crate::part::Part;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A Parquet file (zstd) in the making: written to `<name>.part` beside its place and moved there
 /// when finished. Dropped unfinished, it leaves nothing and an older file of its name untouched.
-#[derive(Debug)]
 pub struct ParquetFile {
     // Before the part, so that the file is closed when it is removed.
-    writer: ArrowWriter<File>,
+    writer: SerializedFileWriter<File>,
+    /// The row group that is not full yet, by column; none before its first row.
+    chunks: Vec<ColumnChunk>,
+    /// Its rows.
+    rows: usize,
+    schema: SchemaRef,
     part: Part,
 }
 
+impl fmt::Debug for ParquetFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ParquetFile");
+        shown.field("part", &self.part).finish_non_exhaustive()
+    }
+}
+
 impl ParquetFile {
+    /// Most rows that are encoded in memory before they go to the file.
+    pub const ROWS_PER_GROUP: usize = 1024 * 1024;
+
     /// Starts the file `path`; its folder must exist.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<Self, ObserveError> {
         let properties = properties(&schema).build();
@@ -35,23 +53,73 @@ impl ParquetFile {
         properties: WriterProperties,
     ) -> Result<Self, ObserveError> {
         let (part, file) = Part::create(path)?;
-        let writer = ArrowWriter::try_new(file, schema, Some(properties))
+        let writer = schema_type(&schema)
+            .and_then(|root| SerializedFileWriter::new(file, root, Arc::new(properties)))
             .map_err(|error| refused(part.target(), error))?;
-        Ok(Self { writer, part })
+        Ok(Self {
+            writer,
+            chunks: Vec::new(),
+            rows: 0,
+            schema,
+            part,
+        })
     }
 
     /// Appends rows of the file's schema.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ObserveError> {
-        self.writer
-            .write(batch)
+        self.append(batch)
             .map_err(|error| refused(self.part.target(), error))
     }
 
+    fn append(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        if batch.schema_ref().fields() != self.schema.fields() {
+            let reason = "the rows are not of the schema of the file";
+            return Err(ParquetError::General(reason.to_owned()));
+        }
+        let mut written = 0;
+        while written < batch.num_rows() {
+            let rows = (batch.num_rows() - written).min(Self::ROWS_PER_GROUP - self.rows);
+            self.encode(&batch.slice(written, rows))?;
+            written += rows;
+            if self.rows == Self::ROWS_PER_GROUP {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn encode(&mut self, rows: &RecordBatch) -> Result<(), ParquetError> {
+        if self.chunks.is_empty() {
+            let columns = self.writer.schema_descr().columns().iter();
+            let chunk = |column| ColumnChunk::new(column, self.writer.properties());
+            self.chunks = columns.map(chunk).collect();
+        }
+        for (chunk, values) in self.chunks.iter_mut().zip(rows.columns()) {
+            chunk.write(values)?;
+        }
+        self.rows += rows.num_rows();
+        Ok(())
+    }
+
+    /// Writes the row group to the file, if it has rows.
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        self.rows = 0;
+        if self.chunks.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for chunk in self.chunks.drain(..) {
+            let (pages, closed) = chunk.close()?;
+            group.append_column(&pages, closed)?;
+        }
+        group.close().map(drop)
+    }
+
     /// Completes the file and moves it to its place.
-    pub fn finish(self) -> Result<(), ObserveError> {
-        let Self { mut writer, part } = self;
-        let finished = writer.finish();
-        finished.map_err(|error| refused(part.target(), error))?;
+    pub fn finish(mut self) -> Result<(), ObserveError> {
+        let finished = self.flush().and_then(|()| self.writer.finish());
+        finished.map_err(|error| refused(self.part.target(), error))?;
+        let Self { writer, part, .. } = self;
         let synced = writer.inner().sync_all();
         synced.map_err(|error| part.refuse("write", error))?;
         drop(writer);
@@ -86,7 +154,8 @@ const LEAST_COMPRESSED_BYTES: usize = 4096;
 fn properties(schema: &Schema) -> WriterPropertiesBuilder {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_created_by(concat!("wordline ", env!("CARGO_PKG_VERSION")).to_owned());
+        .set_created_by(concat!("wordline ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![arrow_schema(schema)]));
     let integers = schema
         .fields()
         .iter()

@@ -1,4 +1,5 @@
 //! Integration tests of the crate, in one binary.
 
 mod parquet;
+mod reader;
 mod timeline;
