@@ -14,7 +14,7 @@ use crate::error::ArrayError;
 
 /// Parts that wait outside the members at most; with as many the array takes no request. A bound on
 /// memory, far beyond any queue that says something.
-const MOST_WAITING: usize = 1 << 20;
+const MAX_WAITING: usize = 1 << 20;
 
 /// No request's ticket.
 const NO_REQUEST: Ticket = Ticket::MAX;
@@ -167,10 +167,10 @@ struct Outside<'a, P> {
 }
 
 impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for Outside<'_, P> {
-    const HEARS_PIECES: bool = P::HEARS_PIECES;
+    const WANTS_FRAGMENTS: bool = P::WANTS_FRAGMENTS;
     #[inline(always)]
-    fn hears_pieces(&self) -> bool {
-        self.probe.hears_pieces()
+    fn wants_fragments(&self) -> bool {
+        self.probe.wants_fragments()
     }
     #[inline]
     fn observe(&mut self, now: Time, heard: T) {
@@ -378,7 +378,7 @@ where
         }
     }
     fn takes(&self, _stream: u32) -> bool {
-        self.waiting < MOST_WAITING
+        self.waiting < MAX_WAITING
     }
     fn tags(&self) -> u32 {
         let tags = self.members().map(D::tags).max().unwrap_or_default();
@@ -502,8 +502,8 @@ where
         }
         Ok(())
     }
-    fn chip_times(&self, times: &mut Vec<Time>) {
-        self.members().for_each(|device| device.chip_times(times));
+    fn die_backlog(&self, times: &mut Vec<Time>) {
+        self.members().for_each(|device| device.die_backlog(times));
     }
     fn busy(&self, busy: &mut Busy) {
         self.members().for_each(|device| device.busy(busy));

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, BlockDevice, Busy, Collecting, Completion, Member, Nested, PowerCut, Request,
-    Ticket,
+    ArrayObservation, BlockDevice, Busy, Completion, GcObservation, Member, Nested, PowerCut,
+    Request, Ticket,
 };
 use wordline_flash_cache::{self as flash_cache, Cached};
 use wordline_ftl::Map;
@@ -56,7 +56,7 @@ pub enum OfDevice {
     Cache(flash_cache::Observation<Infallible>),
 }
 
-impl Collecting for OfDevice {
+impl GcObservation for OfDevice {
     fn collection_steps(&self) -> u32 {
         match self {
             Self::Ssd(heard) | Self::Cache(flash_cache::Observation::Flash(heard)) => {
@@ -190,18 +190,21 @@ impl Part for Cached<Store> {
 /// A probe of any kind: what hears a store in a store in a store is one type.
 struct AnyProbe<'a, O> {
     hear: &'a mut dyn FnMut(Time, O),
-    hears_pieces: bool,
+    wants_fragments: bool,
 }
 
 impl<'a, O> AnyProbe<'a, O> {
-    fn new(hears_pieces: bool, hear: &'a mut dyn FnMut(Time, O)) -> Self {
-        Self { hear, hears_pieces }
+    fn new(wants_fragments: bool, hear: &'a mut dyn FnMut(Time, O)) -> Self {
+        Self {
+            hear,
+            wants_fragments,
+        }
     }
 }
 
 impl<O> Probe<O> for AnyProbe<'_, O> {
-    fn hears_pieces(&self) -> bool {
-        self.hears_pieces
+    fn wants_fragments(&self) -> bool {
+        self.wants_fragments
     }
     fn observe(&mut self, now: Time, observation: O) {
         (self.hear)(now, observation);
@@ -233,7 +236,7 @@ impl<D: Part> Device<D> {
             &mut Context<'_, D::Event, AnyProbe<'_, D::Observation>>,
         ) -> Result<T, D::Error>,
     ) -> Result<T, StoreError> {
-        let pieces = cx.probe.hears_pieces();
+        let pieces = cx.probe.wants_fragments();
         let mut hear = |now, heard| cx.probe.observe(now, D::heard(heard));
         let mut probe = AnyProbe::new(pieces, &mut hear);
         let mut within = Context::new(cx.now, &mut self.scheduled, &mut probe);
@@ -258,7 +261,7 @@ impl<D: Part> Device<D> {
         now: Time,
         probe: &mut impl Probe<ArrayObservation<OfDevice>>,
     ) -> Result<PowerCut, StoreError> {
-        let pieces = probe.hears_pieces();
+        let pieces = probe.wants_fragments();
         let mut hear = |now, heard| probe.observe(now, D::heard(heard));
         let mut probe = AnyProbe::new(pieces, &mut hear);
         let cut = self.device.cut_power(now, &mut probe);
@@ -346,7 +349,7 @@ impl BlockDevice for Store {
             });
             debug_assert!(told.is_ok(), "looking ahead cannot fail");
         }, array => {
-            let pieces = cx.probe.hears_pieces();
+            let pieces = cx.probe.wants_fragments();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
             let mut probe = AnyProbe::new(pieces, &mut hear);
             array.look_ahead(&mut Context::new(cx.now, cx.queue, &mut probe), upcoming);
@@ -358,7 +361,7 @@ impl BlockDevice for Store {
         request: Request,
     ) -> Result<Ticket, StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.submit(cx, request)), array => {
-            let pieces = cx.probe.hears_pieces();
+            let pieces = cx.probe.wants_fragments();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
             let mut probe = AnyProbe::new(pieces, &mut hear);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
@@ -371,7 +374,7 @@ impl BlockDevice for Store {
         event: Event,
     ) -> Result<(), StoreError> {
         either!(self, one => one.handle(cx, event), array => {
-            let pieces = cx.probe.hears_pieces();
+            let pieces = cx.probe.wants_fragments();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
             let mut probe = AnyProbe::new(pieces, &mut hear);
             let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
@@ -394,7 +397,7 @@ impl BlockDevice for Store {
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, StoreError> {
         either!(self, one => one.cut_power(now, probe), array => {
-            let pieces = probe.hears_pieces();
+            let pieces = probe.wants_fragments();
             let mut hear = |now, heard| probe.observe(now, heard);
             Ok(array.cut_power(now, &mut AnyProbe::new(pieces, &mut hear))?)
         })
@@ -411,16 +414,16 @@ impl BlockDevice for Store {
         cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
     ) -> Result<(), StoreError> {
         either!(self, one => one.act(cx, |device, cx| device.resume(cx)), array => {
-            let pieces = cx.probe.hears_pieces();
+            let pieces = cx.probe.wants_fragments();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
             let mut probe = AnyProbe::new(pieces, &mut hear);
             Ok(array.resume(&mut Context::new(cx.now, cx.queue, &mut probe))?)
         })
     }
-    fn chip_times(&self, times: &mut Vec<Time>) {
-        either!(self, one => one.device.chip_times(times), array => array.chip_times(times));
+    fn die_backlog(&self, times: &mut Vec<Time>) {
+        either!(self, one => one.device.die_backlog(times), array => array.die_backlog(times));
         if let Self::Cached(cached) = self {
-            cached.device.backing().chip_times(times);
+            cached.device.backing().die_backlog(times);
         }
     }
     /// Of all devices in their order ([`Store::leaves`]).

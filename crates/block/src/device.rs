@@ -31,7 +31,7 @@ pub struct Busy {
 }
 
 /// What is heard of a device, to who has to know how much it collects.
-pub trait Collecting: Copy {
+pub trait GcObservation: Copy {
     /// Operations of the flash that are done with this, for collections: pages read, programmed or moved, blocks erased.
     fn collection_steps(&self) -> u32;
 }
@@ -106,7 +106,7 @@ pub trait BlockDevice {
     /// Measuring begins: what the device counts is counted from `now` on. It changes nothing of what the device does.
     fn begin_measuring(&mut self, now: Time);
     /// Appends how long what each die has to do takes, die by die.
-    fn chip_times(&self, _times: &mut Vec<Time>) {}
+    fn die_backlog(&self, _times: &mut Vec<Time>) {}
     /// Appends how long its buses and dies have been busy.
     fn busy(&self, _busy: &mut Busy) {}
 }

@@ -5,19 +5,19 @@
 pub mod completion;
 pub mod device;
 pub mod member;
-pub mod met;
 pub mod observation;
 pub mod part;
 pub mod power_cut;
+pub mod read_events;
 pub mod request;
 pub mod trim_range;
 
 pub use completion::{Completion, Ticket};
-pub use device::{BlockDevice, Busy, Collecting, Event, Failure};
+pub use device::{BlockDevice, Busy, Event, Failure, GcObservation};
 pub use member::{Member, Nested};
-pub use met::Met;
 pub use observation::{ArrayObservation, MemberObservation};
 pub use part::{PARTS, Part, Parts, Shown};
 pub use power_cut::PowerCut;
+pub use read_events::ReadEvents;
 pub use request::{BeyondEnd, Op, Request};
 pub use trim_range::TrimRange;

@@ -1,6 +1,6 @@
 //! Observations of an array and of its members, at any depth.
 
-use crate::device::Collecting;
+use crate::device::GcObservation;
 use crate::member::Member;
 use crate::part::Parts;
 use crate::request::Request;
@@ -66,7 +66,7 @@ impl<T> ArrayObservation<T> {
     }
 }
 
-impl<T: Collecting> Collecting for ArrayObservation<T> {
+impl<T: GcObservation> GcObservation for ArrayObservation<T> {
     fn collection_steps(&self) -> u32 {
         match self {
             Self::Device(heard) => heard.of.collection_steps(),

@@ -3,11 +3,11 @@
 /// Bytes in a sector.
 const SECTOR: u64 = 512;
 /// Most sectors in a range: its count has 16 bits.
-pub const MOST_SECTORS: u64 = u16::MAX as u64;
+pub const MAX_SECTORS: u64 = u16::MAX as u64;
 /// Ranges in a block of 512 bytes.
 pub const RANGES_PER_BLOCK: u64 = 64;
 /// Bytes that a block of ranges can cover at most: 2 GiB - 32 KiB.
-pub const MOST_BYTES_PER_BLOCK: u64 = RANGES_PER_BLOCK * MOST_SECTORS * SECTOR;
+pub const MAX_BYTES_PER_BLOCK: u64 = RANGES_PER_BLOCK * MAX_SECTORS * SECTOR;
 
 /// A range of sectors: an entry of eight bytes, 48 bits of address below 16 bits of count, little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl TrimRange {
 pub fn trim_ranges(offset: u64, bytes: u64) -> impl Iterator<Item = TrimRange> {
     let (mut next, end) = (offset.div_ceil(SECTOR), (offset + bytes) / SECTOR);
     std::iter::from_fn(move || {
-        let sectors = end.checked_sub(next)?.min(MOST_SECTORS);
+        let sectors = end.checked_sub(next)?.min(MAX_SECTORS);
         let sector = next;
         next += sectors;
         (sectors > 0).then_some(TrimRange {
@@ -54,7 +54,7 @@ pub fn trim_ranges(offset: u64, bytes: u64) -> impl Iterator<Item = TrimRange> {
 
 /// Bytes that cross for a TRIM of so many bytes: whole blocks of ranges, one at least.
 pub fn payload_bytes(bytes: u64) -> u64 {
-    let ranges = (bytes / SECTOR).div_ceil(MOST_SECTORS);
+    let ranges = (bytes / SECTOR).div_ceil(MAX_SECTORS);
     ranges.div_ceil(RANGES_PER_BLOCK).max(1) * SECTOR
 }
 
@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn a_block_of_ranges_covers_two_gib_less_32_kib() {
-        assert_eq!(MOST_BYTES_PER_BLOCK, (2 << 30) - (32 << 10));
+        assert_eq!(MAX_BYTES_PER_BLOCK, (2 << 30) - (32 << 10));
         let ranges = |bytes| trim_ranges(0, bytes).count();
-        assert_eq!(ranges(MOST_BYTES_PER_BLOCK), 64);
-        assert_eq!(payload_bytes(MOST_BYTES_PER_BLOCK), 512);
-        assert_eq!(ranges(MOST_BYTES_PER_BLOCK + 512), 65);
-        assert_eq!(payload_bytes(MOST_BYTES_PER_BLOCK + 512), 1024);
+        assert_eq!(ranges(MAX_BYTES_PER_BLOCK), 64);
+        assert_eq!(payload_bytes(MAX_BYTES_PER_BLOCK), 512);
+        assert_eq!(ranges(MAX_BYTES_PER_BLOCK + 512), 65);
+        assert_eq!(payload_bytes(MAX_BYTES_PER_BLOCK + 512), 1024);
         assert_eq!((ranges(511), payload_bytes(511)), (0, 512));
     }
 

@@ -169,14 +169,14 @@ fn tag(hash: u64) -> u32 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
     #[test]
     fn numbers_are_those_of_a_map() {
         for (seed, keys) in [(1, 5), (2, 40), (3, 700), (4, 20_000)] {
-            let mut random = Stream::new(seed, "compact");
+            let mut random = Rng::new(seed, "compact");
             let mut numbers = Numbers::default();
             let mut map: BTreeMap<u64, Entry> = BTreeMap::new();
             for _ in 0..40_000 {

@@ -61,11 +61,11 @@ impl Halves {
 mod tests {
     use super::*;
     use std::collections::VecDeque;
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     #[test]
     fn the_first_half_of_each_queue_is_hot_and_the_odd_one_with_it() {
-        let mut random = Stream::new(3, "halves");
+        let mut random = Rng::new(3, "halves");
         let mut halves = Halves::default();
         let mut queues: [VecDeque<Entry>; 2] = Default::default();
         for _ in 0..20_000 {

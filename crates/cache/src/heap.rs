@@ -125,13 +125,13 @@ impl<K: Copy + Ord> Heap<K> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
     #[test]
     fn a_heap_is_an_ordered_map_by_key() {
-        let mut random = Stream::new(1, "heap");
+        let mut random = Rng::new(1, "heap");
         let mut heap = Heap::new();
         let mut model = BTreeMap::new();
         for tick in 0..20_000_u64 {

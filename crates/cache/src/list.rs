@@ -247,7 +247,7 @@ impl<const N: usize> Lists<N> {
 mod tests {
     use std::collections::VecDeque;
 
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn lists_are_deques_that_share_their_entries() {
-        let mut random = Stream::new(1, "lists");
+        let mut random = Rng::new(1, "lists");
         let mut lists = Lists::<3>::new();
         let mut model: [VecDeque<u32>; 3] = Default::default();
         let mut marks = [0; 12];

@@ -16,7 +16,7 @@ use super::{CacheError, Phase, Progress, Watch};
 /// Requests between two looks at the watch.
 const BEAT: u64 = 1 << 14;
 /// Pages that one request may ask for.
-const MOST_PAGES: u64 = 1 << 20;
+const MAX_PAGES: u64 = 1 << 20;
 /// Bits of a page's number within its volume.
 const PAGE_BITS: u32 = 44;
 
@@ -237,7 +237,7 @@ impl Places {
             let (path, offset) = (paging.name(), request.end());
             return Err(CacheError::Far { path, offset });
         }
-        if pages > MOST_PAGES {
+        if pages > MAX_PAGES {
             let (path, offset) = (paging.name(), request.offset);
             return Err(CacheError::Long {
                 path,

@@ -9,7 +9,7 @@ use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};
 
 /// Most members: a bound on memory, of which each takes some megabytes.
-pub(super) const MOST_MEMBERS: usize = 256;
+pub(super) const MAX_MEMBERS: usize = 256;
 
 /// Where the requests of an array go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct Array {
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub stripe_bytes: u64,
     /// The members: SSDs, hard disks, caches, arrays.
-    #[schemars(length(max = MOST_MEMBERS))]
+    #[schemars(length(max = MAX_MEMBERS))]
     pub members: Vec<Member>,
 }
 

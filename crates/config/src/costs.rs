@@ -3,7 +3,7 @@
 use wordline_hdd::SECTOR_BYTES;
 use wordline_hdd::extent::Extent;
 use wordline_hdd::model::Mechanism;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
 
@@ -90,7 +90,7 @@ pub fn of_disk(disk: &wordline_hdd::Plan, page_bytes: u64, write: bool) -> f64 {
     let mut model = disk.model.clone();
     let sectors = page_bytes.div_ceil(SECTOR_BYTES);
     let places = (disk.capacity_bytes / SECTOR_BYTES / sectors).max(1);
-    let mut random = Stream::new(0, "costs.disk");
+    let mut random = Rng::new(0, "costs.disk");
     let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
     for _ in 0..PROBES {
         now += Time::from_us(random.below(1 << 14));

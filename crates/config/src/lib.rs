@@ -365,7 +365,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
         wordline_ftl::refresh::Target::members(),
-        wordline_ftl::regulate::Regulation::members(),
+        wordline_ftl::program_mode::Regulation::members(),
         wordline_ftl::slc_cache::SlcCache::members(),
         wordline_ftl::trim::Answer::members(),
         wordline_ftl::trim::Frees::members(),

@@ -7,20 +7,20 @@ use super::keys::{self, join};
 use super::streams::without_places;
 
 /// Most bytes of a configuration file, and of an override.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// Most elements of a list whose field declares no other bound.
-const MOST_ELEMENTS: usize = 1 << 16;
+const MAX_ELEMENTS: usize = 1 << 16;
 
 /// A text that is short enough to be read.
 pub(super) fn text(text: &str) -> Result<(), ConfigError> {
-    if text.len() <= MOST_BYTES {
+    if text.len() <= MAX_BYTES {
         return Ok(());
     }
     Err(ConfigError::conflict(
         "",
         format!("the configuration has {} bytes", text.len()),
-        format!("give at most {MOST_BYTES}"),
+        format!("give at most {MAX_BYTES}"),
     ))
 }
 
@@ -37,7 +37,7 @@ fn within(value: &Value, path: &str) -> Result<(), ConfigError> {
         Value::Table(table) => lists(table, path),
         Value::Array(elements) => {
             let most = keys::find(&without_places(path)).and_then(|key| key.longest);
-            let most = most.unwrap_or(MOST_ELEMENTS);
+            let most = most.unwrap_or(MAX_ELEMENTS);
             if elements.len() > most {
                 return Err(ConfigError::conflict(
                     path,

@@ -1,6 +1,6 @@
 //! Requests that begin, and the pages that they find, take or push out.
 
-use wordline_block::{Met, Op, Parts, Request, Ticket};
+use wordline_block::{Op, Parts, ReadEvents, Request, Ticket};
 use wordline_cache::Entry;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_kernel::Time;
@@ -73,7 +73,7 @@ impl Buffer {
                 since: now,
                 parts: Parts::default(),
                 failed: false,
-                met: Met::default(),
+                met: ReadEvents::default(),
             };
             self.arrive(now, Page(page as u32), part, backing)?;
         }

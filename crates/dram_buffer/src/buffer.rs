@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use wordline_block::{Met, Ticket};
+use wordline_block::{ReadEvents, Ticket};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replacing;
 use wordline_cache::replacement::foreign::Maker;
@@ -48,7 +48,7 @@ pub struct Buffer {
     /// Requests of which a page could not be read or written, until they are done.
     pub(crate) failed: Vec<Ticket>,
     /// What requests that are not done have met in the flash, of those that have.
-    pub(crate) met: Vec<(Ticket, Met)>,
+    pub(crate) met: Vec<(Ticket, ReadEvents)>,
     /// Requests to the flash; the owner takes them away.
     pub requests: VecDeque<PageRequest>,
     /// By chip: how much of it there is, and of that which comes to it when it has left the memory.

@@ -1,6 +1,6 @@
 //! Data that has moved, and what the flash has done.
 
-use wordline_block::{Met, Ticket};
+use wordline_block::{ReadEvents, Ticket};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
@@ -125,14 +125,14 @@ impl Buffer {
     fn meet(&mut self, part: &Part) {
         let known = self.met.iter_mut().find(|(one, _)| *one == part.ticket);
         match known {
-            Some((_, met)) => *met = met.and(part.met),
+            Some((_, met)) => *met = met.union(part.met),
             None => self.met.push((part.ticket, part.met)),
         }
     }
 
     /// What a request that is done has met.
-    fn take_met(&mut self, ticket: Ticket) -> Met {
+    fn take_met(&mut self, ticket: Ticket) -> ReadEvents {
         let place = self.met.iter().position(|(one, _)| *one == ticket);
-        place.map_or(Met::default(), |place| self.met.swap_remove(place).1)
+        place.map_or(ReadEvents::default(), |place| self.met.swap_remove(place).1)
     }
 }

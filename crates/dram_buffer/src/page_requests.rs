@@ -1,6 +1,6 @@
 //! What the buffer asks of the backing store, and what comes back.
 
-use wordline_block::{Met, Parts};
+use wordline_block::{Parts, ReadEvents};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
 use wordline_kernel::Time;
@@ -104,7 +104,7 @@ impl Buffer {
         now: Time,
         request: &PageRequest,
         began: Time,
-        (parts, outcome, met): (&Parts, Outcome, Met),
+        (parts, outcome, met): (&Parts, Outcome, ReadEvents),
         backing: &mut B,
     ) -> Result<(), Error> {
         let entry = request.entry;
@@ -137,7 +137,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        (parts, met): (&Parts, Met),
+        (parts, met): (&Parts, ReadEvents),
         backing: &mut B,
     ) -> Result<(), Error> {
         let all = self.grid.all();
@@ -153,7 +153,7 @@ impl Buffer {
         for place in 0..frame.waiting.len() {
             let part = &mut self.parts[frame.waiting[place] as usize];
             if part.kind == Kind::Read {
-                part.met = part.met.and(met);
+                part.met = part.met.union(met);
                 Self::waited_for_flash(now, part, began, parts);
             }
         }
@@ -184,7 +184,7 @@ impl Buffer {
         now: Time,
         entry: Entry,
         began: Time,
-        (parts, met): (&Parts, Met),
+        (parts, met): (&Parts, ReadEvents),
         backing: &mut B,
     ) -> Result<(), Error> {
         let is_lost = self.is_lost(self.frames.get(entry).page);
@@ -197,7 +197,7 @@ impl Buffer {
             }
             let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
             part.failed = missing != 0;
-            part.met = part.met.and(met);
+            part.met = part.met.union(met);
             self.lost_reads += u64::from(is_lost && part.failed);
             Self::waited_for_flash(now, part, began, parts);
         }

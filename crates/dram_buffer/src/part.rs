@@ -1,7 +1,7 @@
 //! Requests, and what they ask of each page.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Met, Parts, Ticket};
+use wordline_block::{Parts, ReadEvents, Ticket};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
@@ -15,7 +15,7 @@ pub struct Served {
     /// Whether the flash could not read a page of it.
     pub failed: bool,
     /// What reads of its pages have met in the flash.
-    pub met: Met,
+    pub met: ReadEvents,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) struct Part {
     /// Whether the flash could not read what it asks for.
     pub(crate) failed: bool,
     /// What that has met in the flash.
-    pub(crate) met: Met,
+    pub(crate) met: ReadEvents,
 }
 
 impl Part {
@@ -61,7 +61,7 @@ impl Part {
             since: now,
             parts: Parts::default(),
             failed: false,
-            met: Met::default(),
+            met: ReadEvents::default(),
         }
     }
 }

@@ -365,7 +365,7 @@ impl<B: BlockDevice> Cached<B> {
         of_purpose.time += cx.now - destage.begun;
         self.in_background -= u32::from(destage.purpose != Purpose::Demand);
         self.latest_destage = self.latest_destage.filter(|latest| *latest != number);
-        cx.observe_piece(|| Observation::Held(self.holding()));
+        cx.observe_fragment(|| Observation::Held(self.holding()));
         for (waiting, since) in destage.waiting {
             let behind = Parts {
                 disk_queue: cx.now - since,

@@ -120,7 +120,7 @@ pub enum Observation<B> {
     /// A request has begun: what the lists hold.
     Lists(Lists),
     /// What is held, when a request has begun or is complete, when a group has been destaged, and behind a power cut;
-    /// to probes that hear pieces ([`wordline_kernel::Probe::HEARS_PIECES`]).
+    /// to probes that hear pieces ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
     Held(Holding),
     /// A request is complete.
     Request {

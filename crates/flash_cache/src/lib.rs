@@ -10,7 +10,6 @@ pub mod config;
 pub mod destage;
 mod errors;
 pub mod event;
-pub mod figures;
 pub mod journal;
 pub mod plan;
 mod reads;
@@ -19,6 +18,7 @@ mod recovery;
 mod requests;
 pub mod residents;
 mod resize;
+pub mod stats;
 mod table;
 mod tier;
 mod versions;
@@ -43,13 +43,13 @@ use admission::Filter;
 pub use config::Config;
 use destage::Destage;
 pub use event::{CachedError, Chosen, Event, Holding, Lists, Observation, Pages};
-pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
 use records::Demands;
 use requests::Open;
 pub use residents::Residents;
 use resize::Division;
+pub use stats::CacheStats;
 use table::Table;
 use tier::{Sub, Tier};
 use versions::Versions;
@@ -99,7 +99,7 @@ pub struct Cached<B: BlockDevice> {
     /// Requests that are done but for the collections that they have caused.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
-    figures: Figures,
+    figures: CacheStats,
     /// When measuring began.
     before: Counted,
     versions: Option<Box<Versions>>,
@@ -114,7 +114,7 @@ pub struct Cached<B: BlockDevice> {
 /// Counts of a cache since the start.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Counted {
-    figures: Figures,
+    figures: CacheStats,
     pages: residents::Counts,
     trainings: u32,
 }
@@ -148,10 +148,10 @@ type Instant<'a, 'c, B, P> = &'a mut Context<'c, Event<<B as BlockDevice>::Event
 struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfFlash<'_, P, O> {
-    const HEARS_PIECES: bool = P::HEARS_PIECES;
+    const WANTS_FRAGMENTS: bool = P::WANTS_FRAGMENTS;
     #[inline(always)]
-    fn hears_pieces(&self) -> bool {
-        self.0.hears_pieces()
+    fn wants_fragments(&self) -> bool {
+        self.0.wants_fragments()
     }
     #[inline]
     fn observe(&mut self, now: Time, heard: wordline_ssd::Observation) {
@@ -163,10 +163,10 @@ impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfF
 struct OfBacking<'a, P>(&'a mut P);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
-    const HEARS_PIECES: bool = P::HEARS_PIECES;
+    const WANTS_FRAGMENTS: bool = P::WANTS_FRAGMENTS;
     #[inline(always)]
-    fn hears_pieces(&self) -> bool {
-        self.0.hears_pieces()
+    fn wants_fragments(&self) -> bool {
+        self.0.wants_fragments()
     }
     #[inline]
     fn observe(&mut self, now: Time, heard: O) {
@@ -209,7 +209,7 @@ impl<B: BlockDevice> Cached<B> {
             blocked: VecDeque::new(),
             held: Vec::new(),
             completions: Vec::new(),
-            figures: Figures::default(),
+            figures: CacheStats::default(),
             before: Counted::default(),
             versions: None,
             scheduled: Scheduled::default(),
@@ -287,11 +287,11 @@ impl<B: BlockDevice> Cached<B> {
         self.residents().counts().since(&self.before.pages)
     }
     /// Counts and times since the start of measuring.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> CacheStats {
         self.counted().figures.since(&self.before.figures)
     }
     fn counted(&self) -> Counted {
-        let figures = Figures {
+        let figures = CacheStats {
             divisions: self.division.changes,
             summaries: self.flash.mapping().summarized(),
             records: self
@@ -508,7 +508,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             self.divide(cx)?;
         }
         self.settle(cx)?;
-        cx.observe_piece(|| Observation::Held(self.holding()));
+        cx.observe_fragment(|| Observation::Held(self.holding()));
         Ok(ticket)
     }
     #[inline]
@@ -565,7 +565,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             versions.cut(pages, keeps, &self.lost)?;
         }
         probe.observe(now, Observation::PowerCut(all));
-        if probe.hears_pieces() {
+        if probe.wants_fragments() {
             probe.observe(now, Observation::Held(self.holding()));
         }
         Ok(all)
@@ -599,8 +599,8 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         self.let_go(cx, 0)?;
         self.settle(cx)
     }
-    fn chip_times(&self, times: &mut Vec<Time>) {
-        self.flash.chip_times(times);
+    fn die_backlog(&self, times: &mut Vec<Time>) {
+        self.flash.die_backlog(times);
     }
     /// Of the flash; the store below tells its own.
     fn busy(&self, busy: &mut Busy) {

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use wordline_ftl::Lpn;
 use wordline_ftl::owner::{Claim, Claims};
-use wordline_ftl::recovery::{Flash, Tag};
+use wordline_ftl::recovery::{Flash, SpareRecord};
 use wordline_nand::{Block, Ppn};
 
 use super::journal::Kind;
@@ -13,9 +13,9 @@ use super::residents::Residents;
 #[derive(Default)]
 struct Found {
     /// Dirty copies: the page, and where.
-    dirty: Vec<(u64, Ppn, Tag)>,
+    dirty: Vec<(u64, Ppn, SpareRecord)>,
     /// Copies of pages of records, by their serial number.
-    records: FxHashMap<u64, Vec<(Ppn, Tag)>>,
+    records: FxHashMap<u64, Vec<(Ppn, SpareRecord)>>,
 }
 
 impl Found {
@@ -25,7 +25,7 @@ impl Found {
             let Some(tag) = tag else { continue };
             // From here on the count of the owner is what tells versions apart.
             let (label, sequence) = (tag.label, tag.label.sequence);
-            let tag = Tag { sequence, ..tag };
+            let tag = SpareRecord { sequence, ..tag };
             match Kind::of(label) {
                 Some(Kind::Dirty(page)) => found.dirty.push((page, place, tag)),
                 Some(Kind::Records) => {
@@ -53,7 +53,7 @@ impl Found {
 
 impl Residents {
     /// See [`wordline_ftl::owner::Owner::recover`].
-    pub(super) fn read_anew(&mut self, flash: &Flash<'_>) -> Claims {
+    pub(super) fn rescan(&mut self, flash: &Flash<'_>) -> Claims {
         let old = self.journal.take();
         self.forget_all();
         let mut claims = Claims {

@@ -272,7 +272,7 @@ impl<B: BlockDevice> Cached<B> {
             parts: *parts,
             hit: !missed,
         });
-        cx.observe_piece(|| Observation::Held(self.holding()));
+        cx.observe_fragment(|| Observation::Held(self.holding()));
         self.requests.free(ticket);
     }
     /// The power has failed: nothing is under way, and nothing is known of the flash.

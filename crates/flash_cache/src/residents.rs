@@ -275,7 +275,7 @@ impl Owner for Residents {
         }
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Claims {
-        self.read_anew(flash)
+        self.rescan(flash)
     }
     fn lost(&mut self, page: Lpn) {
         let entry = Entry(page.0);

@@ -10,7 +10,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_hdd::Disk;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 
@@ -197,7 +197,7 @@ impl Run {
     }
 }
 
-fn skewed(random: &mut Stream, below: u64) -> u64 {
+fn skewed(random: &mut Rng, below: u64) -> u64 {
     let most = random.below(below);
     random.below(most + 1)
 }
@@ -215,7 +215,7 @@ fn every_page_is_resident_suspected_free_or_invalid() {
             for aware in [false, true] {
                 let table = json!({"replacement": policy, "suspected_queue": aware});
                 let mut run = Run::new(SHAPE, reclaim, table);
-                let mut random = Stream::new(3, "laws");
+                let mut random = Rng::new(3, "laws");
                 let (mut most, mut places) = ([0; 4], HashMap::new());
                 for _ in 0..3_000 {
                     let op = if random.below(12) == 0 {
@@ -243,7 +243,7 @@ fn a_suspected_queue_of_no_pages_is_none() {
         let digests = [(false, None), (true, Some(0)), (true, None)].map(|(aware, most)| {
             let table = json!({"replacement": policy, "suspected_queue": aware});
             let mut run = Run::with(SHAPE, "move", table, most);
-            let mut random = Stream::new(4, "laws");
+            let mut random = Rng::new(4, "laws");
             for _ in 0..5_000 {
                 let op = if random.below(12) == 0 {
                     Op::Write
@@ -266,7 +266,7 @@ fn a_suspected_queue_of_no_pages_is_none() {
 fn the_queue_of_flru_is_that_of_lru() {
     let mut runs =
         [false, true].map(|aware| Run::new(SHAPE, "move", json!({"suspected_queue": aware})));
-    let mut random = Stream::new(5, "laws");
+    let mut random = Rng::new(5, "laws");
     let (mut held, mut revived) = (0, 0);
     for step in 0..20_000 {
         let page = skewed(&mut random, 500);

@@ -31,7 +31,7 @@ pub struct LogicalBlock(pub u32);
 
 /// What a collection is to gain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
+pub enum SpaceRequest {
     /// Free blocks in a plane (free-block reclaim).
     Free(Plane),
     /// Free blocks in any plane.

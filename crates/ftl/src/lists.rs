@@ -101,11 +101,11 @@ impl Lists {
 mod tests {
     use super::*;
     use std::collections::VecDeque;
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     #[test]
     fn lists_behave_like_queues_with_removal() {
-        let mut random = Stream::new(3, "lists");
+        let mut random = Rng::new(3, "lists");
         let mut lists = Lists::new(3, 20);
         let mut naive = vec![VecDeque::<u32>::new(); 3];
         let mut home = [None; 20];

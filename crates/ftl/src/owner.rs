@@ -5,7 +5,7 @@ use std::ops::Range;
 use wordline_nand::Ppn;
 
 use crate::lpn::Lpn;
-use crate::recovery::{Flash, Label, Tag};
+use crate::recovery::{Flash, Label, SpareRecord};
 
 /// Whose pages a translation layer keeps.
 pub trait Owner {
@@ -49,7 +49,7 @@ pub struct Claim {
     /// Where the copy is.
     pub place: Ppn,
     /// What its spare area says; all copies of a page that are claimed have the same sequence.
-    pub tag: Tag,
+    pub tag: SpareRecord,
 }
 
 /// What an owner keeps after a power cut.

@@ -12,7 +12,7 @@ use crate::summary::{Summaries, SummaryPage};
 
 /// Whose page it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Owner {
+pub enum PageOwner {
     /// The host's.
     Host(Lpn),
     /// The mapping's metadata, by its label.
@@ -41,9 +41,9 @@ impl Label {
 
 /// What the spare area of a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tag {
+pub struct SpareRecord {
     /// Whose page it is.
-    pub owner: Owner,
+    pub owner: PageOwner,
     /// Counts the writes that the device has placed: of two versions of a page the one with the
     /// greater number is the later one. A copy that a collection makes keeps the number.
     pub sequence: u64,
@@ -93,10 +93,10 @@ impl Spare {
         ]
     }
     /// A page has been programmed.
-    pub fn write(&mut self, place: Ppn, tag: Tag) {
+    pub fn write(&mut self, place: Ppn, tag: SpareRecord) {
         self.owners[place.index()] = match tag.owner {
-            Owner::Host(page) => page.0 + 1,
-            Owner::Metadata(label) => u32::MAX - label,
+            PageOwner::Host(page) => page.0 + 1,
+            PageOwner::Metadata(label) => u32::MAX - label,
         };
         self.sequences[place.index()] = tag.sequence;
         self.orders[place.index()] = tag.order;
@@ -134,13 +134,13 @@ impl Spare {
         }
         digest.value()
     }
-    fn read(&self, place: Ppn, user_pages: u32) -> Option<Tag> {
+    fn read(&self, place: Ppn, user_pages: u32) -> Option<SpareRecord> {
         let owner = match self.owners[place.index()] {
             0 => return None,
-            owner if owner <= user_pages => Owner::Host(Lpn(owner - 1)),
-            owner => Owner::Metadata(u32::MAX - owner),
+            owner if owner <= user_pages => PageOwner::Host(Lpn(owner - 1)),
+            owner => PageOwner::Metadata(u32::MAX - owner),
         };
-        Some(Tag {
+        Some(SpareRecord {
             owner,
             sequence: self.sequences[place.index()],
             order: self.orders[place.index()],
@@ -156,7 +156,7 @@ impl Spare {
 }
 
 /// Hears of every page that is programmed.
-pub trait Note {
+pub trait ProgramObserver {
     /// Whether it makes something of what it hears.
     const LISTENS: bool = true;
     /// A page of the host has been programmed.
@@ -167,7 +167,7 @@ pub trait Note {
     fn metadata(&mut self, place: Ppn, label: u32);
 }
 
-impl<N: Note> Note for &mut N {
+impl<N: ProgramObserver> ProgramObserver for &mut N {
     const LISTENS: bool = N::LISTENS;
     fn host(&mut self, place: Ppn, page: Lpn) {
         N::host(self, place, page);
@@ -180,7 +180,7 @@ impl<N: Note> Note for &mut N {
     }
 }
 
-impl Note for () {
+impl ProgramObserver for () {
     const LISTENS: bool = false;
     #[inline]
     fn host(&mut self, _place: Ppn, _page: Lpn) {}
@@ -192,7 +192,7 @@ impl Note for () {
 
 /// The spare areas of a device, and the numbers that the next pages get.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Journal {
+pub struct SpareWriter {
     /// What has been programmed.
     pub spare: Spare,
     user_pages: u32,
@@ -200,7 +200,7 @@ pub struct Journal {
     order: u64,
 }
 
-impl Journal {
+impl SpareWriter {
     /// Of a pristine array, for so many logical pages of the host.
     pub fn new(layout: &Layout, user_pages: u32) -> Self {
         Self {
@@ -210,10 +210,10 @@ impl Journal {
             order: 0,
         }
     }
-    fn next(&mut self, owner: Owner, label: Label) -> Tag {
+    fn next(&mut self, owner: PageOwner, label: Label) -> SpareRecord {
         self.sequence += 1;
         self.order += 1;
-        Tag {
+        SpareRecord {
             owner,
             sequence: self.sequence,
             order: self.order,
@@ -221,18 +221,18 @@ impl Journal {
         }
     }
     /// What a page of the host that is placed now will say.
-    pub fn of_host(&mut self, page: Lpn, label: Label) -> Tag {
-        self.next(Owner::Host(page), label)
+    pub fn of_host(&mut self, page: Lpn, label: Label) -> SpareRecord {
+        self.next(PageOwner::Host(page), label)
     }
     /// What a page of metadata that is placed now will say: which of them it is, and its label.
-    pub fn of_own(&mut self, number: u32, label: Label) -> Tag {
-        self.next(Owner::Metadata(number), label)
+    pub fn of_own(&mut self, number: u32, label: Label) -> SpareRecord {
+        self.next(PageOwner::Metadata(number), label)
     }
     /// What a page of a block summary says that is programmed now: its sequence stands for what it lists.
-    pub fn of_summary(&mut self, page: &SummaryPage) -> Tag {
+    pub fn of_summary(&mut self, page: &SummaryPage) -> SpareRecord {
         self.order += 1;
-        Tag {
-            owner: Owner::Metadata(SUMMARY),
+        SpareRecord {
+            owner: PageOwner::Metadata(SUMMARY),
             sequence: self.spare.digest(page.of.clone()),
             order: self.order,
             label: Label::NONE,
@@ -240,7 +240,7 @@ impl Journal {
     }
     /// What a copy that is placed now will say; `None` if the page it is made of, which has been
     /// programmed, cannot be read.
-    pub fn of_copy(&mut self, from: Ppn) -> Option<Tag> {
+    pub fn of_copy(&mut self, from: Ppn) -> Option<SpareRecord> {
         let order = self.place_copy();
         self.of_placed_copy(from, order)
     }
@@ -251,9 +251,9 @@ impl Journal {
         self.order
     }
     /// What a copy says that got its number before, once the page it is made of has been programmed.
-    pub fn of_placed_copy(&self, from: Ppn, order: u64) -> Option<Tag> {
+    pub fn of_placed_copy(&self, from: Ppn, order: u64) -> Option<SpareRecord> {
         let tag = self.spare.read(from, self.user_pages)?;
-        Some(Tag { order, ..tag })
+        Some(SpareRecord { order, ..tag })
     }
     /// The flash, as a recovery reads it.
     pub fn flash<'a>(&'a self, array: &'a Array, layout: Layout) -> Flash<'a> {
@@ -261,7 +261,7 @@ impl Journal {
     }
 }
 
-impl Note for Journal {
+impl ProgramObserver for SpareWriter {
     fn host(&mut self, place: Ppn, page: Lpn) {
         let tag = self.of_host(page, Label::NONE);
         self.spare.write(place, tag);
@@ -299,7 +299,7 @@ impl<'a> Flash<'a> {
         }
     }
     /// What the spare area of a page says; `None` if it cannot be read.
-    pub fn tag(&self, place: Ppn) -> Option<Tag> {
+    pub fn tag(&self, place: Ppn) -> Option<SpareRecord> {
         self.spare.read(place, self.user_pages)
     }
     /// Whether a block has a summary that can be read and lists what the other pages of the block say.
@@ -307,7 +307,7 @@ impl<'a> Flash<'a> {
         self.array.programmed(block) == self.layout.pages_per_block
             && summaries.of_block(&self.layout, block).all(|page| {
                 self.tag(page.place).is_some_and(|tag| {
-                    tag.owner == Owner::Metadata(SUMMARY)
+                    tag.owner == PageOwner::Metadata(SUMMARY)
                         && tag.sequence == self.spare.digest(page.of)
                 })
             })
@@ -319,7 +319,7 @@ impl<'a> Flash<'a> {
         let pages = blocks.flat_map(|block| self.pages(block));
         pages.filter_map(move |(place, tag)| {
             let tag = tag?;
-            let Owner::Host(page) = tag.owner else {
+            let PageOwner::Host(page) = tag.owner else {
                 return None;
             };
             let latest = self.tag(current(page)?)?;
@@ -327,7 +327,7 @@ impl<'a> Flash<'a> {
         })
     }
     /// Pages of a block that have been programmed, be it in vain, with what they say.
-    pub fn pages(&self, block: Block) -> impl Iterator<Item = (Ppn, Option<Tag>)> + '_ {
+    pub fn pages(&self, block: Block) -> impl Iterator<Item = (Ppn, Option<SpareRecord>)> + '_ {
         let first = self.layout.page(block, 0).0;
         let programmed = self.array.programmed(block);
         (first..first + programmed).map(|place| (Ppn(place), self.tag(Ppn(place))))
@@ -355,7 +355,7 @@ impl Latest {
         Self(vec![None; pages])
     }
     /// A copy of a page has been found.
-    pub fn note(&mut self, page: u32, place: Ppn, tag: Tag) {
+    pub fn note(&mut self, page: u32, place: Ppn, tag: SpareRecord) {
         let found = &mut self.0[page as usize];
         let here = (tag.order, place);
         match found {

@@ -10,16 +10,16 @@ use crate::buffer::{Ahead, Held, ReadAhead, Room, Segment, Segments, WriteHit};
 use crate::error::DiskError;
 use crate::event::{Event, Observation, Purpose, Work};
 use crate::extent::{Extent, SECTOR_BYTES};
-use crate::figures::Figures;
 use crate::model::{Access, Mechanism};
 use crate::plan::Plan;
 use crate::queue::{Operation, Order, Queue, Waiting};
+use crate::stats::DiskStats;
 
 /// Sectors that count as a page where lost data is told.
 const SECTORS_PER_PAGE: u64 = 8;
 
 /// How many of the requests that wait for a destage are asked again behind one: a bound on the time that a long queue costs.
-const MOST_RETRIED: usize = 256;
+const MAX_RETRIED: usize = 256;
 
 /// A request that the disk holds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -68,9 +68,9 @@ pub struct Disk {
     busy_since: Time,
     completions: Vec<Completion>,
     /// Since the start.
-    figures: Figures,
+    figures: DiskStats,
     /// When measuring began.
-    before: Figures,
+    before: DiskStats,
     /// Up to when the requests held are counted in the figures.
     counted: Time,
 }
@@ -97,14 +97,14 @@ impl Disk {
             busy: Time::ZERO,
             busy_since: Time::MAX,
             completions: Vec::new(),
-            figures: Figures::default(),
-            before: Figures::default(),
+            figures: DiskStats::default(),
+            before: DiskStats::default(),
             counted: Time::ZERO,
             plan: plan.clone(),
         }
     }
     /// Counts and times since the start of measuring.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> DiskStats {
         self.figures.since(&self.before)
     }
     /// Requests that it holds.
@@ -232,7 +232,7 @@ impl Disk {
                 ..Access::default()
             },
         };
-        cx.observe_piece(|| Observation::Buffered {
+        cx.observe_fragment(|| Observation::Buffered {
             from: done - work.total(),
             work,
         });
@@ -459,7 +459,7 @@ impl Disk {
             overhead,
             access: *access,
         };
-        cx.observe_piece(|| Observation::Begun(work));
+        cx.observe_fragment(|| Observation::Begun(work));
         let over = cx.now + work.total();
         let tail = tail + completion;
         self.bus_free = self.bus_free.max(self.bus_used.1);
@@ -490,7 +490,7 @@ impl Disk {
             overhead: Time::ZERO,
             access,
         };
-        cx.observe_piece(|| Observation::Begun(work));
+        cx.observe_fragment(|| Observation::Begun(work));
         cx.schedule(cx.now + work.total(), Event::Destaged(number));
     }
     /// The data of a segment is on the platters, but for what has joined since.
@@ -522,7 +522,7 @@ impl Disk {
     }
     /// Asks the first of those that wait for a destage again, in their order.
     fn retry(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
-        let first = self.stalled.len().min(MOST_RETRIED);
+        let first = self.stalled.len().min(MAX_RETRIED);
         let behind = self.stalled.split_off(first);
         let waiting = std::mem::replace(&mut self.stalled, behind);
         let behind = self.stalled.len();
@@ -561,7 +561,7 @@ impl Disk {
             self.busy += cx.now - self.busy_since;
             self.busy_since = Time::MAX;
         }
-        cx.observe_piece(|| Observation::Over);
+        cx.observe_fragment(|| Observation::Over);
     }
 }
 

@@ -99,7 +99,7 @@ pub enum Observation {
         /// Where its time went.
         parts: Parts,
     },
-    /// The mechanism goes to work, a piece of what is told of requests ([`wordline_kernel::Probe::HEARS_PIECES`]). It is over after [`Work::total`], and then heard of as [`Observation::Over`]; not if the power fails
+    /// The mechanism goes to work, a piece of what is told of requests ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]). It is over after [`Work::total`], and then heard of as [`Observation::Over`]; not if the power fails
     /// before.
     Begun(Work),
     /// A piece, too: work of the mechanism that was to end now is over; where requests do not wait for each other, one of several maybe.
@@ -115,7 +115,7 @@ pub enum Observation {
     PowerCut(PowerCut),
 }
 
-impl wordline_block::Collecting for Observation {
+impl wordline_block::GcObservation for Observation {
     fn collection_steps(&self) -> u32 {
         0
     }

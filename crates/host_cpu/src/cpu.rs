@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_kernel::Time;
 
-use crate::figures::{Figures, Shares};
+use crate::stats::{HostStats, Shares};
 
 /// A thread of the host: [`FLASH_SOFTWARE`], or a worker by its stream.
 pub type Thread = u32;
@@ -171,7 +171,7 @@ impl Cpu {
         self.started.push((now + work.total(), thread));
     }
     /// A thread has done on its core what it was at.
-    pub fn ended(&mut self, now: Time, thread: Thread, figures: &mut Figures) {
+    pub fn ended(&mut self, now: Time, thread: Thread, figures: &mut HostStats) {
         let Jobs { jobs, is_locked } = &mut self.threads[thread as usize];
         let job = &mut jobs[0];
         job.since = now;

@@ -2,7 +2,9 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wordline_block::{BlockDevice, Busy, Collecting, Completion, Parts, PowerCut, Request, Ticket};
+use wordline_block::{
+    BlockDevice, Busy, Completion, GcObservation, Parts, PowerCut, Request, Ticket,
+};
 use wordline_kernel::memory::Table;
 use wordline_kernel::{Context, EventQueue, Probe, Since, Time};
 
@@ -10,13 +12,13 @@ use crate::architecture::{Architecture, bridge, flash_software};
 use crate::config::Config;
 use crate::cpu::{Cpu, FLASH_SOFTWARE, Job, Purpose, Thread, worker};
 use crate::event::{Event, Observation};
-use crate::figures::{Cause, Figures, Loads, Memory, Shares};
 use crate::mapping::{Map, MapState};
 use crate::paging::Next;
 use crate::ready::Ready;
+use crate::stats::{Cause, HostStats, Loads, Memory, Shares};
 
 /// Requests that the host takes at most, beyond which they wait outside.
-const MOST_HELD: u32 = 1 << 16;
+const MAX_HELD: u32 = 1 << 16;
 
 /// No request.
 const NONE: Ticket = Ticket::MAX;
@@ -57,9 +59,9 @@ pub struct Host<S: BlockDevice> {
     wholes: Vec<Ticket>,
     completions: Vec<Completion>,
     /// Since the start.
-    figures: Figures,
+    figures: HostStats,
     /// When measuring began.
-    before: Figures,
+    before: HostStats,
     /// Up to when the requests held are counted in the figures.
     counted: Time,
     /// What the store schedules, before it is put into the owner's queue.
@@ -73,11 +75,11 @@ struct Within<'a, P> {
     probe: &'a mut P,
 }
 
-impl<O: Collecting, P: Probe<Observation<O>>> Probe<O> for Within<'_, P> {
-    const HEARS_PIECES: bool = P::HEARS_PIECES;
+impl<O: GcObservation, P: Probe<Observation<O>>> Probe<O> for Within<'_, P> {
+    const WANTS_FRAGMENTS: bool = P::WANTS_FRAGMENTS;
     #[inline(always)]
-    fn hears_pieces(&self) -> bool {
-        self.probe.hears_pieces()
+    fn wants_fragments(&self) -> bool {
+        self.probe.wants_fragments()
     }
     fn observe(&mut self, now: Time, heard: O) {
         self.steps += heard.collection_steps();
@@ -85,7 +87,7 @@ impl<O: Collecting, P: Probe<Observation<O>>> Probe<O> for Within<'_, P> {
     }
 }
 
-impl<S: BlockDevice<Observation: Collecting>> Host<S> {
+impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
     /// A host at rest, in front of a store.
     pub fn new(config: &Config, store: S) -> Self {
         let ns = Time::from_ns;
@@ -112,8 +114,8 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
             ready: Ready::default(),
             wholes: Vec::new(),
             completions: Vec::new(),
-            figures: Figures::default(),
-            before: Figures::default(),
+            figures: HostStats::default(),
+            before: HostStats::default(),
             counted: Time::ZERO,
             scheduled: EventQueue::default(),
         }
@@ -131,7 +133,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
         &self.store
     }
     /// Counts and times since the start of measuring.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> HostStats {
         self.figures.since(&self.before)
     }
     /// These bytes of what the host addresses hold data from before the run, written in order: they are mapped.
@@ -406,7 +408,7 @@ impl<S: BlockDevice<Observation: Collecting>> Host<S> {
     }
 }
 
-impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
+impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
     type Event = Event<S::Event>;
     type Observation = Observation<S::Observation>;
     type Error = S::Error;
@@ -422,7 +424,7 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
         self.before = self.figures;
     }
     fn takes(&self, _stream: u32) -> bool {
-        self.held() < MOST_HELD
+        self.held() < MAX_HELD
     }
     fn submit(
         &mut self,
@@ -527,8 +529,8 @@ impl<S: BlockDevice<Observation: Collecting>> BlockDevice for Host<S> {
         self.settle(cx.now);
         self.advance(cx)
     }
-    fn chip_times(&self, times: &mut Vec<Time>) {
-        self.store.chip_times(times);
+    fn die_backlog(&self, times: &mut Vec<Time>) {
+        self.store.die_backlog(times);
     }
     fn busy(&self, busy: &mut Busy) {
         self.store.busy(busy);

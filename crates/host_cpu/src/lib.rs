@@ -8,15 +8,15 @@ pub mod architecture;
 pub mod config;
 pub mod cpu;
 pub mod event;
-pub mod figures;
 pub mod host;
 pub mod mapping;
 mod paging;
 mod ready;
+pub mod stats;
 
 pub use architecture::Architecture;
 pub use config::Config;
 pub use event::{Event, Observation};
-pub use figures::{Cause, Figures, Memory};
 pub use host::Host;
 pub use mapping::Mapping;
+pub use stats::{Cause, HostStats, Memory};

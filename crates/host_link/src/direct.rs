@@ -19,7 +19,7 @@ impl Cited for Direct {
     const PAPER: &'static str = "";
 }
 
-pub(super) const MOST_QUEUE_DEPTH: Option<u32> = None;
+pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
 /// Counts commands.
 #[derive(Clone, Debug, Serialize, Deserialize)]

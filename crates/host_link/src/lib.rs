@@ -154,7 +154,7 @@ macro_rules! members {
         impl Interface {
             /// The most commands that the device can hold, if the interface limits them.
             pub fn most_queue_depth(&self) -> Option<u32> {
-                match self { $(Self::$Variant(_) => $file::MOST_QUEUE_DEPTH),+ }
+                match self { $(Self::$Variant(_) => $file::MAX_QUEUE_DEPTH),+ }
             }
         }
 

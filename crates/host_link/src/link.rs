@@ -30,7 +30,7 @@ impl Cited for Link {
     const PAPER: &'static str = "";
 }
 
-pub(super) const MOST_QUEUE_DEPTH: Option<u32> = None;
+pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
 /// A request between host and device.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

@@ -140,7 +140,7 @@ impl Cited for Nvme {
         "NVM Express, Revision 1.3, 2017: sections 4.1 (queues) and 4.11 (command arbitration)";
 }
 
-pub(super) const MOST_QUEUE_DEPTH: Option<u32> = None;
+pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
 /// Bytes of what is not data.
 mod bytes {

@@ -45,7 +45,7 @@ impl Cited for Sata {
 }
 
 /// A tag is a number of 5 bits.
-pub(super) const MOST_QUEUE_DEPTH: Option<u32> = Some(TAGS);
+pub(super) const MAX_QUEUE_DEPTH: Option<u32> = Some(TAGS);
 const TAGS: u32 = 32;
 
 /// Bytes of the frame information structures.

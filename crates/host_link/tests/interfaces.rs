@@ -10,7 +10,7 @@ use wordline_host_link::sata::Sata;
 use wordline_host_link::{
     Act, Class, Command, Connect, Connection, Event, Interface, Stream, Transfer, direct,
 };
-use wordline_kernel::{EventQueue, Stream as Random, Time};
+use wordline_kernel::{EventQueue, Rng as Random, Time};
 
 const KIB: u64 = 1024;
 

@@ -6,13 +6,13 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{EventQueue, Rng, Time};
 
 const HOLDS: u64 = 10_000;
 
 struct Held {
     queue: EventQueue<u64>,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Held {
@@ -25,7 +25,7 @@ impl Held {
 fn waiting(events: u64) -> Held {
     let mut held = Held {
         queue: EventQueue::default(),
-        stream: Stream::new(1, "kernel.benches.queue"),
+        stream: Rng::new(1, "kernel.benches.queue"),
     };
     for event in 0..events {
         held.schedule(Time::ZERO, event);
@@ -50,7 +50,7 @@ const DURATIONS: [Time; 3] = [
 fn of_dies(dies: u64) -> Held {
     let mut held = Held {
         queue: EventQueue::default(),
-        stream: Stream::new(1, "kernel.benches.queue"),
+        stream: Rng::new(1, "kernel.benches.queue"),
     };
     for die in 0..dies {
         held.queue.schedule(Time::from_ps(1_000 * die), die % 3);

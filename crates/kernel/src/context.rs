@@ -37,13 +37,13 @@ impl<E: Copy + Default, P> Context<'_, E, P> {
     {
         self.probe.observe(self.now, observation);
     }
-    /// The same, if the probe hears pieces ([`Probe::HEARS_PIECES`]).
+    /// The same, if the probe hears pieces ([`Probe::WANTS_FRAGMENTS`]).
     #[inline(always)]
-    pub fn observe_piece<O>(&mut self, piece: impl FnOnce() -> O)
+    pub fn observe_fragment<O>(&mut self, piece: impl FnOnce() -> O)
     where
         P: Probe<O>,
     {
-        if self.probe.hears_pieces() {
+        if self.probe.wants_fragments() {
             self.probe.observe(self.now, piece());
         }
     }

@@ -171,7 +171,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use serde::{Deserialize, Serialize};
 
-    use crate::Stream;
+    use crate::Rng;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct State {
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn tables_come_back_as_they_were() {
-        let mut random = Stream::new(1, "dense");
+        let mut random = Rng::new(1, "dense");
         for length in [0_u64, 1, 4095, 4096, 4097, 50_000] {
             for used in [0_u64, 1, 3, 1000] {
                 let mut words = vec![0; length as usize];

@@ -21,6 +21,6 @@ pub use digest::Digest;
 pub use heap::EventHeap;
 pub use probe::Probe;
 pub use queue::EventQueue;
-pub use random::Stream;
+pub use random::Rng;
 pub use since::Since;
 pub use time::Time;

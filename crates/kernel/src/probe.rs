@@ -8,18 +8,18 @@ use crate::Time;
 pub trait Probe<E> {
     /// Whether it listens to what is told piece by piece of something that it hears of as a whole,
     /// too. A model may spare others the pieces.
-    const HEARS_PIECES: bool = true;
+    const WANTS_FRAGMENTS: bool = true;
     /// The same of this probe, where its type stands for probes of several types.
     #[inline(always)]
-    fn hears_pieces(&self) -> bool {
-        Self::HEARS_PIECES
+    fn wants_fragments(&self) -> bool {
+        Self::WANTS_FRAGMENTS
     }
     /// Hears that `event` happened at `now`. Calls come in order of `now`.
     fn observe(&mut self, now: Time, event: E);
 }
 
 impl<E> Probe<E> for () {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     #[inline(always)]
     fn observe(&mut self, _now: Time, _event: E) {}
 }

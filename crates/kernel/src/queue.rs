@@ -226,7 +226,7 @@ impl<E> EventQueue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EventHeap, Stream};
+    use crate::{EventHeap, Rng};
 
     #[test]
     fn equal_times_leave_in_the_order_they_came() {
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_earliest_leaves_first_whatever_was_scheduled() {
         for (spread, most) in [(1, 3), (4, 40), (1_000_000, 400)] {
-            let mut random = Stream::new(spread, "queue");
+            let mut random = Rng::new(spread, "queue");
             let (mut queue, mut heap) = (EventQueue::default(), EventHeap::default());
             let mut list: Vec<(u64, u64)> = Vec::new();
             let (mut now, mut number) = (0, 0);

@@ -1,7 +1,7 @@
 //! Named random streams.
 
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{Rng, SeedableRng};
+use rand_pcg::rand_core::{Rng as _, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// A stream of random numbers that depends on nothing but a seed and a name.
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 /// numbers of another. The algorithm (PCG XSL RR 128/64) is fixed: a digest recorded today must
 /// hold on any machine and in any later version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stream(Pcg64);
+pub struct Rng(Pcg64);
 
-impl Stream {
+impl Rng {
     /// The stream `name` of `seed`.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = [0_u8; 32];
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn streams_differ_by_seed_and_by_name() {
-        let first = |seed, name| Stream::new(seed, name).bits();
+        let first = |seed, name| Rng::new(seed, name).bits();
         assert_eq!(first(1, "gc"), first(1, "gc"));
         let all = [
             first(1, "gc"),
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn draws_below_a_bound_are_uniform() {
-        let mut stream = Stream::new(7, "uniform");
+        let mut stream = Rng::new(7, "uniform");
         let mut counts = [0_u32; 6];
         for _ in 0..60_000 {
             counts[stream.below(6) as usize] += 1;

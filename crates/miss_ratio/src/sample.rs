@@ -5,7 +5,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::random::splitmix;
 
 use wordline_cache::Entry;
@@ -63,7 +63,7 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) fn new(rate: Rate, seed: u64) -> Self {
         Self {
-            salt: Stream::new(seed, "curve.sample").bits(),
+            salt: Rng::new(seed, "curve.sample").bits(),
             limit: ((rate.0 * 2.0_f64.powi(64)) as u64).saturating_sub(1),
         }
     }

@@ -302,7 +302,7 @@ mod tests {
     }
 
     fn keys() -> Vec<u64> {
-        let mut stream = wordline_kernel::Stream::new(1, "shards");
+        let mut stream = wordline_kernel::Rng::new(1, "shards");
         let skewed = |_| (stream.unit().powi(3) * 5_000.0) as u64;
         (0..30_000).map(skewed).chain(0..2_000).collect()
     }

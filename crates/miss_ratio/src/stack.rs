@@ -162,13 +162,13 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     /// A few entries or thousands at a time, so that the slots run out often; some are forgotten.
     #[test]
     fn depths_are_those_of_a_list() {
         for (seed, entries) in [(1, 1), (2, 2), (3, 70), (4, 3_000)] {
-            let mut stream = Stream::new(seed, "stack");
+            let mut stream = Rng::new(seed, "stack");
             let (mut stack, mut list) = (Stack::default(), Vec::new());
             for step in 0..20_000 {
                 let entry = Entry(stream.below(entries) as u32);

@@ -8,14 +8,14 @@ mod zipf;
 use std::num::NonZeroU32;
 
 use wordline_cache::{Entry, Replace, Replacement, Replacing, Requests};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_miss_ratio::{
     Aet, AetRate, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
 
 /// Draws of keys below `keys`, small ones more often than large ones the higher the power.
 fn draws(name: &str, count: usize, keys: u64, power: i32) -> Vec<u64> {
-    let mut stream = Stream::new(1, name);
+    let mut stream = Rng::new(1, name);
     (0..count)
         .map(|_| (stream.unit().powi(power) * keys as f64) as u64)
         .collect()
@@ -279,7 +279,7 @@ fn aet_of_independent_draws_is_che_s_approximation() {
             below
         })
         .collect();
-    let mut stream = Stream::new(1, "che");
+    let mut stream = Rng::new(1, "che");
     let trace: Vec<u64> = (0..1_000_000)
         .map(|_| {
             let unit = stream.unit();

@@ -143,7 +143,7 @@ impl Array {
         }
     }
     /// From now on, what ages data is kept.
-    pub fn keep_health(&mut self) {
+    pub fn track_health(&mut self) {
         self.health = Some(Box::new(Health::new(&self.layout)));
     }
     /// What ages data, where it is kept.
@@ -456,7 +456,7 @@ mod tests {
         let mut array = Array::new(layout, u32::MAX);
         // Blocks 2 and 3 stand by; they are taken from the first on.
         array.keep_bad_blocks(BadBlocks::new(&layout, 2, 0.0, 1).unwrap());
-        array.keep_health();
+        array.track_health();
         for _ in 0..5 {
             array.program(Ppn(3)).unwrap();
             array.erase(Block(1)).unwrap();

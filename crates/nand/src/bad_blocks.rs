@@ -5,7 +5,7 @@
 //! block numbers, such as a translation layer, does not notice. The table of bad blocks is in flash and survives a power cut.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::{Block, Layout, Plane};
 
@@ -66,7 +66,7 @@ impl BadBlocks {
     ) -> Result<Self, TooManyBad> {
         let spare_blocks = spare_blocks.min(layout.blocks_per_plane);
         let used = layout.blocks_per_plane - spare_blocks;
-        let mut draws = Stream::new(seed, "nand.bad_blocks");
+        let mut draws = Rng::new(seed, "nand.bad_blocks");
         let mut bad = Vec::new();
         if factory_ratio > 0.0 {
             let all = (0..layout.blocks()).map(Block);

@@ -5,7 +5,7 @@
 //! ([`Confirm`]) decides when the die is ready for the next one.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_reliability::{ModeCosts, ProgramMode};
 
 use crate::command::Command;
@@ -245,7 +245,7 @@ impl Chains {
     /// How long the array works on the page at `offset` of its block; `draws` is asked if the part
     /// has jitter. An erase has no offset. A move has two times: ask for its read and its program.
     #[inline]
-    pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Stream) -> Time {
+    pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Rng) -> Time {
         let time = match operation {
             Operation::Read => self.latencies.read(offset),
             Operation::Program | Operation::Move => self.latencies.program(offset),
@@ -256,7 +256,7 @@ impl Chains {
 
     /// How long a legacy operation takes on an idle die and bus, without jitter.
     pub fn unloaded(&self, operation: Operation, offset: u32) -> Time {
-        let time = |operation| self.array_time(operation, offset, &mut Stream::new(0, ""));
+        let time = |operation| self.array_time(operation, offset, &mut Rng::new(0, ""));
         let mut steps = Vec::new();
         match operation {
             Operation::Move => {
@@ -269,7 +269,7 @@ impl Chains {
             }
             _ => self.push_legacy(operation, time(operation), &mut steps),
         }
-        self.price(ProgramMode::default(), &mut Stream::new(0, ""), &mut steps);
+        self.price(ProgramMode::default(), &mut Rng::new(0, ""), &mut steps);
         let waits = steps.iter().filter_map(|step| step.confirm);
         let array = waits.map(|confirm| match confirm {
             Confirm::Read(time) | Confirm::Program(time) | Confirm::Erase(time) => time,
@@ -280,7 +280,7 @@ impl Chains {
 
     /// Gives the steps of a chain the times of pages that were, or are to be, programmed in `mode`; nothing where all
     /// pages are alike. `draws` is asked for every array time if the part has jitter.
-    pub fn price(&self, mode: ProgramMode, draws: &mut Stream, steps: &mut [Step]) {
+    pub fn price(&self, mode: ProgramMode, draws: &mut Rng, steps: &mut [Step]) {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;
         };
@@ -298,7 +298,7 @@ impl Chains {
     }
     /// An array time with its jitter; `draws` is asked for it if the part has any.
     #[inline]
-    fn varied(&self, time: Time, draws: &mut Stream) -> Time {
+    fn varied(&self, time: Time, draws: &mut Rng) -> Time {
         match self.latencies.jitter {
             0 => time,
             _ => self.latencies.jittered(time, draws.bits()),
@@ -310,7 +310,7 @@ impl Chains {
         &self,
         reads: bool,
         programs: bool,
-        draws: &mut Stream,
+        draws: &mut Rng,
         steps: &mut [Step],
     ) {
         let Some([read, program]) = self.single_level() else {
@@ -369,7 +369,7 @@ impl Chains {
         &self,
         copies: u32,
         mode: ProgramMode,
-        draws: &mut Stream,
+        draws: &mut Rng,
         steps: &mut Vec<Step>,
     ) {
         let from = steps.len();
@@ -506,7 +506,7 @@ impl Chains {
         &self,
         layout: &Layout,
         transaction: &Transaction<'_>,
-        draws: &mut Stream,
+        draws: &mut Rng,
         steps: &mut Vec<Step>,
     ) {
         let offset = |page: Ppn| layout.page_in_block(page);
@@ -522,7 +522,7 @@ impl Chains {
         &self,
         layout: &Layout,
         transaction: &Transaction<'_>,
-        draws: &mut Stream,
+        draws: &mut Rng,
         steps: &mut Vec<Step>,
     ) {
         let planes = transaction.planes as usize;

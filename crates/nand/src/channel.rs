@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
 use self::lane::{Bus, Lane, Rest, State};
-pub use self::listen::{BusHold, Event, Listen, Readied, Released};
+pub use self::listen::{BusHold, ChannelCallbacks, Event, ReadyOutcome, Released};
 use crate::Die;
 use crate::arbitrate::{Arbitrate, Arbitration, Asking};
 use crate::chain::{Chains, Step};
@@ -27,7 +27,7 @@ use crate::transaction::Operation;
 
 /// A die and its bus, looked up once for several steps.
 #[derive(Debug)]
-pub struct AtHand<'a, D, B> {
+pub struct DieAccess<'a, D, B> {
     die: Die,
     chains: &'a Chains,
     lane: &'a mut Lane<D>,
@@ -131,9 +131,9 @@ impl<D, B> Channels<D, B> {
     }
     /// A die at hand.
     #[inline]
-    pub fn at(&mut self, die: Die) -> AtHand<'_, D, B> {
+    pub fn at(&mut self, die: Die) -> DieAccess<'_, D, B> {
         let lane = &mut self.lanes[die.index()];
-        AtHand {
+        DieAccess {
             die,
             chains: &self.chains,
             bus: &mut self.buses[lane.channel as usize],
@@ -143,7 +143,7 @@ impl<D, B> Channels<D, B> {
 
     /// Starts the chain that was loaded into a die: it asks for the bus.
     #[inline]
-    pub fn start<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+    pub fn start<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         let bus = &mut self.buses[lane.channel as usize];
         Self::ask(now, die, lane, bus, listen);
@@ -151,7 +151,7 @@ impl<D, B> Channels<D, B> {
 
     /// A die asks for the bus of its channel.
     #[inline(always)]
-    fn ask<L: Listen<D, B>>(
+    fn ask<L: ChannelCallbacks<D, B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
@@ -170,7 +170,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// A die asks to suspend or resume its operation.
-    fn ask_urgently<L: Listen<D, B>>(
+    fn ask_urgently<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
         channel: u32,
@@ -186,7 +186,13 @@ impl<D, B> Channels<D, B> {
     }
 
     #[inline(always)]
-    fn grant<L: Listen<D, B>>(&mut self, now: Time, channel: u32, asking: Asking, listen: &mut L) {
+    fn grant<L: ChannelCallbacks<D, B>>(
+        &mut self,
+        now: Time,
+        channel: u32,
+        asking: Asking,
+        listen: &mut L,
+    ) {
         let Asking {
             die, since, hold, ..
         } = asking;
@@ -202,7 +208,7 @@ impl<D, B> Channels<D, B> {
     }
 
     #[inline]
-    fn hold<L: Listen<D, B>>(
+    fn hold<L: ChannelCallbacks<D, B>>(
         now: Time,
         channel: u32,
         bus: &mut Bus<B>,
@@ -222,7 +228,7 @@ impl<D, B> Channels<D, B> {
     /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
     /// asks again if its next hold needs no wait. A resume command sets going what was suspended.
     #[inline]
-    pub fn bus_done<L: Listen<D, B>>(
+    pub fn bus_done<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
         channel: u32,
@@ -266,7 +272,12 @@ impl<D, B> Channels<D, B> {
 
     /// The pin of a die tells that its operation is over.
     #[cold]
-    fn report<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) -> Released {
+    fn report<L: ChannelCallbacks<D, B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        listen: &mut L,
+    ) -> Released {
         let lane = &mut self.lanes[die.index()];
         let rows = lane.step.reports;
         let ended = lane.rest.count == 0;
@@ -285,7 +296,7 @@ impl<D, B> Channels<D, B> {
 
     /// The next hold of a chain needs no wait: the die asks again.
     #[inline(never)]
-    fn go_on<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+    fn go_on<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         lane.step = lane.rest.next(&self.chains);
         let bus = &mut self.buses[lane.channel as usize];
@@ -293,7 +304,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// The bus goes to the next of its line, which is not empty.
-    fn serve<L: Listen<D, B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
+    fn serve<L: ChannelCallbacks<D, B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
         let bus = &mut self.buses[channel as usize];
         let next = match self.arbitration[channel as usize].choose(&bus.line, bus.holder) {
             0 => bus.line.pop_front(),
@@ -306,7 +317,7 @@ impl<D, B> Channels<D, B> {
 
     /// What the end of a hold sets going starts, if it may; true if there is something.
     #[inline]
-    fn release<L: Listen<D, B>>(
+    fn release<L: ChannelCallbacks<D, B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
@@ -326,7 +337,7 @@ impl<D, B> Channels<D, B> {
 
     /// The die gets busy.
     #[inline]
-    fn begin<L: Listen<D, B>>(
+    fn begin<L: ChannelCallbacks<D, B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
@@ -343,11 +354,16 @@ impl<D, B> Channels<D, B> {
 
     /// A busy time ends: the die asks for its next hold.
     #[inline]
-    pub fn ready<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) -> Readied {
+    pub fn ready<L: ChannelCallbacks<D, B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        listen: &mut L,
+    ) -> ReadyOutcome {
         let lane = &mut self.lanes[die.index()];
         if L::Features::SUSPEND && (lane.registers.ready() != now || lane.state != State::Busy) {
             if lane.state == State::Reporting {
-                return Readied::Reported(self.report(now, die, listen));
+                return ReadyOutcome::Reported(self.report(now, die, listen));
             }
             return lane.stopped(now);
         }
@@ -364,14 +380,14 @@ impl<D, B> Channels<D, B> {
         if L::Features::MULTI_PLANE && lane.step.hold.is_empty() {
             lane.state = State::Reporting;
             listen.schedule(now, Event::Ready(die.0));
-            return Readied::Done(worked);
+            return ReadyOutcome::Done(worked);
         }
         Self::ask(now, die, lane, bus, listen);
-        Readied::Done(worked)
+        ReadyOutcome::Done(worked)
     }
 }
 
-impl<D, B> AtHand<'_, D, B> {
+impl<D, B> DieAccess<'_, D, B> {
     /// What the owner keeps of the die.
     #[inline]
     pub fn own(&mut self) -> &mut D {
@@ -384,7 +400,7 @@ impl<D, B> AtHand<'_, D, B> {
     }
     /// The die, which is free, starts with the chain of one page or block. The array works for `time`.
     #[inline]
-    pub fn start_legacy<L: Listen<D, B>>(
+    pub fn start_single<L: ChannelCallbacks<D, B>>(
         self,
         now: Time,
         operation: Operation,

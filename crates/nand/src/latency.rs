@@ -78,7 +78,7 @@ fn mean(times: &[Time]) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
     use crate::cell::{mlc_alpha::MlcAlpha, slc::Slc};
@@ -159,7 +159,7 @@ mod tests {
         // Mean t, variance (2 d)^2 / 12: of 10^5 draws the mean is within 5 standard errors.
         let (count, t, d) = (100_000_u32, 1e9, 1e8);
         let latencies = jittery(0.1);
-        let mut draws = Stream::new(1, "jitter");
+        let mut draws = Rng::new(1, "jitter");
         let drawn = (0..count).map(|_| latencies.jittered(Time::from_ms(1), draws.bits()));
         let offsets: Vec<f64> = drawn.map(|time| time.ps() as f64 - t).collect();
         let mean = offsets.iter().sum::<f64>() / f64::from(count);

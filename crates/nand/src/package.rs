@@ -11,10 +11,10 @@ mod transactions;
 use std::collections::VecDeque;
 
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{EventHeap, Stream, Time};
+use wordline_kernel::{EventHeap, Rng, Time};
 
 use crate::array::Array;
-use crate::channel::{Channels, Event, Readied, Released};
+use crate::channel::{Channels, Event, ReadyOutcome, Released};
 use crate::part::Part;
 use crate::transaction::{Mode, Transaction};
 use crate::{Die, Layout, PlaneRule};
@@ -32,7 +32,7 @@ pub struct Package {
     now: Time,
     channels: Channels<(), ()>,
     dies: Dies,
-    draws: Stream,
+    draws: Rng,
     /// By die, or one for all if dies are not interleaved.
     lines: Vec<VecDeque<Slot>>,
     in_flight: u32,
@@ -84,7 +84,7 @@ impl Package {
                     strips: None,
                 },
             },
-            draws: Stream::new(part.seed, "nand.array"),
+            draws: Rng::new(part.seed, "nand.array"),
             lines: vec![VecDeque::new(); if interleaved { die_count } else { 1 }],
             in_flight: 0,
             submitted: 0,
@@ -208,9 +208,9 @@ impl Package {
         self.now = now;
         match event {
             Event::Ready(die) => match self.channels.ready(now, Die(die), &mut self.dies) {
-                Readied::Done(_) => {}
-                Readied::Reported(released) => self.row_done(released),
-                Readied::Suspended | Readied::Stale => {
+                ReadyOutcome::Done(_) => {}
+                ReadyOutcome::Reported(released) => self.row_done(released),
+                ReadyOutcome::Suspended | ReadyOutcome::Stale => {
                     debug_assert!(false, "nothing is suspended");
                 }
             },

@@ -82,7 +82,7 @@ impl PageModes {
 
 #[cfg(test)]
 mod tests {
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
     use wordline_reliability::programming::{Price, table::Table};
 
     use super::*;
@@ -101,7 +101,7 @@ mod tests {
             let mut modes = PageModes::new(&LAYOUT, &costs, preloaded);
             let mut naive = [preloaded; 21];
             let mut wear = [0; 3];
-            let mut random = Stream::new(1, "modes");
+            let mut random = Rng::new(1, "modes");
             for _ in 0..1000 {
                 let page = random.below(21) as u32;
                 let mode = ProgramMode::of_bits(random.below(4) as u8);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
 /// Busy time of each lane in each interval: a heat map in bounded memory, at most
-/// [`Grid::MOST_CELLS`] values (or two per lane, if there are more lanes than that).
+/// [`Grid::MAX_CELLS`] values (or two per lane, if there are more lanes than that).
 ///
 /// Lanes keep their busy time themselves; it is read when an interval is over ([`Busy::pass`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -330,7 +330,7 @@ mod tests {
         lanes[7] = BusyTime::new(Time::from_ms(1), None);
         busy.break_off(Time::from_ms(1), &lanes);
         busy.close(Time::from_ms(1));
-        assert!(busy.cells.len() <= Grid::MOST_CELLS);
+        assert!(busy.cells.len() <= Grid::MAX_CELLS);
         assert_eq!(busy.totals()[7], Time::from_ms(1));
     }
 

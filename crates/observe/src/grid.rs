@@ -23,7 +23,7 @@ impl Grid {
     /// Most intervals of a width the user chose; a longer simulation doubles the width.
     pub const FIXED_LIMIT: usize = 1 << 20;
     /// Most values kept over all intervals and lanes together (64 MiB).
-    pub const MOST_CELLS: usize = 8 << 20;
+    pub const MAX_CELLS: usize = 8 << 20;
 
     /// At most `limit` intervals (an even number, at least 2), at first of `width` (at least 1 ps).
     pub fn growing(width: Time, limit: usize) -> Self {
@@ -46,10 +46,10 @@ impl Grid {
         }
     }
     /// The same grid with fewer intervals if `lanes` values per interval would otherwise exceed
-    /// [`Grid::MOST_CELLS`]. Never fewer than 2.
+    /// [`Grid::MAX_CELLS`]. Never fewer than 2.
     #[must_use]
     pub fn for_lanes(self, lanes: usize) -> Self {
-        let most = even(Self::MOST_CELLS / lanes.max(1));
+        let most = even(Self::MAX_CELLS / lanes.max(1));
         Self {
             limit: self.limit.min(most),
             ..self
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(Grid::default().for_lanes(1 << 15).limit(), 256);
         assert_eq!(
             Grid::fixed(Time(1)).for_lanes(64).limit(),
-            Grid::MOST_CELLS / 64
+            Grid::MAX_CELLS / 64
         );
         assert_eq!(Grid::default().for_lanes(usize::MAX).limit(), 2);
     }

@@ -83,7 +83,7 @@ pub fn run(
     strips: bool,
 ) -> Result<Report, PackageError> {
     let device = load(text, name, overrides)?;
-    Bench::new(&device, seed, strips)?.run(load_of_package)
+    PackageSim::new(&device, seed, strips)?.run(load_of_package)
 }
 
 /// Checks the `[nand]` tables of a configuration.
@@ -93,7 +93,7 @@ pub fn check(text: &str, name: &str, overrides: &[(String, String)]) -> Result<(
 
 /// A package and what is needed to tell of it.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct PackageSim {
     device: String,
     page_bytes: u32,
     part: Part,
@@ -102,7 +102,7 @@ pub struct Bench {
     strips: bool,
 }
 
-impl Bench {
+impl PackageSim {
     /// One package of a device; checks its `[nand]` tables.
     pub fn new(device: &Loaded, seed: u64, strips: bool) -> Result<Self, ConfigError> {
         let Config { name, nand, .. } = &device.config;

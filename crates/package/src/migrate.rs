@@ -9,7 +9,7 @@ use wordline_nand::package::Package;
 use wordline_nand::{Die, Layout, Operation, Plane, Ppn, Transaction};
 
 use super::report::{Report, Sums};
-use super::{Bench, PackageError, within};
+use super::{PackageError, PackageSim, within};
 
 /// Destination blocks are erased, the pages of the source blocks are copied there, the source blocks
 /// are erased. Blocks are spread over planes first, then over dies; each goes to a block of its own
@@ -105,7 +105,7 @@ struct Run {
     submitted: Vec<(Die, usize)>,
 }
 
-pub(super) fn run(bench: &Bench, migrate: &Migrate) -> Result<Report, PackageError> {
+pub(super) fn run(bench: &PackageSim, migrate: &Migrate) -> Result<Report, PackageError> {
     let (layout, mode) = (bench.part.layout, migrate.mode);
     if mode.moves() && !bench.internal_data_move {
         return Err(PackageError::NoMove { mode });

@@ -9,7 +9,7 @@ use wordline_nand::package::{Completion, Package, Usage};
 use wordline_nand::transaction::Mode;
 use wordline_nand::{Die, Energy};
 
-use super::Bench;
+use super::PackageSim;
 
 /// An experiment on a package. Times are in picoseconds, energies in nanojoule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -217,7 +217,7 @@ impl Sums {
         self.latency_max = self.latency_max.max(latency);
     }
 
-    fn die(&self, bench: &Bench, die: u32, usage: &[Usage]) -> DieReport {
+    fn die(&self, bench: &PackageSim, die: u32, usage: &[Usage]) -> DieReport {
         let mut stages = Stages::default();
         let mut energy_nj = EnergyReport::default();
         for mode in usage {
@@ -241,7 +241,7 @@ impl Sums {
 
     pub fn report(
         &self,
-        bench: &Bench,
+        bench: &PackageSim,
         package: &Package,
         requests: u64,
         bytes: u64,
@@ -320,7 +320,7 @@ fn total(times: &[Time]) -> Time {
     times.iter().copied().sum()
 }
 
-fn modes(bench: &Bench, package: &Package) -> Vec<ModeReport> {
+fn modes(bench: &PackageSim, package: &Package) -> Vec<ModeReport> {
     let mut modes = Vec::new();
     for mode in Mode::ALL {
         let mut told = ModeReport {

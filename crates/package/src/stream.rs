@@ -10,7 +10,7 @@ use wordline_nand::{Layout, Operation, Ppn, Schedule, Transaction};
 
 use super::command::{Bounds, Waiting};
 use super::report::{Report, Sums};
-use super::{Bench, PackageError, within};
+use super::{PackageError, PackageSim, within};
 
 /// Requests of one kind, sequential over the whole package: neighbouring pages lie on different dies
 /// and planes, in the order of `nand.scheduler`, at the same place in their blocks, and the pages
@@ -64,7 +64,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn new(bench: &Bench, stream: &Stream) -> Result<Self, PackageError> {
+    fn new(bench: &PackageSim, stream: &Stream) -> Result<Self, PackageError> {
         let layout = bench.part.layout;
         let erases = stream.operation == StreamOperation::Erase;
         let whole = u64::from(layout.pages()) * u64::from(bench.page_bytes);
@@ -100,7 +100,7 @@ impl Pages {
 /// A run.
 struct Loop<'a> {
     stream: &'a Stream,
-    bench: &'a Bench,
+    bench: &'a PackageSim,
     pages: Pages,
     bounds: Bounds,
     /// By die, or one for all if dies are not interleaved.
@@ -121,7 +121,7 @@ struct Loop<'a> {
 /// No transaction.
 const NONE: u64 = u64::MAX;
 
-pub(super) fn run(bench: &Bench, stream: &Stream) -> Result<Report, PackageError> {
+pub(super) fn run(bench: &PackageSim, stream: &Stream) -> Result<Report, PackageError> {
     check(stream)?;
     let pages = Pages::new(bench, stream)?;
     let total = u64::from(stream.requests) * u64::from(pages.each);
@@ -175,7 +175,7 @@ fn check(stream: &Stream) -> Result<(), PackageError> {
 }
 
 impl<'a> Loop<'a> {
-    fn new(bench: &'a Bench, stream: &'a Stream, pages: Pages) -> Self {
+    fn new(bench: &'a PackageSim, stream: &'a Stream, pages: Pages) -> Self {
         let layout = bench.part.layout;
         let lines = if stream.interleaved { layout.dies } else { 1 } as usize;
         Self {

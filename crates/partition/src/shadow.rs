@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use wordline_cache::heap::Heap;
 use wordline_cache::list::Lists;
 use wordline_cache::{Entry, Index};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::memory::Table;
 use wordline_kernel::random::splitmix;
 
 use crate::space::Space;
 
 /// Blocks that a small flash has at least, if the large one has as many: below, single blocks show.
-const FEWEST_BLOCKS: u32 = 64;
+const MIN_BLOCKS: u32 = 64;
 
 /// A page-mapped flash with greedy collections and one block that is written to, by the host and by collections
 /// alike.
@@ -162,7 +162,7 @@ impl Miniature {
     /// those are more.
     pub fn new(space: &Space, divisor: u32, cached: &[u32], seed: u64) -> Self {
         let all = (space.total_pages / space.pages_per_block).max(1);
-        let blocks = (all / divisor.max(1)).max(FEWEST_BLOCKS).min(all);
+        let blocks = (all / divisor.max(1)).max(MIN_BLOCKS).min(all);
         let ratio = f64::from(blocks) / f64::from(all);
         let scaled = |count: f64| (count * ratio).round() as u32;
         let threshold =
@@ -175,7 +175,7 @@ impl Miniature {
             log: Log::new(blocks, space.pages_per_block, threshold),
         };
         let mut miniature = Self {
-            salt: Stream::new(seed, "cache.partition.miniature").bits(),
+            salt: Rng::new(seed, "cache.partition.miniature").bits(),
             limit: (ratio * 2.0_f64.powi(64)) as u64,
             index: Index::default(),
             shadows: cached.iter().map(shadow).collect(),
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_log_keeps_what_was_written_and_no_more() {
         for (seed, blocks, live) in [(1, 8, 16), (2, 20, 60), (3, 5, 4), (4, 12, 36)] {
-            let mut random = Stream::new(seed, "log");
+            let mut random = Rng::new(seed, "log");
             let mut log = Log::new(blocks, 4, 2);
             let mut held = vec![false; live];
             for _ in 0..3_000 {
@@ -306,7 +306,7 @@ mod tests {
             costs: crate::Costs::PUBLISHED,
         };
         let mut miniature = Miniature::new(&space, 1, &[800, 300, 10], 1);
-        let mut random = Stream::new(1, "miniature");
+        let mut random = Rng::new(1, "miniature");
         for _ in 0..5_000 {
             miniature.write(random.below(2_000));
             let [largest, rest @ ..] = &miniature.shadows[..] else {

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use pyo3::prelude::*;
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{EventQueue, Rng, Time};
 
 use crate::fail;
 
@@ -34,7 +34,7 @@ pub fn bench_access(py: Python<'_>, entries: u32) -> PyResult<f64> {
     Ok(py.detach(|| {
         // Zeroes that were never written would all be the same page of memory.
         let table: Vec<u32> = (1..=entries).collect();
-        let mut draws = Stream::new(1, "bench.access");
+        let mut draws = Rng::new(1, "bench.access");
         let places: Vec<u32> = (0..STEPS)
             .map(|_| draws.below(u64::from(entries)) as u32)
             .collect();

@@ -4,12 +4,12 @@
 use std::hint::black_box;
 
 use pyo3::prelude::*;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Words of 32 bits in a cache line.
 const WORDS: usize = 16;
 /// Lines of the largest table: 4 GiB.
-const MOST_LINES: u64 = 1 << 26;
+const MAX_LINES: u64 = 1 << 26;
 /// Lines between two looks at signals.
 const LOOK_EVERY: usize = 1 << 20;
 
@@ -26,9 +26,9 @@ impl MemoryTable {
     /// A table of `bytes`, 64 to 4 GiB; what lies beyond counts as the nearest.
     #[new]
     fn new(py: Python<'_>, bytes: u64) -> PyResult<Self> {
-        let count = (bytes / (4 * WORDS as u64)).clamp(1, MOST_LINES) as u32;
+        let count = (bytes / (4 * WORDS as u64)).clamp(1, MAX_LINES) as u32;
         let mut lines: Vec<[u32; WORDS]> = (0..count).map(|place| [place; WORDS]).collect();
-        let mut random = Stream::new(1, "growth.memory");
+        let mut random = Rng::new(1, "growth.memory");
         for place in (1..lines.len()).rev() {
             lines.swap(place, random.below(place as u64) as usize);
             if place.is_multiple_of(LOOK_EVERY) {

@@ -43,14 +43,14 @@ struct Sampled {
 }
 
 /// The share of the pages that are looked at, at most: a page that is not costs a hash.
-const MOST_LOOKED_AT: f64 = 1.0 / 16.0;
+const MAX_LOOKED_AT: f64 = 1.0 / 16.0;
 
 impl Hits {
     /// Before the first request to a cache of pages so long.
     pub fn new(plan: &Plan, page_bytes: u32) -> Self {
         let sampled = || {
             let room = plan.observe.miss_ratio_pages?;
-            let rate = Rate::new(MOST_LOOKED_AT).unwrap_or(Rate::ALL);
+            let rate = Rate::new(MAX_LOOKED_AT).unwrap_or(Rate::ALL);
             Some(Sampled {
                 page_bytes: page_bytes.into(),
                 pages: ShardsSize::beginning_at(rate, room, plan.seed),

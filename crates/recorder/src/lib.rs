@@ -17,7 +17,7 @@ pub use self::recorder::{Lanes, Recorder};
 pub use self::served::Served;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::Met;
+use wordline_block::ReadEvents;
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -132,7 +132,7 @@ impl Record {
         sum.longest = sum.longest.max(time);
     }
     #[cold]
-    fn met(&mut self, met: Met, response: Time) {
+    fn met(&mut self, met: ReadEvents, response: Time) {
         self.reads_met.get_or_insert_default().add(met, response);
     }
     /// The counters of the DRAM buffer of the whole run.

@@ -20,11 +20,11 @@ use wordline_ssd::Observation;
 pub(super) const WORST_INTERVALS: usize = 64;
 
 /// Most intervals of a chosen width; a longer run doubles the width.
-pub(super) const MOST_WORST_INTERVALS: usize = 1024;
+pub(super) const MAX_WORST_INTERVALS: usize = 1024;
 
 pub(super) fn worst_grid(observe: &Observe) -> Grid {
     match observe.worst_case_interval {
-        Some(width) => Grid::growing(width, MOST_WORST_INTERVALS),
+        Some(width) => Grid::growing(width, MAX_WORST_INTERVALS),
         None => Grid::growing(Time::from_us(1), WORST_INTERVALS),
     }
 }
@@ -306,7 +306,7 @@ impl Recorder {
 }
 
 impl Probe<Observation> for Recorder {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     // Where an observation is made its kind is known: in line, nothing is left of the others.
     #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {

@@ -4,7 +4,7 @@
 
 /// How close to its limit the continued fraction is taken.
 const PRECISION: f64 = 1e-15;
-const MOST_TERMS: u32 = 10_000;
+const MAX_TERMS: u32 = 10_000;
 
 /// The natural logarithm of the binomial coefficient `n` over `k`.
 fn ln_choose(n: f64, k: f64) -> f64 {
@@ -53,7 +53,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let mut c = 1.0;
     let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
     let mut fraction = d;
-    for m in 1..MOST_TERMS {
+    for m in 1..MAX_TERMS {
         let m = f64::from(m);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));

@@ -1,7 +1,7 @@
 //! What a read of a page finds, and what it takes to correct it.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::binomial::{most_errors, quantile};
 use crate::ecc::Code;
@@ -132,7 +132,7 @@ impl Reader {
     }
     /// A read of a page that was programmed in `mode`, which begins with the level `first`. Of a number of errors `draws` is
     /// asked once, unless it is the expected one.
-    pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Stream) -> Found {
+    pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Rng) -> Found {
         let rate = self.rate(read, mode);
         let errors = if self.expected {
             // The median of the worst codeword.

@@ -1,7 +1,7 @@
 //! Blocks that err more than others of the same age.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// The raw bit error rate of a block over the mean of all: log-normal with mean 1. Errors of codewords are then overdispersed, as
 /// those of real blocks are (V. Taranalli, H. Uchikawa, P. H. Siegel, Channel models for multi-level cell flash memories based on
@@ -26,7 +26,7 @@ impl Variation {
         let seed = self
             .seed
             .wrapping_add(u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let mut draws = Stream::new(seed, "nand.block_variation");
+        let mut draws = Rng::new(seed, "nand.block_variation");
         // Box and Muller; 1 - unit is never zero.
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - draws.unit()));
         let normal = radius * libm::cos(std::f64::consts::TAU * draws.unit());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
 use wordline_flash_cache as flash_cache;
-use wordline_ftl::instant::FlashOps;
+use wordline_ftl::untimed::FlashOps;
 use wordline_kernel::{Time, since};
 use wordline_ssd::precondition::Preconditioned;
 
@@ -29,11 +29,11 @@ pub struct Outcome {
     /// The flash at the end: the single SSD, the members, the flash of caches.
     pub devices: Vec<Device>,
     /// What each disk has done: the single one, the members, or those behind the cache.
-    pub disks: Vec<wordline_hdd::Figures>,
+    pub disks: Vec<wordline_hdd::DiskStats>,
     /// What each cache has done, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
     /// What the host side has done, if there is one.
-    pub host_side: Option<wordline_host_cpu::Figures>,
+    pub host_side: Option<wordline_host_cpu::HostStats>,
     /// What was issued of each stream; one of no name if the plan has no streams.
     pub streams: Vec<Issued>,
     /// The time in which all streams issued, if there was one.
@@ -128,7 +128,7 @@ impl Outcome {
 #[derive(Clone, Debug)]
 pub struct CacheOutcome {
     /// What was found of the pages asked for.
-    pub figures: flash_cache::Figures,
+    pub figures: flash_cache::CacheStats,
     /// What became of the pages held.
     pub counts: flash_cache::residents::Counts,
     /// Pages at the end.
@@ -192,7 +192,7 @@ pub(crate) struct LeafOutcome<'a> {
     /// What it has done, if it is a cache.
     pub cache: Option<&'a CacheOutcome>,
     /// The disk that it is, or those behind it.
-    pub disks: &'a [wordline_hdd::Figures],
+    pub disks: &'a [wordline_hdd::DiskStats],
 }
 
 /// A device of a run.

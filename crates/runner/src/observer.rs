@@ -382,7 +382,7 @@ macro_rules! observes {
 observes!(Heard<Observation>, Heard<OfDevice>, OfHost);
 
 impl Probe<Heard<Observation>> for Several {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, observation: Heard<Observation>) {
         match observation {
             Heard::Device(Of { member, of }) => self.hear_ssd(now, self.place(member), of),
@@ -397,7 +397,7 @@ impl Probe<Heard<Observation>> for Several {
 }
 
 impl Probe<Heard<OfDevice>> for Several {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, observation: Heard<OfDevice>) {
         match observation {
             Heard::Device(Of { member, of }) => {
@@ -422,7 +422,7 @@ impl Probe<Heard<OfDevice>> for Several {
 type OfHost = wordline_host_cpu::Observation<Heard<OfDevice>>;
 
 impl Probe<OfHost> for Several {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, observation: OfHost) {
         use wordline_host_cpu::Observation as Of;
         match observation {

@@ -11,7 +11,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_ssd::{Event, Plan, Precondition, Ssd};
 
@@ -80,7 +80,7 @@ fn serve(ssd: &mut Ssd<PageMap>, op: Op) -> Time {
 /// Random requests of a page, or sequential ones of many.
 fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
     let requests = REQUESTS * 4096 / bytes;
-    let mut random = Stream::new(1, "offsets");
+    let mut random = Rng::new(1, "offsets");
     let pages = u64::from(ssd.mapping().user_pages());
     let (mut queue, mut none) = (EventQueue::<Event>::default(), ());
     let mut cx = Context::new(Time::ZERO, &mut queue, &mut none);

@@ -27,11 +27,11 @@ pub(crate) use finish::{ArrayDone, DieReady};
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
 use transaction::NONE;
-pub(crate) use transaction::{Grade, Order, Outcome, Purpose, Transaction};
+pub(crate) use transaction::{Order, Outcome, PageConditions, Purpose, Transaction};
 use waiting::Waiting;
 use wordline_block::Ticket;
 use wordline_io_scheduler::Slot;
-use wordline_kernel::{BusyTime, Stream, Time};
+use wordline_kernel::{BusyTime, Rng, Time};
 use wordline_nand::{Channels, Die, Layout, Operation, PlaneRule, Ppn};
 use wordline_reliability::{Code, ModeCosts};
 
@@ -41,7 +41,7 @@ use wordline_io_scheduler::compose::{Compose, Composition};
 use wordline_io_scheduler::schedule::Load;
 
 /// Planes that one command takes at most.
-const MOST_PLANES: usize = 64;
+const MAX_PLANES: usize = 64;
 
 /// Dies, buses and the transactions between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub(crate) struct BackEnd {
     /// The dies and the buses, and what is kept of them.
     channels: Channels<DieState, GcClock>,
     table: TransactionTable,
-    draws: Stream,
+    draws: Rng,
     /// What the command that has finished last went through, if it was not for collection.
     finished: PageParts,
     /// Idle dies with something in their queues, which begin at this instant; each once.
@@ -74,9 +74,9 @@ pub(crate) struct BackEnd {
     /// A die whose load has changed with the last hold of a bus.
     load_changed: Option<Die>,
     /// Whether operations take what the modes of their pages say.
-    is_graded: bool,
+    has_page_conditions: bool,
     /// What there is to know of the page of the operation that comes next.
-    next_grade: Grade,
+    next_grade: PageConditions,
     /// What corrects errors, where there are any.
     code: Option<Box<Code>>,
     /// Operations that wait, where somebody asks.
@@ -87,7 +87,7 @@ pub(crate) struct BackEnd {
 
 impl BackEnd {
     /// Idle dies; their array times are drawn from `draws`.
-    pub fn new(plan: &Plan, draws: Stream) -> Self {
+    pub fn new(plan: &Plan, draws: Rng) -> Self {
         let state = DieState {
             command: DieCommand::IDLE,
             suspended: None,
@@ -129,8 +129,8 @@ impl BackEnd {
             is_scheduled: plan.is_scheduled(),
             is_basic: plan.has_basic_dies(),
             load_changed: None,
-            is_graded: plan.is_graded(),
-            next_grade: Grade::default(),
+            has_page_conditions: plan.has_page_conditions(),
+            next_grade: PageConditions::default(),
             code: part
                 .reader
                 .as_ref()
@@ -148,15 +148,15 @@ impl BackEnd {
         self.channels.chains().costs()
     }
     /// Says what there is to know of the page of the operation that comes next.
-    pub fn grade_next(&mut self, grade: Grade) {
+    pub fn grade_next(&mut self, grade: PageConditions) {
         self.next_grade = grade;
     }
     /// What was said of it.
-    pub fn next_grade(&self) -> Grade {
+    pub fn next_grade(&self) -> PageConditions {
         self.next_grade
     }
     /// What there is to know of the page of a transaction.
-    pub fn graded(&self, slot: Slot) -> Grade {
+    pub fn graded(&self, slot: Slot) -> PageConditions {
         self.table.graded(slot)
     }
     /// From now on, what waits is counted by request.
@@ -170,7 +170,7 @@ impl BackEnd {
     }
 
     /// Where array times are drawn from.
-    pub fn draws(&self) -> &Stream {
+    pub fn draws(&self) -> &Rng {
         &self.draws
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Met, Parts, PowerCut, Request, Ticket};
+use wordline_block::{Parts, PowerCut, ReadEvents, Request, Ticket};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_dram_buffer::{
     Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions,
@@ -13,7 +13,7 @@ use wordline_kernel::memory::Table;
 use wordline_kernel::{EventQueue, Time};
 use wordline_nand::Die;
 
-use crate::controller::{Beside, Controller, Done};
+use crate::controller::{Controller, Done, ReadAnnotations};
 use crate::error::Result;
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
@@ -58,7 +58,7 @@ pub(crate) struct Buffered {
     /// By ticket: what was requested for, and when.
     requested: Vec<Option<(PageRequest, Time)>>,
     /// By ticket of a request that is done: where its time in the device went, and whether a page of it could not be read.
-    served: Vec<(Parts, bool, Met)>,
+    served: Vec<(Parts, bool, ReadEvents)>,
 }
 
 impl Buffered {
@@ -90,7 +90,7 @@ impl Buffered {
         self.buffer.versions(Page(page.0))
     }
     /// Where the time of a request that is done went, and whether a page of it could not be read.
-    pub fn served(&self, ticket: Ticket) -> (Parts, bool, Met) {
+    pub fn served(&self, ticket: Ticket) -> (Parts, bool, ReadEvents) {
         self.served[ticket as usize]
     }
 
@@ -137,7 +137,7 @@ impl Buffered {
     pub fn flash_done<M: Mapping>(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
-        (done, beside): (&Done, Beside),
+        (done, beside): (&Done, ReadAnnotations),
         controller: &Controller<M>,
     ) -> Result<bool> {
         let Some((request, began)) = self.requested[done.ticket as usize].take() else {
@@ -175,7 +175,7 @@ impl Buffered {
         let place = ticket as usize;
         if self.served.len() <= place {
             self.served
-                .resize(place + 1, (Parts::default(), false, Met::default()));
+                .resize(place + 1, (Parts::default(), false, ReadEvents::default()));
         }
         self.served[place] = (parts, failed, met);
         Some(ticket)

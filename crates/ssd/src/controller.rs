@@ -1,7 +1,6 @@
 //! What a disk does with a request once it is in the device: pages, places, collections.
 
 mod audit;
-mod cached;
 mod collect;
 mod die_loads;
 mod errors;
@@ -17,6 +16,7 @@ mod power;
 mod read;
 mod regulate;
 mod requests;
+mod slc_cache;
 mod spare;
 mod state;
 mod steps;
@@ -26,23 +26,23 @@ mod write;
 
 use std::collections::VecDeque;
 
-pub use cached::SlcCounts;
 pub use die_loads::DieLoad;
-pub(crate) use errors::Beside;
 pub use errors::ErrorCounts;
+pub(crate) use errors::ReadAnnotations;
 pub use failures::FailureCounts;
 use first_read::FirstReads;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
+pub use slc_cache::SlcCounts;
 use state::{NonVolatile, Volatile};
 use verification::Verification;
 use wordline_ftl::gc::schedule::Scheduling;
-use wordline_ftl::recovery::{Journal, Spare};
+use wordline_ftl::recovery::{Spare, SpareWriter};
 use wordline_ftl::refresh::Steps;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{BusyTime, Stream};
+use wordline_kernel::{BusyTime, Rng};
 use wordline_nand::{Array, Block, Health, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
@@ -75,19 +75,19 @@ pub(crate) struct Controller<M> {
     reserve_blocks: u32,
     /// Lost with the power, and built anew from the flash.
     mapping: M,
-    flash: NonVolatile,
-    ram: Volatile,
+    persistent: NonVolatile,
+    volatile: Volatile,
     verification: Option<Box<Verification>>,
     /// Whether pages are followed: for verification, in spare areas, or by how they are programmed.
     follows: bool,
     /// Whether operations take what modes and errors of their pages say.
-    is_graded: bool,
+    has_page_conditions: bool,
     /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
-    is_straight: bool,
+    dispatches_directly: bool,
     /// Whether writes get their places when they are issued.
     places_on_issue: bool,
     /// Whether places depend on what the dies have to do.
-    places_by_work: bool,
+    allocates_by_load: bool,
     /// Whether pages of a row are placed one by one.
     places_singly: bool,
     /// How reads err, if they do.
@@ -99,12 +99,12 @@ pub(crate) struct Controller<M> {
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
-pub type Prepared<M> = (M, Array, Option<Box<Journal>>);
+pub type Prepared<M> = (M, Array, Option<Box<SpareWriter>>);
 
 impl<M: Mapping> Controller<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
-        let draws = Stream::new(plan.part.seed, "nand.array");
+        let draws = Rng::new(plan.part.seed, "nand.array");
         Self {
             layout: plan.part.layout,
             page_bytes: u64::from(plan.page_bytes),
@@ -113,15 +113,15 @@ impl<M: Mapping> Controller<M> {
             puts_off: plan.ftl.config.gc.schedule.policy().puts_off(),
             refresh_steps: plan.ftl.config.refresh.steps,
             reserve_blocks: plan.ftl.reserve_blocks,
-            flash: NonVolatile::new(plan),
-            ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
+            persistent: NonVolatile::new(plan),
+            volatile: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
             mapping,
             verification: None,
-            follows: plan.is_graded() || plan.first_read_pages > 0,
-            is_graded: plan.is_graded(),
-            is_straight: !plan.is_graded() && !plan.is_scheduled(),
+            follows: plan.has_page_conditions() || plan.first_read_pages > 0,
+            has_page_conditions: plan.has_page_conditions(),
+            dispatches_directly: !plan.has_page_conditions() && !plan.is_scheduled(),
             places_on_issue: plan.ftl.config.allocate.is_on_issue() && plan.is_scheduled(),
-            places_by_work: plan.ftl.config.allocate.is_by_work(),
+            allocates_by_load: plan.ftl.config.allocate.is_by_work(),
             places_singly: plan.is_scheduled() || plan.ftl.config.allocate.is_by_work(),
             reader: plan.part.reader.clone(),
             failing: plan.part.failing.clone(),
@@ -131,7 +131,7 @@ impl<M: Mapping> Controller<M> {
     /// Requests that are done with since this was last cleared, in the order in which they were.
     #[inline]
     pub fn done(&mut self) -> &mut Vec<Done> {
-        &mut self.ram.done
+        &mut self.volatile.done
     }
     /// What the controller and its flash take of memory, of a device so full.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
@@ -177,27 +177,27 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<Preconditioned> {
         // As if idle time before the run had folded everything.
         self.mapping.bypass_cache(true);
-        let (mapping, array) = (&mut self.mapping, &mut self.flash.array);
-        let preconditioned = match &mut self.flash.journal {
+        let (mapping, array) = (&mut self.mapping, &mut self.persistent.array);
+        let preconditioned = match &mut self.persistent.journal {
             None => plan.run(mapping, array, self.layout, (), go_on)?,
             Some(journal) => plan.run(mapping, array, self.layout, journal.as_mut(), go_on)?,
         };
         self.mapping.bypass_cache(false);
-        self.ram.free_blocks = self.mapping.free_blocks();
+        self.volatile.free_blocks = self.mapping.free_blocks();
         Ok(preconditioned)
     }
     /// What bringing it into its state has changed, as [`Prepared`] is read.
-    pub fn prepared(&self) -> (&M, &Array, Option<&Journal>) {
-        let NonVolatile { array, journal, .. } = &self.flash;
+    pub fn prepared(&self) -> (&M, &Array, Option<&SpareWriter>) {
+        let NonVolatile { array, journal, .. } = &self.persistent;
         (&self.mapping, array, journal.as_deref())
     }
     /// Brings a pristine device into the state that one of an equal plan was in.
     pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
         self.mapping = mapping;
-        array.take_books(&mut self.flash.array);
-        self.flash.array = array;
-        self.flash.journal = journal;
-        self.ram.free_blocks = self.mapping.free_blocks();
+        array.take_books(&mut self.persistent.array);
+        self.persistent.array = array;
+        self.persistent.journal = journal;
+        self.volatile.free_blocks = self.mapping.free_blocks();
     }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
@@ -205,8 +205,8 @@ impl<M: Mapping> Controller<M> {
         let mut shadow = Shadow::new(self.layout, mapping.user_pages(), |page| {
             mapping.lookup(page)
         });
-        if let Some(journal) = &self.flash.journal {
-            let flash = journal.flash(&self.flash.array, self.layout);
+        if let Some(journal) = &self.persistent.journal {
+            let flash = journal.flash(&self.persistent.array, self.layout);
             for (page, place) in flash.copies(|page| mapping.lookup(page)) {
                 shadow.copy_of(page, place);
             }
@@ -228,49 +228,49 @@ impl<M: Mapping> Controller<M> {
     }
     /// Whether a block is being collected, be it that the collection has stopped.
     pub fn is_collecting(&self) -> bool {
-        self.ram.jobs.collections().next().is_some()
+        self.volatile.jobs.collections().next().is_some()
     }
     /// The array, to look at.
     pub fn array(&self) -> &Array {
-        &self.flash.array
+        &self.persistent.array
     }
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        let before = self.flash.usage.iter();
-        let usage = before.zip(self.ram.backend.usage());
+        let before = self.persistent.usage.iter();
+        let usage = before.zip(self.volatile.backend.usage());
         usage.map(|(before, usage)| before.plus(&usage))
     }
     /// How long each bus has been held since the power came.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.ram.backend.buses_busy()
+        self.volatile.backend.buses_busy()
     }
     /// How long each die has been occupied since the power came.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.ram.backend.dies_busy()
+        self.volatile.backend.dies_busy()
     }
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {
-        let modes = self.flash.array.modes();
-        modes.map(|_| &self.flash.graded)
+        let modes = self.persistent.array.modes();
+        modes.map(|_| &self.persistent.graded)
     }
     /// What reads have found, where they err, or where what they ask for may not have been written.
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
         let may_err = self.reader.is_some() || self.failing.is_some();
-        may_err.then_some(&self.flash.errors)
+        may_err.then_some(&self.persistent.errors)
     }
     /// What has come of programs and erases that failed, where blocks can go bad.
     pub fn failures(&self) -> Option<&FailureCounts> {
-        let bad_blocks = self.flash.array.bad_blocks();
-        bad_blocks.map(|_| self.flash.failures.as_ref())
+        let bad_blocks = self.persistent.array.bad_blocks();
+        bad_blocks.map(|_| self.persistent.failures.as_ref())
     }
     /// Whether there may be something to say of requests beside: pages are not all alike.
     #[inline]
     pub fn tells_beside(&self) -> bool {
-        self.ram.beside.is_some()
+        self.volatile.beside.is_some()
     }
     /// What there is to say of a request beside that is done. Once for each.
-    pub fn take_beside(&mut self, ticket: Ticket) -> Beside {
-        let beside = self.ram.beside.as_mut();
+    pub fn take_beside(&mut self, ticket: Ticket) -> ReadAnnotations {
+        let beside = self.volatile.beside.as_mut();
         beside
             .and_then(|beside| beside.remove(&ticket))
             .unwrap_or_default()
@@ -305,7 +305,7 @@ impl<M: Mapping> Controller<M> {
         self.expect(ticket, (last - first) as u32 + 1, request.op);
         let mut page = first;
         if request.op == Op::Write {
-            if self.ram.trims.run.is_some() {
+            if self.volatile.trims.run.is_some() {
                 self.trim_run_written(request);
             }
             page = self.write_rows(cx, ticket, request);
@@ -353,7 +353,7 @@ impl<M: Mapping> Controller<M> {
             PageOp::Fetch => self.read(cx, ticket, page)?,
             PageOp::Destage(span) => self.write(cx, ticket, page, span, false),
             PageOp::Trim => {
-                self.ram.trims.gathering = true;
+                self.volatile.trims.gathering = true;
                 self.write(cx, ticket, page, all, true);
             }
         }
@@ -363,8 +363,8 @@ impl<M: Mapping> Controller<M> {
     /// A request of so many pages begins.
     #[inline]
     fn expect(&mut self, ticket: Ticket, pages: u32, op: Op) {
-        self.ram.requests.begin(ticket, pages);
-        if !self.is_straight {
+        self.volatile.requests.begin(ticket, pages);
+        if !self.dispatches_directly {
             self.request_begins(ticket, op);
         }
     }
@@ -373,15 +373,15 @@ impl<M: Mapping> Controller<M> {
     /// request.
     #[inline]
     fn page_done(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket, parts: PageParts) {
-        if self.ram.requests.page_done(ticket) {
-            self.ram.done.push(Done { ticket, parts });
+        if self.volatile.requests.page_done(ticket) {
+            self.volatile.done.push(Done { ticket, parts });
             self.ends(cx, ticket);
         }
     }
     /// The same of a page whose transaction is over.
     #[inline(always)]
     fn transaction_done(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket, slot: Slot) {
-        if self.ram.requests.page_done(ticket) {
+        if self.volatile.requests.page_done(ticket) {
             self.last_transaction_done(cx, ticket, slot);
         }
     }
@@ -392,14 +392,14 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         slot: Slot,
     ) {
-        let parts = self.ram.backend.parts(slot);
-        self.ram.done.push(Done { ticket, parts });
+        let parts = self.volatile.backend.parts(slot);
+        self.volatile.done.push(Done { ticket, parts });
         self.ends(cx, ticket);
     }
     /// All pages of a request are done.
     #[inline]
     fn ends(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
-        if self.ram.requests.end() {
+        if self.volatile.requests.end() {
             self.becomes_idle(cx);
         }
         self.request_done(ticket);

@@ -3,7 +3,7 @@
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};
 use wordline_cache::replacement::foreign::Fault;
-use wordline_ftl::instant::InstantError;
+use wordline_ftl::untimed::InstantError;
 use wordline_kernel::Time;
 use wordline_nand::Violation;
 

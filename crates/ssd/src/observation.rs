@@ -1,7 +1,9 @@
 //! What a probe hears of a device.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{ArrayObservation, Member, MemberObservation, Met, Parts, PowerCut, Request};
+use wordline_block::{
+    ArrayObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents, Request,
+};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
@@ -104,7 +106,7 @@ pub enum Observation {
     /// A read is complete, of a device in which it may have met something.
     Read {
         /// What it has met.
-        met: Met,
+        met: ReadEvents,
         /// Its response time.
         response: Time,
     },
@@ -122,7 +124,7 @@ pub enum Observation {
         gc: bool,
     },
     /// The array of a plane has worked until now. An operation on several planes is heard once for
-    /// each, by probes that hear pieces ([`wordline_kernel::Probe::HEARS_PIECES`]).
+    /// each, by probes that hear pieces ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
     Array {
         /// The page; for an erase the first of its block.
         place: Ppn,
@@ -222,7 +224,7 @@ pub enum Observation {
     },
 }
 
-impl wordline_block::Collecting for Observation {
+impl wordline_block::GcObservation for Observation {
     #[inline]
     fn collection_steps(&self) -> u32 {
         match self {

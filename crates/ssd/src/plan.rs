@@ -65,10 +65,10 @@ impl Plan {
             || self.dies_per_package > 1
             || self.read_ahead.is_some()
             || self.part.chains.has_pins()
-            || self.is_graded())
+            || self.has_page_conditions())
     }
     /// Whether operations take what the modes or the errors of their pages say, or may fail.
-    pub fn is_graded(&self) -> bool {
+    pub fn has_page_conditions(&self) -> bool {
         let part = &self.part;
         let alike = part.chains.costs().is_none() && part.chains.single_level().is_none();
         !alike || part.reader.is_some() || part.failing.is_some()

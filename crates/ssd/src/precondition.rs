@@ -1,10 +1,10 @@
 //! Bringing a device into the state in which it is measured, without timing.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::instant::{FlashOps, Instant, InstantError};
-use wordline_ftl::recovery::Note;
+use wordline_ftl::recovery::ProgramObserver;
+use wordline_ftl::untimed::{FlashOps, InstantError, UntimedFtl};
 use wordline_ftl::{Lpn, Mapping};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Layout};
 
 /// What to do before the clock starts.
@@ -55,15 +55,15 @@ const AHEAD: usize = 32;
 
 /// A device being preconditioned.
 struct Filler<'a, M, N, G> {
-    device: Instant<'a, M, N>,
+    device: UntimedFtl<'a, M, N>,
     /// Pages of a fill between two looks: they fill blocks of all planes.
     stride: u32,
-    random: Stream,
+    random: Rng,
     pages: u64,
     go_on: G,
 }
 
-impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
+impl<M: Mapping, N: ProgramObserver, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
     /// Writes the first pages in order; false if it was ended early.
     fn fill(&mut self, pages: u32) -> Result<bool, InstantError> {
         let mut next = 0;
@@ -80,7 +80,7 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
     /// Writes the first pages in a random order; false if it was ended early.
     fn scatter(&mut self, pages: u32, seed: u64) -> Result<bool, InstantError> {
         let mut order: Vec<u32> = (0..pages).collect();
-        let mut random = Stream::new(seed, "scattered");
+        let mut random = Rng::new(seed, "scattered");
         for left in (1..pages).rev() {
             order.swap(left as usize, random.below(u64::from(left) + 1) as usize);
         }
@@ -149,22 +149,22 @@ impl Precondition {
         mapping: &mut impl Mapping,
         array: &mut Array,
         layout: Layout,
-        note: impl Note,
+        note: impl ProgramObserver,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
         let stride = STRIDE.next_multiple_of(layout.planes() * layout.pages_per_block);
-        let device = Instant::noting(mapping, array, layout, note);
+        let device = UntimedFtl::noting(mapping, array, layout, note);
         self.write(device, stride, go_on)
     }
 
     fn write<M: Mapping>(
         &self,
-        device: Instant<M, impl Note>,
+        device: UntimedFtl<M, impl ProgramObserver>,
         stride: u32,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
         let mut done = Preconditioned::default();
-        let random = Stream::new(self.seed, "precondition");
+        let random = Rng::new(self.seed, "precondition");
         let pages = u64::from(self.fill_pages);
         let mut filler = Filler {
             device,

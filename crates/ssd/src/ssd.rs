@@ -9,11 +9,11 @@ use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
 use wordline_block::{
-    BlockDevice, Busy, Completion, Met, Op, Parts, PowerCut, Request, Ticket, trim_range,
+    BlockDevice, Busy, Completion, Op, Parts, PowerCut, ReadEvents, Request, Ticket, trim_range,
 };
 use wordline_cache::replacement::foreign::Maker;
 use wordline_dram_buffer::Versions;
-use wordline_ftl::recovery::Journal;
+use wordline_ftl::recovery::SpareWriter;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{Since, Time};
@@ -22,7 +22,8 @@ use wordline_nand::{Array, Die};
 use crate::backend::Usage;
 use crate::buffered::Buffered;
 use crate::controller::{
-    Beside, Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared, SlcCounts,
+    Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared, ReadAnnotations,
+    SlcCounts,
 };
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
@@ -87,7 +88,7 @@ impl<M: Mapping> Ssd<M> {
         self.controller.precondition(plan, go_on)
     }
     /// What preconditioning has changed, as [`Prepared`] is read.
-    pub fn prepared(&self) -> (&M, &Array, Option<&Journal>) {
+    pub fn prepared(&self) -> (&M, &Array, Option<&SpareWriter>) {
         self.controller.prepared()
     }
     /// In place of preconditioning: brings a pristine device into the state that one was in whose map,
@@ -285,7 +286,7 @@ impl<M: Mapping> Ssd<M> {
         match &self.buffer {
             None => {
                 let page = self.tickets.outstanding[ticket as usize].parts;
-                self.tell(cx, ticket, page.into(), (false, Met::default()));
+                self.tell(cx, ticket, page.into(), (false, ReadEvents::default()));
             }
             Some(_) => self.tell_buffered(cx, ticket),
         }
@@ -304,13 +305,13 @@ impl<M: Mapping> Ssd<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
-        met_before: Met,
-    ) -> Beside {
+        met_before: ReadEvents,
+    ) -> ReadAnnotations {
         let beside = self.controller.take_beside(ticket);
         let request = &self.tickets.outstanding[ticket as usize].request;
         if request.op == Op::Read {
             cx.observe(Observation::Read {
-                met: beside.met.and(met_before),
+                met: beside.met.union(met_before),
                 response: cx.now - request.arrival,
             });
         }
@@ -323,7 +324,7 @@ impl<M: Mapping> Ssd<M> {
         cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         side: Parts,
-        (missed, met_before): (bool, Met),
+        (missed, met_before): (bool, ReadEvents),
     ) {
         let Outstanding {
             request, submitted, ..
@@ -469,7 +470,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         let buffered = self.buffer.as_ref();
         buffered.map_or(0, |buffered| buffered.volatile_pages(&pages))
     }
-    fn chip_times(&self, times: &mut Vec<Time>) {
+    fn die_backlog(&self, times: &mut Vec<Time>) {
         let dies = 0..self.controller.usage().count() as u32;
         times.extend(dies.map(|die| self.die_time(Die(die))));
     }

@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_workload::generate::{self, Generator};
 use wordline_workload::{Source, Trace, TraceOptions};
 
@@ -25,7 +25,7 @@ struct Asked {
 }
 
 fn lines(head: &str, line: impl Fn(&Asked) -> String) -> Vec<u8> {
-    let mut random = Stream::new(1, "workload.benches.replay");
+    let mut random = Rng::new(1, "workload.benches.replay");
     let mut text = head.to_owned();
     for number in 0..REQUESTS {
         let asked = Asked {

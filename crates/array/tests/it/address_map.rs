@@ -1,7 +1,7 @@
 //! Where bytes lie, against counting them one by one.
 
 use wordline_array::{AddressMap, Extent};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 const GRAIN: u64 = 512;
 
@@ -39,7 +39,7 @@ fn by_definition(stripe: u64, members: u64, offset: u64, bytes: u64) -> Vec<(u32
 
 #[test]
 fn stripes_lie_where_the_definition_of_raid_0_puts_them() {
-    let mut random = Stream::new(1, "stripes");
+    let mut random = Rng::new(1, "stripes");
     for _ in 0..20_000 {
         let members = 1 + random.below(7);
         let stripe = GRAIN * (1 + random.below(12));

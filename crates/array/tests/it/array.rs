@@ -11,7 +11,7 @@ use wordline_ftl::{Map, Mapping};
 use wordline_host_link::Interface;
 use wordline_host_link::{nvme::Nvme, sata::Sata};
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_ssd::{Plan, Precondition, Ssd};
 
@@ -78,7 +78,7 @@ fn interfaces() -> [Interface; 3] {
 
 /// Requests of whole sectors that are issued by a clock, each at a time of its own.
 fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<Request> {
-    let mut random = Stream::new(7, "load");
+    let mut random = Rng::new(7, "load");
     let mut arrival = Time::ZERO;
     let requests = (0..count).map(|_| {
         arrival += Time::from_ps(1 + random.below(2 * mean_gap_us * 1_000_000));

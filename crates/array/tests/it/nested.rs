@@ -10,7 +10,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_hdd::Disk;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 use wordline_ssd::Ssd;
@@ -79,7 +79,7 @@ where
     D::Error: std::fmt::Debug,
 {
     let (mut queue, mut now) = (EventQueue::default(), Time::ZERO);
-    let mut random = Stream::new(5, "nested");
+    let mut random = Rng::new(5, "nested");
     let pages = store.user_bytes() / PAGE;
     let (mut left, mut under_way, mut served) = (3_000, 0, 0);
     let mut nobody = ();

@@ -47,7 +47,7 @@ const SMALL: usize = 0;
 const MAIN: usize = 1;
 const GHOST: usize = 2;
 /// More hits than these are not told apart.
-const MOST_HITS: u8 = 3;
+const MAX_FREQUENCY: u8 = 3;
 
 /// The three queues, the newest in front; marks of residents are their hits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -137,7 +137,7 @@ impl Replace for State {
             }
             Some(_) => {
                 let hits = self.lists.mark(entry) + 1;
-                self.lists.set_mark(entry, hits.min(MOST_HITS));
+                self.lists.set_mark(entry, hits.min(MAX_FREQUENCY));
                 return true;
             }
         };

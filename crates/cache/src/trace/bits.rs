@@ -64,13 +64,13 @@ impl Bits {
 mod tests {
     use std::collections::BTreeSet;
 
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
     #[test]
     fn bits_are_a_set() {
-        let mut random = Stream::new(1, "bits");
+        let mut random = Rng::new(1, "bits");
         let (mut bits, mut set) = (Bits::default(), BTreeSet::new());
         for _ in 0..20_000 {
             let (number, from) = (random.below(700) as usize, random.below(800) as usize);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use wordline_cache::replacement::foreign::{Fault, Foreign, Make, Maker, View};
 use wordline_cache::{Cache, Entry, Owner, Replace, Replacement, Replacing};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// What a foreign policy gets wrong, and at which call of which kind (counted from 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +125,7 @@ fn parsed(text: &str) -> Replacement {
 
 /// Who left a cache of keys, with whether they were dirty, and which requests hit.
 fn lived(policy: Replacing, seed: u64) -> (Vec<(u64, bool)>, Vec<bool>) {
-    let mut random = Stream::new(seed, "foreign");
+    let mut random = Rng::new(seed, "foreign");
     let mut cache = Cache::new(policy);
     let (mut left, mut hits) = (Vec::new(), Vec::new());
     for _ in 0..4_000 {
@@ -180,7 +180,7 @@ impl Owner for Strict {
 }
 
 fn fault_of(wrong: Wrong) -> Option<Fault> {
-    let mut random = Stream::new(5, "faults");
+    let mut random = Rng::new(5, "faults");
     let mut cache = Replacing::foreign(&maker(wrong, 0.0), 6);
     let mut owner = Strict {
         resident: vec![false; 20],

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use wordline_cache::{Cache, Ghosts, Replacement, Replacing};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Operations of a ghost list beside a queue whose segments are its places.
 struct Pair {
@@ -70,7 +70,7 @@ impl Pair {
 #[test]
 fn segments_are_the_places_of_a_queue() {
     for seed in 0..60 {
-        let mut random = Stream::new(seed, "ghost");
+        let mut random = Rng::new(seed, "ghost");
         let segments = 1 + random.below(5) as usize;
         let size = 1 + random.below(6) as usize;
         let mut pair = Pair::new(segments, size);
@@ -90,7 +90,7 @@ fn segments_are_the_places_of_a_queue() {
 #[test]
 fn a_stack_that_is_touched_tells_the_hits_of_lru_caches_of_every_size() {
     const SIZE: usize = 9;
-    let mut random = Stream::new(1, "ghost.stack");
+    let mut random = Rng::new(1, "ghost.stack");
     let mut stack = Ghosts::new(6, SIZE);
     let mut caches = [1, 2, 3, 4, 5, 6].map(|segments| lru(segments * SIZE));
     for round in 0..2 {
@@ -119,7 +119,7 @@ fn lru(capacity: usize) -> Cache<Replacing, ()> {
 #[test]
 fn segments_tell_the_hits_of_larger_lru_caches() {
     const SIZE: usize = 7;
-    let mut random = Stream::new(1, "ghost.larger");
+    let mut random = Rng::new(1, "ghost.larger");
     let mut ghosts = Ghosts::new(4, SIZE);
     let mut small = lru(10);
     let mut larger = [1, 2, 3, 4].map(|more| lru(10 + more * SIZE));

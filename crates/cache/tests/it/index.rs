@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use wordline_cache::{Cache, Entry, Evicted, Index, Replace, Replacement, Replacing};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 #[test]
 fn numbers_stay_dense_when_they_are_given_back() {
@@ -58,7 +58,7 @@ impl Pair {
             *dirty = false;
         }
     }
-    fn step(&mut self, random: &mut Stream) {
+    fn step(&mut self, random: &mut Rng) {
         let key = random.below(60) << 20;
         match random.below(30) {
             0 => self.resize(1 + random.below(30) as usize),
@@ -102,7 +102,7 @@ impl Pair {
 #[test]
 fn a_cache_holds_what_was_put_until_it_hands_it_out() {
     for policy in Replacement::defaults() {
-        let mut random = Stream::new(1, "index");
+        let mut random = Rng::new(1, "index");
         let mut pair = Pair {
             cache: Cache::new(Replacing::new(&policy, 12)),
             map: BTreeMap::new(),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Members with other parameters than the default ones.
 const VARIANTS: &[&str] = &[
@@ -71,13 +71,13 @@ impl Owner for Strict {
 struct Bench {
     policy: Replacing,
     owner: Strict,
-    random: Stream,
+    random: Rng,
     keys: u32,
 }
 
 impl Bench {
     fn new(policy: &Replacement, seed: u64) -> Self {
-        let mut random = Stream::new(seed, "laws");
+        let mut random = Rng::new(seed, "laws");
         let keys = 1 + random.below(60) as u32;
         let capacity = 1 + random.below(if seed.is_multiple_of(2) { 4 } else { 40 }) as usize;
         Self {
@@ -262,7 +262,7 @@ fn a_forgotten_number_is_as_good_as_a_fresh_one() {
     for policy in policies() {
         for seed in 0..40 {
             let _under = Under(&policy, seed);
-            let mut random = Stream::new(seed, "laws.numbers");
+            let mut random = Rng::new(seed, "laws.numbers");
             let capacity = 1 + random.below(12) as usize;
             let (mut used, mut fresh) = (
                 Replacing::new(&policy, capacity),

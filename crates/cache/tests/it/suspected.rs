@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use wordline_cache::{Copies, Entry, Found, Replace, Replacement, Replacing, Suspecting};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// What the owner of the copies knows from what it hears.
 #[derive(Default)]
@@ -48,7 +48,7 @@ const CAPACITY: usize = 20;
 
 /// Random requests, erases and removals; whoever is told of a change knows exactly what the queues hold.
 fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
-    let mut random = Stream::new(seed, "suspected");
+    let mut random = Rng::new(seed, "suspected");
     let mut cache = Suspecting::new(Replacing::new(policy, CAPACITY), most, true);
     let mut told = Heard::default();
     let mut revived = 0;
@@ -105,7 +105,7 @@ fn the_owner_is_told_of_every_change_once() {
 #[test]
 fn without_a_queue_nothing_differs_from_the_policy() {
     for policy in policies() {
-        let mut random = Stream::new(9, "plain");
+        let mut random = Rng::new(9, "plain");
         let mut plain = Replacing::new(&policy, CAPACITY);
         let mut cache = Suspecting::new(Replacing::new(&policy, CAPACITY), 0, false);
         let mut told = Heard::default();
@@ -123,7 +123,7 @@ fn without_a_queue_nothing_differs_from_the_policy() {
 /// Xia 2017, chapter 2: without erases the queue of FLRU is that of LRU.
 #[test]
 fn the_queue_of_lru_is_the_same_with_suspected_entries_behind_it() {
-    let mut random = Stream::new(4, "queue");
+    let mut random = Rng::new(4, "queue");
     let lru = Replacement::default();
     let mut plain = Replacing::new(&lru, CAPACITY);
     let mut cache = Suspecting::new(Replacing::new(&lru, CAPACITY), 15, false);

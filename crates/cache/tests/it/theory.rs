@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use wordline_cache::{Entry, Replace, Replacement, Replacing, Requests};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// A policy as in a configuration.
 fn policy(text: &str) -> Replacement {
@@ -30,7 +30,7 @@ fn zipf(keys: u32, alpha: f64) -> Vec<f64> {
 
 /// Independent requests for keys with these probabilities.
 fn independent(probabilities: &[f64], count: usize, seed: u64) -> Requests {
-    let mut random = Stream::new(seed, "theory.independent");
+    let mut random = Rng::new(seed, "theory.independent");
     let mut sum = 0.0;
     let bounds: Vec<f64> = probabilities
         .iter()
@@ -54,7 +54,7 @@ fn cycle(keys: u64, rounds: u64) -> Requests {
 
 /// A walk that stays near where it is, with jumps and scans.
 fn walk(keys: u64, count: usize, seed: u64) -> Requests {
-    let mut random = Stream::new(seed, "theory.walk");
+    let mut random = Rng::new(seed, "theory.walk");
     let mut at = 0;
     let keys = (0..count).map(|_| {
         at = match random.below(50) {
@@ -147,7 +147,7 @@ fn fewest_misses(numbers: &[u32], capacity: usize) -> usize {
 
 #[test]
 fn belady_finds_what_a_search_of_all_choices_finds() {
-    let mut random = Stream::new(1, "theory.search");
+    let mut random = Rng::new(1, "theory.search");
     for _ in 0..300 {
         let keys = 2 + random.below(6);
         let capacity = 1 + random.below(4) as usize;

@@ -7,11 +7,11 @@ use std::io::{self, Read};
 use wordline_cache::trace::one_by_one;
 use wordline_cache::{Entry, Intake, Owner, Replace, Replacement, Replacing, Requests};
 use wordline_cache::{TraceError, Width};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Keys of all kinds: dense, scattered, and at the border between them.
 fn keys() -> Vec<u64> {
-    let mut random = Stream::new(1, "trace.keys");
+    let mut random = Rng::new(1, "trace.keys");
     let draw = |_| match random.below(4) {
         0 => random.below(100),
         1 => u64::MAX - random.below(50),
@@ -100,7 +100,7 @@ fn the_next_request_of_a_key_is_found() {
 
 /// A trace in which some keys are asked for often, and some scans.
 fn mixed(seed: u64, writes: bool) -> Requests {
-    let mut random = Stream::new(seed, "trace.mixed");
+    let mut random = Rng::new(seed, "trace.mixed");
     let mut intake = Intake::default();
     let mut scan = 1_000;
     for _ in 0..3_000 {

@@ -18,13 +18,13 @@ use stacks::{Sampled, Stopped};
 use crate::{CacheError, Input, Pages, Phase, Progress, Size, Watch};
 
 /// Blocks of a flash at least: with fewer, whole blocks are too coarse for what a model says of shares.
-const FEWEST_BLOCKS: u64 = 64;
+const MIN_BLOCKS: u64 = 64;
 /// Pages of the leading requests at most.
-const MOST_LEADING_PAGES: u64 = 1 << 20;
+const MAX_LEADING_PAGES: u64 = 1 << 20;
 /// Share of the work on a size that is the cost models; the rest is the replays.
 const MODELS: f64 = 0.5;
 /// Pages of a sample for a segment at least.
-const FEWEST_PAGES: f64 = 2.0;
+const MIN_PAGES: f64 = 2.0;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -271,7 +271,7 @@ impl<'a> Played<'a> {
     fn of(pages: &'a Pages, disk: &'a Disk) -> Option<Self> {
         let all = &pages.leading.requests;
         let first = all.first()?.place;
-        let within = |place: u32| u64::from(place - first) <= MOST_LEADING_PAGES;
+        let within = |place: u32| u64::from(place - first) <= MAX_LEADING_PAGES;
         let count = all.partition_point(|asked| within(asked.place));
         Some(Self {
             pages,
@@ -417,26 +417,24 @@ fn flash_pages(
 ) -> Result<u32, CacheError> {
     let per_block = u64::from(flash.pages_per_block);
     let blocks = pages.size(size)?.div_ceil(per_block);
-    if blocks < FEWEST_BLOCKS && !matches!(size, Size::Share(_)) {
-        let least = FEWEST_BLOCKS * per_block;
+    if blocks < MIN_BLOCKS && !matches!(size, Size::Share(_)) {
+        let least = MIN_BLOCKS * per_block;
         return Err(CacheError::argument(
             format!("size `{size}`"),
             format!(
-                "a flash has {FEWEST_BLOCKS} blocks at least, which are {least} pages of {}",
+                "a flash has {MIN_BLOCKS} blocks at least, which are {least} pages of {}",
                 flash.name
             ),
             format!("give {least}p or more, or a flash with smaller blocks"),
         ));
     }
-    let whole = blocks.max(FEWEST_BLOCKS) * per_block;
+    let whole = blocks.max(MIN_BLOCKS) * per_block;
     let what = || format!("flash of {whole} pages");
     let sampled = whole as f64 * question.rate / f64::from(question.steps);
-    if sampled < FEWEST_PAGES {
+    if sampled < MIN_PAGES {
         return Err(CacheError::argument(
             what(),
-            format!(
-                "a step of it is {sampled:.2} pages of the sample, and {FEWEST_PAGES} are needed"
-            ),
+            format!("a step of it is {sampled:.2} pages of the sample, and {MIN_PAGES} are needed"),
             "look at a larger share of the pages (rate), compare fewer steps, or take a larger size",
         ));
     }

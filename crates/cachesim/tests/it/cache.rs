@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use wordline_cachesim::{
     CacheError, Methods, Pages, Paging, Progress, Size, choose, curve_table, mrc, run_table,
 };
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_workload::{Recordings, TraceOptions};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
@@ -225,7 +225,7 @@ fn by_hand(requests: &[(char, u64, u64)], capacity: usize) -> (u64, u64, u64, u6
 
 #[test]
 fn trims_remove_pages() {
-    let mut draw = Stream::new(3, "trims");
+    let mut draw = Rng::new(3, "trims");
     let chosen = choose(["lru"]).unwrap();
     for trims in [false, true] {
         let requests: Vec<(char, u64, u64)> = (0..4000)
@@ -337,7 +337,7 @@ fn the_watch_ends_the_reading() {
 #[test]
 fn a_curve_is_lru_at_every_size() {
     let folder = TempDir::new().unwrap();
-    let mut draw = Stream::new(9, "curve");
+    let mut draw = Rng::new(9, "curve");
     let mut lines = String::new();
     for time in 0..5000 {
         let op = if draw.below(3) == 0 { "write" } else { "read" };

@@ -7,14 +7,14 @@ use tempfile::TempDir;
 use wordline_cachesim::{
     CacheError, CachePlan, Device, Pages, Paging, Phase, Question, plan_cache, plan_table,
 };
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_workload::{Recordings, TraceOptions};
 
 fn pages() -> Pages {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("trace.csv");
     let mut lines = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
-    let mut random = Stream::new(1, "planning");
+    let mut random = Rng::new(1, "planning");
     for place in 0..5_000_u64 {
         let page = (random.unit().powi(2) * 6_000.0) as u64;
         let op = if random.below(3) == 0 {

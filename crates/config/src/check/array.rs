@@ -2,12 +2,12 @@
 
 use wordline_array::AddressMap;
 use wordline_hdd::SECTOR_BYTES;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_workload::Disk;
 
 use super::cached::{alone, cached, disk, without_flash};
 use super::name;
-use crate::array::{Array, ArrayLayout, MOST_MEMBERS, Member};
+use crate::array::{Array, ArrayLayout, MAX_MEMBERS, Member};
 use crate::plan::{self, Store};
 use crate::{Config, ConfigError};
 
@@ -23,8 +23,8 @@ impl Store {
     }
 }
 
-/// Most devices of a store, in arrays of arrays: as `MOST_MEMBERS`.
-const MOST_DEVICES: u64 = 4096;
+/// Most devices of a store, in arrays of arrays: as `MAX_MEMBERS`.
+const MAX_DEVICES: u64 = 4096;
 
 /// A member of its own, and the place of its table.
 struct Single<'a> {
@@ -42,7 +42,7 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
     for (number, single) in singles.iter().enumerate() {
         let seed = match number {
             0 => seed,
-            _ => Stream::new(seed, &format!("array.{number}")).bits(),
+            _ => Rng::new(seed, &format!("array.{number}")).bits(),
         };
         let said = single.said;
         let place = |error: ConfigError| {
@@ -96,12 +96,12 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
 }
 
 /// Most numbers of devices: a bound on memory, of which each takes 4 bytes.
-const MOST_NUMBERS: u64 = 1 << 24;
+const MAX_NUMBERS: u64 = 1 << 24;
 
 /// Devices of stores are numbered through.
 fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     let numbers = Store::Array(array.clone()).numbers();
-    if numbers <= MOST_NUMBERS {
+    if numbers <= MAX_NUMBERS {
         return Ok(());
     }
     Err(ConfigError::conflict(
@@ -114,21 +114,21 @@ fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
 /// As many members, and devices in them, as there may be.
 fn check_size(array: &Array) -> Result<(), ConfigError> {
     let members: u64 = array.members.iter().map(|said| u64::from(said.count)).sum();
-    if !(1..=MOST_MEMBERS as u64).contains(&members) {
+    if !(1..=MAX_MEMBERS as u64).contains(&members) {
         return Err(ConfigError::conflict(
             "array.members",
             format!("the array has {members} members"),
             format!(
-                "give 1 to {MOST_MEMBERS} ([[array.members]] with a name, or a count of equal ones)"
+                "give 1 to {MAX_MEMBERS} ([[array.members]] with a name, or a count of equal ones)"
             ),
         ));
     }
     let devices = devices(array);
-    if devices > MOST_DEVICES {
+    if devices > MAX_DEVICES {
         return Err(ConfigError::conflict(
             "array.members",
             format!("the store has {devices} devices, all arrays in it together"),
-            format!("give at most {MOST_DEVICES}"),
+            format!("give at most {MAX_DEVICES}"),
         ));
     }
     Ok(())

@@ -4,7 +4,7 @@ use serde_json::Value;
 use wordline_dram_buffer::read_ahead::Physical;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
-use wordline_ftl::regulate::Regulation;
+use wordline_ftl::program_mode::Regulation;
 use wordline_ftl::slc_cache::Caches;
 use wordline_io_scheduler::compose::Compose;
 use wordline_io_scheduler::schedule::{Schedule, Scheduler, Scheduling};

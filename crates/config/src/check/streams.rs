@@ -1,6 +1,6 @@
 //! Streams and their generated load.
 
-use wordline_kernel::Stream as Random;
+use wordline_kernel::Rng as Random;
 use wordline_workload::{Disk, generate};
 
 use super::name;

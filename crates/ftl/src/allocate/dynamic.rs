@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::Plane;
 
-use super::{Dimensions, Order, Place};
+use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
 /// The allocator decides the plane: it walks the planes in the given order from its current
@@ -38,7 +38,7 @@ impl State {
     }
 }
 
-impl Place for State {
+impl PlanePolicy for State {
     #[inline]
     fn plane(&mut self, _page: Lpn, mut has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
         for _ in 0..self.planes.len() {

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Die, Plane};
 
-use super::{Dimensions, Order, Place};
+use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
 /// The die that has least to do gets the page; among such, one in the package that has least to do; among such, the next in
@@ -87,7 +87,7 @@ impl State {
     }
 }
 
-impl Place for State {
+impl PlanePolicy for State {
     fn plane(&mut self, _page: Lpn, mut has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
         if let Some(plane) = self.filling.take()
             && has_room(plane)
@@ -110,7 +110,7 @@ impl Place for State {
     fn turn(&self, _first: Lpn) -> Option<Vec<Plane>> {
         None
     }
-    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
+    fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
         self.packages.fill(Time::ZERO);
         for (number, own) in self.dies.iter_mut().enumerate() {
             *own = work(Die(number as u32));

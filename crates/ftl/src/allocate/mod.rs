@@ -14,7 +14,7 @@ pub use order::{Dimensions, Order};
 use crate::lpn::Lpn;
 
 /// Decides the plane of a host write.
-pub trait Place {
+pub trait PlanePolicy {
     /// The plane for the next program of `page`, among those that have room; `None` if the page must wait.
     fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
     /// The only plane that will ever do for `page`, if there is only one.
@@ -23,7 +23,7 @@ pub trait Place {
     /// else is written; `None` where that is not known beforehand.
     fn turn(&self, first: Lpn) -> Option<Vec<Plane>>;
     /// What the dies have to do now, of policies that ask for it (`Allocate::is_by_work`).
-    fn hear_work(&mut self, _work: impl Fn(Die) -> Time) {}
+    fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
 }
 
 macro_rules! members {
@@ -54,7 +54,7 @@ macro_rules! members {
             }
         }
 
-        impl Place for Allocator {
+        impl PlanePolicy for Allocator {
             #[inline]
             fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
                 match self { $(Self::$Variant(state) => state.plane(page, has_room)),+ }
@@ -66,8 +66,8 @@ macro_rules! members {
             fn turn(&self, first: Lpn) -> Option<Vec<Plane>> {
                 match self { $(Self::$Variant(state) => state.turn(first)),+ }
             }
-            fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
-                match self { $(Self::$Variant(state) => state.hear_work(work)),+ }
+            fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
+                match self { $(Self::$Variant(state) => state.set_die_loads(work)),+ }
             }
         }
     };

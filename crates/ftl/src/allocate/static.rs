@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::Plane;
 
-use super::{Dimensions, Order, Place};
+use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
 /// The address decides the plane: consecutive logical pages go to the planes in turn, in the
@@ -45,7 +45,7 @@ impl State {
     }
 }
 
-impl Place for State {
+impl PlanePolicy for State {
     #[inline]
     fn plane(&mut self, page: Lpn, mut has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
         let plane = self.of(page);

@@ -9,8 +9,8 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Build, LogicalBlock, Mapping, Want, Written};
-use crate::allocate::{Allocator, Place};
+use super::{Build, LogicalBlock, Mapping, SpaceRequest, Written};
+use crate::allocate::{Allocator, PlanePolicy};
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lists::Lists;
 use crate::lpn::Lpn;
@@ -449,7 +449,7 @@ impl Mapping for BlockMap {
             home.wanted = offset + 1;
             home.asked = over;
         }
-        Written::Wait(Want::Update(plane, logical))
+        Written::Wait(SpaceRequest::Update(plane, logical))
     }
     fn trim(&mut self, page: Lpn) {
         self.set_valid(page, false);
@@ -459,7 +459,7 @@ impl Mapping for BlockMap {
     fn wants_collection(&self, _plane: Plane) -> bool {
         false
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         self.start(want)
     }
     fn is_over(&self, job: JobId) -> bool {
@@ -486,13 +486,13 @@ impl Mapping for BlockMap {
         self.owners[block.index()] = NOBODY;
     }
     /// Nothing can be collected before a write needs it.
-    fn full(&self, _plane: Plane) -> Option<Want> {
+    fn full(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
-    fn shortage(&self, _plane: Plane, _writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, _plane: Plane, _writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         None
     }
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         self.cost_of(want)
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {

@@ -21,7 +21,7 @@ use self::frozen::Frozen;
 use self::job::TranslationJob;
 pub use self::shape::Shape;
 use super::page::{Demand, PageMap};
-use super::{Build, MapCache, Mapping, Want, Written};
+use super::{Build, MapCache, Mapping, SpaceRequest, Written};
 use crate::allocate::Order;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
@@ -301,8 +301,8 @@ impl Mapping for DftlMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         self.pages.home_plane(page)
     }
-    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
-        self.pages.hear_work(work);
+    fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
+        self.pages.set_die_loads(work);
     }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
@@ -336,7 +336,7 @@ impl Mapping for DftlMap {
     fn wants_collection(&self, plane: Plane) -> bool {
         self.pages.wants_collection(plane)
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         self.pages.collect(want)
     }
     fn refresh(&mut self, block: Block) -> Option<Collection> {
@@ -401,13 +401,13 @@ impl Mapping for DftlMap {
             self.pages.keep(plane);
         }
     }
-    fn delayed(&self, plane: Plane) -> Option<Want> {
+    fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         self.pages.delayed(plane)
     }
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         self.pages.full(plane)
     }
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let of_host = |&(first, pages): &(Lpn, u32)| {
             let left = self.user_pages.saturating_sub(first.0);
             (first, pages.min(left))
@@ -417,7 +417,7 @@ impl Mapping for DftlMap {
     }
     /// Of a block as with page mapping, and of a translation page for each page that is moved and has
     /// no entry in the cache.
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         let cost = self.pages.cost(want);
         let rewritten = (f64::from(cost.pages) * self.rewritten_per_move()) as u32;
         Cost {

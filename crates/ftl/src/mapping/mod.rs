@@ -25,7 +25,7 @@ pub use bulk::{Bulk, Placed};
 pub use owned::OwnedMap;
 pub use page::PageMap;
 
-use crate::job::{Collection, Cost, JobId, LogicalBlock, Step, Want};
+use crate::job::{Collection, Cost, JobId, LogicalBlock, SpaceRequest, Step};
 use crate::lpn::Lpn;
 use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Label, Recovery};
@@ -37,7 +37,7 @@ pub enum Written {
     /// The page is to be programmed there, and from now on found there.
     Placed(Ppn),
     /// No room now. [`Mapping::collect`] what is wanted, and ask again when a collection is over.
-    Wait(Want),
+    Wait(SpaceRequest),
 }
 
 /// What has become of look-ups in a map of which a cache is in memory.
@@ -148,7 +148,7 @@ pub trait Mapping {
         None
     }
     /// What the dies have to do now, for allocations that ask for it ([`crate::allocate::Allocate::is_by_work`]).
-    fn hear_work(&mut self, _work: impl Fn(Die) -> Time) {}
+    fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
     /// Finds places for pages of the host on all planes of a die, one each, that can be programmed by one command: the same page of
@@ -181,8 +181,8 @@ pub trait Mapping {
         self.wants_collection(plane)
     }
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained. Not for
-    /// [`Want::Anywhere`]: ask plane by plane.
-    fn collect(&mut self, want: Want) -> Option<Collection>;
+    /// [`SpaceRequest::Anywhere`]: ask plane by plane.
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection>;
     /// Starts a collection that moves what a block holds for the sake of its data. None while its plane is being collected or
     /// has no block to spare, if the block takes programs or holds none, and where the mapping cannot.
     fn refresh(&mut self, _block: Block) -> Option<Collection> {
@@ -232,25 +232,25 @@ pub trait Mapping {
     /// What has been put off on a plane and has waited longest: the merge of a logical block whose
     /// update block was replaced, or whose write found free blocks fewer than they should be. Without
     /// logical blocks: what would gain free blocks where they are fewer than they should be.
-    fn delayed(&self, _plane: Plane) -> Option<Want> {
+    fn delayed(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
     /// What would gain a free block of a plane first, if it has fewer than it should.
-    fn reclaim(&self, plane: Plane) -> Option<Want> {
+    fn reclaim(&self, plane: Plane) -> Option<SpaceRequest> {
         self.delayed(plane)
     }
     /// What could be collected on a plane without hurry: blocks without a free page (the job list of
     /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited longest.
-    fn full(&self, plane: Plane) -> Option<Want>;
+    fn full(&self, plane: Plane) -> Option<SpaceRequest>;
     /// Of what would gain a free block of a plane, what was written least recently. Without logical blocks nothing.
-    fn least_recent(&self, _plane: Plane) -> Option<Want> {
+    fn least_recent(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
     /// The collection on `plane` that `writes` would need if they came now, one after the other, if
     /// any; the first if several. Of each the first page and the number of pages.
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want>;
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest>;
     /// What a collection would cost now.
-    fn cost(&self, want: Want) -> Cost;
+    fn cost(&self, want: SpaceRequest) -> Cost;
 
     /// Builds the counts anew from what the flash holds, after the memory has been lost.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery;
@@ -429,8 +429,8 @@ impl Mapping for Map {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         each!(self, map => map.home_plane(page))
     }
-    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
-        each!(self, map => map.hear_work(work));
+    fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
+        each!(self, map => map.set_die_loads(work));
     }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
@@ -461,7 +461,7 @@ impl Mapping for Map {
         each!(self, map => map.lacks_room(plane))
     }
     #[inline]
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         each!(self, map => map.collect(want))
     }
     fn refresh(&mut self, block: Block) -> Option<Collection> {
@@ -506,27 +506,27 @@ impl Mapping for Map {
         each!(self, map => map.delay(page));
     }
     #[inline]
-    fn delayed(&self, plane: Plane) -> Option<Want> {
+    fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         each!(self, map => map.delayed(plane))
     }
     #[inline]
-    fn reclaim(&self, plane: Plane) -> Option<Want> {
+    fn reclaim(&self, plane: Plane) -> Option<SpaceRequest> {
         each!(self, map => map.reclaim(plane))
     }
     #[inline]
-    fn least_recent(&self, plane: Plane) -> Option<Want> {
+    fn least_recent(&self, plane: Plane) -> Option<SpaceRequest> {
         each!(self, map => map.least_recent(plane))
     }
     #[inline]
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         each!(self, map => map.full(plane))
     }
     #[inline]
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         each!(self, map => map.shortage(plane, writes))
     }
     #[inline]
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         each!(self, map => map.cost(want))
     }
     #[inline]

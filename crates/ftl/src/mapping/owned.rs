@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 
-use super::{Mapping, PageMap, Want, Written};
+use super::{Mapping, PageMap, SpaceRequest, Written};
 use crate::gc::reclaim::{Reclaim, Reclaiming};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
@@ -296,8 +296,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         self.pages.map.home_plane(page)
     }
-    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
-        self.pages.map.hear_work(work);
+    fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
+        self.pages.map.set_die_loads(work);
     }
     /// A page that is suspected has left while its program was on its way: it stays suspected, at its new place.
     #[inline]
@@ -321,7 +321,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn lacks_room(&self, plane: Plane) -> bool {
         self.pages.map.lacks_room(plane)
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         let collection = self.pages.map.collect(want)?;
         self.take_pages(collection)
     }
@@ -359,16 +359,16 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn retired(&mut self, block: Block) {
         self.pages.map.retired(block);
     }
-    fn delayed(&self, plane: Plane) -> Option<Want> {
+    fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         self.pages.map.delayed(plane)
     }
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         self.pages.map.full(plane)
     }
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         self.pages.map.shortage(plane, writes)
     }
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         self.pages.map.cost(want)
     }
     /// What comes back is for the owner to say. Suspected pages do not.

@@ -2,7 +2,6 @@
 
 mod audit;
 mod bulk;
-mod cached;
 mod collect;
 mod exchange;
 mod in_step;
@@ -10,6 +9,7 @@ mod metadata;
 mod recover;
 mod refresh;
 mod room;
+mod slc_cache;
 mod write;
 
 use std::ops::Range;
@@ -22,11 +22,11 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 
-use self::cached::Cache;
 use self::collect::Victim;
 pub(super) use self::room::Demand;
-use super::{Build, Bulk, Mapping, Want, Written};
-use crate::allocate::{Allocator, Place};
+use self::slc_cache::Cache;
+use super::{Build, Bulk, Mapping, SpaceRequest, Written};
+use crate::allocate::{Allocator, PlanePolicy};
 use crate::block::{Blocks, Phase};
 use crate::gc::check::Check;
 use crate::gc::victim::Chooser;
@@ -361,17 +361,17 @@ impl Mapping for PageMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         self.allocator.home(page)
     }
-    fn hear_work(&mut self, work: impl Fn(Die) -> Time) {
-        self.allocator.hear_work(work);
+    fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
+        self.allocator.set_die_loads(work);
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         let Some((plane, home)) = self.plane_for(page) else {
-            return Written::Wait(Want::Anywhere);
+            return Written::Wait(SpaceRequest::Anywhere);
         };
         match self.put(page, plane, home) {
             Some(put) => Written::Placed(put.placed.place),
-            None => Written::Wait(Want::Free(plane)),
+            None => Written::Wait(SpaceRequest::Free(plane)),
         }
     }
     fn fill<E>(
@@ -403,7 +403,7 @@ impl Mapping for PageMap {
         let state = &self.planes[plane.index()];
         self.wants_collection(plane) || !state.has_room(self.reserve_blocks, shared)
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         self.start(want)
     }
     fn refresh(&mut self, block: Block) -> Option<Collection> {
@@ -461,18 +461,18 @@ impl Mapping for PageMap {
         self.blocks.enter(block, Phase::Bad);
     }
     /// A plane with fewer free blocks than it should have, whose collection is still to come.
-    fn delayed(&self, plane: Plane) -> Option<Want> {
+    fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         self.full(plane).filter(|_| self.wants_collection(plane))
     }
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         let state = &self.planes[plane.index()];
         let gains = state.stale > 0 || self.folding_frees(plane);
-        (gains && state.victim.is_none()).then_some(Want::Free(plane))
+        (gains && state.victim.is_none()).then_some(SpaceRequest::Free(plane))
     }
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         self.shortage_of(plane, writes)
     }
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         self.cost_of(want)
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {

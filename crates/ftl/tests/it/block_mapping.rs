@@ -5,15 +5,15 @@ use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
-use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::block::BlockMapping;
-use wordline_ftl::recovery::Journal;
+use wordline_ftl::recovery::SpareWriter;
+use wordline_ftl::untimed::{FlashOps, UntimedFtl};
 use wordline_ftl::{
-    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Map, Mapping, Plan, PlanError, Step,
-    Want, Written,
+    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Map, Mapping, Plan, PlanError,
+    SpaceRequest, Step, Written,
 };
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Geometry, Layout, Plane, Ppn};
 
 fn config(open_blocks: u32) -> Config {
@@ -46,7 +46,7 @@ struct Bench {
     map: Map,
     array: Array,
     layout: Layout,
-    journal: Journal,
+    journal: SpareWriter,
 }
 
 impl Bench {
@@ -55,7 +55,7 @@ impl Bench {
             map: Map::new(plan),
             array: Array::new(plan.layout, u32::MAX),
             layout: plan.layout,
-            journal: Journal::new(&plan.layout, plan.user_pages),
+            journal: SpareWriter::new(&plan.layout, plan.user_pages),
         }
     }
     /// One plane of 20 blocks of 4 pages, half of it for the host.
@@ -64,7 +64,7 @@ impl Bench {
     }
     fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> FlashOps {
         let journal = &mut self.journal;
-        let mut device = Instant::noting(&mut self.map, &mut self.array, self.layout, journal);
+        let mut device = UntimedFtl::noting(&mut self.map, &mut self.array, self.layout, journal);
         for page in pages {
             device.write(Lpn(page)).unwrap();
         }
@@ -213,7 +213,7 @@ fn a_trimmed_page_is_not_copied() {
 fn a_page_trimmed_while_it_is_copied_leaves_a_filler() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
-    let want = Want::Update(Plane(0), LogicalBlock(0));
+    let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
     assert_eq!(bench.map.write(Lpn(1)), Written::Wait(want));
     let job = bench.map.collect(want).unwrap().job;
     assert_eq!(bench.map.step(job), Step::Move(Ppn(0)));
@@ -233,7 +233,7 @@ fn a_page_trimmed_while_it_is_copied_leaves_a_filler() {
 fn writes_of_a_logical_block_are_placed_in_their_order() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
-    let want = Want::Update(Plane(0), LogicalBlock(0));
+    let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
     assert_eq!(bench.map.write(Lpn(2)), Written::Wait(want));
     assert_eq!(bench.map.write(Lpn(0)), Written::Wait(want));
     assert_eq!(bench.map.collect(want).unwrap().kind, GcKind::Partial);
@@ -273,7 +273,7 @@ fn random_writes_cost_between_half_a_block_and_a_whole_one() {
         let user = u64::from(logical * pages);
         assert!(user <= bench.map.user_pages().into());
         bench.write(0..logical * pages);
-        let mut random = Stream::new(1, "block.writes");
+        let mut random = Rng::new(1, "block.writes");
         let mut writes = |count| {
             let pages: Vec<u32> = (0..count).map(|_| random.below(user) as u32).collect();
             bench.write(pages)
@@ -329,7 +329,7 @@ fn a_torn_page_costs_a_copy_of_the_block() {
 fn a_copy_that_was_cut_off_is_erased() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
-    let want = Want::Update(Plane(0), LogicalBlock(0));
+    let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
     assert_eq!(bench.map.write(Lpn(2)), Written::Wait(want));
     let job = bench.map.collect(want).unwrap().job;
     assert_eq!(bench.map.step(job), Step::Move(Ppn(0)));
@@ -387,7 +387,7 @@ fn schedules_that_use_idle_time_are_refused() {
 fn no_write_waits_without_a_collection() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
-    let want = Want::Update(Plane(0), LogicalBlock(0));
+    let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
     let mut waiting = vec![1, 2];
     let mut again = vec![1];
     let mut rounds = 0;

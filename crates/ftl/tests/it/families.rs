@@ -6,7 +6,7 @@ use crate::beside;
 
 use beside::{Ability, Device, Load, Seen, fullest, variants};
 use wordline_ftl::mapping::Family;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Says which case it was if a test fails in it.
 struct Case<'a> {
@@ -25,7 +25,7 @@ impl Drop for Case<'_> {
 /// One device, drawn at random, for `steps` steps; returns what happened in it.
 fn run(family: &Family, number: u64, steps: u32, cuts: bool) -> Seen {
     let _case = Case { family, number };
-    let mut random = Stream::new(number, family.name());
+    let mut random = Rng::new(number, family.name());
     let plan = fullest(family, &mut random);
     let ability = Ability::drawn(&mut random, cuts);
     let mut device = Device::new(plan, ability);

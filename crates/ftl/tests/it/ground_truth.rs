@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{FlashOps, Instant};
+use wordline_ftl::untimed::{FlashOps, UntimedFtl};
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Geometry, Layout};
 
 const DIMENSIONS: Dimensions = Dimensions {
@@ -24,8 +24,8 @@ fn d4(fill: bool, writes: u64) -> FlashOps {
     let plan = Plan::new(&config, layout, DIMENSIONS, 1).unwrap();
     let mut map = PageMap::new(&plan);
     let mut array = Array::new(layout, u32::MAX);
-    let mut random = Stream::new(1, "writes");
-    let mut device = Instant::new(&mut map, &mut array, layout);
+    let mut random = Rng::new(1, "writes");
+    let mut device = UntimedFtl::new(&mut map, &mut array, layout);
     if fill {
         (0..plan.user_pages).for_each(|page| device.write(Lpn(page)).unwrap());
     }

@@ -12,8 +12,8 @@ use naive::Beside;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use wordline_ftl::{JobId, Lpn, Mapping, Plan, Step as JobStep, Want, Written};
-use wordline_kernel::Stream;
+use wordline_ftl::{JobId, Lpn, Mapping, Plan, SpaceRequest, Step as JobStep, Written};
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Plane, Ppn};
 
 /// What the host wrote: a page in a version.
@@ -111,11 +111,14 @@ impl Device {
             }
             Written::Wait(want) => {
                 for plane in self.planes() {
-                    if want == Want::Anywhere || want == Want::Free(plane) {
+                    if want == SpaceRequest::Anywhere || want == SpaceRequest::Free(plane) {
                         assert!(self.beside.map.free_blocks_of(plane) <= self.plan.reserve_blocks);
                     }
                 }
-                assert!(!matches!(want, Want::Update(..)), "{want:?} of a page map");
+                assert!(
+                    !matches!(want, SpaceRequest::Update(..)),
+                    "{want:?} of a page map"
+                );
                 false
             }
         }
@@ -158,7 +161,7 @@ impl Device {
         if !self.beside.wants_collection(plane) {
             return;
         }
-        let collection = self.beside.collect(Want::Free(plane));
+        let collection = self.beside.collect(SpaceRequest::Free(plane));
         if self.jobs[plane.index()].is_some() {
             assert_eq!(collection, None, "two collections at once");
             return;
@@ -279,7 +282,7 @@ impl Device {
         let salt = salt / u64::from(self.plan.layout.planes());
         match step {
             Step::Write(load) => {
-                let mut random = Stream::new(salt, "interleaving");
+                let mut random = Rng::new(salt, "interleaving");
                 self.write(load.next(number, &self.beside, &self.plan, &mut random));
             }
             Step::Read => self.read(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
@@ -375,7 +378,7 @@ proptest! {
 /// Every combination of policies, for longer.
 #[test]
 fn every_combination_of_policies_serves_every_write() {
-    let mut random = Stream::new(1, "interleaving.steps");
+    let mut random = Rng::new(1, "interleaving.steps");
     let mut all = Seen::default();
     for config in configs() {
         let Some(plan) = fullest(&config, planes(2, 1, 1, 2), 6, 3, 0) else {

@@ -14,17 +14,19 @@ use naive::Beside;
 use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::least_busy::LeastBusy;
 use wordline_ftl::allocate::r#static::Static;
-use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, Place};
+use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, PlanePolicy};
 use wordline_ftl::gc::victim::Victim;
-use wordline_ftl::instant::Instant;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::buffered::Buffered;
 use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::mapping::log_block::LogBlock;
 use wordline_ftl::mapping::logical::shape::Stripe;
+use wordline_ftl::untimed::UntimedFtl;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
-use wordline_ftl::{Bulk, Config, Lpn, Map, Mapping, PageMap, Placed, Plan, Step, Want, Written};
-use wordline_kernel::{Stream, Time};
+use wordline_ftl::{
+    Bulk, Config, Lpn, Map, Mapping, PageMap, Placed, Plan, SpaceRequest, Step, Written,
+};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::{Array, Block, Die, Plane, Ppn};
 
 /// A collection's choice: the valid pages of the closed blocks, the oldest first, and the place of
@@ -39,7 +41,7 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
     let slack = blocks * pages / 10;
     let plan = fullest(config, planes(1, 1, 1, 1), blocks, pages, slack).unwrap();
     let mut device = Beside::new(&plan);
-    let mut random = Stream::new(1, "laws.writes");
+    let mut random = Rng::new(1, "laws.writes");
     let mut choices = Vec::new();
     while choices.len() < count {
         let page = random.below(plan.user_pages.into()) as u32;
@@ -48,7 +50,7 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
             let closed: Vec<Block> = device.naive.closed(Plane(0)).collect();
             let valid = |&block: &Block| device.map.valid(block);
             let valid = closed.iter().map(valid).collect();
-            let job = device.collect(Want::Free(Plane(0))).unwrap().job;
+            let job = device.collect(SpaceRequest::Free(Plane(0))).unwrap().job;
             let victim = device.map.victim(Plane(0)).unwrap();
             let chosen = closed.iter().position(|&block| block == victim);
             let chosen = chosen.unwrap();
@@ -113,7 +115,7 @@ fn the_best_of_d_draws_has_its_distribution() {
             _ => continue,
         };
         let config = config(&Allocate::default(), &victim, &Wear::default(), false);
-        let mut random = Stream::new(1, "laws.spread");
+        let mut random = Rng::new(1, "laws.spread");
         let mut spread = |Choice { valid, chosen }: &Choice| {
             let share = |least: u32| {
                 let blocks = valid.iter().filter(|&&valid| valid >= least).count();
@@ -138,7 +140,7 @@ fn one_random_draw_takes_any_block_alike() {
             _ => continue,
         }
         let config = config(&Allocate::default(), &victim, &Wear::default(), false);
-        let mut random = Stream::new(1, "laws.spread");
+        let mut random = Rng::new(1, "laws.spread");
         let choices = choices(&config, 40, 16, 5_000);
         let age =
             |choice: &Choice| (choice.chosen as f64 + random.unit()) / choice.valid.len() as f64;
@@ -151,7 +153,7 @@ const DIMENSIONS: Dimensions = planes(2, 3, 2, 4);
 
 #[test]
 fn every_allocation_gives_a_plane_with_room_or_none() {
-    let mut random = Stream::new(1, "laws.room");
+    let mut random = Rng::new(1, "laws.room");
     for allocate in allocations() {
         let mut allocator = Allocator::new(&allocate, DIMENSIONS);
         for _ in 0..1_000 {
@@ -191,7 +193,7 @@ fn consecutive_pages_visit_all_planes_once_a_round_in_the_same_order() {
 
 #[test]
 fn static_allocation_keeps_a_page_on_its_plane() {
-    let mut random = Stream::new(1, "laws.static");
+    let mut random = Rng::new(1, "laws.static");
     for order in Order::all() {
         let allocate = Allocate::Static(Static {
             order,
@@ -211,7 +213,7 @@ fn static_allocation_keeps_a_page_on_its_plane() {
 
 #[test]
 fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
-    let mut random = Stream::new(1, "laws.dynamic");
+    let mut random = Rng::new(1, "laws.dynamic");
     for order in Order::all() {
         let allocate = Allocate::Dynamic(Dynamic { order });
         let mut allocator = Allocator::new(&allocate, DIMENSIONS);
@@ -233,7 +235,7 @@ fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
 /// that the walk in the order meets first.
 #[test]
 fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
-    let mut random = Stream::new(1, "laws.least-busy");
+    let mut random = Rng::new(1, "laws.least-busy");
     for order in Order::all() {
         let policy = LeastBusy {
             order,
@@ -258,7 +260,7 @@ fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
             let expected = steps
                 .filter(|place| has_room(round[*place]))
                 .min_by_key(|place| (of_die(round[*place]), of_package(round[*place])));
-            allocator.hear_work(|die| Time(work[die.index()]));
+            allocator.set_die_loads(|die| Time(work[die.index()]));
             let plane = allocator.plane(Lpn(number), has_room);
             assert_eq!(plane, expected.map(|place| round[place]), "{order}");
             next = expected.map_or(next, |place| (place + 1) % round.len());
@@ -281,7 +283,7 @@ fn a_die_that_is_filled_gets_a_page_for_each_plane() {
             .map(|plane: &Plane| plane.0 / DIMENSIONS.planes)
             .collect();
         let count = |die: Die| dies.iter().filter(|other| **other == die.0).count() as u64;
-        allocator.hear_work(|die| Time(count(die)));
+        allocator.set_die_loads(|die| Time(count(die)));
         given.push(allocator.plane(Lpn(number), |_| true).unwrap());
     }
     // Channels first: dies 0, 6 and 2 of two channels of three packages of two dies.
@@ -317,7 +319,7 @@ fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
 
 #[test]
 fn every_wear_policy_hands_out_each_free_block_once_and_in_its_order() {
-    let mut random = Stream::new(1, "laws.wear");
+    let mut random = Rng::new(1, "laws.wear");
     let layout = layout(planes(2, 1, 1, 1), 10, 4);
     for wear in Wear::defaults() {
         let mut blocks = FreeBlocks::new(&wear, &layout);
@@ -356,8 +358,8 @@ fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
     let plan = Plan::new(&config, layout(one, 64, 16), one, seed).unwrap();
     let mut map = PageMap::new(&plan);
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut random = Stream::new(seed, "laws.writes");
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut random = Rng::new(seed, "laws.writes");
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
     for _ in 0..100_000 {
         let page = random.below(plan.user_pages.into()) as u32;
         device.write(Lpn(page)).unwrap();
@@ -398,8 +400,8 @@ fn state(config: &Config, seed: u64) -> String {
     let plan = Plan::new(config, layout(dimensions, 10, 8), dimensions, seed).unwrap();
     let mut map = PageMap::new(&plan);
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut random = Stream::new(1, "laws.writes");
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut random = Rng::new(1, "laws.writes");
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
     for _ in 0..5_000 {
         let page = random.below(plan.user_pages.into()) as u32;
         device.write(Lpn(page)).unwrap();
@@ -437,7 +439,7 @@ fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) 
     array.program(place).unwrap();
     let plane = plan.layout.plane_of(plan.layout.block_of(place));
     while map.wants_collection(plane) {
-        let job = map.collect(Want::Free(plane)).unwrap().job;
+        let job = map.collect(SpaceRequest::Free(plane)).unwrap().job;
         loop {
             match map.step(job) {
                 Step::Move(from) => {
@@ -465,9 +467,9 @@ fn a_row_of_pages_and_its_collections_leave_the_state_that_single_steps_leave() 
         let arrays = || Array::new(plan.layout, u32::MAX);
         let (mut row, mut row_array) = (PageMap::new(&plan), arrays());
         let (mut steps, mut steps_array) = (PageMap::new(&plan), arrays());
-        let mut random = Stream::new(1, "laws.writes");
+        let mut random = Rng::new(1, "laws.writes");
         for round in 0..4 {
-            let mut device = Instant::new(&mut row, &mut row_array, plan.layout);
+            let mut device = UntimedFtl::new(&mut row, &mut row_array, plan.layout);
             device.write_row(0..plan.user_pages - round).unwrap();
             for page in 0..plan.user_pages - round {
                 write_by_steps(&mut steps, &mut steps_array, &plan, Lpn(page));
@@ -492,8 +494,8 @@ fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[R
     let (mut map, mut map_array) = (new(plan), arrays());
     let (mut single, mut single_array) = (new(plan), arrays());
     {
-        let mut device = Instant::new(&mut map, &mut map_array, plan.layout);
-        let mut beside = Instant::new(&mut single, &mut single_array, plan.layout);
+        let mut device = UntimedFtl::new(&mut map, &mut map_array, plan.layout);
+        let mut beside = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
         for piece in pieces {
             device.write_row(piece.clone()).unwrap();
             piece
@@ -507,9 +509,9 @@ fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[R
     for page in (0..plan.user_pages).map(Lpn) {
         assert_eq!(map.lookup(page), single.lookup(page));
     }
-    let mut random = Stream::new(1, "laws.writes");
-    let mut device = Instant::new(&mut map, &mut map_array, plan.layout);
-    let mut beside = Instant::new(&mut single, &mut single_array, plan.layout);
+    let mut random = Rng::new(1, "laws.writes");
+    let mut device = UntimedFtl::new(&mut map, &mut map_array, plan.layout);
+    let mut beside = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
     for _ in 0..plan.layout.pages() {
         let page = Lpn(random.below(plan.user_pages.into()) as u32);
         device.write(page).unwrap();
@@ -691,7 +693,7 @@ fn a_row_ends_where_someone_has_to_look_and_names_what_each_page_supersedes() {
         let dimensions = planes(2, 2, 1, 2);
         let plan = Plan::new(&config, layout(dimensions, 10, 9), dimensions, 1).unwrap();
         let (mut map, mut single) = (PageMap::new(&plan), PageMap::new(&plan));
-        let mut random = Stream::new(1, "laws.rows");
+        let mut random = Rng::new(1, "laws.rows");
         let mut full = 0;
         while full < 20 {
             let first = random.below(plan.user_pages.into()) as u32;

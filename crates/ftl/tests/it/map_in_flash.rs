@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::dftl::Dftl;
-use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, Step, Want, Written};
-use wordline_kernel::{Since, Stream};
+use wordline_ftl::untimed::{FlashOps, UntimedFtl};
+use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, SpaceRequest, Step, Written};
+use wordline_kernel::{Rng, Since};
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
 /// Bytes of an entry in the cache, by default.
@@ -202,7 +202,7 @@ fn requests_for_the_same_translation_page_wait_for_one_read_of_it() {
 #[test]
 fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
     let mut device = Device::new(dftl(1));
-    let mut random = Stream::new(1, "map.collection");
+    let mut random = Rng::new(1, "map.collection");
     let user = device.plan.user_pages;
     let mut collections = 0;
     for number in 0..20 * user {
@@ -214,7 +214,7 @@ fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
         device.write(page);
         let last = page;
         while device.map.wants_collection(Plane(0)) {
-            let Some(collection) = device.map.collect(Want::Free(Plane(0))) else {
+            let Some(collection) = device.map.collect(SpaceRequest::Free(Plane(0))) else {
                 break;
             };
             let (moved, mut cost) = device.run(collection.job);
@@ -235,8 +235,8 @@ fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
 
 fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, FlashOps) {
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
-    let mut random = Stream::new(1, "map.writes");
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
+    let mut random = Rng::new(1, "map.writes");
     let user = u64::from(plan.user_pages);
     for page in 0..user {
         device.write(Lpn(page as u32)).unwrap();
@@ -277,8 +277,8 @@ fn every_dirty_entry_that_leaves_is_a_program() {
     let plan = plan(Family::Dftl(dftl), 400, 64, 0.9);
     let mut map = Map::new(&plan);
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
-    let mut random = Stream::new(1, "map.programs");
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
+    let mut random = Rng::new(1, "map.programs");
     for _ in 0..150 {
         device
             .write(Lpn(random.below(plan.user_pages.into()) as u32))
@@ -314,7 +314,7 @@ fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
     let plan = plan(Family::Dftl(dftl), 300, 64, 0.3);
     let mut map = Map::new(&plan);
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
     for page in 0..probabilities.len() {
         device.write(Lpn(page as u32)).unwrap();
     }
@@ -325,7 +325,7 @@ fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
             Some(*sum)
         })
         .collect();
-    let mut random = Stream::new(1, "map.reads");
+    let mut random = Rng::new(1, "map.reads");
     let mut ask = |map: &mut Map, count: u32| {
         for _ in 0..count {
             let at = random.unit();

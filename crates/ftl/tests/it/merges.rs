@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::{buffered, hybrid, log_block};
-use wordline_ftl::{Collection, Config, GcKind, Lpn, Map, Mapping, Plan, Want, Written};
-use wordline_kernel::Stream;
+use wordline_ftl::untimed::{FlashOps, UntimedFtl};
+use wordline_ftl::{Collection, Config, GcKind, Lpn, Map, Mapping, Plan, SpaceRequest, Written};
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
 const PAGES: u32 = 4;
@@ -46,7 +46,7 @@ impl Bench {
         }
     }
     fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> FlashOps {
-        let mut device = Instant::new(&mut self.map, &mut self.array, self.layout);
+        let mut device = UntimedFtl::new(&mut self.map, &mut self.array, self.layout);
         for page in pages {
             device.write(Lpn(page)).unwrap();
         }
@@ -55,7 +55,7 @@ impl Bench {
         work
     }
     /// What the next write of a page has to wait for, and how that is gained.
-    fn needs(&mut self, page: u32) -> (Want, GcKind) {
+    fn needs(&mut self, page: u32) -> (SpaceRequest, GcKind) {
         let mut map = self.map.clone();
         let Written::Wait(want) = map.write(Lpn(page)) else {
             panic!("page {page} has room");
@@ -98,7 +98,7 @@ fn partial_merge() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
     bench.write(0..4);
     bench.write([0, 1]);
-    let want = Want::Update(Plane(0), wordline_ftl::LogicalBlock(0));
+    let want = SpaceRequest::Update(Plane(0), wordline_ftl::LogicalBlock(0));
     assert_eq!(bench.map.cost(want).pages, 2);
     let collection = bench.map.collect(want).unwrap();
     assert_eq!(collection.kind, GcKind::Partial);
@@ -152,7 +152,7 @@ fn random_writes_keep_the_books() {
     for family in families {
         let mut bench = Bench::new(family.clone(), 40, 0.5);
         let pages = u64::from(bench.map.user_pages());
-        let mut random = Stream::new(7, "merges");
+        let mut random = Rng::new(7, "merges");
         for _ in 0..300 {
             let batch: Vec<u32> = (0..50).map(|_| random.below(pages) as u32).collect();
             bench.write(batch);

@@ -12,10 +12,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use wordline_ftl::allocate::Allocate;
 use wordline_ftl::allocate::dynamic::Dynamic;
-use wordline_ftl::instant::Instant;
+use wordline_ftl::untimed::UntimedFtl;
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{Lpn, Mapping, Plan};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Plane};
 
 /// A device and its naive twin.
@@ -35,7 +35,7 @@ impl Pair {
     }
     /// Writes a page. Under static allocation every plane then has the free blocks it is to have.
     fn write(&mut self, page: Lpn) {
-        let mut instant = Instant::new(&mut self.device, &mut self.array, self.plan.layout);
+        let mut instant = UntimedFtl::new(&mut self.device, &mut self.array, self.plan.layout);
         if let Err(error) = instant.write(page) {
             panic!("{error} under {:?}", self.plan);
         }
@@ -51,7 +51,7 @@ impl Pair {
         self.device.naive.compare(&self.device.map, &self.array);
     }
     /// Writes every page once, then `writes` more, and compares after each `stride`.
-    fn run(&mut self, load: Load, writes: u32, stride: u32, random: &mut Stream) {
+    fn run(&mut self, load: Load, writes: u32, stride: u32, random: &mut Rng) {
         (0..self.plan.user_pages).for_each(|page| self.write(Lpn(page)));
         self.compare();
         for number in 0..writes {
@@ -68,7 +68,7 @@ impl Pair {
 /// All combinations, each under all loads, with enough planes for 24 different orders.
 #[test]
 fn every_combination_of_policies_agrees_with_the_naive_map() {
-    let mut random = Stream::new(1, "oracle.combinations");
+    let mut random = Rng::new(1, "oracle.combinations");
     for config in configs() {
         for load in LOADS {
             let plan = fullest(&config, planes(2, 2, 2, 2), 7, 2, 0).unwrap();
@@ -80,7 +80,7 @@ fn every_combination_of_policies_agrees_with_the_naive_map() {
 /// Few planes with many small blocks, so that one plane can gather far more than its share.
 #[test]
 fn a_plane_that_filled_up_takes_part_again() {
-    let mut random = Stream::new(1, "oracle.gathering");
+    let mut random = Rng::new(1, "oracle.gathering");
     let allocate = Allocate::Dynamic(Dynamic::default());
     for victim in victims() {
         for own_block in [false, true] {
@@ -94,7 +94,7 @@ fn a_plane_that_filled_up_takes_part_again() {
 /// A million writes in all: each victim policy, allocation kind and use of active blocks.
 #[test]
 fn a_million_writes_agree_with_the_naive_map() {
-    let mut random = Stream::new(1, "oracle.million");
+    let mut random = Rng::new(1, "oracle.million");
     let mut written = 0;
     for victim in victims() {
         for allocate in Allocate::defaults() {
@@ -136,7 +136,7 @@ proptest! {
     ) {
         let mut pair = Pair::new(plan);
         for (number, (load, salt)) in writes.into_iter().enumerate() {
-            let mut random = Stream::new(salt, "oracle");
+            let mut random = Rng::new(salt, "oracle");
             let page = load.next(number as u32, &pair.device, &pair.plan, &mut random);
             pair.write(page);
             pair.compare();

@@ -14,8 +14,8 @@ use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::config::Gc;
 use wordline_ftl::gc::check::Check;
 use wordline_ftl::gc::victim::{Victim, fifo, greedy};
-use wordline_ftl::instant::{FlashOps, Instant, InstantError};
 use wordline_ftl::mapping::Family;
+use wordline_ftl::untimed::{FlashOps, InstantError, UntimedFtl};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_nand::{Array, Block, Layout, Plane};
@@ -69,7 +69,7 @@ fn fate(plan: &Plan) -> Fate {
     while let Some((device, array)) = ahead.pop() {
         for page in (0..plan.user_pages).map(Lpn) {
             let (mut device, mut array) = (device.clone(), array.clone());
-            let written = Instant::new(&mut device, &mut array, plan.layout).write(page);
+            let written = UntimedFtl::new(&mut device, &mut array, plan.layout).write(page);
             if written == Err(InstantError::Full(page.0)) {
                 return Fate::Full;
             }
@@ -215,7 +215,7 @@ fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u3
     let plan = Plan::new(&config, layout, one, 1).unwrap();
     assert_eq!(plan.user_pages, user);
     let (mut map, mut array) = (PageMap::new(&plan), Array::new(layout, u32::MAX));
-    let mut device = Instant::new(&mut map, &mut array, layout);
+    let mut device = UntimedFtl::new(&mut map, &mut array, layout);
     for page in writes {
         device.write(Lpn(*page)).unwrap();
     }

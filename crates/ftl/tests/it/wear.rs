@@ -4,14 +4,14 @@
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::Victim;
-use wordline_ftl::instant::Instant;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::refresh::{Refresh, Target};
+use wordline_ftl::untimed::UntimedFtl;
 use wordline_ftl::wear::Wear;
 use wordline_ftl::wear::dynamic::Dynamic;
 use wordline_ftl::wear::r#static::Static;
 use wordline_ftl::{Config, Lpn, Map, Mapping, Plan, PlanError};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane};
 
 const PLANES: u32 = 2;
@@ -70,13 +70,13 @@ fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
 fn written(plan: &Plan, writes: u64, hot: u64) -> ([u32; 2], u64) {
     let mut map = Map::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut random = Stream::new(1, "wear.writes");
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut random = Rng::new(1, "wear.writes");
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
     for page in 0..plan.user_pages {
         device.write(Lpn(page)).unwrap();
     }
     let mut half = || {
-        let mut device = Instant::new(&mut map, &mut array, plan.layout);
+        let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
         for _ in 0..writes / 2 {
             device.write(Lpn(random.below(hot) as u32)).unwrap();
         }
@@ -240,7 +240,7 @@ fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
     let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
     let mut map = Map::new(&plan);
     let mut array = Array::new(layout, u32::MAX);
-    let mut device = Instant::new(&mut map, &mut array, layout);
+    let mut device = UntimedFtl::new(&mut map, &mut array, layout);
     for page in 0..plan.user_pages {
         device.write(Lpn(page)).unwrap();
     }
@@ -248,7 +248,7 @@ fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
         for block in 0..hot {
             // The data of a block was written together, and so it moves together.
             let place = map.lookup(Lpn(block * PAGES)).unwrap();
-            let mut device = Instant::new(&mut map, &mut array, layout);
+            let mut device = UntimedFtl::new(&mut map, &mut array, layout);
             assert!(device.refresh(layout.block_of(place)).unwrap());
         }
     }

@@ -17,9 +17,9 @@ use edge::{layout, planes};
 use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::d_choices::DChoices;
 use wordline_ftl::gc::victim::{Victim, fifo, greedy, random};
-use wordline_ftl::instant::{FlashOps, Instant};
+use wordline_ftl::untimed::{FlashOps, UntimedFtl};
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::Array;
 
 const BLOCKS: u32 = 4096;
@@ -72,9 +72,9 @@ struct Measured {
 
 /// Writes pages at random until the flash has programmed `pages`; returns what it did.
 fn program(
-    device: &mut Instant<'_, PageMap>,
+    device: &mut UntimedFtl<'_, PageMap>,
     plan: &Plan,
-    random: &mut Stream,
+    random: &mut Rng,
     pages: u64,
 ) -> FlashOps {
     let before = device.work();
@@ -93,8 +93,8 @@ fn program(
 fn measure(plan: &Plan, turns: u64) -> Measured {
     let mut map = PageMap::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);
-    let mut random = Stream::new(1, "writes");
-    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut random = Rng::new(1, "writes");
+    let mut device = UntimedFtl::new(&mut map, &mut array, plan.layout);
     (0..plan.user_pages).for_each(|page| device.write(Lpn(page)).unwrap());
     let size = u64::from(plan.layout.pages());
     program(&mut device, plan, &mut random, 8 * size);

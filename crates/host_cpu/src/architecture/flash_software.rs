@@ -6,9 +6,9 @@ use wordline_block::{Op, Request, Ticket};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-use crate::figures::{Cause, Shares};
 use crate::mapping::{Map, MapState, Mapping, Region, Touch, Units};
 use crate::paging::Paging;
+use crate::stats::{Cause, Shares};
 
 /// Mapping and collection in a driver of the host: CPU time for each look-up, update and step of a collection, and the map in the
 /// host's memory. The device does the same work as ever and does not wait for the CPU; a step of a collection is charged when the

@@ -8,7 +8,7 @@ use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
 use super::{MAP, Map, Region, Units};
-use crate::figures::Memory;
+use crate::stats::Memory;
 
 /// A B-tree of extents, runs of units that were written one behind the other. A node that is full is split into halves and never
 /// joined again, and is gone when it is empty. Nodes above the leaves are taken to be as full as those. Collections are taken to keep

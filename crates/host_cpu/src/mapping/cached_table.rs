@@ -9,7 +9,7 @@ use wordline_kernel::slot::Cited;
 
 use super::flat_table::{self, FlatTable};
 use super::{Map, Region, Touch, Units};
-use crate::figures::{Loads, Memory};
+use crate::stats::{Loads, Memory};
 
 /// A table with an entry for each unit, which lies in flash page by page; the memory of the host holds a directory of all pages
 /// and as many of them as there is room for. A page that is not there is read from the store before its request goes on; one

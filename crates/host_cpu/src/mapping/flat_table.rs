@@ -8,7 +8,7 @@ use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
 use super::{MAP, Map, Region, Units};
-use crate::figures::Memory;
+use crate::stats::Memory;
 
 /// A table with an entry for each unit, by address. The system gives memory for it page by page, when an entry in a page is
 /// mapped for the first time, and gets none of it back.

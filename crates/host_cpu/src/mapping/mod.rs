@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Op;
 use wordline_kernel::memory::Table;
 
-use crate::figures::{Loads, Memory};
+use crate::stats::{Loads, Memory};
 
 /// The table of the estimate of memory.
 const MAP: &str = "map of the host";

@@ -11,13 +11,15 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    BlockDevice, Collecting, Completion, Failure, Op, Parts, PowerCut, Request, Ticket,
+    BlockDevice, Completion, Failure, GcObservation, Op, Parts, PowerCut, Request, Ticket,
 };
 use wordline_host_cpu::architecture::bridge::Bridge;
 use wordline_host_cpu::architecture::flash_software::FlashSoftware;
 use wordline_host_cpu::cpu::FLASH_SOFTWARE;
 use wordline_host_cpu::mapping::cached_table::CachedTable;
-use wordline_host_cpu::{Architecture, Cause, Config, Event, Figures, Host, Mapping, Observation};
+use wordline_host_cpu::{
+    Architecture, Cause, Config, Event, Host, HostStats, Mapping, Observation,
+};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
 /// A request of the store is done.
@@ -33,7 +35,7 @@ impl wordline_block::Event for Done {
 #[derive(Clone, Copy, Debug)]
 struct Collected(u32);
 
-impl Collecting for Collected {
+impl GcObservation for Collected {
     fn collection_steps(&self) -> u32 {
         self.0
     }
@@ -200,7 +202,7 @@ impl Probe<Observation<Collected>> for Heard {
 /// Closed loops of `workers`, each with `depth` requests under way, `requests` in all; what is left of them.
 struct Loops {
     heard: Heard,
-    figures: Figures,
+    figures: HostStats,
     end: Time,
 }
 
@@ -407,7 +409,7 @@ fn software(collects: u32) -> (Config, Fixed) {
 #[test]
 fn cpu_time_of_the_flash_software_is_steps_times_prices() {
     let (config, store) = software(3);
-    let Figures {
+    let HostStats {
         cpu,
         lookups,
         updates,

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use wordline_block::Op;
 use wordline_cache::Replacement;
 use wordline_cache::replacement::{clock, lru};
-use wordline_host_cpu::figures::Loads;
 use wordline_host_cpu::mapping::b_tree::BTree;
 use wordline_host_cpu::mapping::cached_table::CachedTable;
 use wordline_host_cpu::mapping::flat_table::FlatTable;
 use wordline_host_cpu::mapping::{Map, MapState, Region, Touch, Units};
+use wordline_host_cpu::stats::Loads;
 use wordline_host_cpu::{Mapping, Memory};
 
 /// By unit: how many units were written before it. Whatever was touched at all.

@@ -80,7 +80,7 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_member_keeps_the_order_within_a_plane() {
-        let mut random = Stream::new(1, "lines");
+        let mut random = Rng::new(1, "lines");
         for _ in 0..2_000 {
             let mut below = |bound: u64| random.below(bound);
             let length = 1 + below(12);

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::{Block, Die, Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::clump::{Clump, conflict};
@@ -51,7 +51,7 @@ impl Bench {
     /// Something comes, or something leaves; what is committed changes. Requests that began earlier
     /// may give operations later, and several may come at one instant. The
     /// queue grows with time, beyond what is looked at of a package.
-    fn turn(&mut self, random: &mut Stream) {
+    fn turn(&mut self, random: &mut Rng) {
         self.now += random.below(3);
         self.request += random.below(2);
         let die = random.below(u64::from(self.layout.dies)) as usize;
@@ -67,7 +67,7 @@ impl Bench {
         }
     }
 
-    fn waiting(&self, random: &mut Stream) -> Waiting {
+    fn waiting(&self, random: &mut Rng) -> Waiting {
         let block = Block(random.below(u64::from(self.layout.blocks())) as u32);
         let page = random.below(u64::from(PAGES)) as u32;
         let place = self.layout.page(block, page);
@@ -333,8 +333,8 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
 }
 
 /// Lines on one die and on three dies a package, under both plane rules.
-fn on_random_lines(mut check: impl FnMut(&Bench, &mut Stream)) {
-    let mut random = Stream::new(1, "lines");
+fn on_random_lines(mut check: impl FnMut(&Bench, &mut Rng)) {
+    let mut random = Rng::new(1, "lines");
     for rule in [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset] {
         for dies_per_package in [1, 3] {
             let mut bench = Bench::new(rule, dies_per_package);

@@ -2,7 +2,7 @@
 
 use super::Channels;
 use super::lane::State;
-use super::listen::{Event, Listen};
+use super::listen::{ChannelCallbacks, Event};
 use crate::Die;
 use crate::chain::Step;
 use crate::features::Features;
@@ -12,7 +12,12 @@ use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
     /// Lets a free die alone until its array, which a cache read has left at work, has read its page; a status read follows. Returns when that is.
-    pub fn await_array<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) -> Time {
+    pub fn await_array<L: ChannelCallbacks<D, B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        listen: &mut L,
+    ) -> Time {
         debug_assert!(
             L::Features::MULTI_PLANE,
             "basic dies have no cache registers"
@@ -33,7 +38,7 @@ impl<D, B> Channels<D, B> {
 
     /// Aborts the read of a die whose array reads ahead: the die is ready after `latency`, for a status read. Returns the array time that is saved; none, and the read goes
     /// on, if the array does not work, or is ready before.
-    pub fn abort<L: Listen<D, B>>(
+    pub fn abort<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
         die: Die,

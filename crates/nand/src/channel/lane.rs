@@ -1,6 +1,6 @@
 //! A die on its channel, and the bus.
 
-use super::listen::Readied;
+use super::listen::ReadyOutcome;
 use crate::Die;
 use crate::arbitrate::Asking;
 use crate::chain::{Chains, Step};
@@ -114,12 +114,12 @@ impl<D> Lane<D> {
     }
     /// A busy time ends that is not that of a step: the operation is suspended, or the event stale.
     #[cold]
-    pub(super) fn stopped(&mut self, now: Time) -> Readied {
+    pub(super) fn stopped(&mut self, now: Time) -> ReadyOutcome {
         if self.registers.ready() != now || self.state != State::Stopping {
-            return Readied::Stale;
+            return ReadyOutcome::Stale;
         }
         self.state = State::Free;
-        Readied::Suspended
+        ReadyOutcome::Suspended
     }
 }
 

@@ -40,9 +40,9 @@ impl Event {
 
 /// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with
 /// the channels, beside what they know themselves, and is handed to it: a `D` of each die, a `B` of each bus.
-pub trait Listen<D, B> {
+pub trait ChannelCallbacks<D, B> {
     /// What is asked of the dies. With [`Basic`](crate::Basic), all chains are those of one page or block
-    /// ([`AtHand::start_legacy`]), none is suspended, and everything is allowed ([`Listen::allows`]).
+    /// ([`DieAccess::start_single`]), none is suspended, and everything is allowed ([`ChannelCallbacks::allows`]).
     type Features: Features;
     /// Hands `event` back at `at`.
     fn schedule(&mut self, at: Time, event: Event);
@@ -116,7 +116,7 @@ pub struct Released {
 
 /// What the end of a busy time means to the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readied {
+pub enum ReadyOutcome {
     /// The die is ready; the array had this to do, if anything.
     Done(Option<Operation>),
     /// The pin of the die has told that its operation is over: the same as the end of a hold, without the bus.

@@ -2,7 +2,7 @@
 
 use super::Channels;
 use super::lane::{Rest, State, Suspended, urgent};
-use super::listen::{BusHold, Event, Listen, Released};
+use super::listen::{BusHold, ChannelCallbacks, Event, Released};
 use crate::Die;
 use crate::command::Command;
 use crate::registers::Confirm;
@@ -11,7 +11,7 @@ use wordline_kernel::Time;
 impl<D, B> Channels<D, B> {
     /// Asks to suspend the die's operation for a read. Nothing happens unless its array programs
     /// or erases, the part can suspend that, and it may still be suspended.
-    pub fn suspend<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+    pub fn suspend<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.suspended.is_some() {
             return;
@@ -36,7 +36,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// Lets the operation that was suspended go on; the die has no other chain.
-    pub fn resume<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+    pub fn resume<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
         lane.state = State::OnBus;
@@ -56,7 +56,7 @@ impl<D, B> Channels<D, B> {
 
     /// A suspend or a resume command is through, and the bus goes on.
     #[cold]
-    pub(super) fn interrupted<L: Listen<D, B>>(
+    pub(super) fn interrupted<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
         channel: u32,
@@ -85,7 +85,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// What is suspended goes on (true), or what the array is at is suspended.
-    pub(super) fn interrupt<L: Listen<D, B>>(
+    pub(super) fn interrupt<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
         die: Die,

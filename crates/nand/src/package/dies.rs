@@ -5,7 +5,7 @@ use wordline_kernel::{EventHeap, Time};
 use super::transactions::Transactions;
 use crate::array::{Array, Violation};
 use crate::chain::{Chains, Stage, Step};
-use crate::channel::{BusHold, Event, Listen};
+use crate::channel::{BusHold, ChannelCallbacks, Event};
 use crate::command::Command;
 use crate::features::Full;
 use crate::registers::{ArrayBusy, Confirm};
@@ -47,7 +47,7 @@ impl Dies {
     }
 }
 
-impl Listen<(), ()> for Dies {
+impl ChannelCallbacks<(), ()> for Dies {
     type Features = Full;
     #[inline]
     fn schedule(&mut self, at: Time, event: Event) {

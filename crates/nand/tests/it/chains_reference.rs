@@ -17,7 +17,7 @@ use reference::chain::{Mode, Transaction};
 use reference::package::{Done, Outcome, Stages, Submission};
 use reference::plan::{Planner, below, one_in};
 use reference::{Bus, Cells, Place, TICK_PS, sheet};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::{
     Block, Completion, Die, Layout, Operation, Package, Part, Plane, Ppn, Stage, target,
 };
@@ -36,7 +36,7 @@ struct Mix {
 }
 
 impl Mix {
-    fn draw(random: &mut Stream, mode: Mode) -> Self {
+    fn draw(random: &mut Rng, mode: Mode) -> Self {
         let dies = 1 + below(random, 4);
         let sheet = target::DataSheet {
             endurance_cycles: 1000,
@@ -97,7 +97,7 @@ impl Mix {
 }
 
 /// Programs some pages of every block once.
-fn fill(cells: &mut Cells, part: &reference::Part, random: &mut Stream) {
+fn fill(cells: &mut Cells, part: &reference::Part, random: &mut Rng) {
     for block in 0..part.blocks {
         let shared = below(random, part.pages + 1);
         for plane in 0..part.planes {
@@ -110,7 +110,7 @@ fn fill(cells: &mut Cells, part: &reference::Part, random: &mut Stream) {
     }
 }
 
-fn draw_submissions(bus: &Bus, random: &mut Stream, mode: Mode) -> Vec<Submission> {
+fn draw_submissions(bus: &Bus, random: &mut Rng, mode: Mode) -> Vec<Submission> {
     let part = &bus.part;
     let planner = |die: &reference::Die| Planner {
         part,
@@ -239,7 +239,7 @@ fn compare(mix: &Mix, interleaved: bool) -> usize {
 
 fn compare_all(interleaved: bool) {
     for mode in Mode::ALL {
-        let mut random = Stream::new(11, &format!("{mode:?} {interleaved}"));
+        let mut random = Rng::new(11, &format!("{mode:?} {interleaved}"));
         let mut transactions = 0;
         for _ in 0..MIXES {
             transactions += compare(&Mix::draw(&mut random, mode), interleaved);
@@ -261,7 +261,7 @@ fn dies_one_after_another_finish_when_the_reference_does() {
 
 #[test]
 fn dies_are_counted_alike() {
-    let mut random = Stream::new(13, "dies");
+    let mut random = Rng::new(13, "dies");
     let mix = Mix::draw(&mut random, Mode::MultiPlaneRead);
     for (die, place) in mix.blocks() {
         let page = mix.page(die, place);

@@ -19,7 +19,7 @@ use reference::plan::{Planner, below, one_in};
 use reference::play::Play;
 use reference::script::{self, Script, Step};
 use reference::{Cycle, Part, Refusal};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Legal sequences, and as many spoilt ones, for each mode and number of dies.
 const SEQUENCES: usize = 10_000;
@@ -27,7 +27,7 @@ const SEQUENCES: usize = 10_000;
 const LIFE: usize = 60;
 /// Transactions of a mode for one die, with whatever has to come before them; `None` if its blocks
 /// are worn out.
-fn plan(pair: &Pair, die: usize, mode: Mode, random: &mut Stream) -> Option<Vec<Transaction>> {
+fn plan(pair: &Pair, die: usize, mode: Mode, random: &mut Rng) -> Option<Vec<Transaction>> {
     let part = &pair.bus.part;
     let cells = pair.bus.dies[die].cells.clone();
     let mut planner = Planner {
@@ -67,7 +67,7 @@ struct Counts {
 }
 
 /// A package lives until it is worn out or has lived long enough.
-fn live(mode: Mode, dies: usize, random: &mut Stream, counts: &mut Counts) {
+fn live(mode: Mode, dies: usize, random: &mut Rng, counts: &mut Counts) {
     let mut pair = Pair::new(random, mode, dies);
     for nth in 0..LIFE {
         let plans: Option<Vec<_>> = (0..dies)
@@ -112,7 +112,7 @@ fn live(mode: Mode, dies: usize, random: &mut Stream, counts: &mut Counts) {
 }
 
 /// Spoils the scripts of some of the dies.
-fn spoil(part: &Part, plans: &[Vec<Transaction>], scripts: &mut [Script], random: &mut Stream) {
+fn spoil(part: &Part, plans: &[Vec<Transaction>], scripts: &mut [Script], random: &mut Rng) {
     let chosen = below(random, scripts.len());
     for (die, script) in scripts.iter_mut().enumerate() {
         if die != chosen && !one_in(random, 3) {
@@ -135,7 +135,7 @@ fn spoil(part: &Part, plans: &[Vec<Transaction>], scripts: &mut [Script], random
 }
 
 /// Resets all dies.
-fn recover(pair: &mut Pair, random: &mut Stream) {
+fn recover(pair: &mut Pair, random: &mut Rng) {
     let dies = pair.bus.dies.len();
     let reset = || {
         let mut script = Script::from([Step::Cycle(Cycle::Command(0xff)), Step::Wait]);
@@ -154,7 +154,7 @@ fn recover(pair: &mut Pair, random: &mut Stream) {
 
 fn compare(mode: Mode, dies: usize) -> Counts {
     let name = format!("{mode:?} on {dies}");
-    let mut random = Stream::new(7, &name);
+    let mut random = Rng::new(7, &name);
     let mut counts = Counts {
         legal: 0,
         spoilt: 0,

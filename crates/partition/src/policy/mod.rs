@@ -109,9 +109,9 @@ pub(crate) const OP_FCL: &str = "Oh, Choi, Lee and Noh, \"Caching less for bette
 /// The bytes of a segment of the source's table 2.
 pub(crate) const SEGMENT_BYTES: u64 = 256 << 20;
 /// Segments of the smaller flash of that table.
-const FEWEST_SEGMENTS: u64 = 16;
+const MIN_SEGMENTS: u64 = 16;
 /// Segments at most: divisions are compared in proportion to their square.
-const MOST_SEGMENTS: u64 = 1024;
+const MAX_SEGMENTS: u64 = 1024;
 
 /// The segments of a flash: as many as are given, or else, for zero, as many as there are of `segment_bytes`, but 16
 /// at least.
@@ -121,7 +121,7 @@ pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     }
     let segment = segment_bytes.max(1);
     let fitting = (space.total_bytes() + segment / 2) / segment;
-    fitting.clamp(FEWEST_SEGMENTS, MOST_SEGMENTS) as u32
+    fitting.clamp(MIN_SEGMENTS, MAX_SEGMENTS) as u32
 }
 
 /// Sizes that collections can bear: those given, or the most that they bear in the same ratio.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_partition::period::Period;
 use wordline_partition::{Costs, Divide, Kind, Partition, Partitioning, Sizes, Space};
 
@@ -46,7 +46,7 @@ fn space(seed: u64) -> Space {
 #[derive(Clone)]
 struct Bench {
     policy: Partitioning,
-    random: Stream,
+    random: Rng,
     sizes: Sizes,
     read: VecDeque<u64>,
     write: VecDeque<u64>,
@@ -58,7 +58,7 @@ impl Bench {
         Self {
             sizes: policy.start(),
             policy,
-            random: Stream::new(seed, "laws"),
+            random: Rng::new(seed, "laws"),
             read: VecDeque::new(),
             write: VecDeque::new(),
         }
@@ -247,7 +247,7 @@ fn a_sample_of_all_pages_divides_as_ghosts_do() {
         r#"{"op-fcl": {"period_requests": 1500, "hits": "shards", "sample_pages": 4096}}"#,
         &space,
     );
-    let mut stream = Stream::new(7, "op-fcl");
+    let mut stream = Rng::new(7, "op-fcl");
     let mut changes = 0;
     for _ in 0..20_000 {
         let (page, write) = (
@@ -278,7 +278,7 @@ fn a_sample_estimates_hits() {
         Period::new(&space, 16),
         Period::sampled(&space, 16, pages, 3),
     ];
-    let mut stream = Stream::new(9, "op-fcl");
+    let mut stream = Rng::new(9, "op-fcl");
     for _ in 0..200_000 {
         let page = (stream.unit().powi(2) * 20_000.0) as u64;
         for period in &mut periods {
@@ -402,7 +402,7 @@ impl Twin {
 #[test]
 fn op_fcl_decides_as_its_naive_twin() {
     for seed in 0..5 {
-        let mut random = Stream::new(seed, "twin");
+        let mut random = Rng::new(seed, "twin");
         let mut op = policy(r#"{"op-fcl": {"period_requests": 700}}"#, &space(0));
         let mut twin = Twin::new();
         let mut sizes = op.start();

@@ -6,7 +6,7 @@ use crate::zipf;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_miss_ratio::Rate;
 use wordline_partition::latency::{Model, cached_pages, over_provisioning};
 use wordline_partition::policy::locality_driven::{
@@ -214,7 +214,7 @@ fn the_static_equation_takes_the_free_reserve_out() {
 fn victims_are_empty_where_pages_leave_before_the_log_comes_round() {
     let space = space(256);
     let sizes = TRAINED.map(|op| cached_pages(op, space.total_pages));
-    let mut random = Stream::new(1, "uniform");
+    let mut random = Rng::new(1, "uniform");
     let mut miniature = Miniature::new(&space, 1, &sizes, 1);
     while !miniature.is_trained() {
         miniature.write(random.below(20_480));
@@ -232,7 +232,7 @@ fn a_miniature_s_victims_are_as_full_as_those_of_the_whole() {
     let mut worst = 0.0_f64;
     for (exponent, divisor) in [(0.6, 8), (0.9, 8), (1.1, 8), (0.9, 16)] {
         let law = Zipf::new(exponent, 120_000);
-        let mut random = Stream::new(1, "whole");
+        let mut random = Rng::new(1, "whole");
         let mut miniature = Miniature::new(&space, divisor, &sizes, 1);
         let mut wholes: Vec<Whole> = [0, 2, 4, 6].map(|at| Whole::new(&space, sizes[at])).into();
         let fills = u64::from(space.total_pages);
@@ -277,7 +277,7 @@ fn the_formula_is_what_a_full_cache_takes() {
     let model = Model::of(&space);
     for op in [0.15, 0.35, 0.65] {
         let mut whole = Whole::new(&space, cached_pages(op, space.total_pages));
-        let mut random = Stream::new(1, "formula");
+        let mut random = Rng::new(1, "formula");
         let writes = 12 * u64::from(space.total_pages);
         (0..writes).for_each(|_| whole.write(law.draw(&mut random)));
         let copies = whole.moved as f64 * 225.0 + whole.erases as f64 * 1500.0;
@@ -301,7 +301,7 @@ fn what_is_cleared_is_pessimistic_and_what_is_kept_is_not() {
     let trackers = [Tracker::Clear, Tracker::Half, Tracker::Keep];
     let new = |tracker| Window::new(sampling(Method::Exact, 1.0, 1), tracker, length);
     let mut windows = trackers.map(new);
-    let mut random = Stream::new(1, "trackers");
+    let mut random = Rng::new(1, "trackers");
     let mut whole = Whole::new(&space, cached_pages(0.15, space.total_pages));
     for round in 0..4 {
         whole.forget();
@@ -335,7 +335,7 @@ fn estimates_of_windows_are_near_the_exact_curve() {
     let length = 2 * u64::from(space.total_pages);
     for (exponent, seed) in [(0.9, 1), (1.1, 2)] {
         let law = Zipf::new(exponent, 80_000);
-        let mut random = Stream::new(seed, "estimates");
+        let mut random = Rng::new(seed, "estimates");
         let window =
             |method, rate| Window::new(sampling(method, rate, seed), Tracker::Clear, length);
         let mut exact = window(Method::Exact, 1.0);
@@ -401,7 +401,7 @@ fn ratios(draw: impl FnMut() -> u64, rate: f64, space: &Space) -> [f64; 8] {
 fn the_detector_hears_a_shift_and_not_a_hot_set_that_moves() {
     let space = space(1024);
     let laws = [0.9, 1.1, 0.4].map(|exponent| Zipf::new(exponent, 90_000));
-    let mut random = Stream::new(1, "shift");
+    let mut random = Rng::new(1, "shift");
     for (rate, quiet) in [(1.0, 0.01), (1.0 / 16.0, 0.10)] {
         let mut of = |law: usize, moved: u64| {
             ratios(
@@ -435,7 +435,7 @@ fn flashes_are_trained_anew_when_the_curve_shifts() {
     let policy = Partition::LocalityDriven(parameters);
     let mut policy = Partitioning::new(&policy, &space, 1);
     let laws = [Zipf::new(0.9, 45_000), Zipf::new(1.2, 45_000)];
-    let mut random = Stream::new(1, "training");
+    let mut random = Rng::new(1, "training");
     let mut window = |policy: &mut Partitioning, law: usize, moved: u64| {
         for _ in 0..2 * space.total_pages {
             policy.request();
@@ -484,7 +484,7 @@ fn the_policy_decides_as_its_naive_twin() {
         };
         let victims = parameters.victim_utilisations;
         let mut policy = Partitioning::new(&Partition::LocalityDriven(parameters), &space, seed);
-        let mut random = Stream::new(seed, "twin");
+        let mut random = Rng::new(seed, "twin");
         let mut list: Vec<u64> = Vec::new();
         let mut size = policy.start().write;
         assert_eq!(policy.start().read, 0);

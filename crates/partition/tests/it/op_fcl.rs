@@ -8,7 +8,7 @@
 
 use crate::zipf;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_partition::cost::{Division, Load, Model};
 use wordline_partition::{Costs, Sizes};
 
@@ -35,7 +35,7 @@ fn curve(shares: &[f64]) -> impl Fn(f64) -> f64 {
 }
 
 /// The shares of `draws` of numpy up to each per cent of the range.
-fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Stream) -> Vec<f64> {
+fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Rng) -> Vec<f64> {
     let mut counts = vec![0_u32; range as usize + 1];
     let mut kept = 0;
     while kept < draws {
@@ -89,7 +89,7 @@ fn page_writes_cost_what_equations_2_and_4_say() {
 #[test]
 fn numpy_s_draws_follow_zipf_s_law() {
     let draws = 100_000;
-    let found = sampled(1.2, 120, draws, &mut Stream::new(1, "numpy"));
+    let found = sampled(1.2, 120, draws, &mut Rng::new(1, "numpy"));
     let law = zipf::shares(1.2, 120);
     let apart = found
         .iter()
@@ -127,7 +127,7 @@ fn samples_of_ten_thousand_draws_scatter_about_the_optima() {
         ends[place] = (low.min(value), high.max(value));
     };
     for seed in 0..20 {
-        let mut random = Stream::new(seed, "figures");
+        let mut random = Rng::new(seed, "figures");
         let reads = sampled(1.2, 120, 10_000, &mut random);
         let writes = sampled(1.4, 220, 10_000, &mut random);
         note(0, figure_3(&reads).0);
@@ -208,8 +208,8 @@ fn where_nothing_hits_the_cache_is_as_small_as_can_be() {
 #[test]
 fn algorithm_1_finds_what_a_plain_scan_finds() {
     for (seed, steps) in [(1, 16), (2, 16), (3, 37), (4, 64)] {
-        let mut random = Stream::new(seed, "scan");
-        let power = |random: &mut Stream| 0.1 + random.unit();
+        let mut random = Rng::new(seed, "scan");
+        let power = |random: &mut Rng| 0.1 + random.unit();
         let (read_power, write_power) = (power(&mut random), power(&mut random));
         let (reads, h) = (random.unit(), random.unit() / 2.0);
         let all = f64::from(PAGES);

@@ -1,11 +1,11 @@
 //! Draws of ranks by Zipf's law.
 #![allow(dead_code)] // each test takes what it needs
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// A draw as `numpy.random.zipf` makes it: by rejection from a distribution that lies above (Devroye, "Non-Uniform
 /// Random Variate Generation", 1986, page 551). Any rank from 1 on.
-pub fn numpy(random: &mut Stream, exponent: f64) -> f64 {
+pub fn numpy(random: &mut Rng, exponent: f64) -> f64 {
     let less = exponent - 1.0;
     let b = 2.0_f64.powf(less);
     loop {
@@ -43,7 +43,7 @@ impl Zipf {
             shares: shares(exponent, count),
         }
     }
-    pub fn draw(&self, random: &mut Stream) -> u64 {
+    pub fn draw(&self, random: &mut Rng) -> u64 {
         let unit = random.unit();
         self.shares.partition_point(|&below| below <= unit) as u64 - 1
     }

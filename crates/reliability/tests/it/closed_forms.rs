@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::unreadable_literal)] // digits as they were printed
 
 use proptest::prelude::*;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_reliability::binomial::{
     most_errors, page_fails, probability, quantile, rate_for, tail,
 };
@@ -64,7 +64,7 @@ proptest! {
 #[test]
 fn drawn_errors_have_the_mean_and_the_tail_of_theory() {
     let (n, p, count) = (8752, 1e-3, 200_000);
-    let mut draws = Stream::new(3, "errors");
+    let mut draws = Rng::new(3, "errors");
     let drawn: Vec<u32> = (0..count)
         .map(|_| most_errors(n, p, 1, draws.unit()))
         .collect();
@@ -80,7 +80,7 @@ fn drawn_errors_have_the_mean_and_the_tail_of_theory() {
 #[test]
 fn the_worst_of_several_codewords_is_drawn_as_such() {
     let (n, p, words, t, count) = (8752, 3e-3, 16, 40, 100_000);
-    let mut draws = Stream::new(4, "errors");
+    let mut draws = Rng::new(4, "errors");
     let failed = (0..count).filter(|_| most_errors(n, p, words, draws.unit()) > t);
     let share = failed.count() as f64 / f64::from(count);
     let expected = page_fails(n, p, t, words);

@@ -1,7 +1,7 @@
 //! Failures and variation against closed forms.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_reliability::ecc::{Correct, bch::Bch};
 use wordline_reliability::errors::table::Table as Rates;
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
@@ -116,7 +116,7 @@ fn errors_are_overdispersed_and_levels_have_their_factors() {
         read_limit: 0,
         refresh_days: 0.0,
     };
-    let mut draws = Stream::new(5, "errors");
+    let mut draws = Rng::new(5, "errors");
     let count = 100_000;
     for (page, factor) in [(0, 1.0), (1, 3.0)] {
         let mut errors = |block| {

@@ -7,7 +7,7 @@ use crate::outcome::{CacheOutcome, LeafOutcome, Outcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::plan::{Cached, Device};
-use wordline_hdd::Figures;
+use wordline_hdd::DiskStats;
 use wordline_kernel::Time;
 use wordline_miss_ratio::{Axis, Curve};
 use wordline_recorder::{Hits, Record};
@@ -231,7 +231,7 @@ impl CacheSummary {
         cache: &CacheOutcome,
         record: &Record,
         device: &Flash,
-        disks: &[Figures],
+        disks: &[DiskStats],
         span: Time,
     ) -> Self {
         let CacheOutcome {

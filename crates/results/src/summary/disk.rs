@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_hdd::Figures;
+use wordline_hdd::DiskStats;
 use wordline_kernel::Time;
 
 use crate::outcome::Outcome;
@@ -80,7 +80,7 @@ impl DiskSummary {
         });
         summary.collect()
     }
-    fn of(figures: &Figures, span: Time) -> Self {
+    fn of(figures: &DiskStats, span: Time) -> Self {
         Self {
             name: String::new(),
             disks: Vec::new(),
@@ -108,7 +108,7 @@ impl DiskSummary {
     }
 }
 
-fn distances(figures: &Figures) -> Vec<SeekDistance> {
+fn distances(figures: &DiskStats) -> Vec<SeekDistance> {
     let bins = (0_u32..)
         .zip(figures.seeks)
         .filter(|(_, accesses)| *accesses > 0);

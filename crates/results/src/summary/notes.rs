@@ -184,7 +184,7 @@ fn remedy(generated: bool) -> &'static str {
 }
 
 /// Requests of an open loop below which a backlog is taken for a burst.
-const FEWEST_OF_OVERLOAD: u64 = 1_000;
+const MIN_OF_OVERLOAD: u64 = 1_000;
 
 /// Share of the time from the first arrival to the last completion that a response takes in the end if the store is overloaded. The
 /// last request of an open loop that offers 1/(1 - s) times what the store serves takes the share s.
@@ -215,7 +215,7 @@ impl Overload {
         let grows = q2 < q3 && q3 < q4 && q1 * 2 <= q4 && q3 * 4 >= q4;
         let span = served.last_completion.since(issued.first_arrival?);
         let is_long = q4.as_secs() >= LEAST_SHARE_OF_RUN * span.as_secs();
-        (requests >= FEWEST_OF_OVERLOAD && grows && is_long).then_some(Self {
+        (requests >= MIN_OF_OVERLOAD && grows && is_long).then_some(Self {
             requests,
             arrivals: last.since(first),
             span,

@@ -15,7 +15,7 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
         .iter()
         .map(|device| device.erases.len())
         .sum();
-    let run = all.div_ceil(MOST_BLOCK_ROWS).max(1);
+    let run = all.div_ceil(MAX_BLOCK_ROWS).max(1);
     let rows = || {
         let layouts = outcome.plan.ssds().map(|plan| plan.device.part.layout);
         layouts.map(|layout| rows_of_blocks(&layout, run))
@@ -83,7 +83,7 @@ pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
     let erases = || outcome.devices.iter().flat_map(|device| &device.erases);
     let least = erases().copied().min().unwrap_or(0);
     let most = erases().copied().max().unwrap_or(0);
-    let run = (most - least) / MOST_WEAR_ROWS + 1;
+    let run = (most - least) / MAX_WEAR_ROWS + 1;
     let mut blocks = vec![0_u64; ((most - least) / run + 1) as usize];
     for &one in erases() {
         blocks[((one - least) / run) as usize] += 1;
@@ -113,7 +113,7 @@ pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
 }
 
 /// Rows of the table of wear at most.
-const MOST_WEAR_ROWS: u32 = 1024;
+const MAX_WEAR_ROWS: u32 = 1024;
 
 /// Runs of neighbouring blocks of a plane, a row each.
 struct BlockRuns {
@@ -178,7 +178,7 @@ impl BlockRuns {
 }
 
 /// Rows of the table of blocks at most, about.
-const MOST_BLOCK_ROWS: usize = 1 << 20;
+const MAX_BLOCK_ROWS: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

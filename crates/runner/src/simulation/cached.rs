@@ -11,10 +11,10 @@ use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
 use super::disks::disks_of;
-use super::event_loop::{Ended, LoopState, simulate_drawn};
-use super::host::Host;
+use super::event_loop::{LoopEnd, LoopState, simulate_drawn};
+use super::issuer::Host;
 use super::power_cuts::PowerCuts;
-use super::prepared::{Left, resident_bytes};
+use super::prepared::{RunOutput, resident_bytes};
 use super::watch::Watcher;
 use crate::observer::Observer;
 use crate::timeline::Timeline;
@@ -46,7 +46,7 @@ impl Observer<Observation<OfDisks>> for OfCache {
 }
 
 impl Probe<Observation<OfDisks>> for OfCache {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     // As in the recorder: in line, nothing is left of the kinds that an observation is not.
     #[inline(always)]
     fn observe(&mut self, now: Time, heard: Observation<OfDisks>) {
@@ -89,7 +89,7 @@ pub(super) fn run(
     timeline: Option<Box<Timeline>>,
     host: &mut Host<'_>,
     watcher: &mut Watcher<'_>,
-) -> Left {
+) -> RunOutput {
     let Some(cached) = plan.cached() else {
         unreachable!("the plan is of a cached store");
     };
@@ -113,7 +113,7 @@ pub(super) fn run(
     });
     let (ended, observer, timeline) =
         simulate_drawn(&mut store, host, observer, timeline, watcher, state);
-    Left {
+    RunOutput {
         timeline,
         ..left(ended, observer, &store, &[])
     }
@@ -121,12 +121,12 @@ pub(super) fn run(
 
 /// What such a run has left.
 pub(super) fn left(
-    ended: Ended,
+    ended: LoopEnd,
     observer: OfCache,
     store: &Store,
     _preconditioned: &[Preconditioned],
-) -> Left {
-    Left {
+) -> RunOutput {
+    RunOutput {
         ended,
         resident_bytes: resident_bytes(),
         recorder: observer.recorder,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use wordline_ssd::precondition::Preconditioned;
 
 use super::event_loop::LoopState;
-use super::host::HostState;
+use super::issuer::HostState;
 use crate::state::{self, StateError, kind};
 
 /// The state of a run is written from time to time, and when the user ends it.

@@ -11,10 +11,10 @@ use wordline_kernel::{Probe, Time};
 use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
-use super::event_loop::{Ended, LoopState, simulate_drawn};
-use super::host::Host;
+use super::event_loop::{LoopEnd, LoopState, simulate_drawn};
+use super::issuer::Host;
 use super::power_cuts::PowerCuts;
-use super::prepared::{Left, resident_bytes};
+use super::prepared::{RunOutput, resident_bytes};
 use super::watch::Watcher;
 use crate::observer::Observer;
 use crate::timeline::Timeline;
@@ -48,7 +48,7 @@ impl Observer<Observation<wordline_hdd::Observation>> for OfDisks {
 }
 
 impl Probe<Observation<wordline_hdd::Observation>> for OfDisks {
-    const HEARS_PIECES: bool = false;
+    const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, heard: Observation<wordline_hdd::Observation>) {
         use wordline_hdd::Observation as OfDisk;
         match heard {
@@ -85,7 +85,7 @@ pub(super) fn run(
     timeline: Option<Box<Timeline>>,
     host: &mut Host<'_>,
     watcher: &mut Watcher<'_>,
-) -> Left {
+) -> RunOutput {
     let mut store = disks_of(&plan.store);
     let observer = OfDisks {
         recorder: Recorder::new(plan, options.requests),
@@ -101,7 +101,7 @@ pub(super) fn run(
     });
     let (ended, observer, timeline) =
         simulate_drawn(&mut store, host, observer, timeline, watcher, state);
-    Left {
+    RunOutput {
         timeline,
         ..left(ended, observer, &store, &[])
     }
@@ -109,12 +109,12 @@ pub(super) fn run(
 
 /// What such a run has left.
 pub(super) fn left(
-    ended: Ended,
+    ended: LoopEnd,
     observer: OfDisks,
     store: &Array<Disk>,
     _preconditioned: &[Preconditioned],
-) -> Left {
-    Left {
+) -> RunOutput {
+    RunOutput {
         ended,
         resident_bytes: resident_bytes(),
         recorder: observer.recorder,

@@ -1,6 +1,6 @@
 //! The loop of a run: requests and events in the order of time.
 
-use super::host::Host;
+use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
 use crate::observer::{Drawn, Observer};
@@ -104,7 +104,7 @@ pub(super) fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a
 
 /// What the loop leaves behind.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Ended {
+pub(super) struct LoopEnd {
     pub(super) now: Time,
     pub(super) events: Count,
     pub(super) digest: Digest,
@@ -121,7 +121,7 @@ pub(super) struct Ended {
     pub(super) measured_from: Option<Time>,
 }
 
-impl Ended {
+impl LoopEnd {
     pub(super) fn new(stop: Option<Stop>) -> Self {
         Self {
             now: Time::ZERO,
@@ -202,7 +202,7 @@ impl Ended {
         if let Some(loads) = &mut self.chip_loads
             && loads.next() < until
         {
-            loads.look(until, |times| store.chip_times(times));
+            loads.look(until, |times| store.die_backlog(times));
         }
         if observer.next_look() < until {
             observer.look(until, read(&mut self.busy, store));
@@ -225,7 +225,7 @@ impl Ended {
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "E: Copy + Default + Serialize + DeserializeOwned")]
 pub(super) struct LoopState<E> {
-    pub(super) ended: Ended,
+    pub(super) ended: LoopEnd,
     queue: EventQueue<E>,
     cuts: Option<PowerCuts>,
     /// Whether the store knows what comes first.
@@ -237,7 +237,7 @@ impl<E: Copy + Default> LoopState<E> {
         // A cut may come after any event.
         let stride = if cuts.is_some() { 1 } else { watcher.stride };
         Self {
-            ended: Ended::looking(plan, stride),
+            ended: LoopEnd::looking(plan, stride),
             queue: EventQueue::default(),
             cuts,
             begun: false,
@@ -252,7 +252,7 @@ pub(super) fn simulate<S, O>(
     observer: &mut O,
     watcher: &mut Watcher<'_>,
     state: LoopState<S::Event>,
-) -> Ended
+) -> LoopEnd
 where
     S: BlockDevice<Event: Serialize> + Serialize,
     O: Observer<S::Observation> + Serialize,
@@ -282,7 +282,7 @@ pub(super) fn simulate_drawn<S, O>(
     timeline: Option<Box<Timeline>>,
     watcher: &mut Watcher<'_>,
     state: LoopState<S::Event>,
-) -> (Ended, O, Option<Box<Timeline>>)
+) -> (LoopEnd, O, Option<Box<Timeline>>)
 where
     S: BlockDevice<Event: Serialize> + Serialize,
     O: Observer<S::Observation> + Serialize,
@@ -305,7 +305,7 @@ pub(super) fn serve<S, O>(
     observer: &mut O,
     watcher: &mut Watcher<'_>,
     state: LoopState<S::Event>,
-) -> Ended
+) -> LoopEnd
 where
     S: BlockDevice<Event: Serialize> + Serialize,
     O: Observer<S::Observation> + Serialize,
@@ -417,7 +417,7 @@ fn goes_on<S, O>(
     host: &Host<'_>,
     cx: &Context<'_, S::Event, O>,
     watcher: &mut Watcher<'_>,
-    ended: &Ended,
+    ended: &LoopEnd,
     cuts: Option<&PowerCuts>,
 ) -> bool
 where
@@ -443,7 +443,7 @@ pub(super) fn cut_power<S: BlockDevice>(
     host: &mut Host<'_>,
     cx: &mut Context<'_, S::Event, impl Observer<S::Observation>>,
     cuts: &mut PowerCuts,
-    ended: &mut Ended,
+    ended: &mut LoopEnd,
 ) -> Result<(), Stop> {
     cuts.draw(host.issued());
     *cx.queue = EventQueue::default();

@@ -33,7 +33,7 @@ pub(super) struct Intake<'a> {
 }
 
 /// Completions at one instant above which a closed loop that stops at a time is taken to go on for ever.
-const MOST_AT_ONCE: u64 = 4_000_000;
+const MAX_AT_ONCE: u64 = 4_000_000;
 
 /// How far a stream has come.
 #[derive(Debug, Serialize, Deserialize)]
@@ -261,7 +261,7 @@ impl<'a> Intake<'a> {
             (*instant, *completions) = (now, 0);
         }
         *completions += 1;
-        if now < self.until && *completions <= MOST_AT_ONCE {
+        if now < self.until && *completions <= MAX_AT_ONCE {
             self.at.tokens.push_back(now);
             return false;
         }
@@ -269,7 +269,7 @@ impl<'a> Intake<'a> {
             self.error = Some(WorkloadError::new(
                 Path::new("workload.duration_s"),
                 format!(
-                    "at {} s {MOST_AT_ONCE} requests took no time: the end never comes",
+                    "at {} s {MAX_AT_ONCE} requests took no time: the end never comes",
                     now.as_secs()
                 ),
                 "reads and trims of pages that were never written take none; raise precondition.fill_ratio, \

@@ -5,8 +5,8 @@ mod checkpoint;
 mod contention;
 mod disks;
 mod event_loop;
-mod host;
 mod intake;
+mod issuer;
 mod power_cuts;
 mod prepared;
 mod resume;
@@ -16,11 +16,11 @@ mod watch;
 pub use self::checkpoint::CheckpointOptions;
 use self::checkpoint::{Before, Checkpoints, Spent};
 use self::event_loop::Stop;
-use self::host::Host;
 pub use self::intake::Input;
 use self::intake::Intake;
+use self::issuer::Host;
 use self::power_cuts::PowerCuts;
-use self::prepared::{Left, PreparedRun, pristine, resident_bytes};
+use self::prepared::{PreparedRun, RunOutput, pristine, resident_bytes};
 use self::watch::{BETWEEN_REPORTS, Watcher};
 pub use self::watch::{Phase, Progress, Watch};
 use crate::error::SimulationError;
@@ -123,7 +123,7 @@ type Clocks = (Instant, ProcessTime);
 /// A run that has come to its end.
 struct Run<'a> {
     host: Host<'a>,
-    left: Left,
+    left: RunOutput,
     /// Time spent before the clocks were started.
     spent: Spent,
     /// Resident before there were devices. Bytes.
@@ -231,7 +231,7 @@ impl<'a> Run<'a> {
             memory,
             notes,
         } = self;
-        let Left {
+        let RunOutput {
             ended,
             resident_bytes,
             recorder,
@@ -295,7 +295,7 @@ impl<'a> Run<'a> {
 
 /// Serves the requests of a host, and draws a timeline if one is to be drawn.
 type RunOnDisks =
-    fn(&Plan, &Options, Option<Box<Timeline>>, &mut Host<'_>, &mut Watcher<'_>) -> Left;
+    fn(&Plan, &Options, Option<Box<Timeline>>, &mut Host<'_>, &mut Watcher<'_>) -> RunOutput;
 
 /// How a run on disks, or on flash before them, goes; none where there are SSDs to be brought into a state, or devices of several
 /// kinds.

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_config::Plan;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// When the power fails, at random: after a request that is drawn, and some events more.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PowerCuts {
-    pub(super) random: Stream,
+    pub(super) random: Rng,
     pub(super) every: u64,
     /// Requests issued after which it fails next.
     pub(super) after_requests: u64,
@@ -21,7 +21,7 @@ pub(super) const EVENTS_TO_CUT: u64 = 256;
 impl PowerCuts {
     pub(super) fn new(plan: &Plan, every: u64) -> Self {
         let mut cuts = Self {
-            random: Stream::new(plan.seed, "power"),
+            random: Rng::new(plan.seed, "power"),
             every,
             after_requests: 0,
             at_event: None,

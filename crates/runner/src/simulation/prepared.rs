@@ -1,8 +1,8 @@
 //! The store of a run, from pristine devices to what is summed up.
 
 use super::Options;
-use super::event_loop::{Ended, LoopState, Stop, simulate_drawn};
-use super::host::Host;
+use super::event_loop::{LoopEnd, LoopState, Stop, simulate_drawn};
+use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
 use crate::devices;
@@ -49,8 +49,8 @@ pub(super) struct PreparedRun {
 }
 
 /// What a run has left, to be summed up.
-pub(super) struct Left {
-    pub(super) ended: Ended,
+pub(super) struct RunOutput {
+    pub(super) ended: LoopEnd,
     /// Before anything was summed up.
     pub(super) resident_bytes: u64,
     pub(super) recorder: Recorder,
@@ -60,11 +60,11 @@ pub(super) struct Left {
     pub(super) timeline: Option<Box<Timeline>>,
     pub(super) devices: Vec<Device>,
     /// What each disk has done.
-    pub(super) disks: Vec<wordline_hdd::Figures>,
+    pub(super) disks: Vec<wordline_hdd::DiskStats>,
     /// What each cache has done.
     pub(super) caches: Vec<CacheOutcome>,
     /// What the host side has done, if there is one.
-    pub(super) host_side: Option<wordline_host_cpu::Figures>,
+    pub(super) host_side: Option<wordline_host_cpu::HostStats>,
 }
 
 impl PreparedRun {
@@ -76,7 +76,7 @@ impl PreparedRun {
         observer: O,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-    ) -> (Ended, O, Option<Box<Timeline>>)
+    ) -> (LoopEnd, O, Option<Box<Timeline>>)
     where
         S: BlockDevice<Event: Copy + Default + Serialize> + Serialize,
         O: Observer<S::Observation> + Serialize,
@@ -84,7 +84,7 @@ impl PreparedRun {
     {
         let timeline = self.timeline.take();
         if self.preconditioned.iter().any(|done| done.stopped) {
-            return (Ended::new(Some(Stop::Interrupted)), observer, timeline);
+            return (LoopEnd::new(Some(Stop::Interrupted)), observer, timeline);
         }
         let state = LoopState::start(plan, watcher, self.cuts.take());
         simulate_drawn(store, host, observer, timeline, watcher, state)
@@ -102,13 +102,13 @@ impl PreparedRun {
         recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-    ) -> Left {
+    ) -> RunOutput {
         let mut ssd = self.ssds.remove(0);
         self.begin_timeline([ssd.mapping().free_blocks()]);
         let (ended, recorder, timeline) = self.serve(plan, &mut ssd, recorder, host, watcher);
-        Left {
+        RunOutput {
             timeline,
-            ..Left::of_one(ended, recorder, &ssd, &self.preconditioned)
+            ..RunOutput::of_one(ended, recorder, &ssd, &self.preconditioned)
         }
     }
 
@@ -120,16 +120,16 @@ impl PreparedRun {
         recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-    ) -> Left {
+    ) -> RunOutput {
         let ssds = std::mem::take(&mut self.ssds);
         self.begin_timeline(ssds.iter().map(|ssd| ssd.mapping().free_blocks()));
         let names = array.members.iter().map(|member| member.name.clone());
         let mut store = Array::new(array.layout.clone(), names.zip(ssds));
         let observer = Several::new(plan, recorder);
         let (ended, observer, timeline) = self.serve(plan, &mut store, observer, host, watcher);
-        Left {
+        RunOutput {
             timeline,
-            ..Left::of_several(ended, observer, store.members(), &self.preconditioned)
+            ..RunOutput::of_several(ended, observer, store.members(), &self.preconditioned)
         }
     }
 
@@ -141,7 +141,7 @@ impl PreparedRun {
         recorder: Recorder,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
-    ) -> Left {
+    ) -> RunOutput {
         let mut store = Builder {
             plan,
             options,
@@ -154,15 +154,15 @@ impl PreparedRun {
             let mut side = HostSide::new(config, store);
             side.filled(0, plan.filled_bytes());
             let (ended, observer, timeline) = self.serve(plan, &mut side, observer, host, watcher);
-            return Left {
+            return RunOutput {
                 timeline,
-                ..Left::of_host(ended, observer, &side, &self.preconditioned)
+                ..RunOutput::of_host(ended, observer, &side, &self.preconditioned)
             };
         }
         let (ended, observer, timeline) = self.serve(plan, &mut store, observer, host, watcher);
-        Left {
+        RunOutput {
             timeline,
-            ..Left::of_store(ended, observer, &store, &self.preconditioned)
+            ..RunOutput::of_store(ended, observer, &store, &self.preconditioned)
         }
     }
 }
@@ -217,9 +217,9 @@ impl Builder<'_> {
     }
 }
 
-impl Left {
+impl RunOutput {
     pub(super) fn of_one(
-        ended: Ended,
+        ended: LoopEnd,
         recorder: Recorder,
         ssd: &Ssd<Map>,
         preconditioned: &[Preconditioned],
@@ -237,7 +237,7 @@ impl Left {
         }
     }
     pub(super) fn of_several<'a>(
-        ended: Ended,
+        ended: LoopEnd,
         observer: Several,
         ssds: impl IntoIterator<Item = &'a Ssd<Map>>,
         preconditioned: &[Preconditioned],
@@ -259,7 +259,7 @@ impl Left {
     }
     /// Of a store with a host in front of it.
     pub(super) fn of_host(
-        ended: Ended,
+        ended: LoopEnd,
         observer: Several,
         side: &HostSide<Store>,
         preconditioned: &[Preconditioned],
@@ -270,7 +270,7 @@ impl Left {
         }
     }
     pub(super) fn of_store(
-        ended: Ended,
+        ended: LoopEnd,
         observer: Several,
         store: &Store,
         preconditioned: &[Preconditioned],

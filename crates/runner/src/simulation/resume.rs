@@ -13,10 +13,10 @@ use wordline_ssd::Ssd;
 use wordline_ssd::precondition::Preconditioned;
 
 use super::checkpoint::{Before, Checkpoints, RunState};
-use super::event_loop::{Ended, simulate};
-use super::host::Host;
+use super::event_loop::{LoopEnd, simulate};
 use super::intake::Input;
-use super::prepared::{Left, resident_bytes};
+use super::issuer::Host;
+use super::prepared::{RunOutput, resident_bytes};
 use super::watch::Watcher;
 use super::{Clocks, Options, Run, cached, disks, identity, require_memory};
 use crate::error::SimulationError;
@@ -58,15 +58,15 @@ impl<'a> Run<'a> {
             (Shape::CachedDisks, _) => run.go_on(cached::left),
             (Shape::Disks, _) => run.go_on(disks::left),
             (Shape::Ssd, _) => run.go_on(|ended, recorder: Recorder, ssd: &Ssd<Map>, done| {
-                Left::of_one(ended, recorder, ssd, done)
+                RunOutput::of_one(ended, recorder, ssd, done)
             }),
             (Shape::Ssds, Some(array)) if !array.is_nested() => {
                 run.go_on(|ended, heard: Several, array: &Array<Ssd<Map>>, done| {
-                    Left::of_several(ended, heard, array.members(), done)
+                    RunOutput::of_several(ended, heard, array.members(), done)
                 })
             }
-            (Shape::Mixed, _) if plan.host_side.is_some() => run.go_on(Left::of_host),
-            (Shape::Ssds | Shape::Mixed, _) => run.go_on(Left::of_store),
+            (Shape::Mixed, _) if plan.host_side.is_some() => run.go_on(RunOutput::of_host),
+            (Shape::Ssds | Shape::Mixed, _) => run.go_on(RunOutput::of_store),
         }?;
         Ok(Self {
             host,
@@ -82,8 +82,8 @@ impl<'a> Resumed<'a, '_, '_> {
     /// Goes on with a store and its observer to the end.
     fn go_on<S, O>(
         self,
-        left: impl FnOnce(Ended, O, &S, &[Preconditioned]) -> Left,
-    ) -> Result<(Host<'a>, Left, Before), SimulationError>
+        left: impl FnOnce(LoopEnd, O, &S, &[Preconditioned]) -> RunOutput,
+    ) -> Result<(Host<'a>, RunOutput, Before), SimulationError>
     where
         S: BlockDevice<Event: Copy + Default + Serialize + DeserializeOwned>
             + Serialize

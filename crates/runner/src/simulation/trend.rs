@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Samples kept at most; then every second one is dropped, and half as many are taken from there on.
-const MOST_SAMPLES: usize = 256;
+const MAX_SAMPLES: usize = 256;
 
 /// Samples below which nothing is said of a trend.
-const FEWEST_SAMPLES: usize = 64;
+const MIN_SAMPLES: usize = 64;
 
 /// Response times at equal distances in the order of completion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Trend {
     #[cold]
     fn sample(&mut self, response: Time) {
         self.samples.push(response);
-        if self.samples.len() == MOST_SAMPLES {
+        if self.samples.len() == MAX_SAMPLES {
             let every_second = self.samples.iter().copied().skip(1).step_by(2);
             self.samples = every_second.collect();
             self.stride *= 2;
@@ -51,7 +51,7 @@ impl Trend {
     /// 90th percentile of the response time in each quarter of the requests; `None` with too few requests. Not the median: in front of
     /// an overloaded disk, most requests may be served by a cache that is not.
     pub(super) fn quarters(&self) -> Option<[Time; 4]> {
-        if self.samples.len() < FEWEST_SAMPLES {
+        if self.samples.len() < MIN_SAMPLES {
             return None;
         }
         let bound = |quarter: usize| self.samples.len() * quarter / 4;
@@ -88,7 +88,7 @@ mod tests {
             );
             assert_eq!(samples.len() as u64, requests / stride);
             assert!(
-                samples.len() < MOST_SAMPLES && (stride == 1 || samples.len() >= MOST_SAMPLES / 2)
+                samples.len() < MAX_SAMPLES && (stride == 1 || samples.len() >= MAX_SAMPLES / 2)
             );
         }
     }

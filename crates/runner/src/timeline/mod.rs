@@ -24,7 +24,7 @@ use crate::error::SimulationError;
 /// How long a timeline is unless its end is given.
 pub const DEFAULT_LENGTH: Time = Time::from_ms(100);
 /// Events that a timeline holds at most: a slice has two, a value of a counter is one.
-pub const MOST_EVENTS: u64 = 5_000_000;
+pub const MAX_EVENTS: u64 = 5_000_000;
 
 /// Which timeline to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Timeline {
     /// empty.
     pub fn create(plan: &Plan, options: &TimelineOptions) -> Result<Self, SimulationError> {
         let window = options.window()?;
-        let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
+        let file = TimelineFile::create(&options.path, window, MAX_EVENTS);
         let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
         let host_side = plan.host_side.as_ref().map(|_| {
             let tracks = file.timeline();
@@ -160,7 +160,7 @@ impl Timeline {
         let Window { from, until } = self.window;
         let timeline = self.file.timeline();
         let note = if let Some(full) = timeline.full() {
-            let most = grouped(MOST_EVENTS);
+            let most = grouped(MAX_EVENTS);
             Some(format!(
                 "The timeline ends at {full}, where it had {most} events; a later or shorter window shows more."
             ))

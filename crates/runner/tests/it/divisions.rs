@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_runner::summary::CacheSummary;
 use wordline_runner::{RunSpec, Summary};
 
@@ -68,7 +68,7 @@ impl Lists {
 /// Requests for one page each, a second apart, so that all of a request is over when the next comes.
 #[test]
 fn hits_of_writes_by_list_are_those_of_two_plain_lists() {
-    let mut random = Stream::new(7, "divisions");
+    let mut random = Rng::new(7, "divisions");
     let requests: Vec<(bool, u64)> = (0..3_000)
         .map(|_| (random.below(2) == 0, random.below(20) * random.below(20)))
         .collect();

@@ -11,7 +11,7 @@ use std::{env, fs};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_runner::simulation::CheckpointOptions;
 use wordline_runner::{JobError, Results, RunSpec};
 
@@ -139,7 +139,7 @@ fn survives(told: &str, spec: &RunSpec, rounds: u64) -> u64 {
     assert_eq!(straight.results.summary.error, None, "{told}");
     let expected = left(&straight.results);
     let events = straight.results.summary.speed.events;
-    let mut random = Stream::new(events, told);
+    let mut random = Rng::new(events, told);
     survives_its_process(told, spec, &expected, 1 + random.below(events));
     let mut stops = 0;
     while stops < rounds {

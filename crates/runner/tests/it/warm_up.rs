@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_runner::{Results, RunSpec, Summary};
 
 const FLASH: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
@@ -50,7 +50,7 @@ fn stores() -> Vec<(&'static str, String)> {
 }
 
 /// Requests of a part of a trace: times from `start_ms` on, about a millisecond from one to the next.
-fn requests(lines: &mut String, draws: &mut Stream, start_ms: u64, count: u64) {
+fn requests(lines: &mut String, draws: &mut Rng, start_ms: u64, count: u64) {
     for request in 0..count {
         let time = (start_ms + request) * 1_000_000 + draws.below(500_000);
         let op = ["read", "write", "write"][draws.below(3) as usize];
@@ -66,7 +66,7 @@ const PAUSE_S: &str = "90";
 
 /// A trace whose parts are a hundred seconds apart, and its first part alone.
 fn traces(folder: &Path) -> [PathBuf; 2] {
-    let draws = &mut Stream::new(11, "trace");
+    let draws = &mut Rng::new(11, "trace");
     let mut lines = HEAD.to_owned();
     requests(&mut lines, draws, 0, 600);
     let first = folder.join("first.csv");

@@ -11,7 +11,7 @@ use wordline_nand::{Array, Die, Full, Operation, Ppn};
 use super::BackEnd;
 use super::listener::ChannelListener;
 use super::transaction::NONE;
-use super::transaction::{Grade, Order, Purpose};
+use super::transaction::{Order, PageConditions, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use wordline_io_scheduler::Slot;
@@ -220,9 +220,9 @@ impl BackEnd {
         single_read: bool,
     ) -> Slot {
         cx.observe(Observation::ReadAhead { used: false });
-        self.grade_next(Grade {
+        self.grade_next(PageConditions {
             single_read,
-            ..Grade::default()
+            ..PageConditions::default()
         });
         let slot = self.admit(cx.now, &Order::new(Purpose::ReadAhead, place, 0, 0));
         let die = self.layout.die_of_page(place);

@@ -1,6 +1,6 @@
 //! Bus holds and array operations that are over, and the commands that end with them.
 
-use wordline_nand::channel::{Readied, Released};
+use wordline_nand::channel::{ReadyOutcome, Released};
 use wordline_nand::{Array, Die, Features, Operation};
 
 use super::BackEnd;
@@ -128,7 +128,7 @@ impl BackEnd {
         let now = cx.now;
         let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         match self.channels.ready(now, die, &mut listener) {
-            Readied::Done(worked) => {
+            ReadyOutcome::Done(worked) => {
                 if F::MULTI_PLANE && self.brings(now, die, worked) {
                     return DieReady::Worked(ArrayDone {
                         head: self.channels.of(die).command.head,
@@ -143,7 +143,10 @@ impl BackEnd {
                 command.under_way = false;
                 let programs = operation == Operation::Program;
                 self.table.observe_array(now, command, programs, cx.probe);
-                if F::MULTI_PLANE && self.is_graded && self.table.goes_on(command, operation) {
+                if F::MULTI_PLANE
+                    && self.has_page_conditions
+                    && self.table.goes_on(command, operation)
+                {
                     command.under_way = true;
                     return DieReady::Nothing;
                 }
@@ -153,17 +156,17 @@ impl BackEnd {
                     was_ahead: false,
                 })
             }
-            Readied::Reported(released) => match self.released::<F>(cx, released, array) {
+            ReadyOutcome::Reported(released) => match self.released::<F>(cx, released, array) {
                 Some(head) => DieReady::Finished(head),
                 None => DieReady::Nothing,
             },
-            Readied::Suspended => {
+            ReadyOutcome::Suspended => {
                 self.channels.of_mut(die).command.suspended_at = now;
                 self.set_suspended(cx, die);
                 self.serve_reads(cx, die, array);
                 DieReady::Nothing
             }
-            Readied::Stale => DieReady::Nothing,
+            ReadyOutcome::Stale => DieReady::Nothing,
         }
     }
 }

@@ -3,14 +3,14 @@
 use wordline_nand::{Array, Die, Operation, Ppn};
 
 use super::BackEnd;
-use super::transaction::Grade;
 use super::transaction::NONE;
+use super::transaction::PageConditions;
 use super::transaction::Transaction;
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::compose::{Compose, Waiting};
 
 /// Transactions of a queue that are looked at for one command.
-const MOST_IN_LINE: usize = 64;
+const MAX_IN_LINE: usize = 64;
 const NOTHING: Waiting = Waiting {
     plane: 0,
     fits: false,
@@ -21,8 +21,8 @@ const NOTHING: Waiting = Waiting {
 /// it picks none behind that. Nor does it pick one whose plane has come before: that counts as one
 /// that does not fit.
 struct Look {
-    slots: [Slot; MOST_IN_LINE],
-    line: [Waiting; MOST_IN_LINE],
+    slots: [Slot; MAX_IN_LINE],
+    line: [Waiting; MAX_IN_LINE],
     length: usize,
     /// Planes that have not come.
     open: u64,
@@ -31,8 +31,8 @@ struct Look {
 impl Look {
     fn new(head: Slot, plane: u32, planes: u32) -> Self {
         let mut look = Self {
-            slots: [head; MOST_IN_LINE],
-            line: [NOTHING; MOST_IN_LINE],
+            slots: [head; MAX_IN_LINE],
+            line: [NOTHING; MAX_IN_LINE],
             length: 0,
             open: u64::MAX >> (64 - planes),
         };
@@ -40,7 +40,7 @@ impl Look {
         look
     }
     fn is_over(&self) -> bool {
-        self.open == 0 || self.length == MOST_IN_LINE
+        self.open == 0 || self.length == MAX_IN_LINE
     }
     fn add(&mut self, slot: Slot, plane: u32, fits: impl FnOnce() -> bool) {
         let fits = self.open >> plane & 1 == 1 && fits();
@@ -95,7 +95,7 @@ impl BackEnd {
     /// Whether two transactions of different planes can be one command: all pages of a command are programmed alike.
     fn belongs(&self, head: Slot, other_slot: Slot) -> bool {
         let (one, other) = (self.get(head), self.get(other_slot));
-        let alike = |grade: Grade| (grade.mode, grade.single_read, grade.single_program);
+        let alike = |grade: PageConditions| (grade.mode, grade.single_read, grade.single_program);
         if alike(self.table.graded(head)) != alike(self.table.graded(other_slot)) {
             return false;
         }
@@ -119,14 +119,14 @@ impl BackEnd {
 
 #[cfg(test)]
 mod tests {
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
     use wordline_io_scheduler::Composition;
 
     #[test]
     fn what_is_looked_at_is_enough_for_every_composition() {
-        let mut random = Stream::new(1, "lines");
+        let mut random = Rng::new(1, "lines");
         for turn in 0..5_000 {
             let planes = 1 + turn % 5;
             let length = 1 + random.below(80);
@@ -141,7 +141,7 @@ mod tests {
                     look.add(slot as Slot, waiting.plane, || waiting.fits);
                 }
             }
-            let all = &line[..line.len().min(MOST_IN_LINE)];
+            let all = &line[..line.len().min(MAX_IN_LINE)];
             for policy in Composition::defaults() {
                 let (mut picked, mut expected) = (Vec::new(), Vec::new());
                 policy.pick(look.line(), planes as usize - 1, &mut picked);

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use wordline_kernel::{EventQueue, Time};
-use wordline_nand::channel::{BusHold, Listen};
+use wordline_nand::channel::{BusHold, ChannelCallbacks};
 use wordline_nand::{ArrayBusy, Confirm, Die, Features, Operation, Step};
 
 use super::die::{DieCommand, DieState, GcClock};
@@ -35,7 +35,9 @@ impl<'a, P, F> ChannelListener<'a, P, F> {
     }
 }
 
-impl<P: DeviceProbe, F: Features> Listen<DieState, GcClock> for ChannelListener<'_, P, F> {
+impl<P: DeviceProbe, F: Features> ChannelCallbacks<DieState, GcClock>
+    for ChannelListener<'_, P, F>
+{
     type Features = F;
     #[inline(always)]
     fn schedule(&mut self, at: Time, event: wordline_nand::Event) {

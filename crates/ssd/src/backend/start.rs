@@ -11,8 +11,8 @@ use super::ahead::Sensing;
 use super::die::DieCommand;
 use super::listener::ChannelListener;
 use super::transaction::NONE;
-use super::transaction::{Grade, Order, Outcome, Purpose, Wait};
-use super::{BackEnd, MOST_PLANES};
+use super::transaction::{Order, Outcome, PageConditions, Purpose, Wait};
+use super::{BackEnd, MAX_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, PageParts};
 use wordline_io_scheduler::Slot;
@@ -30,7 +30,7 @@ impl BackEnd {
 
     /// What is noted of an operation beside, where dies are not basic.
     fn admitted(&mut self, slot: Slot) {
-        if self.is_graded {
+        if self.has_page_conditions {
             self.table.grade(slot, mem::take(&mut self.next_grade));
         }
         if let Some(waiting) = &mut self.waiting {
@@ -64,7 +64,7 @@ impl BackEnd {
         let slot = self.table.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_basic {
-            self.line_up_apart(cx, die, slot);
+            self.enqueue_general(cx, die, slot);
         } else if state.command.head != NONE {
             self.table.append::<Basic>(state, slot);
         } else {
@@ -76,7 +76,7 @@ impl BackEnd {
     /// Puts an operation at the end of the queue of a die that is not basic.
     #[cold]
     #[inline(never)]
-    fn line_up_apart(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, slot: Slot) {
+    fn enqueue_general(&mut self, cx: &mut Context<impl DeviceProbe>, die: Die, slot: Slot) {
         self.table.number(slot);
         self.admitted(slot);
         let purpose = self.table.transactions[slot as usize].purpose;
@@ -249,12 +249,12 @@ impl BackEnd {
         state.gc.start(now, gc);
         state.command.begin(now, head, operation, gc, pages);
         state.command.interleaved = interleaved;
-        let is_legacy = pages == 1 && operation != Operation::Move && !self.is_graded;
+        let is_legacy = pages == 1 && operation != Operation::Move && !self.has_page_conditions;
         if !F::MULTI_PLANE || (is_legacy && self.ahead.is_none()) {
             let time = at.chains().array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
-            at.start_legacy(now, operation, time, &mut listener);
+            at.start_single(now, operation, time, &mut listener);
         } else {
             self.start_together(cx, die, head, of_gc);
         }
@@ -290,7 +290,7 @@ impl BackEnd {
         let DieCommand {
             operation, pages, ..
         } = self.channels.of(die).command;
-        let (mut places, mut targets) = ([Ppn(0); MOST_PLANES], [Ppn(0); MOST_PLANES]);
+        let (mut places, mut targets) = ([Ppn(0); MAX_PLANES], [Ppn(0); MAX_PLANES]);
         let (mut count, mut slot) = (0, head);
         while slot != NONE {
             if slot != head {
@@ -314,7 +314,7 @@ impl BackEnd {
         let copied = self.copied(head, operation);
         let sensing = self.sensing();
         let (draws, layout) = (&mut self.draws, &self.layout);
-        let Grade {
+        let PageConditions {
             mode,
             single_read,
             single_program,
@@ -372,7 +372,7 @@ impl BackEnd {
     /// Of each program of a command that begins with `head` and fails: the pages before it in its block, which are copied to another.
     fn copied(&self, head: Slot, operation: Operation) -> Vec<u32> {
         let mut copied = Vec::new();
-        if !self.is_graded || !matches!(operation, Operation::Program | Operation::Move) {
+        if !self.has_page_conditions || !matches!(operation, Operation::Program | Operation::Move) {
             return copied;
         }
         let mut slot = head;
@@ -395,7 +395,7 @@ impl BackEnd {
         }
         let mut slot = head;
         while slot != NONE {
-            let Grade {
+            let PageConditions {
                 first,
                 retries: more,
                 single_read,

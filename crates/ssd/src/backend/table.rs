@@ -6,7 +6,7 @@ use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
 use super::transaction::NONE;
-use super::transaction::{Grade, Order, Transaction, Wait};
+use super::transaction::{Order, PageConditions, Transaction, Wait};
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use wordline_io_scheduler::Slot;
 
@@ -28,7 +28,7 @@ pub(super) struct TransactionTable {
     /// By transaction that writes a part of a page: bytes of the page that are not the host's.
     pub(super) fills: Vec<u32>,
     /// By transaction, where pages are not all alike: how its page was, or is to be, programmed, and what its read finds.
-    grades: Vec<Grade>,
+    grades: Vec<PageConditions>,
 }
 
 impl TransactionTable {
@@ -67,15 +67,15 @@ impl TransactionTable {
         self.transactions[slot as usize].number = self.came;
     }
     /// Notes what there is to know of the page of a transaction.
-    pub(super) fn grade(&mut self, slot: Slot, grade: Grade) {
+    pub(super) fn grade(&mut self, slot: Slot, grade: PageConditions) {
         let place = slot as usize;
         if self.grades.len() <= place {
-            self.grades.resize(place + 1, Grade::default());
+            self.grades.resize(place + 1, PageConditions::default());
         }
         self.grades[place] = grade;
     }
     /// What was noted of it.
-    pub(super) fn graded(&self, slot: Slot) -> Grade {
+    pub(super) fn graded(&self, slot: Slot) -> PageConditions {
         self.grades.get(slot as usize).copied().unwrap_or_default()
     }
     /// So many array operations follow on the program of a command that begins with `head`, as it fails.
@@ -192,7 +192,7 @@ impl TransactionTable {
         programs: bool,
         probe: &mut P,
     ) {
-        if !probe.hears_pieces() {
+        if !probe.wants_fragments() {
             return;
         }
         let DieCommand {

@@ -157,7 +157,7 @@ pub(crate) struct Transaction {
 /// What there is to know of the page of an operation, where not all are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)] // each looked at by itself
-pub(crate) struct Grade {
+pub(crate) struct PageConditions {
     /// How the page was programmed that is read, or is to be.
     pub mode: ProgramMode,
     /// Whether it is read from a block in single-level mode.
@@ -195,7 +195,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-impl Grade {
+impl PageConditions {
     /// Of a page in this mode, of which nothing else is known.
     pub fn of(mode: ProgramMode) -> Self {
         Self {

@@ -9,7 +9,7 @@ impl<M: Mapping> Controller<M> {
     /// The load of every die, by going through all that waits and all that is under way.
     pub fn recount(&self) -> Vec<DieLoad> {
         let mut loads = vec![DieLoad::default(); self.layout.dies as usize];
-        for (slot, die, transaction) in self.ram.backend.in_flight() {
+        for (slot, die, transaction) in self.volatile.backend.in_flight() {
             if transaction.purpose.is_gc() || self.is_decoding(slot) {
                 continue;
             }
@@ -19,11 +19,11 @@ impl<M: Mapping> Controller<M> {
                 _ => load.programs += 1,
             }
         }
-        for (writes, plane) in self.ram.pending.stalled.iter().zip(0..) {
+        for (writes, plane) in self.volatile.pending.stalled.iter().zip(0..) {
             let die = self.layout.die_of(wordline_nand::Plane(plane));
             loads[die.index()].programs += writes.len() as u32;
         }
-        for collecting in self.ram.jobs.collections() {
+        for collecting in self.volatile.jobs.collections() {
             let load = &mut loads[self.layout.die_of(collecting.plane).index()];
             load.collections += 1;
             load.collecting += collecting.time;

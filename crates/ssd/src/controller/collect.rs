@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::incremental::Incremental;
-use wordline_ftl::gc::schedule::{Checkpoint, Schedule, Trigger};
+use wordline_ftl::gc::schedule::{PreemptionPoint, Schedule, Trigger};
 use wordline_ftl::refresh::Steps;
-use wordline_ftl::{Collection, GcKind, JobId, Lpn, Mapping, Want};
+use wordline_ftl::{Collection, GcKind, JobId, Lpn, Mapping, SpaceRequest};
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 
 use super::Controller;
-use super::job::{Collecting, Job};
+use super::job::{GcObservation, Job};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 
@@ -25,8 +25,8 @@ impl<M: Mapping> Controller<M> {
         plane: Plane,
         written: Option<Lpn>,
     ) {
-        if !self.ram.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
-            self.collect(cx, Want::Free(plane), Trigger::FreeBlocks);
+        if !self.volatile.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
+            self.collect(cx, SpaceRequest::Free(plane), Trigger::FreeBlocks);
         } else if self.puts_off
             && let Some(page) = written
         {
@@ -35,13 +35,13 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for room: what is collected there goes on without a stop, or else begins.
-    pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: Want) {
+    pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) {
         let (plane, trigger) = match want {
-            Want::Free(plane) => (plane, Trigger::FreeBlocks),
-            Want::Update(plane, _) => (plane, Trigger::UpdateBlock),
-            Want::Anywhere => return self.demand_everywhere(cx),
+            SpaceRequest::Free(plane) => (plane, Trigger::FreeBlocks),
+            SpaceRequest::Update(plane, _) => (plane, Trigger::UpdateBlock),
+            SpaceRequest::Anywhere => return self.demand_everywhere(cx),
         };
-        if self.ram.jobs.collects(plane) {
+        if self.volatile.jobs.collects(plane) {
             self.expedite(cx, JobId::of(plane));
         } else {
             self.collect(cx, want, trigger);
@@ -54,7 +54,7 @@ impl<M: Mapping> Controller<M> {
     fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
         for plane in (0..self.layout.planes()).map(Plane) {
             if self.mapping.lacks_room(plane) {
-                self.demand(cx, Want::Free(plane));
+                self.demand(cx, SpaceRequest::Free(plane));
             }
         }
     }
@@ -63,13 +63,13 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn collect(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
-        want: Want,
+        want: SpaceRequest,
         trigger: Trigger,
     ) {
-        let (Want::Free(plane) | Want::Update(plane, _)) = want else {
+        let (SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _)) = want else {
             return;
         };
-        if self.ram.jobs.collects(plane) || self.ram.failing.is_ending {
+        if self.volatile.jobs.collects(plane) || self.volatile.failing.is_ending {
             return;
         }
         let Some(collection) = self.mapping.collect(want) else {
@@ -88,9 +88,9 @@ impl<M: Mapping> Controller<M> {
     ) {
         self.first_reads = None;
         let Collection { job, kind, .. } = collection;
-        let time = self.ram.die_loads.time(&collection);
-        self.ram.die_loads.begins(plane, time);
-        let collecting = Collecting {
+        let time = self.volatile.die_loads.time(&collection);
+        self.volatile.die_loads.begins(plane, time);
+        let collecting = GcObservation {
             plane,
             kind,
             trigger,
@@ -98,9 +98,11 @@ impl<M: Mapping> Controller<M> {
         };
         let stepwise = trigger != Trigger::Trim
             && self.goes_in_steps(trigger)
-            && !self.ram.pending.waits_for(plane)
-            && !self.ram.trims.waits_for(plane);
-        self.ram.jobs.start(cx.now, job, Some(collecting), stepwise);
+            && !self.volatile.pending.waits_for(plane)
+            && !self.volatile.trims.waits_for(plane);
+        self.volatile
+            .jobs
+            .start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
     }
@@ -120,15 +122,15 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Whether a job stops at the checkpoint that it is at.
-    pub(super) fn must_stop(&self, now: Time, collecting: Collecting) -> bool {
+    pub(super) fn must_stop(&self, now: Time, collecting: GcObservation) -> bool {
         let plane = collecting.plane;
         if collecting.trigger == Trigger::IdleFold {
             return !self.folds_now(now) && !self.mapping.wants_collection(plane);
         }
         let die = self.layout.die_of(plane);
-        let checkpoint = Checkpoint {
-            requests: self.ram.requests.serving(),
-            on_die: self.ram.backend.loads()[die.index()].committed(),
+        let checkpoint = PreemptionPoint {
+            requests: self.volatile.requests.serving(),
+            on_die: self.volatile.backend.loads()[die.index()].committed(),
             free_blocks: self.mapping.free_blocks_of(plane),
             reserve_blocks: self.reserve_blocks,
         };
@@ -140,7 +142,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A job has ended: if it was a collection, writes that waited for room go on.
     pub(super) fn collection_over(&mut self, cx: &mut Context<impl DeviceProbe>, job: &Job) {
-        let Some(Collecting {
+        let Some(GcObservation {
             plane,
             kind,
             trigger,
@@ -149,7 +151,7 @@ impl<M: Mapping> Controller<M> {
         else {
             return;
         };
-        self.ram.die_loads.ends(plane);
+        self.volatile.die_loads.ends(plane);
         let Job {
             moved,
             erased,
@@ -166,7 +168,7 @@ impl<M: Mapping> Controller<M> {
         });
         self.place_stalled(cx, plane);
         self.place_stalled_anywhere(cx);
-        if self.ram.trims.erases_wait() {
+        if self.volatile.trims.erases_wait() {
             self.erase_for_trims(cx, plane);
         }
         if self.mapping.wants_collection(plane) {
@@ -181,24 +183,25 @@ impl<M: Mapping> Controller<M> {
     fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
-            let mut waiting = std::mem::take(&mut self.ram.pending.stalled[plane.index()]);
+            let mut waiting = std::mem::take(&mut self.volatile.pending.stalled[plane.index()]);
             let asked = waiting.len();
             let mut left = VecDeque::new();
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
                 let Err(want) = self.place_pending(cx, tag) else {
-                    self.ram.die_loads.goes_on(self.layout.die_of(plane));
+                    self.volatile.die_loads.goes_on(self.layout.die_of(plane));
                     continue;
                 };
                 left.push_back(tag);
                 wanted.push(want);
-                if want == Want::Free(plane) {
+                if want == SpaceRequest::Free(plane) {
                     left.append(&mut waiting);
                 }
             }
-            let done =
-                left.is_empty() || left.len() == asked || wanted.contains(&Want::Free(plane));
-            let later = &mut self.ram.pending.stalled[plane.index()];
+            let done = left.is_empty()
+                || left.len() == asked
+                || wanted.contains(&SpaceRequest::Free(plane));
+            let later = &mut self.volatile.pending.stalled[plane.index()];
             left.append(later);
             *later = left;
             if done {
@@ -207,20 +210,20 @@ impl<M: Mapping> Controller<M> {
         }
         for want in wanted {
             self.demand(cx, want);
-            if self.ram.jobs.collects(plane) {
+            if self.volatile.jobs.collects(plane) {
                 break;
             }
         }
     }
 
     fn place_stalled_anywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        while let Some(&tag) = self.ram.pending.stalled_anywhere.front() {
+        while let Some(&tag) = self.volatile.pending.stalled_anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;
             }
-            self.ram.pending.stalled_anywhere.pop_front();
+            self.volatile.pending.stalled_anywhere.pop_front();
         }
-        if !self.ram.pending.stalled_anywhere.is_empty() {
+        if !self.volatile.pending.stalled_anywhere.is_empty() {
             self.demand_everywhere(cx);
         }
     }

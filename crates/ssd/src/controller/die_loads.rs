@@ -107,23 +107,23 @@ impl DieLoads {
 impl<M: Mapping> Controller<M> {
     /// What a die has to do; constant time.
     pub fn die_load(&self, die: Die) -> DieLoad {
-        self.ram.die_load(die)
+        self.volatile.die_load(die)
     }
     /// Tells the mapping what the dies have to do.
     #[cold]
     pub(super) fn tell_work(&mut self) {
-        let ram = &self.ram;
+        let ram = &self.volatile;
         self.mapping
-            .hear_work(|die| ram.die_loads.work(&ram.die_load(die)));
+            .set_die_loads(|die| ram.die_loads.work(&ram.die_load(die)));
     }
     /// The load level of a die: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2). `P` is 1 while the die collects, else 0;
     /// if several of its planes do, `T_gc` is the time of the longest collection.
     pub fn die_time(&self, die: Die) -> Time {
-        self.ram.die_loads.level(&self.ram.die_load(die))
+        self.volatile.die_loads.level(&self.volatile.die_load(die))
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
-        self.ram.die_loads.time_of(reads, programs)
+        self.volatile.die_loads.time_of(reads, programs)
     }
     /// Whether every page has a die, by its address.
     pub fn address_decides(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What reads find, and what becomes of data that cannot be read.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::{Met, Ticket};
+use wordline_block::{ReadEvents, Ticket};
 use wordline_ftl::Mapping;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -9,7 +9,7 @@ use wordline_nand::{Block, Operation, Ppn};
 use wordline_reliability::{Due, Read};
 
 use super::Controller;
-use crate::backend::{Grade, Order, Purpose};
+use crate::backend::{Order, PageConditions, Purpose};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
 use wordline_io_scheduler::Slot;
@@ -39,9 +39,9 @@ wordline_kernel::since!(ErrorCounts: reads, reads_retried, retries, worst_codewo
 
 /// What there is to say of a request where pages are not all alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Beside {
+pub(crate) struct ReadAnnotations {
     /// What it has met.
-    pub met: Met,
+    pub met: ReadEvents,
     /// Whether a page of it could not be read or written.
     pub failed: bool,
     /// Whether that is because a page could not be written or discarded.
@@ -53,20 +53,21 @@ pub(crate) struct Beside {
 impl<M: Mapping> Controller<M> {
     /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
     /// kept more than once.
-    pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut Grade) {
+    pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut PageConditions) {
         let place = order.place;
         if order.purpose == Purpose::Read {
             self.look_at_die(order);
         }
         let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
-        let lost = self.flash.lost.contains(&place) || self.ram.failing.unwritten.contains(&place);
+        let lost = self.persistent.lost.contains(&place)
+            || self.volatile.failing.unwritten.contains(&place);
         let Some(reader) = &self.reader else {
-            self.flash.errors.reads += 1;
+            self.persistent.errors.reads += 1;
             grade.failed = !of_mapping && lost;
             return;
         };
         let block = self.layout.block_of(place);
-        let array = &self.flash.array;
+        let array = &self.persistent.array;
         let Some(health) = array.health() else {
             return;
         };
@@ -76,12 +77,12 @@ impl<M: Mapping> Controller<M> {
             ..health.of(now, block, array.erases()[block.index()])
         };
         let mode = grade.mode;
-        let costs = self.ram.backend.costs();
+        let costs = self.volatile.backend.costs();
         let levels = reader.code.ladder.len();
         let first = costs
             .map_or(0, |costs| usize::from(costs.of(mode).level))
             .min(levels - 1);
-        let found = reader.read(&read, mode, first, &mut self.ram.error_draws);
+        let found = reader.read(&read, mode, first, &mut self.volatile.error_draws);
         let last = found.level.unwrap_or(levels - 1);
         grade.first = first as u8;
         grade.retries = (last - first) as u8;
@@ -89,14 +90,14 @@ impl<M: Mapping> Controller<M> {
         grade.decode = reader
             .code
             .last_decoding(last, found.level.map(|_| found.errors));
-        let counts = &mut self.flash.errors;
+        let counts = &mut self.persistent.errors;
         counts.reads += 1;
         counts.reads_retried += u64::from(last > first);
         counts.retries += (last - first) as u64;
         counts.worst_codewords += u64::from(found.errors);
         counts.limited += u64::from(found.rate.is_limited);
         if order.purpose == Purpose::Read && last > first {
-            self.meet(order.owner, Met::RETRY);
+            self.meet(order.owner, ReadEvents::RETRY);
         }
         if order.purpose == Purpose::Move && grade.failed {
             self.lose(order.target);
@@ -108,12 +109,12 @@ impl<M: Mapping> Controller<M> {
     fn look_at_die(&mut self, order: &Order) {
         let layout = &self.layout;
         let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
-        let mut refreshing = self.ram.jobs.refreshing().iter();
+        let mut refreshing = self.volatile.jobs.refreshing().iter();
         let moves = refreshing.any(|plane| layout.die_of(*plane) == die) && !self.is_read_only();
-        let replaces = self.ram.failing.replaces_on(layout, die);
-        let met = Met::RECLAIM
+        let replaces = self.volatile.failing.replaces_on(layout, die);
+        let met = ReadEvents::RECLAIM
             .only_if(moves)
-            .and(Met::BAD_BLOCK.only_if(replaces));
+            .union(ReadEvents::BAD_BLOCK.only_if(replaces));
         if !met.is_nothing() {
             self.meet(order.owner, met);
         }
@@ -121,21 +122,21 @@ impl<M: Mapping> Controller<M> {
 
     /// A request has met something.
     #[cold]
-    fn meet(&mut self, ticket: Ticket, met: Met) {
+    fn meet(&mut self, ticket: Ticket, met: ReadEvents) {
         if let Some(beside) = self.beside_of(ticket) {
-            beside.met = beside.met.and(met);
+            beside.met = beside.met.union(met);
         }
     }
 
     /// What there is to say of a request beside; nothing where pages are all alike.
-    pub(super) fn beside_of(&mut self, ticket: Ticket) -> Option<&mut Beside> {
-        let beside = self.ram.beside.as_mut()?;
+    pub(super) fn beside_of(&mut self, ticket: Ticket) -> Option<&mut ReadAnnotations> {
+        let beside = self.volatile.beside.as_mut()?;
         Some(beside.entry(ticket).or_default())
     }
 
     /// Further reads since this was asked last.
     pub(crate) fn newly_retried(&mut self) -> Option<u32> {
-        let counts = &mut self.flash.errors;
+        let counts = &mut self.persistent.errors;
         let told = std::mem::replace(&mut counts.told, counts.retries);
         Some((counts.retries - told) as u32).filter(|retries| *retries > 0)
     }
@@ -144,23 +145,23 @@ impl<M: Mapping> Controller<M> {
     /// meanwhile is let be; the others are looked at again.
     #[cold]
     pub(super) fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        if self.ram.failing.is_ending {
-            self.ram.due.clear();
+        if self.volatile.failing.is_ending {
+            self.volatile.due.clear();
         }
         let mut place = 0;
-        while let Some(&(block, due)) = self.ram.due.get(place) {
+        while let Some(&(block, due)) = self.volatile.due.get(place) {
             let plane = self.layout.plane_of(block);
-            let is_due = self.reader.as_ref().zip(self.flash.array.health());
-            let erases = self.flash.array.erases()[block.index()];
+            let is_due = self.reader.as_ref().zip(self.persistent.array.health());
+            let erases = self.persistent.array.erases()[block.index()];
             let is_due = is_due.is_some_and(|(reader, health)| {
                 reader.due(&health.of(cx.now, block, erases)).is_some()
             });
             if !is_due {
-                self.ram.due.swap_remove(place);
-            } else if self.ram.jobs.collects(plane) {
+                self.volatile.due.swap_remove(place);
+            } else if self.volatile.jobs.collects(plane) {
                 place += 1;
             } else if let Some(collection) = self.mapping.refresh(block) {
-                self.ram.due.swap_remove(place);
+                self.volatile.due.swap_remove(place);
                 let trigger = match due {
                     Due::Reads => Trigger::ReadDisturb,
                     Due::Age => Trigger::Retention,
@@ -174,14 +175,14 @@ impl<M: Mapping> Controller<M> {
 
     /// A page holds what could not be read.
     pub(super) fn lose(&mut self, place: Ppn) {
-        let is_new = self.flash.lost.insert(place);
-        self.flash.errors.pages_lost += u64::from(is_new);
+        let is_new = self.persistent.lost.insert(place);
+        self.persistent.errors.pages_lost += u64::from(is_new);
     }
 
     /// A page that a collection moves has been read.
     #[cold]
     pub(super) fn copy_read(&mut self, slot: Slot, from: Ppn) {
-        if self.ram.backend.graded(slot).failed {
+        if self.volatile.backend.graded(slot).failed {
             self.lose(from);
         }
     }
@@ -189,7 +190,7 @@ impl<M: Mapping> Controller<M> {
     /// A page of a request of the host could not be read.
     #[cold]
     pub(super) fn fail(&mut self, ticket: u32) {
-        self.flash.errors.host_failures += 1;
+        self.persistent.errors.host_failures += 1;
         if let Some(beside) = self.beside_of(ticket) {
             beside.failed = true;
         }
@@ -197,15 +198,15 @@ impl<M: Mapping> Controller<M> {
 
     /// A page of a block has been sensed, and the read is counted: whether the data of the block is to move now.
     fn look_at_age(&mut self, now: Time, block: Block) {
-        let array = &self.flash.array;
+        let array = &self.persistent.array;
         let Some((reader, health)) = self.reader.as_ref().zip(array.health()) else {
             return;
         };
         let read = health.of(now, block, array.erases()[block.index()]);
         if let Some(due) = reader.due(&read)
-            && !self.ram.due.iter().any(|(other, _)| *other == block)
+            && !self.volatile.due.iter().any(|(other, _)| *other == block)
         {
-            self.ram.due.push((block, due));
+            self.volatile.due.push((block, due));
         }
     }
 
@@ -216,13 +217,13 @@ impl<M: Mapping> Controller<M> {
         match operation {
             Operation::Read => {
                 let block = self.layout.block_of(place);
-                if let Some(health) = self.flash.array.health_mut() {
+                if let Some(health) = self.persistent.array.health_mut() {
                     health.read(block);
                 }
                 self.look_at_age(now, block);
             }
             Operation::Program | Operation::Move if begins => {
-                if let Some(health) = self.flash.array.health_mut() {
+                if let Some(health) = self.persistent.array.health_mut() {
                     health.begun(now, block);
                 }
             }
@@ -233,12 +234,12 @@ impl<M: Mapping> Controller<M> {
 
     /// A block has been erased: nothing is lost in it any more.
     pub(super) fn age_erased(&mut self, block: Block) {
-        if let Some(health) = self.flash.array.health_mut() {
+        if let Some(health) = self.persistent.array.health_mut() {
             health.erased(block);
         }
-        if !self.flash.lost.is_empty() {
+        if !self.persistent.lost.is_empty() {
             let layout = &self.layout;
-            self.flash
+            self.persistent
                 .lost
                 .retain(|place| layout.block_of(*place) != block);
         }

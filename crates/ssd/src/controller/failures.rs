@@ -9,13 +9,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_block::Request;
 use wordline_ftl::Mapping;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::{BadBlocks, Block, Cause, Die, Layout, Operation, Plane, Ppn};
 use wordline_reliability::failures::Fail;
 
 use super::Controller;
 use super::pending::PageWrite;
-use crate::backend::{Grade, Order, Outcome, Purpose};
+use crate::backend::{Order, Outcome, PageConditions, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, PageParts};
@@ -45,7 +45,7 @@ wordline_kernel::since!(FailureCounts: erases, programs, pages_copied, host_fail
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Failing {
     /// Where failures are drawn from.
-    pub draws: Stream,
+    pub draws: Rng,
     /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
     replacing: Vec<Block>,
     /// Whether something has failed, or will, for which no spare block is left: collections stop.
@@ -62,7 +62,7 @@ impl Failing {
     /// Nothing has.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            draws: Stream::new(plan.part.seed, "nand.failures"),
+            draws: Rng::new(plan.part.seed, "nand.failures"),
             replacing: Vec::new(),
             is_ending: false,
             unwritten: FxHashSet::default(),
@@ -84,13 +84,13 @@ impl<M: Mapping> Controller<M> {
     /// Whether the device takes no writes any more.
     #[inline]
     pub(crate) fn is_read_only(&self) -> bool {
-        self.flash.failures.read_only.is_some()
+        self.persistent.failures.read_only.is_some()
     }
 
     /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
     pub(crate) fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
-        let told = &mut self.flash.failures.told;
-        let table = self.flash.array.bad_blocks().map(BadBlocks::table);
+        let told = &mut self.persistent.failures.told;
+        let table = self.persistent.array.bad_blocks().map(BadBlocks::table);
         let grown = table.unwrap_or_default().iter();
         let grown = grown.filter(|bad| bad.cause != Cause::Factory);
         grown.skip(*told as usize).map(move |bad| {
@@ -104,10 +104,10 @@ impl<M: Mapping> Controller<M> {
         let Some(failing) = &self.failing else {
             return 0.0;
         };
-        let erases = if self.ram.failing.replacing.contains(&block) {
+        let erases = if self.volatile.failing.replacing.contains(&block) {
             0
         } else {
-            self.flash.array.erases()[block.index()]
+            self.persistent.array.erases()[block.index()]
         };
         let cycles = failing.cycles + f64::from(erases);
         match operation {
@@ -122,14 +122,14 @@ impl<M: Mapping> Controller<M> {
     /// Whether an operation on a block fails, which is carried out next.
     fn fails(&mut self, block: Block, operation: Operation) -> bool {
         let probability = self.failure_probability(block, operation);
-        probability > 0.0 && self.ram.failing.draws.unit() < probability
+        probability > 0.0 && self.volatile.failing.draws.unit() < probability
     }
 
     /// Looks at whether a program or an erase will fail.
-    pub(super) fn find_failure(&mut self, order: &Order, grade: &mut Grade) {
+    pub(super) fn find_failure(&mut self, order: &Order, grade: &mut PageConditions) {
         let block = self.layout.block_of(order.target);
         let operation = order.purpose.operation();
-        if self.ram.failing.broken.contains(&block) {
+        if self.volatile.failing.broken.contains(&block) {
             self.will_fail(order, grade);
             return;
         }
@@ -137,15 +137,15 @@ impl<M: Mapping> Controller<M> {
             return;
         }
         let plane = self.layout.plane_of(block);
-        let replacing = self.ram.failing.replacing.iter();
+        let replacing = self.volatile.failing.replacing.iter();
         let taken = replacing.filter(|one| self.layout.plane_of(**one) == plane);
         let taken = taken.count() as u32;
-        let bad_blocks = self.flash.array.bad_blocks();
+        let bad_blocks = self.persistent.array.bad_blocks();
         if bad_blocks.is_none_or(|bad_blocks| bad_blocks.spares_of(plane) <= taken) {
             self.will_fail(order, grade);
             return;
         }
-        self.ram.failing.replacing.push(block);
+        self.volatile.failing.replacing.push(block);
         let copies = match operation {
             Operation::Erase => 0,
             _ => self.layout.page_in_block(order.target) as u16,
@@ -155,22 +155,25 @@ impl<M: Mapping> Controller<M> {
 
     /// An operation that is carried out next will fail, and no spare block is left: collections stop, so that what they could not copy
     /// stays where it is.
-    fn will_fail(&mut self, order: &Order, grade: &mut Grade) {
+    fn will_fail(&mut self, order: &Order, grade: &mut PageConditions) {
         grade.outcome = Outcome::Failed;
-        self.ram.failing.is_ending = true;
-        self.ram
+        self.volatile.failing.is_ending = true;
+        self.volatile
             .failing
             .broken
             .push(self.layout.block_of(order.target));
         match order.purpose {
             Purpose::Move => {
-                self.ram.failing.kept.insert(order.target, order.place);
+                self.volatile.failing.kept.insert(order.target, order.place);
             }
             Purpose::MoveProgram | Purpose::Rewrite => {
-                self.ram.failing.kept.insert(order.target, Ppn(order.tag));
+                self.volatile
+                    .failing
+                    .kept
+                    .insert(order.target, Ppn(order.tag));
             }
             Purpose::Write | Purpose::PartWrite => {
-                self.ram.failing.unwritten.insert(order.target);
+                self.volatile.failing.unwritten.insert(order.target);
             }
             _ => {}
         }
@@ -179,17 +182,17 @@ impl<M: Mapping> Controller<M> {
     /// Whether what the array of a die has done for a transaction has failed, which then takes effect.
     #[cold]
     pub(super) fn is_failure(&mut self, now: Time, slot: Slot, operation: Operation) -> bool {
-        let outcome = self.ram.backend.graded(slot).outcome;
+        let outcome = self.volatile.backend.graded(slot).outcome;
         if outcome == Outcome::Done || operation == Operation::Read {
             return false;
         }
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
         if operation == Operation::Program {
             // Where none takes its place, its block may be one that could not be erased.
-            let programmed = self.flash.array.program(target);
+            let programmed = self.persistent.array.program(target);
             debug_assert!(programmed.is_ok() || outcome == Outcome::Failed);
-            self.flash.array.wear(target);
+            self.persistent.array.wear(target);
         }
         self.has_failed(now, operation, slot, outcome);
         if outcome != Outcome::Failed {
@@ -203,10 +206,10 @@ impl<M: Mapping> Controller<M> {
 
     /// An operation has failed.
     fn has_failed(&mut self, now: Time, operation: Operation, slot: Slot, outcome: Outcome) {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (purpose, target) = (transaction.purpose, transaction.target);
         let block = self.layout.block_of(target);
-        let counts = &mut self.flash.failures;
+        let counts = &mut self.persistent.failures;
         let cause = if operation == Operation::Erase {
             counts.erases += 1;
             Cause::Erase
@@ -217,25 +220,25 @@ impl<M: Mapping> Controller<M> {
         if let Outcome::Replaced { copies } = outcome {
             counts.pages_copied += u64::from(copies);
             let place = self
-                .ram
+                .volatile
                 .failing
                 .replacing
                 .iter()
                 .position(|one| *one == block);
-            place.map(|place| self.ram.failing.replacing.swap_remove(place));
+            place.map(|place| self.volatile.failing.replacing.swap_remove(place));
             self.copy_to_spare(now, block, copies.into());
-            let replaced = self.flash.array.replace(now, block, cause);
+            let replaced = self.persistent.array.replace(now, block, cause);
             debug_assert!(replaced, "the spare block promised to {block:?} stands by");
             return;
         }
-        self.flash.array.retire(now, block, cause);
+        self.persistent.array.retire(now, block, cause);
         if purpose.is_write() {
-            self.flash.lost.insert(target);
+            self.persistent.lost.insert(target);
         }
         let pages = match cause {
             Cause::Erase => {
                 let first = self.layout.page(block, 0).0;
-                first..first + self.flash.array.programmed(block)
+                first..first + self.persistent.array.programmed(block)
             }
             _ => target.0..target.0 + 1,
         };
@@ -245,7 +248,7 @@ impl<M: Mapping> Controller<M> {
     /// What pages held, or were to hold, cannot be read.
     fn spoil(&mut self, pages: std::ops::Range<u32>) {
         for page in pages.map(Ppn) {
-            if let Some(journal) = &mut self.flash.journal {
+            if let Some(journal) = &mut self.persistent.journal {
                 journal.spare.clear(page);
             }
             if let Some(verification) = &mut self.verification {
@@ -259,7 +262,7 @@ impl<M: Mapping> Controller<M> {
         for page in 0..pages {
             let place = self.layout.page(block, page);
             let mode = self.mode_of(place);
-            let mut grade = Grade::of(mode);
+            let mut grade = PageConditions::of(mode);
             let order = Order::new(Purpose::MoveRead, place, 0, 0);
             self.find_errors(now, &order, &mut grade);
             if grade.failed {
@@ -271,7 +274,7 @@ impl<M: Mapping> Controller<M> {
     /// An operation of the host finds a page whose copy could not be programmed where it was.
     pub(super) fn where_kept(&self, order: &Order) -> Order {
         let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
-        match self.ram.failing.kept.get(&order.place) {
+        match self.volatile.failing.kept.get(&order.place) {
             Some(place) if of_host => Order {
                 place: *place,
                 target: *place,
@@ -288,20 +291,20 @@ impl<M: Mapping> Controller<M> {
         if self.is_read_only() {
             return Ok(());
         }
-        self.flash.failures.read_only = Some(cx.now);
-        self.ram.failing.is_ending = true;
+        self.persistent.failures.read_only = Some(cx.now);
+        self.volatile.failing.is_ending = true;
         for plane in (0..self.layout.planes()).map(Plane) {
-            while let Some(tag) = self.ram.pending.stalled[plane.index()].pop_front() {
-                self.ram.die_loads.goes_on(self.layout.die_of(plane));
+            while let Some(tag) = self.volatile.pending.stalled[plane.index()].pop_front() {
+                self.volatile.die_loads.goes_on(self.layout.die_of(plane));
                 self.refuse_pending(cx, tag);
             }
         }
-        while let Some(tag) = self.ram.pending.stalled_anywhere.pop_front() {
+        while let Some(tag) = self.volatile.pending.stalled_anywhere.pop_front() {
             self.refuse_pending(cx, tag);
         }
         self.refuse_trims(cx);
         self.mapping.freeze();
-        for id in self.ram.jobs.idle_fetches() {
+        for id in self.volatile.jobs.idle_fetches() {
             if self.run(cx, id) {
                 self.job_over(cx, id)?;
             }
@@ -312,19 +315,19 @@ impl<M: Mapping> Controller<M> {
     /// The power has failed. A block that has gone bad and has no spare one in its place is the end of life, also where the command that
     /// failed on it was not over.
     pub(super) fn find_end_of_life(&mut self, now: Time) {
-        let Some(bad_blocks) = self.flash.array.bad_blocks() else {
+        let Some(bad_blocks) = self.persistent.array.bad_blocks() else {
             return;
         };
         let mut grown = bad_blocks.table().iter();
         if grown.any(|bad| bad.cause != Cause::Factory && bad.spare.is_none()) {
-            self.flash.failures.read_only.get_or_insert(now);
+            self.persistent.failures.read_only.get_or_insert(now);
         }
     }
 
     /// A held write, and those behind it, end with an error.
     #[cold]
     pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32) {
-        let (mut write, later) = self.ram.pending.take(tag);
+        let (mut write, later) = self.volatile.pending.take(tag);
         write.parts.gc += cx.now - write.since;
         self.refuse(cx, &write);
         for mut write in later {
@@ -352,13 +355,13 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(crate) fn count_refused(&mut self, request: &Request) {
         let pages = (request.offset + request.bytes).div_ceil(self.page_bytes);
-        self.flash.failures.host_failures += pages - request.offset / self.page_bytes;
+        self.persistent.failures.host_failures += pages - request.offset / self.page_bytes;
     }
 
     /// A page of a request of the host could not be written.
     #[cold]
     pub(super) fn fail_write(&mut self, ticket: u32) {
-        self.flash.failures.host_failures += 1;
+        self.persistent.failures.host_failures += 1;
         if let Some(beside) = self.beside_of(ticket) {
             (beside.failed, beside.unwritten) = (true, true);
         }
@@ -367,20 +370,20 @@ impl<M: Mapping> Controller<M> {
     /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
     pub(super) fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
         if self.is_read_only() {
-            self.ram.failing.is_ending = true;
+            self.volatile.failing.is_ending = true;
             return false;
         }
         if !self.fails(block, Operation::Erase) {
             return true;
         }
-        self.flash.failures.erases += 1;
-        if self.flash.array.replace(now, block, Cause::Erase) {
+        self.persistent.failures.erases += 1;
+        if self.persistent.array.replace(now, block, Cause::Erase) {
             return true;
         }
-        self.flash.failures.read_only = Some(now);
-        self.ram.failing.is_ending = true;
+        self.persistent.failures.read_only = Some(now);
+        self.volatile.failing.is_ending = true;
         let first = self.layout.page(block, 0).0;
-        self.spoil(first..first + self.flash.array.programmed(block));
+        self.spoil(first..first + self.persistent.array.programmed(block));
         false
     }
 }

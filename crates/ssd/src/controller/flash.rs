@@ -18,7 +18,7 @@ impl<M: Mapping> Controller<M> {
     /// A hold of a bus is over, or a die is ready.
     #[inline]
     pub fn flash(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
-        if self.ram.backend.is_basic() {
+        if self.volatile.backend.is_basic() {
             self.flash_of::<Basic>(cx, event)
         } else {
             self.flash_of_any(cx, event)
@@ -40,12 +40,16 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         match event {
             Flash::BusDone(channel) => {
-                let array = &self.flash.array;
-                let head = self.ram.backend.bus_done::<F>(cx, channel, array);
+                let array = &self.persistent.array;
+                let head = self.volatile.backend.bus_done::<F>(cx, channel, array);
                 self.finish_command::<F>(cx, head)
             }
             Flash::Ready(die) => {
-                match self.ram.backend.ready::<F>(cx, Die(die), &self.flash.array) {
+                match self
+                    .volatile
+                    .backend
+                    .ready::<F>(cx, Die(die), &self.persistent.array)
+                {
                     DieReady::Worked(worked) => self.apply_to_array::<F>(cx.now, worked),
                     DieReady::Finished(head) => self.finish_command::<F>(cx, Some(head)),
                     DieReady::Nothing => Ok(()),
@@ -61,14 +65,14 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         head: Option<Slot>,
     ) -> Result<()> {
-        if F::SCHEDULE && self.ram.issue.is_some() {
+        if F::SCHEDULE && self.volatile.issue.is_some() {
             self.take_load_change(cx);
         }
         let mut next = head;
         while let Some(slot) = next {
-            let joined = || self.ram.backend.joined(slot);
+            let joined = || self.volatile.backend.joined(slot);
             next = F::MULTI_PLANE.then(joined).flatten();
-            if F::MULTI_PLANE && self.is_graded {
+            if F::MULTI_PLANE && self.has_page_conditions {
                 self.finish_graded(cx, slot)?;
             } else {
                 self.finish::<F>(cx, slot)?;
@@ -91,21 +95,21 @@ impl<M: Mapping> Controller<M> {
         }
         let mut next = Some(head);
         while let Some(slot) = next {
-            let transaction = self.ram.backend.get(slot);
+            let transaction = self.volatile.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
             next = F::MULTI_PLANE.then(|| transaction.joined()).flatten();
             if F::MULTI_PLANE && self.failing.is_some() && self.is_failure(now, slot, operation) {
                 continue;
             }
             let applied = match operation {
-                Operation::Read => self.flash.array.read(place),
-                Operation::Program | Operation::Move => self.flash.array.program(target),
-                Operation::Erase => self.flash.array.erase(self.layout.block_of(place)),
+                Operation::Read => self.persistent.array.read(place),
+                Operation::Program | Operation::Move => self.persistent.array.program(target),
+                Operation::Erase => self.persistent.array.erase(self.layout.block_of(place)),
             };
             applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-            if F::MULTI_PLANE && self.is_graded {
+            if F::MULTI_PLANE && self.has_page_conditions {
                 if operation == Operation::Program {
-                    self.flash.array.wear(target);
+                    self.persistent.array.wear(target);
                 }
                 if self.reader.is_some() {
                     self.age(now, operation, place, target);
@@ -128,8 +132,8 @@ impl<M: Mapping> Controller<M> {
             label,
             ..
         } = *write;
-        if let Some(journal) = &mut self.flash.journal {
-            self.ram.carried.carry_host(journal, slot, page, label);
+        if let Some(journal) = &mut self.persistent.journal {
+            self.volatile.carried.carry_host(journal, slot, page, label);
         }
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);
@@ -140,9 +144,9 @@ impl<M: Mapping> Controller<M> {
     /// A read of the host is over where pages are followed: what it returns is right, or it has failed.
     #[cold]
     fn end_followed_read(&mut self, now: Time, slot: Slot) -> Result<()> {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (page, place, owner) = (Lpn(transaction.tag), transaction.place, transaction.owner);
-        if self.ram.backend.graded(slot).failed {
+        if self.volatile.backend.graded(slot).failed {
             self.fail(owner);
             if let Some(verification) = &mut self.verification {
                 verification.shadow.end_read(page);
@@ -159,9 +163,9 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn end_followed_write(&mut self, now: Time, slot: Slot) {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (page, owner) = (Lpn(transaction.tag), transaction.owner);
-        if self.ram.backend.graded(slot).outcome == Outcome::Failed {
+        if self.volatile.backend.graded(slot).outcome == Outcome::Failed {
             self.fail_write(owner);
             return;
         }
@@ -183,12 +187,12 @@ impl<M: Mapping> Controller<M> {
     /// The rest of a page that the host writes in part has been read, where reads err.
     #[cold]
     fn merge_read(&mut self, slot: Slot) {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (tag, owner) = (transaction.tag, transaction.owner);
-        let grade = self.ram.backend.graded(slot);
-        self.ram.pending.get_mut(tag).decode = grade.decode;
+        let grade = self.volatile.backend.graded(slot);
+        self.volatile.pending.get_mut(tag).decode = grade.decode;
         if grade.failed {
-            self.ram.pending.get_mut(tag).lost = true;
+            self.volatile.pending.get_mut(tag).lost = true;
             self.fail(owner);
         }
     }
@@ -197,11 +201,11 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn finish_rewrite(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let (tag, superseded) = (transaction.tag, transaction.superseded);
         if purpose == Purpose::RewriteRead {
-            self.ram.backend.release(slot);
+            self.volatile.backend.release(slot);
             self.rewrite_page_read(cx, slot, Rewrite::of(tag, owner), place);
             return;
         }
@@ -209,14 +213,14 @@ impl<M: Mapping> Controller<M> {
             self.is_superseded(cx, Block(superseded - 1));
         }
         self.page_programmed(cx, Programmed::Rewrite);
-        self.ram.backend.release(slot);
+        self.volatile.backend.release(slot);
         self.rewritten(cx, owner);
     }
 
     /// A page has been programmed of which the host wrote a part.
     #[inline(never)]
     fn part_programmed(&self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
-        let fill = u64::from(self.ram.backend.fill_of(slot));
+        let fill = u64::from(self.volatile.backend.fill_of(slot));
         cx.observe(Observation::Programmed {
             of: Programmed::Host,
             bytes: self.page_bytes - fill,
@@ -236,15 +240,15 @@ impl<M: Mapping> Controller<M> {
     /// What the array has done to its pages.
     #[cold]
     pub(super) fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
-        if let Some(journal) = &mut self.flash.journal
+        if let Some(journal) = &mut self.persistent.journal
             && matches!(operation, Operation::Program | Operation::Move)
         {
-            self.ram.carried.programmed(journal, slot, target);
+            self.volatile.carried.programmed(journal, slot, target);
         }
         let Some(verification) = &mut self.verification else {
             return;
         };
-        if self.ram.backend.get(slot).purpose == Purpose::ReadAhead {
+        if self.volatile.backend.get(slot).purpose == Purpose::ReadAhead {
             verification.read_ahead(self.layout.die_of_page(place), place);
         } else {
             verification.array_done(slot, operation, place, target);
@@ -254,7 +258,9 @@ impl<M: Mapping> Controller<M> {
     /// A page that was read ahead is asked for: what the register holds is what is read.
     #[cold]
     fn take_ahead(&mut self, slot: Slot) {
-        let die = self.layout.die_of_page(self.ram.backend.get(slot).place);
+        let die = self
+            .layout
+            .die_of_page(self.volatile.backend.get(slot).place);
         if let Some(verification) = &mut self.verification {
             verification.take_ahead(slot, die);
         }
@@ -267,7 +273,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         slot: Slot,
     ) -> Result<()> {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
         let superseded = transaction.superseded;
@@ -277,7 +283,7 @@ impl<M: Mapping> Controller<M> {
                     self.end_followed_read(cx.now, slot)?;
                 }
                 self.transaction_done(cx, owner, slot);
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
             }
             Purpose::Write | Purpose::PartWrite => {
                 if self.follows {
@@ -292,35 +298,35 @@ impl<M: Mapping> Controller<M> {
                     self.part_programmed(cx, slot);
                 }
                 self.transaction_done(cx, owner, slot);
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
             }
             Purpose::Merge => {
-                let write = self.ram.pending.get_mut(tag);
-                write.parts = self.ram.backend.parts(slot);
+                let write = self.volatile.pending.get_mut(tag);
+                write.parts = self.volatile.backend.parts(slot);
                 write.since = cx.now;
-                if F::MULTI_PLANE && self.is_graded {
+                if F::MULTI_PLANE && self.has_page_conditions {
                     self.merge_read(slot);
                 }
-                let write = self.ram.pending.get_mut(tag);
+                let write = self.volatile.pending.get_mut(tag);
                 if let Some(verification) = &self.verification {
                     write.base = verification.contents[slot as usize];
                 }
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
                 if let Err(want) = self.place_pending(cx, tag) {
                     self.stall(cx, tag, want);
                 }
             }
-            Purpose::ReadAhead => self.ram.backend.release(slot),
+            Purpose::ReadAhead => self.volatile.backend.release(slot),
             Purpose::MoveRead => {
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
                 self.move_page(cx, slot, place, JobId(owner))?;
             }
             Purpose::MoveProgram | Purpose::Move => {
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
                 self.page_moved(cx, JobId(owner))?;
             }
             Purpose::Erase => {
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
                 self.block_erased(cx, place, JobId(owner));
                 self.step_done(cx, JobId(owner))?;
             }
@@ -334,15 +340,15 @@ impl<M: Mapping> Controller<M> {
                     Programmed::Map
                 };
                 self.page_programmed(cx, of);
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
                 self.step_done(cx, JobId(owner))?;
             }
             Purpose::MetadataRead | Purpose::MapRead | Purpose::RewriteRead | Purpose::Rewrite => {
-                self.ram.backend.release(slot);
+                self.volatile.backend.release(slot);
                 self.step_done(cx, JobId(owner))?;
             }
         }
-        if self.ram.jobs.any_paused() {
+        if self.volatile.jobs.any_paused() {
             self.resume(cx)?;
         }
         Ok(())

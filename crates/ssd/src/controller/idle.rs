@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
 use wordline_ftl::slc_cache::Caches;
-use wordline_ftl::{Cost, Lpn, Mapping, Want};
+use wordline_ftl::{Cost, Lpn, Mapping, SpaceRequest};
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Part, Plane};
 
@@ -127,7 +127,7 @@ impl Idling {
 impl<M: Mapping> Controller<M> {
     /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {
-        self.ram
+        self.volatile
             .idling
             .as_ref()
             .map_or(0, |idling| idling.attention.tags)
@@ -135,7 +135,7 @@ impl<M: Mapping> Controller<M> {
 
     /// What the host will ask for next, in order of arrival.
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
-        let Some(idling) = &mut self.ram.idling else {
+        let Some(idling) = &mut self.volatile.idling else {
             return;
         };
         if idling.upcoming == upcoming {
@@ -143,7 +143,7 @@ impl<M: Mapping> Controller<M> {
         }
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
-        if self.ram.requests.serving() == 0 {
+        if self.volatile.requests.serving() == 0 {
             self.plan_idle_check(cx, true);
         }
     }
@@ -151,7 +151,7 @@ impl<M: Mapping> Controller<M> {
     /// The last request that was being served is done.
     #[inline]
     pub(super) fn becomes_idle(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(idling) = &mut self.ram.idling else {
+        let Some(idling) = &mut self.volatile.idling else {
             return;
         };
         idling.since = cx.now;
@@ -166,7 +166,7 @@ impl<M: Mapping> Controller<M> {
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
     fn plan_idle_check(&mut self, cx: &mut Context<impl DeviceProbe>, unseen: bool) {
-        let Some(idling) = &self.ram.idling else {
+        let Some(idling) = &self.volatile.idling else {
             return;
         };
         let tags = idling.tags_of_writes();
@@ -181,7 +181,7 @@ impl<M: Mapping> Controller<M> {
         let Some(next) = tag.into_iter().chain(long).chain(fold).min() else {
             return;
         };
-        if let Some(idling) = &mut self.ram.idling
+        if let Some(idling) = &mut self.volatile.idling
             && idling.planned.is_none_or(|planned| planned > next)
         {
             idling.planned = Some(next);
@@ -205,7 +205,7 @@ impl<M: Mapping> Controller<M> {
     /// Whether a block of the SLC cache can be folded anywhere, or go on being.
     fn can_fold(&self) -> bool {
         let mut planes = (0..self.layout.planes()).map(Plane);
-        self.ram.jobs.any_paused() || planes.any(|plane| self.mapping.can_fold(plane))
+        self.volatile.jobs.any_paused() || planes.any(|plane| self.mapping.can_fold(plane))
     }
 
     /// Deals with [`Kind::Look`].
@@ -216,13 +216,13 @@ impl<M: Mapping> Controller<M> {
 
     /// The device may be idle.
     fn check_idle(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
-        if let Some(idling) = &mut self.ram.idling {
+        if let Some(idling) = &mut self.volatile.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }
-        if self.ram.requests.serving() > 0 {
+        if self.volatile.requests.serving() > 0 {
             return Ok(());
         }
-        if self.ram.jobs.any_paused() {
+        if self.volatile.jobs.any_paused() {
             self.resume(cx)?;
         }
         for plane in (0..self.layout.planes()).map(Plane) {
@@ -234,9 +234,9 @@ impl<M: Mapping> Controller<M> {
 
     /// Collects an idle plane, if the device is idle and its schedule has a use for it.
     pub(super) fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        if self.ram.requests.serving() > 0
-            || self.ram.idling.is_none()
-            || self.ram.jobs.collects(plane)
+        if self.volatile.requests.serving() > 0
+            || self.volatile.idling.is_none()
+            || self.volatile.jobs.collects(plane)
         {
             return;
         }
@@ -246,8 +246,8 @@ impl<M: Mapping> Controller<M> {
         self.fold_in_idle_time(cx, plane);
     }
 
-    fn idle_work(&self, now: Time, plane: Plane) -> Option<(Want, Trigger)> {
-        let idling = self.ram.idling.as_ref()?;
+    fn idle_work(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Trigger)> {
+        let idling = self.volatile.idling.as_ref()?;
         let left = idling.left(now);
         let idle = Idle {
             since: now - idling.since,
@@ -265,8 +265,8 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// The first collection on a plane that the writes whose tags have come will need, and its time.
-    fn shortage(&self, now: Time, plane: Plane) -> Option<(Want, Time)> {
-        let idling = self.ram.idling.as_ref()?;
+    fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
+        let idling = self.volatile.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);
         let writes = writes.map(|request| {
             let first = request.offset / self.page_bytes;

@@ -23,7 +23,7 @@ pub(super) enum Waiter {
 
 /// What a collection is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Collecting {
+pub(super) struct GcObservation {
     pub plane: Plane,
     pub kind: GcKind,
     pub trigger: Trigger,
@@ -35,7 +35,7 @@ pub(super) struct Collecting {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     /// What it collects; `None` if it fetches a part of the map.
-    pub collecting: Option<Collecting>,
+    pub collecting: Option<GcObservation>,
     pub started: Time,
     /// Steps that are on their way.
     pub outstanding: u32,
@@ -80,11 +80,17 @@ impl Jobs {
     pub fn collects(&self, plane: Plane) -> bool {
         self.all[plane.index()].is_some()
     }
-    pub fn start(&mut self, now: Time, id: JobId, collecting: Option<Collecting>, stepwise: bool) {
+    pub fn start(
+        &mut self,
+        now: Time,
+        id: JobId,
+        collecting: Option<GcObservation>,
+        stepwise: bool,
+    ) {
         if self.all.len() <= id.index() {
             self.all.resize(id.index() + 1, None);
         }
-        if let Some(Collecting {
+        if let Some(GcObservation {
             kind: GcKind::Refresh,
             plane,
             ..
@@ -105,7 +111,7 @@ impl Jobs {
         });
     }
     /// The collections in progress.
-    pub fn collections(&self) -> impl Iterator<Item = &Collecting> {
+    pub fn collections(&self) -> impl Iterator<Item = &GcObservation> {
         self.all
             .iter()
             .flatten()

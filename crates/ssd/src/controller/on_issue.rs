@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_ftl::{Lpn, Mapping, Want, Written};
+use wordline_ftl::{Lpn, Mapping, SpaceRequest, Written};
 use wordline_nand::{Operation, Ppn};
 
 use super::Controller;
@@ -26,13 +26,13 @@ struct Issued {
 
 impl<M: Mapping> Controller<M> {
     /// Lets a write wait in the queue for its place, with those of its page behind it. False if it would not wait there.
-    pub(super) fn waits_unplaced(
+    pub(super) fn defer_allocation(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
-        let Some(stage) = &self.ram.issue else {
+        let Some(stage) = &self.volatile.issue else {
             return false;
         };
         let Some(plane) = self.mapping.home_plane(write.page) else {
@@ -42,14 +42,14 @@ impl<M: Mapping> Controller<M> {
             return false;
         }
         let request = stage.requests[write.owner as usize];
-        let tag = self.ram.pending.add(write, later);
+        let tag = self.volatile.pending.add(write, later);
         let place = self.layout.page(self.layout.block(plane, 0), 0);
         let order = Order::new(Purpose::of_write(write.fill), place, write.owner, tag);
-        let slot = self.ram.backend.admit(cx.now, &order);
+        let slot = self.volatile.backend.admit(cx.now, &order);
         if write.parts != PageParts::NONE {
-            self.ram.backend.add_earlier(slot, &write.parts);
+            self.volatile.backend.add_earlier(slot, &write.parts);
         }
-        let Some(stage) = &mut self.ram.issue else {
+        let Some(stage) = &mut self.volatile.issue else {
             return false;
         };
         let die = self.layout.die_of(plane);
@@ -79,8 +79,8 @@ impl<M: Mapping> Controller<M> {
         let (mut placed, mut waits) = (Vec::new(), Vec::new());
         for group in unplaced.chunk_by(|one, other| one.die == other.die) {
             let of = |waiting: &Waiting| {
-                let tag = self.ram.backend.get(waiting.slot).tag;
-                let page = self.ram.pending.get_mut(tag).page;
+                let tag = self.volatile.backend.get(waiting.slot).tag;
+                let page = self.volatile.pending.get_mut(tag).page;
                 let slot = waiting.slot;
                 Issued { slot, tag, page }
             };
@@ -112,12 +112,12 @@ impl<M: Mapping> Controller<M> {
         }
         // What had its place before has an earlier page of its block.
         for waiting in chosen.iter().filter(|waiting| !is_unplaced(waiting)) {
-            self.ram.backend.commit(cx, waiting.slot);
+            self.volatile.backend.commit(cx, waiting.slot);
             self.preempt(cx, waiting.slot);
         }
         for (issued, place, _) in &placed {
             self.clear(cx, Operation::Program, *place, None);
-            self.ram.backend.commit(cx, issued.slot);
+            self.volatile.backend.commit(cx, issued.slot);
         }
         self.summarize(cx);
         for (issued, want) in waits {
@@ -142,18 +142,18 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
         before: Option<Ppn>,
     ) -> VecDeque<PageWrite> {
-        let (write, later) = self.ram.pending.take(issued.tag);
+        let (write, later) = self.volatile.pending.take(issued.tag);
         let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
         if superseded != 0 {
-            self.ram.superseding[superseded as usize - 1] += 1;
+            self.volatile.superseding[superseded as usize - 1] += 1;
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
         self.mapping.placed(place, write.label);
-        if self.is_graded {
+        if self.has_page_conditions {
             self.grade_write(place, &write);
         }
-        let backend = &mut self.ram.backend;
+        let backend = &mut self.volatile.backend;
         backend.bind(issued.slot, place, write.page.0, superseded);
         backend.fill(issued.slot, write.fill);
         if self.follows {
@@ -164,9 +164,14 @@ impl<M: Mapping> Controller<M> {
 
     /// A write whose program was issued finds no room: it waits for it as others do, and then goes through the queue.
     #[cold]
-    fn waits_for_room(&mut self, cx: &mut Context<impl DeviceProbe>, issued: Issued, want: Want) {
-        self.ram.backend.withdraw(issued.slot);
-        let write = self.ram.pending.get_mut(issued.tag);
+    fn waits_for_room(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        issued: Issued,
+        want: SpaceRequest,
+    ) {
+        self.volatile.backend.withdraw(issued.slot);
+        let write = self.volatile.pending.get_mut(issued.tag);
         write.parts.queue += cx.now - write.since;
         self.stall(cx, issued.tag, want);
     }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
+use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::recovery::Label;
-use wordline_ftl::regulate::Characteristic;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 

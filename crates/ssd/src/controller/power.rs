@@ -1,7 +1,7 @@
 //! The power fails: what is left is the flash, from which the map is built anew.
 
 use wordline_ftl::Mapping;
-use wordline_ftl::recovery::{Journal, Recovery};
+use wordline_ftl::recovery::{Recovery, SpareWriter};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Operation, Ppn};
 
@@ -16,30 +16,30 @@ impl<M: Mapping> Controller<M> {
     /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
     /// on a pristine device.
     pub fn expect_power_cuts(&mut self) {
-        let journal = Journal::new(&self.layout, self.mapping.numbers());
-        self.flash.journal = Some(Box::new(journal));
+        let journal = SpareWriter::new(&self.layout, self.mapping.numbers());
+        self.persistent.journal = Some(Box::new(journal));
         self.follows = true;
     }
 
     /// The power fails, and comes back at once. Nothing that was under way happens any more: the
     /// owner forgets all events. Then the device recovers; it is ready after [`PowerCut::time`].
     pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut> {
-        let Some(mut journal) = self.flash.journal.take() else {
+        let Some(mut journal) = self.persistent.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut {
-            requests_lost: self.ram.requests.serving(),
+            requests_lost: self.volatile.requests.serving(),
             ..PowerCut::default()
         };
-        let recovery = self.read_anew(now, plan, &mut journal, &mut cut)?;
-        self.flash.journal = Some(journal);
+        let recovery = self.rescan(now, plan, &mut journal, &mut cut)?;
+        self.persistent.journal = Some(journal);
         for block in &recovery.erase {
             cut.blocks_erased += u32::from(self.erase_unclaimed(now, *block)?);
         }
         if self.is_read_only() {
             self.mapping.freeze();
         }
-        self.ram.free_blocks = self.mapping.free_blocks();
+        self.volatile.free_blocks = self.mapping.free_blocks();
         cut.pages_read = recovery.pages_read;
         let each = |count: u64| count.div_ceil(u64::from(self.layout.dies));
         let chains = &plan.part.chains;
@@ -65,17 +65,17 @@ impl<M: Mapping> Controller<M> {
     /// The power fails, and again while the device recovers: behind so many erases of that recovery and during the next of them, if
     /// there are so many. To be followed by [`Controller::cut_power`]; whether there were.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
-        let Some(mut journal) = self.flash.journal.take() else {
+        let Some(mut journal) = self.persistent.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut::default();
-        let recovery = self.read_anew(now, plan, &mut journal, &mut cut)?;
+        let recovery = self.rescan(now, plan, &mut journal, &mut cut)?;
         let torn = recovery.erase.get(erases).copied();
         if let Some(block) = torn {
             let place = self.layout.page(block, 0);
             self.tear(now, Operation::Erase, place, &mut journal, &mut cut)?;
         }
-        self.flash.journal = Some(journal);
+        self.persistent.journal = Some(journal);
         for block in recovery.erase.iter().take(erases) {
             self.erase_unclaimed(now, *block)?;
         }
@@ -83,41 +83,41 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What was under way is torn, all memory is lost, and the mapping reads the spare areas.
-    fn read_anew(
+    fn rescan(
         &mut self,
         now: Time,
         plan: &Plan,
-        journal: &mut Journal,
+        journal: &mut SpareWriter,
         cut: &mut PowerCut,
     ) -> Result<Recovery> {
-        for (operation, place) in self.ram.backend.under_way() {
+        for (operation, place) in self.volatile.backend.under_way() {
             self.tear(now, operation, place, journal, cut)?;
         }
         self.find_end_of_life(now);
         self.forget(now, plan);
-        let flash = journal.flash(&self.flash.array, self.layout);
+        let flash = journal.flash(&self.persistent.array, self.layout);
         Ok(self.mapping.recover(&flash))
     }
 
     /// The recovery erases a block that holds nothing; false if it cannot be erased.
     fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<bool> {
-        let before = self.flash.failures.erases;
+        let before = self.persistent.failures.erases;
         if !self.erase_for_recovery(now, block) {
             self.mapping.retired(block);
             return Ok(false);
         }
-        let is_replaced = self.flash.failures.erases > before;
+        let is_replaced = self.persistent.failures.erases > before;
         let erased = if is_replaced {
             Ok(())
         } else {
-            self.flash.array.erase(block)
+            self.persistent.array.erase(block)
         };
         erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
         self.age_erased(block);
         if let Some(verification) = &mut self.verification {
             verification.shadow.erase(self.layout.page(block, 0));
         }
-        let erases = self.flash.array.erases()[block.index()];
+        let erases = self.persistent.array.erases()[block.index()];
         self.mapping.erased(block, erases);
         Ok(true)
     }
@@ -128,16 +128,21 @@ impl<M: Mapping> Controller<M> {
         now: Time,
         operation: Operation,
         place: Ppn,
-        journal: &mut Journal,
+        journal: &mut SpareWriter,
         cut: &mut PowerCut,
     ) -> Result<()> {
         let pages = if operation == Operation::Erase {
             cut.erases_torn += 1;
             let first = self.layout.page(self.layout.block_of(place), 0).0;
-            first..first + self.flash.array.programmed(self.layout.block_of(place))
+            first
+                ..first
+                    + self
+                        .persistent
+                        .array
+                        .programmed(self.layout.block_of(place))
         } else {
             cut.pages_torn += 1;
-            let programmed = self.flash.array.program(place);
+            let programmed = self.persistent.array.program(place);
             programmed.map_err(|violation| DeviceError::Violation { at: now, violation })?;
             place.0..place.0 + 1
         };
@@ -152,17 +157,22 @@ impl<M: Mapping> Controller<M> {
 
     /// Everything that was in memory is lost, the map too.
     fn forget(&mut self, now: Time, plan: &Plan) {
-        for (all, usage) in self.flash.usage.iter_mut().zip(self.ram.backend.usage()) {
+        for (all, usage) in self
+            .persistent
+            .usage
+            .iter_mut()
+            .zip(self.volatile.backend.usage())
+        {
             *all = all.plus(&usage);
         }
-        let backend = BackEnd::new(plan, self.ram.backend.draws().clone());
-        let draws = self.ram.error_draws.clone();
-        let failure_draws = self.ram.failing.draws.clone();
-        self.ram = Volatile::new(plan, backend, self.mapping.free_blocks());
-        self.ram.error_draws = draws;
-        self.ram.failing.draws = failure_draws;
-        self.ram.failing.is_ending = self.is_read_only();
-        if let Some(idling) = &mut self.ram.idling {
+        let backend = BackEnd::new(plan, self.volatile.backend.draws().clone());
+        let draws = self.volatile.error_draws.clone();
+        let failure_draws = self.volatile.failing.draws.clone();
+        self.volatile = Volatile::new(plan, backend, self.mapping.free_blocks());
+        self.volatile.error_draws = draws;
+        self.volatile.failing.draws = failure_draws;
+        self.volatile.failing.is_ending = self.is_read_only();
+        if let Some(idling) = &mut self.volatile.idling {
             idling.wake(now);
         }
     }

@@ -1,6 +1,6 @@
 //! Reads of the host and of the buffer, from the map to the die.
 
-use wordline_ftl::regulate::Characteristic;
+use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Lpn, Mapping};
 
 use super::Controller;
@@ -90,7 +90,7 @@ impl<M: Mapping> Controller<M> {
         read: &PageRead,
     ) -> Result<()> {
         if let Some(place) = self.mapping.lookup(read.page) {
-            self.flash.array.prefetch(place);
+            self.persistent.array.prefetch(place);
             let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
             self.issue_read(cx, &order, &read.parts, read.oldest);
             return Ok(());
@@ -109,13 +109,15 @@ impl<M: Mapping> Controller<M> {
     ) {
         let slot = self.issue(cx, order);
         if *earlier != PageParts::NONE {
-            self.ram.backend.add_earlier(slot, earlier);
+            self.volatile.backend.add_earlier(slot, earlier);
         }
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, oldest);
         }
-        if self.ram.issue.is_none() {
-            self.ram.backend.preempt(cx, slot, &self.flash.array);
+        if self.volatile.issue.is_none() {
+            self.volatile
+                .backend
+                .preempt(cx, slot, &self.persistent.array);
         }
     }
 
@@ -143,11 +145,11 @@ impl<M: Mapping> Controller<M> {
         waiter: Waiter,
     ) -> Result<()> {
         match waiter {
-            Waiter::Write(tag) if self.is_graded && self.is_read_only() => {
+            Waiter::Write(tag) if self.has_page_conditions && self.is_read_only() => {
                 self.refuse_pending(cx, tag);
             }
             Waiter::Write(tag) => {
-                let (mut write, later) = self.ram.pending.take(tag);
+                let (mut write, later) = self.volatile.pending.take(tag);
                 write.parts.die_wait += cx.now - write.since;
                 write.since = cx.now;
                 self.advance(cx, write, later);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Ticket};
-use wordline_ftl::regulate::{Characteristic, Graded, Regulator, Rewriting, Storage};
+use wordline_ftl::program_mode::{Characteristic, Graded, Regulator, Rewriting, Storage};
 use wordline_ftl::{JobId, Lpn, Mapping};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
@@ -15,7 +15,7 @@ use super::Controller;
 use super::job::Waiter;
 use super::pending::{NO_QUEUE, PageRead, PageWrite, Rewrite};
 use super::write::Place;
-use crate::backend::{Grade, Order, Outcome, Purpose};
+use crate::backend::{Order, Outcome, PageConditions, Purpose};
 use crate::error::Result;
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, Observation, PageParts};
@@ -120,23 +120,23 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     pub(super) fn request_begins(&mut self, ticket: Ticket, op: Op) {
-        if let Some(stage) = &mut self.ram.issue {
+        if let Some(stage) = &mut self.volatile.issue {
             stage.begin(ticket);
         }
-        if let Some(regulation) = &mut self.ram.regulation {
+        if let Some(regulation) = &mut self.volatile.regulation {
             regulation.begins(op);
         }
     }
     /// The host reads or writes a page: what it is used for, if there is a regulator.
     pub(super) fn accessed(&mut self, page: Lpn, write: bool) -> Characteristic {
-        match &mut self.ram.regulation {
+        match &mut self.volatile.regulation {
             Some(regulation) => regulation.regulator.policy_mut().access(page, write),
             None => Characteristic::New,
         }
     }
 
     pub(super) fn mode_of(&self, place: Ppn) -> ProgramMode {
-        let modes = self.flash.array.modes();
+        let modes = self.persistent.array.modes();
         modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
     }
 
@@ -146,18 +146,18 @@ impl<M: Mapping> Controller<M> {
             Purpose::Erase => ProgramMode::default(),
             Purpose::MoveProgram => {
                 let from = Ppn(order.tag);
-                if self.flash.lost.contains(&from) {
-                    self.flash.lost.insert(order.target);
+                if self.persistent.lost.contains(&from) {
+                    self.persistent.lost.insert(order.target);
                 }
                 self.mode_of_copy(from, order.target)
             }
             Purpose::Write | Purpose::PartWrite | Purpose::Rewrite => {
-                self.ram.backend.next_grade().mode
+                self.volatile.backend.next_grade().mode
             }
             Purpose::MetadataProgram | Purpose::MapProgram => ProgramMode::Medium,
             _ => self.mode_of(order.place),
         };
-        let counts = &mut self.flash.graded;
+        let counts = &mut self.persistent.graded;
         match order.purpose {
             Purpose::Read => counts.reads[mode.index()] += 1,
             Purpose::Write | Purpose::PartWrite => counts.writes[mode.index()] += 1,
@@ -166,11 +166,11 @@ impl<M: Mapping> Controller<M> {
         }
         let operation = order.purpose.operation();
         if matches!(operation, Operation::Program | Operation::Move) {
-            self.flash.array.set_mode(order.target, mode);
+            self.persistent.array.set_mode(order.target, mode);
         }
-        let mut grade = Grade::of(mode);
+        let mut grade = PageConditions::of(mode);
         if order.purpose.is_write() {
-            grade.decode = self.ram.backend.next_grade().decode;
+            grade.decode = self.volatile.backend.next_grade().decode;
         }
         if matches!(operation, Operation::Read | Operation::Move) {
             self.find_errors(now, order, &mut grade);
@@ -179,13 +179,13 @@ impl<M: Mapping> Controller<M> {
         if self.failing.is_some() && operation != Operation::Read {
             self.find_failure(order, &mut grade);
         }
-        self.ram.backend.grade_next(grade);
+        self.volatile.backend.grade_next(grade);
     }
 
     /// The mode of a copy that a collection programs.
     fn mode_of_copy(&self, from: Ppn, to: Ppn) -> ProgramMode {
         let mode = self.mode_of(from);
-        match &self.ram.regulation {
+        match &self.volatile.regulation {
             Some(regulation) if regulation.regrades => {
                 let page = self.mapping.page_at(to);
                 regulation.regulator.policy().moved(page, mode)
@@ -203,20 +203,21 @@ impl<M: Mapping> Controller<M> {
         if write.lost {
             self.lose(place);
         }
-        let mut grade = Grade {
+        let mut grade = PageConditions {
             decode: write.decode,
-            ..Grade::default()
+            ..PageConditions::default()
         };
-        self.ram.backend.grade_next(grade);
-        let Some(regulation) = &self.ram.regulation else {
+        self.volatile.backend.grade_next(grade);
+        let Some(regulation) = &self.volatile.regulation else {
             return;
         };
-        let waits = || self.ram.backend.others_wait(owner) || self.ram.pending.others_wait(owner);
+        let waits =
+            || self.volatile.backend.others_wait(owner) || self.volatile.pending.others_wait(owner);
         let queued = regulation.asks_for_queue && waits();
         let policy = regulation.regulator.policy();
         let Graded { mode, rewrite } = policy.write(page, found, queued);
         grade.mode = mode;
-        self.ram.backend.grade_next(grade);
+        self.volatile.backend.grade_next(grade);
         if rewrite {
             self.queue_rewrite(page, place);
         }
@@ -231,7 +232,7 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
     ) {
         let mode = self.mode_of(place);
-        let Some(regulation) = &mut self.ram.regulation else {
+        let Some(regulation) = &mut self.volatile.regulation else {
             return;
         };
         let policy = regulation.regulator.policy();
@@ -251,7 +252,7 @@ impl<M: Mapping> Controller<M> {
 
     fn queue_rewrite(&mut self, page: Lpn, place: Ppn) {
         let die = self.layout.die_of_page(place);
-        if let Some(regulation) = &mut self.ram.regulation
+        if let Some(regulation) = &mut self.volatile.regulation
             && regulation.queued.insert(page)
         {
             regulation.queues[die.index()].push_back(page);
@@ -265,13 +266,13 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         slot: Slot,
     ) -> Result<()> {
-        let decode = self.ram.backend.graded(slot).decode;
-        let purpose = self.ram.backend.get(slot).purpose;
+        let decode = self.volatile.backend.graded(slot).decode;
+        let purpose = self.volatile.backend.get(slot).purpose;
         if decode == Time::ZERO || purpose.operation() != Operation::Read {
             return self.finish_page(cx, slot);
         }
-        let (until, parts) = (cx.now + decode, self.ram.backend.finished());
-        self.ram.decoding.push(Decoding { slot, until, parts });
+        let (until, parts) = (cx.now + decode, self.volatile.backend.finished());
+        self.volatile.decoding.push(Decoding { slot, until, parts });
         cx.schedule(until, Kind::Look);
         Ok(())
     }
@@ -279,26 +280,27 @@ impl<M: Mapping> Controller<M> {
     /// Pages have been decoded.
     pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
-        while let Some(Decoding { slot, until, parts }) = self.ram.decoding.get(place).copied() {
+        while let Some(Decoding { slot, until, parts }) = self.volatile.decoding.get(place).copied()
+        {
             if until > cx.now {
                 place += 1;
                 continue;
             }
-            self.ram.decoding.remove(place);
-            self.ram.backend.finish_again(parts);
+            self.volatile.decoding.remove(place);
+            self.volatile.backend.finish_again(parts);
             self.finish_page(cx, slot)?;
         }
         Ok(())
     }
     /// Whether the page of a transaction is being decoded.
     pub(super) fn is_decoding(&self, slot: Slot) -> bool {
-        self.ram.decoding.iter().any(|one| one.slot == slot)
+        self.volatile.decoding.iter().any(|one| one.slot == slot)
     }
 
     /// A page of a request is done whose last decoding took so long; if it is the last of its request, that is a part of its time.
     pub(super) fn page_was_decoded(&mut self, ticket: Ticket, decode: Time) {
         let is_last = self
-            .ram
+            .volatile
             .done
             .last()
             .is_some_and(|done| done.ticket == ticket);
@@ -313,13 +315,13 @@ impl<M: Mapping> Controller<M> {
     /// A transaction is over: if its die has nothing more to do for the host, a page is written again; and blocks whose data is to move
     /// are looked at.
     fn finish_page(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) -> Result<()> {
-        let transaction = self.ram.backend.get(slot);
+        let transaction = self.volatile.backend.get(slot);
         let (place, target, owner) = (transaction.place, transaction.target, transaction.owner);
         let purpose = transaction.purpose;
         if purpose == Purpose::MoveRead {
             self.copy_read(slot, place);
         }
-        let outcome = self.ram.backend.graded(slot).outcome;
+        let outcome = self.volatile.backend.graded(slot).outcome;
         if outcome != Outcome::Done {
             for replaced in self.newly_retired() {
                 cx.observe(Observation::BlockRetired { replaced });
@@ -333,24 +335,24 @@ impl<M: Mapping> Controller<M> {
             self.end_life(cx)?;
             if purpose == Purpose::Erase {
                 // A collection stops here; what waits for a part of the map goes on.
-                self.ram.backend.release(slot);
-                return match self.ram.jobs.get(JobId(owner)) {
+                self.volatile.backend.release(slot);
+                return match self.volatile.jobs.get(JobId(owner)) {
                     Some(job) if job.collecting.is_none() => self.step_done(cx, JobId(owner)),
                     _ => Ok(()),
                 };
             }
         }
-        let decode = self.ram.backend.graded(slot).decode;
+        let decode = self.volatile.backend.graded(slot).decode;
         self.finish_apart(cx, slot)?;
         if purpose == Purpose::Read || purpose.is_write() {
             self.page_was_decoded(owner, decode);
         }
-        if self.ram.regulation.is_some() {
+        if self.volatile.regulation.is_some() {
             for place in [place, target] {
                 self.use_idle_die(cx, self.layout.die_of_page(place));
             }
         }
-        if !self.ram.due.is_empty() {
+        if !self.volatile.due.is_empty() {
             self.refresh_due(cx);
         }
         Ok(())
@@ -376,8 +378,8 @@ impl<M: Mapping> Controller<M> {
 
     /// Whether a die has nothing to do for the host.
     fn is_idle(&self, die: Die) -> bool {
-        let stage = self.ram.issue.as_ref();
-        self.ram.backend.loads()[die.index()].committed() == 0
+        let stage = self.volatile.issue.as_ref();
+        self.volatile.backend.loads()[die.index()].committed() == 0
             && stage.is_none_or(|stage| stage.waiting(die).0 == 0)
     }
 
@@ -386,7 +388,7 @@ impl<M: Mapping> Controller<M> {
         if !self.is_idle(die) {
             return;
         }
-        while let Some(regulation) = &mut self.ram.regulation
+        while let Some(regulation) = &mut self.volatile.regulation
             && !regulation.busy[die.index()]
             && let Some(page) = regulation.queues[die.index()].pop_front()
         {
@@ -406,7 +408,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
     pub(super) fn rewrite(&mut self, cx: &mut Context<impl DeviceProbe>, rewrite: Rewrite) {
         let Rewrite { page, queue } = rewrite;
-        if self.ram.failing.is_ending {
+        if self.volatile.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }
@@ -414,13 +416,13 @@ impl<M: Mapping> Controller<M> {
             self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
             return;
         }
-        let Some(regulation) = &self.ram.regulation else {
+        let Some(regulation) = &self.volatile.regulation else {
             return;
         };
         let wanted = regulation.rewritten;
         let place = self.mapping.lookup(page);
         let place = place.filter(|place| self.mode_of(*place) != wanted);
-        let Some(place) = place.filter(|_| !self.ram.pending.has(page)) else {
+        let Some(place) = place.filter(|_| !self.volatile.pending.has(page)) else {
             self.skip_rewrite(rewrite);
             return;
         };
@@ -440,11 +442,11 @@ impl<M: Mapping> Controller<M> {
         let Rewrite { page, queue } = rewrite;
         let content = self.verification.as_ref();
         let content = content.map_or(0, |verification| verification.contents[slot as usize]);
-        if self.ram.backend.graded(slot).failed || self.ram.failing.is_ending {
+        if self.volatile.backend.graded(slot).failed || self.volatile.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }
-        if self.mapping.lookup(page) != Some(from) || self.ram.pending.has(page) {
+        if self.mapping.lookup(page) != Some(from) || self.volatile.pending.has(page) {
             if queue == NO_QUEUE {
                 self.skip_rewrite(rewrite);
             } else {
@@ -462,16 +464,18 @@ impl<M: Mapping> Controller<M> {
             return;
         };
         if superseded != 0 {
-            self.ram.superseding[superseded as usize - 1] += 1;
+            self.volatile.superseding[superseded as usize - 1] += 1;
         }
         self.observe_free_blocks(cx);
         let mut order = Order::new(Purpose::Rewrite, place, queue, from.0);
         order.superseded = superseded;
-        if let Some(regulation) = &mut self.ram.regulation {
-            self.ram.backend.grade_next(Grade::of(regulation.rewritten));
+        if let Some(regulation) = &mut self.volatile.regulation {
+            self.volatile
+                .backend
+                .grade_next(PageConditions::of(regulation.rewritten));
             regulation.queued.remove(&page);
         }
-        self.flash.graded.rewrites += 1;
+        self.persistent.graded.rewrites += 1;
         self.issue_for_job(cx, &order, content);
         let plane = self.layout.plane_of(self.layout.block_of(place));
         self.look_at_free_blocks(cx, plane, page);
@@ -479,8 +483,8 @@ impl<M: Mapping> Controller<M> {
 
     /// A page is not written again: it is so already, is gone, is about to be superseded, cannot be read, or has no room.
     fn skip_rewrite(&mut self, rewrite: Rewrite) {
-        self.flash.graded.rewrites_skipped += 1;
-        if let Some(regulation) = &mut self.ram.regulation {
+        self.persistent.graded.rewrites_skipped += 1;
+        if let Some(regulation) = &mut self.volatile.regulation {
             regulation.queued.remove(&rewrite.page);
             regulation.frees(rewrite.queue);
         }
@@ -488,7 +492,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been written again that was in the queue of a die: the next of it follows.
     pub(super) fn rewritten(&mut self, cx: &mut Context<impl DeviceProbe>, queue: u32) {
-        if let Some(regulation) = &mut self.ram.regulation {
+        if let Some(regulation) = &mut self.volatile.regulation {
             regulation.frees(queue);
         }
         if queue != NO_QUEUE {

@@ -1,7 +1,7 @@
 //! What the spare areas of pages on their way will say.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::recovery::{Journal, Label, Tag};
+use wordline_ftl::recovery::{Label, SpareRecord, SpareWriter};
 use wordline_ftl::{Lpn, SummaryPage};
 use wordline_nand::Ppn;
 
@@ -11,7 +11,7 @@ use wordline_io_scheduler::Slot;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Says {
     Nothing,
-    Tag(Tag),
+    SpareRecord(SpareRecord),
     /// What it lists is what the pages before it say once they are programmed, which they are when its own program begins: the
     /// controller knows it before.
     Summary(SummaryPage),
@@ -36,28 +36,34 @@ impl Carried {
         self.0[slot] = says;
     }
     /// A transaction programs a page of the host.
-    pub fn carry_host(&mut self, journal: &mut Journal, slot: Slot, page: Lpn, label: Label) {
+    pub fn carry_host(&mut self, journal: &mut SpareWriter, slot: Slot, page: Lpn, label: Label) {
         let tag = journal.of_host(page, label);
-        self.carry(slot, Says::Tag(tag));
+        self.carry(slot, Says::SpareRecord(tag));
     }
     /// A transaction programs a page of metadata.
-    pub fn carry_metadata(&mut self, journal: &mut Journal, slot: Slot, number: u32, label: Label) {
+    pub fn carry_metadata(
+        &mut self,
+        journal: &mut SpareWriter,
+        slot: Slot,
+        number: u32,
+        label: Label,
+    ) {
         let tag = journal.of_own(number, label);
-        self.carry(slot, Says::Tag(tag));
+        self.carry(slot, Says::SpareRecord(tag));
     }
     /// A transaction programs a page of a block's summary.
     pub fn carry_summary(&mut self, slot: Slot, page: SummaryPage) {
         self.carry(slot, Says::Summary(page));
     }
     /// A transaction programs a copy of a page.
-    pub fn carry_copy(&mut self, journal: &mut Journal, slot: Slot, from: Ppn) {
+    pub fn carry_copy(&mut self, journal: &mut SpareWriter, slot: Slot, from: Ppn) {
         let order = journal.place_copy();
         self.carry(slot, Says::Copy { from, order });
     }
     /// The array has programmed the page of a transaction.
-    pub fn programmed(&self, journal: &mut Journal, slot: Slot, place: Ppn) {
+    pub fn programmed(&self, journal: &mut SpareWriter, slot: Slot, place: Ppn) {
         let tag = match self.0.get(slot as usize) {
-            Some(Says::Tag(tag)) => Some(*tag),
+            Some(Says::SpareRecord(tag)) => Some(*tag),
             Some(Says::Summary(page)) => Some(journal.of_summary(page)),
             Some(Says::Copy { from, order }) => journal.of_placed_copy(*from, *order),
             Some(Says::Nothing) | None => None,

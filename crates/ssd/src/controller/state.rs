@@ -3,15 +3,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
-use wordline_ftl::recovery::Journal;
-use wordline_ftl::regulate::Regulator;
-use wordline_kernel::Stream;
+use wordline_ftl::program_mode::Regulator;
+use wordline_ftl::recovery::SpareWriter;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, BadBlocks, Block, Die, Ppn};
 use wordline_reliability::Due;
 
-use super::cached::SlcCounts;
 use super::die_loads::{DieLoad, DieLoads};
-use super::errors::{Beside, ErrorCounts};
+use super::errors::{ErrorCounts, ReadAnnotations};
 use super::failures::{Failing, FailureCounts};
 use super::idle::Idling;
 use super::issue::IssueStage;
@@ -19,6 +18,7 @@ use super::job::Jobs;
 use super::pending::PendingWrites;
 use super::regulate::{Decoding, GradeCounts, Regulation};
 use super::requests::{Done, Requests};
+use super::slc_cache::SlcCounts;
 use super::spare::Carried;
 use super::trim::Trims;
 use crate::backend::{BackEnd, Usage};
@@ -29,13 +29,13 @@ use crate::plan::Plan;
 pub(super) struct NonVolatile {
     pub array: Array,
     /// Spare areas, if the power may fail.
-    pub journal: Option<Box<Journal>>,
+    pub journal: Option<Box<SpareWriter>>,
     /// By die: what it was used for up to the last power cut.
     pub usage: Vec<Usage>,
     /// What was done of each mode.
     pub graded: GradeCounts,
     /// What went through the SLC cache, if there is one.
-    pub cached: Option<Box<SlcCounts>>,
+    pub slc: Option<Box<SlcCounts>>,
     /// What reads have found.
     pub errors: ErrorCounts,
     /// What has come of programs and erases that failed.
@@ -75,7 +75,7 @@ fn array(plan: &Plan) -> Array {
         array.keep_single_level();
     }
     if part.reader.is_some() {
-        array.keep_health();
+        array.track_health();
     }
     if let Some(bad_blocks) = bad_blocks(plan) {
         array.keep_bad_blocks(bad_blocks);
@@ -96,7 +96,7 @@ impl NonVolatile {
                     .storage(),
                 ..GradeCounts::default()
             },
-            cached: part.chains.single_level().map(|_| Box::default()),
+            slc: part.chains.single_level().map(|_| Box::default()),
             errors: ErrorCounts::default(),
             failures: Box::default(),
             lost: FxHashSet::default(),
@@ -134,13 +134,13 @@ pub(super) struct Volatile {
     /// Who decides how pages are programmed, where not all are alike.
     pub regulation: Option<Box<Regulation>>,
     /// What there is to say of requests beside, until they are done; nothing where pages are all alike.
-    pub beside: Option<FxHashMap<Ticket, Beside>>,
+    pub beside: Option<FxHashMap<Ticket, ReadAnnotations>>,
     /// Pages that are being decoded.
     pub decoding: Vec<Decoding>,
     /// Blocks whose data is to move, and why; each once.
     pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
-    pub error_draws: Stream,
+    pub error_draws: Rng,
     /// What has failed or will.
     pub failing: Box<Failing>,
 }
@@ -168,10 +168,10 @@ impl Volatile {
             carried: Carried::default(),
             free_blocks,
             regulation,
-            beside: plan.is_graded().then(FxHashMap::default),
+            beside: plan.has_page_conditions().then(FxHashMap::default),
             decoding: Vec::new(),
             due: Vec::new(),
-            error_draws: Stream::new(plan.part.seed, "nand.errors"),
+            error_draws: Rng::new(plan.part.seed, "nand.errors"),
             failing: Box::new(Failing::new(plan)),
         }
     }

@@ -26,11 +26,11 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
         waiter: Waiter,
     ) {
-        let begins = self.ram.jobs.get(id).is_none();
+        let begins = self.volatile.jobs.get(id).is_none();
         if begins {
-            self.ram.jobs.start(cx.now, id, None, false);
+            self.volatile.jobs.start(cx.now, id, None, false);
         }
-        if let Some(job) = self.ram.jobs.get(id) {
+        if let Some(job) = self.volatile.jobs.get(id) {
             job.waiters.push(waiter);
         }
         if begins {
@@ -41,14 +41,14 @@ impl<M: Mapping> Controller<M> {
 
     /// A write waits for a job: it does not stop any more.
     pub(super) fn expedite(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) {
-        let Some(job) = self.ram.jobs.get(id) else {
+        let Some(job) = self.volatile.jobs.get(id) else {
             return;
         };
         job.stepwise = false;
         if job.paused {
-            self.ram.jobs.unpause(id);
+            self.volatile.jobs.unpause(id);
             if self.run(cx, id)
-                && let Some(job) = self.ram.jobs.end(id)
+                && let Some(job) = self.volatile.jobs.end(id)
             {
                 self.collection_over(cx, &job);
             }
@@ -59,13 +59,13 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn resume(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
-        while let Some(id) = self.ram.jobs.paused(place) {
-            let collecting = self.ram.jobs.get(id).and_then(|job| job.collecting);
+        while let Some(id) = self.volatile.jobs.paused(place) {
+            let collecting = self.volatile.jobs.get(id).and_then(|job| job.collecting);
             if collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting)) {
                 place += 1;
                 continue;
             }
-            self.ram.jobs.unpause(id);
+            self.volatile.jobs.unpause(id);
             if self.run(cx, id) {
                 self.job_over(cx, id)?;
             }
@@ -78,18 +78,23 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     fn stops_at_end(&mut self, id: JobId) -> bool {
         let fetches = |job: &mut Job| job.collecting.is_none();
-        !self.is_read_only() || !self.ram.jobs.get(id).is_some_and(fetches)
+        !self.is_read_only() || !self.volatile.jobs.get(id).is_some_and(fetches)
     }
 
     /// Hands out the steps of a job until it has to wait; true if it is over. At the end of the device's life only those that read.
     pub(super) fn run(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
-        if self.ram.failing.is_ending && self.stops_at_end(id) {
+        if self.volatile.failing.is_ending && self.stops_at_end(id) {
             return false;
         }
-        if let Some(held) = self.ram.jobs.get(id).and_then(|job| job.page_read.take()) {
+        if let Some(held) = self
+            .volatile
+            .jobs
+            .get(id)
+            .and_then(|job| job.page_read.take())
+        {
             self.program_page_read(cx, id, held);
         }
-        let Some(job) = self.ram.jobs.get(id) else {
+        let Some(job) = self.volatile.jobs.get(id) else {
             return false;
         };
         let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
@@ -98,7 +103,9 @@ impl<M: Mapping> Controller<M> {
             outstanding += self.read_all(cx, id);
         }
         let over = loop {
-            if self.ram.failing.is_ending && self.stops_at_end(id) || stepwise && outstanding > 0 {
+            if self.volatile.failing.is_ending && self.stops_at_end(id)
+                || stepwise && outstanding > 0
+            {
                 break false;
             }
             match self.mapping.step(id) {
@@ -108,7 +115,7 @@ impl<M: Mapping> Controller<M> {
                 step => outstanding += u32::from(self.take(cx, id, of_map, step)),
             }
         };
-        if let Some(job) = self.ram.jobs.get(id) {
+        if let Some(job) = self.volatile.jobs.get(id) {
             job.outstanding = outstanding;
         }
         over
@@ -118,11 +125,11 @@ impl<M: Mapping> Controller<M> {
     /// says them at once and they go straight to their dies; how many.
     #[inline]
     pub(super) fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
-        if self.internal_data_move || self.follows || self.ram.issue.is_some() {
+        if self.internal_data_move || self.follows || self.volatile.issue.is_some() {
             return 0;
         }
         let layout = &self.layout;
-        let backend = &mut self.ram.backend;
+        let backend = &mut self.volatile.backend;
         let Some(bulk) = self.mapping.bulk() else {
             return 0;
         };
@@ -202,8 +209,8 @@ impl<M: Mapping> Controller<M> {
 
     #[cold]
     pub(super) fn follow_job(&mut self, slot: Slot, order: Order, content: u64) {
-        if let Some(journal) = &mut self.flash.journal {
-            let carried = &mut self.ram.carried;
+        if let Some(journal) = &mut self.persistent.journal {
+            let carried = &mut self.volatile.carried;
             match order.purpose {
                 Purpose::MoveProgram | Purpose::Rewrite => {
                     carried.carry_copy(journal, slot, Ppn(order.tag));
@@ -244,7 +251,7 @@ impl<M: Mapping> Controller<M> {
         );
         let slot = self.issue(cx, &order);
         if self.follows {
-            self.ram.carried.carry_summary(slot, page);
+            self.volatile.carried.carry_summary(slot, page);
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, METADATA, NO_VERSION);
             }
@@ -254,11 +261,11 @@ impl<M: Mapping> Controller<M> {
     /// Erases a block, once nothing on its way supersedes a page of it.
     #[inline(never)]
     pub(super) fn erase(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId, block: Block) {
-        if self.ram.failing.is_ending {
+        if self.volatile.failing.is_ending {
             return;
         }
-        if self.ram.superseding[block.index()] > 0 {
-            self.ram.jobs.defer_erase(id, block);
+        if self.volatile.superseding[block.index()] > 0 {
+            self.volatile.jobs.defer_erase(id, block);
             self.commit_superseding(cx, block);
             return;
         }
@@ -270,10 +277,10 @@ impl<M: Mapping> Controller<M> {
     /// A program that supersedes a page of `block` is done.
     #[inline(always)]
     pub(super) fn is_superseded(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
-        let superseding = &mut self.ram.superseding[block.index()];
+        let superseding = &mut self.volatile.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
-            && let Some(id) = self.ram.jobs.take_deferred_erase(block)
+            && let Some(id) = self.volatile.jobs.take_deferred_erase(block)
         {
             self.erase(cx, id, block);
         }
@@ -289,16 +296,16 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         let verification = self.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
-        let Some(job) = self.ram.jobs.get(id) else {
+        let Some(job) = self.volatile.jobs.get(id) else {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting)) {
-            if let Some(job) = self.ram.jobs.get(id) {
+            if let Some(job) = self.volatile.jobs.get(id) {
                 job.page_read = Some((from, content));
                 job.outstanding -= 1;
             }
-            self.ram.jobs.pause(id);
+            self.volatile.jobs.pause(id);
             return Ok(());
         }
         if self.program_copy(cx, id, from, content) {
@@ -317,7 +324,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         let (from, content) = held;
         let begun = self.program_copy(cx, id, from, content);
-        if let Some(job) = self.ram.jobs.get(id) {
+        if let Some(job) = self.volatile.jobs.get(id) {
             job.outstanding += u32::from(begun);
         }
     }
@@ -350,10 +357,10 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
     ) {
         let block = self.layout.block_of(place);
-        let erases = self.flash.array.erases()[block.index()];
+        let erases = self.persistent.array.erases()[block.index()];
         self.mapping.erased(block, erases);
         self.observe_free_blocks(cx);
-        if let Some(job) = self.ram.jobs.get(id) {
+        if let Some(job) = self.volatile.jobs.get(id) {
             job.erased += 1;
         }
     }
@@ -366,7 +373,7 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
     ) -> Result<()> {
         let mut of = Programmed::Gc;
-        if let Some(job) = self.ram.jobs.get(id) {
+        if let Some(job) = self.volatile.jobs.get(id) {
             job.moved += 1;
             of = job
                 .collecting
@@ -383,7 +390,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         id: JobId,
     ) -> Result<()> {
-        let Some(job) = self.ram.jobs.get(id) else {
+        let Some(job) = self.volatile.jobs.get(id) else {
             return Ok(());
         };
         job.outstanding -= 1;
@@ -400,7 +407,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         id: JobId,
     ) -> Result<()> {
-        let Some(job) = self.ram.jobs.get(id) else {
+        let Some(job) = self.volatile.jobs.get(id) else {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
@@ -408,7 +415,7 @@ impl<M: Mapping> Controller<M> {
             && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting))
             && !self.mapping.is_over(id)
         {
-            self.ram.jobs.pause(id);
+            self.volatile.jobs.pause(id);
             return Ok(());
         }
         if self.run(cx, id) {
@@ -419,7 +426,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A job is over: what waited for it goes on.
     pub(super) fn job_over(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Result<()> {
-        let Some(job) = self.ram.jobs.end(id) else {
+        let Some(job) = self.volatile.jobs.end(id) else {
             return Ok(());
         };
         for waiter in &job.waiters {

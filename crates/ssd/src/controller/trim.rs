@@ -92,7 +92,7 @@ impl<M: Mapping> Controller<M> {
             written: 0,
             whole: true,
         };
-        self.ram.trims.gathering = true;
+        self.volatile.trims.gathering = true;
         for page in pages {
             self.write(cx, ticket, Lpn(page as u32), all, true);
         }
@@ -109,7 +109,7 @@ impl<M: Mapping> Controller<M> {
         let covered = whole_pages(bytes.clone(), self.page_bytes);
         let pages = covered.end - covered.start;
         cx.observe(Observation::TrimBegun { pages });
-        match &mut self.ram.trims.run {
+        match &mut self.volatile.trims.run {
             Some(run) => run.trim(bytes),
             None => bytes,
         }
@@ -118,7 +118,7 @@ impl<M: Mapping> Controller<M> {
     /// A write begins while a run of TRIMs may be open.
     #[cold]
     pub fn trim_run_written(&mut self, request: &Request) {
-        if let Some(run) = &mut self.ram.trims.run {
+        if let Some(run) = &mut self.volatile.trims.run {
             run.write(request.offset..request.offset + request.bytes);
         }
     }
@@ -130,7 +130,7 @@ impl<M: Mapping> Controller<M> {
         self.mapping.trim(write.page);
         self.trimmed(cx, write);
         let block = place.map(|place| self.layout.block_of(place));
-        match block.filter(|block| self.ram.trims.erases && self.mapping.is_spent(*block)) {
+        match block.filter(|block| self.volatile.trims.erases && self.mapping.is_spent(*block)) {
             Some(_) if self.is_read_only() => self.refuse(cx, write),
             Some(block) => self.erase_for_trim(cx, block, PageTrim::of(cx.now, write)),
             None => self.page_done(cx, write.owner, write.parts),
@@ -150,8 +150,8 @@ impl<M: Mapping> Controller<M> {
             return self.page_done(cx, write.owner, write.parts);
         };
         let trim = PageTrim::of(cx.now, write);
-        self.ram.trims.mapped.push((job, trim));
-        if !self.ram.trims.gathering {
+        self.volatile.trims.mapped.push((job, trim));
+        if !self.volatile.trims.gathering {
             self.end_trims(cx);
         }
     }
@@ -166,8 +166,8 @@ impl<M: Mapping> Controller<M> {
 
     /// No more pages of a TRIM are to come now: the parts of the map that list those that came are written.
     pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        self.ram.trims.gathering = false;
-        for (job, trim) in std::mem::take(&mut self.ram.trims.mapped) {
+        self.volatile.trims.gathering = false;
+        for (job, trim) in std::mem::take(&mut self.volatile.trims.mapped) {
             self.wait_for_map_write(cx, job, trim);
         }
     }
@@ -180,15 +180,15 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
         trim: PageTrim,
     ) {
-        if let Some(job) = self.ram.jobs.get(id) {
+        if let Some(job) = self.volatile.jobs.get(id) {
             job.waiters.push(Waiter::Trim(trim));
             return;
         }
-        self.ram.jobs.start(cx.now, id, None, false);
+        self.volatile.jobs.start(cx.now, id, None, false);
         if self.run(cx, id) {
-            self.ram.jobs.end(id);
+            self.volatile.jobs.end(id);
             self.trim_done(cx, trim);
-        } else if let Some(job) = self.ram.jobs.get(id) {
+        } else if let Some(job) = self.volatile.jobs.get(id) {
             job.waiters.push(Waiter::Trim(trim));
         }
     }
@@ -207,9 +207,9 @@ impl<M: Mapping> Controller<M> {
     /// A block holds nothing any more: it is erased as soon as its plane is not being collected.
     fn erase_for_trim(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block, trim: PageTrim) {
         let plane = self.layout.plane_of(block);
-        self.ram.trims.erasing[plane.index()].push_back((block, trim));
-        self.ram.trims.waiting_erases += 1;
-        if self.ram.jobs.collects(plane) {
+        self.volatile.trims.erasing[plane.index()].push_back((block, trim));
+        self.volatile.trims.waiting_erases += 1;
+        if self.volatile.jobs.collects(plane) {
             self.expedite(cx, JobId::of(plane));
         } else {
             self.erase_for_trims(cx, plane);
@@ -219,13 +219,13 @@ impl<M: Mapping> Controller<M> {
     /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
     #[cold]
     pub(super) fn refuse_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let trims = &mut self.ram.trims;
+        let trims = &mut self.volatile.trims;
         trims.waiting_erases = 0;
         let waiting = trims.erasing.iter_mut().flat_map(std::mem::take);
         let mut refused: Vec<PageTrim> = waiting.map(|(_, trim)| trim).collect();
         let mapped = std::mem::take(&mut trims.mapped);
         refused.extend(mapped.into_iter().map(|(_, trim)| trim));
-        self.ram.jobs.take_trims(&mut refused);
+        self.volatile.jobs.take_trims(&mut refused);
         for trim in refused {
             self.fail_write(trim.owner);
             self.trim_done(cx, trim);
@@ -235,17 +235,17 @@ impl<M: Mapping> Controller<M> {
     /// The next block of a plane that TRIMs wait for is erased, if nothing is collected there. One that a collection has erased in the
     /// meantime is done with.
     pub(super) fn erase_for_trims(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        while !self.ram.jobs.collects(plane)
-            && let Some((block, trim)) = self.ram.trims.erasing[plane.index()].pop_front()
+        while !self.volatile.jobs.collects(plane)
+            && let Some((block, trim)) = self.volatile.trims.erasing[plane.index()].pop_front()
         {
-            self.ram.trims.waiting_erases -= 1;
+            self.volatile.trims.waiting_erases -= 1;
             let Some(collection) = self.mapping.clear(block) else {
                 self.trim_done(cx, trim);
                 continue;
             };
             let job = collection.job;
             self.begin_collection(cx, plane, collection, Trigger::Trim);
-            if let Some(job) = self.ram.jobs.get(job) {
+            if let Some(job) = self.volatile.jobs.get(job) {
                 job.waiters.push(Waiter::Trim(trim));
             }
         }

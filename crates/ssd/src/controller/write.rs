@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use wordline_block::{Request, Ticket};
 use wordline_dram_buffer::Span;
-use wordline_ftl::regulate::Characteristic;
-use wordline_ftl::{Bulk, Lpn, Mapping, Placed, Want, Written};
+use wordline_ftl::program_mode::Characteristic;
+use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, Written};
 use wordline_kernel::Time;
 use wordline_nand::{Plane, Ppn};
 
@@ -44,7 +44,7 @@ impl<M: Mapping> Controller<M> {
         }
         let (mut next, end) = (first as u32, end as u32);
         while next < end {
-            let free = self.ram.pending.first_of(next..end);
+            let free = self.volatile.pending.first_of(next..end);
             let placed = self.write_row(cx, ticket, next..free);
             if placed == 0 {
                 break;
@@ -64,7 +64,7 @@ impl<M: Mapping> Controller<M> {
         pages: Range<u32>,
     ) -> u32 {
         let layout = &self.layout;
-        let (backend, superseding) = (&mut self.ram.backend, &mut self.ram.superseding);
+        let (backend, superseding) = (&mut self.volatile.backend, &mut self.volatile.superseding);
         let Some(bulk) = self.mapping.bulk() else {
             return 0;
         };
@@ -141,7 +141,7 @@ impl<M: Mapping> Controller<M> {
             decode: Time::ZERO,
             lost: false,
         };
-        if self.ram.pending.queue_behind(&write) {
+        if self.volatile.pending.queue_behind(&write) {
             return;
         }
         self.accept(cx, &write, &mut VecDeque::new());
@@ -205,13 +205,13 @@ impl<M: Mapping> Controller<M> {
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
-        if write.trim && self.ram.trims.writes_map {
+        if write.trim && self.volatile.trims.writes_map {
             self.discard_through(cx, write);
             return true;
         }
         if let Some(job) = self.mapping.fetch(write.page, true) {
-            let tag = self.ram.pending.add(write, later);
-            self.ram.pending.get_mut(tag).since = cx.now;
+            let tag = self.volatile.pending.add(write, later);
+            self.volatile.pending.get_mut(tag).since = cx.now;
             self.wait_for_map(cx, job, Waiter::Write(tag));
             return false;
         }
@@ -225,7 +225,7 @@ impl<M: Mapping> Controller<M> {
             self.discard(cx, write);
             return true;
         }
-        if self.places_on_issue && self.waits_unplaced(cx, write, later) {
+        if self.places_on_issue && self.defer_allocation(cx, write, later) {
             return false;
         }
         match self.find_place(cx, write.page) {
@@ -234,7 +234,7 @@ impl<M: Mapping> Controller<M> {
                 true
             }
             Err(want) => {
-                let tag = self.ram.pending.add(write, later);
+                let tag = self.volatile.pending.add(write, later);
                 self.stall(cx, tag, want);
                 false
             }
@@ -250,7 +250,7 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
     ) {
         let (owner, parts) = (write.owner, write.parts);
-        let tag = self.ram.pending.add(write, later);
+        let tag = self.volatile.pending.add(write, later);
         cx.observe(Observation::PageMerged);
         let order = Order::new(Purpose::Merge, place, owner, tag);
         self.issue_read(cx, &order, &parts, NO_VERSION);
@@ -263,8 +263,8 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         page: Lpn,
-    ) -> Result<Place, Want> {
-        if self.places_by_work {
+    ) -> Result<Place, SpaceRequest> {
+        if self.allocates_by_load {
             self.tell_work();
         }
         let before = self.mapping.lookup(page);
@@ -281,9 +281,9 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         page: Lpn,
-        want: Want,
-    ) -> Result<Ppn, Want> {
-        let Want::Update(_, block) = want else {
+        want: SpaceRequest,
+    ) -> Result<Ppn, SpaceRequest> {
+        let SpaceRequest::Update(_, block) = want else {
             return Err(want);
         };
         if !self.scheduling.policy().replaces() || !self.mapping.replace(block) {
@@ -299,16 +299,21 @@ impl<M: Mapping> Controller<M> {
 
     /// Queues a held write until there is room.
     #[cold]
-    pub(super) fn stall(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32, want: Want) {
-        self.ram.pending.get_mut(tag).since = cx.now;
+    pub(super) fn stall(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        tag: u32,
+        want: SpaceRequest,
+    ) {
+        self.volatile.pending.get_mut(tag).since = cx.now;
         match want {
-            Want::Free(plane) | Want::Update(plane, _) => {
-                self.ram.die_loads.stalls(self.layout.die_of(plane));
-                self.ram.pending.stalled[plane.index()].push_back(tag);
+            SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => {
+                self.volatile.die_loads.stalls(self.layout.die_of(plane));
+                self.volatile.pending.stalled[plane.index()].push_back(tag);
             }
-            Want::Anywhere => self.ram.pending.stalled_anywhere.push_back(tag),
+            SpaceRequest::Anywhere => self.volatile.pending.stalled_anywhere.push_back(tag),
         }
-        if want != Want::Anywhere || self.ram.pending.stalled_anywhere.len() == 1 {
+        if want != SpaceRequest::Anywhere || self.volatile.pending.stalled_anywhere.len() == 1 {
             self.demand(cx, want);
         }
     }
@@ -318,14 +323,14 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         tag: u32,
-    ) -> Result<(), Want> {
-        if self.is_graded && self.is_read_only() {
+    ) -> Result<(), SpaceRequest> {
+        if self.has_page_conditions && self.is_read_only() {
             self.refuse_pending(cx, tag);
             return Ok(());
         }
-        let page = self.ram.pending.get_mut(tag).page;
+        let page = self.volatile.pending.get_mut(tag).page;
         let place = self.find_place(cx, page)?;
-        let (mut write, mut later) = self.ram.pending.take(tag);
+        let (mut write, mut later) = self.volatile.pending.take(tag);
         write.parts.gc += cx.now - write.since;
         self.program(cx, &write, place);
         if let Some(mut next) = later.pop_front() {
@@ -340,7 +345,7 @@ impl<M: Mapping> Controller<M> {
     fn program(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite, place: Place) {
         let Place { place, superseded } = place;
         if superseded != 0 {
-            self.ram.superseding[superseded as usize - 1] += 1;
+            self.volatile.superseding[superseded as usize - 1] += 1;
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
@@ -348,13 +353,13 @@ impl<M: Mapping> Controller<M> {
         let mut order = Order::new(purpose, place, write.owner, write.page.0);
         order.superseded = superseded;
         self.mapping.placed(place, write.label);
-        if self.is_graded {
+        if self.has_page_conditions {
             self.grade_write(place, write);
         }
         let slot = self.issue(cx, &order);
-        self.ram.backend.fill(slot, write.fill);
+        self.volatile.backend.fill(slot, write.fill);
         if write.parts != PageParts::NONE {
-            self.ram.backend.add_earlier(slot, &write.parts);
+            self.volatile.backend.add_earlier(slot, &write.parts);
         }
         if self.follows {
             self.follow_write(slot, write, place);
@@ -369,8 +374,8 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<impl DeviceProbe>) {
         let free = self.mapping.free_blocks();
-        if free != self.ram.free_blocks {
-            self.ram.free_blocks = free;
+        if free != self.volatile.free_blocks {
+            self.volatile.free_blocks = free;
             cx.observe(Observation::FreeBlocks { free });
         }
     }

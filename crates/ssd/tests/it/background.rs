@@ -9,7 +9,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::gc::schedule::background::Background;
 use wordline_ftl::{Config, Map, Mapping};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_ssd::{Plan, Precondition, Ssd};
 
@@ -64,7 +64,7 @@ fn background_collection_stops_at_its_rule() {
 /// A read in the midst of a collection waits for one operation of it if the collection is preemptible, and for many pages of it if not.
 #[test]
 fn a_preemptible_collection_delays_a_request_by_one_operation_at_most() {
-    let mut random = Stream::new(1, "background");
+    let mut random = Rng::new(1, "background");
     let mut longest = [Time::ZERO; 2];
     for _ in 0..150 {
         let arrival = Time::from_us(1_500 + random.below(60_000));

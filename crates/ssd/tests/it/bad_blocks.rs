@@ -5,7 +5,7 @@
 use crate::shared;
 
 use shared::{Load, Tally, at, play};
-use wordline_block::{BlockDevice, Completion, Met, Op, Request};
+use wordline_block::{BlockDevice, Completion, Op, ReadEvents, Request};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
@@ -13,7 +13,7 @@ use wordline_ftl::{Config, Map, Mapping};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::compose::Compose;
 use wordline_io_scheduler::schedule::Scheduler;
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{BadBlocks, Cause, Layout, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
@@ -145,7 +145,7 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
 /// whose page errs as well has met both.
 #[test]
 fn reads_meet_blocks_that_are_replaced() {
-    for (rate, retried) in [(1e-9, Met::default()), (1.2e-2, Met::RETRY)] {
+    for (rate, retried) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
         let mut plan = plan_of(2, 3, constant(0.0, 1.0));
         plan.part.reader = Some(Box::new(shared::reader(
             shared::constant(rate),
@@ -164,7 +164,10 @@ fn reads_meet_blocks_that_are_replaced() {
         let (played, tally) = play(&mut ssd, &requests);
         assert!(played[1].done <= US(5000) && played[5].done > US(9000));
         // In the order in which they end: that of the other die first.
-        assert_eq!(tally.met, [retried, Met::BAD_BLOCK.and(retried), retried]);
+        assert_eq!(
+            tally.met,
+            [retried, ReadEvents::BAD_BLOCK.union(retried), retried]
+        );
     }
 }
 
@@ -297,7 +300,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     if gap > 0 {
         ssd.expect_power_cuts();
     }
-    let mut random = Stream::new(seed, "bad blocks");
+    let mut random = Rng::new(seed, "bad blocks");
     let precondition = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
         scattered: false,
@@ -412,7 +415,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
 }
 
 /// A small random device on which erases and programs fail; none if the family has no room on it or no use for the schedule.
-fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<Plan> {
+fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
         ways: 1 + random.below(2) as u32,
@@ -466,7 +469,7 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<P
 }
 
 fn laws(gap: u64, rounds: u64) {
-    let mut random = Stream::new(5 + gap, "draw");
+    let mut random = Rng::new(5 + gap, "draw");
     let (mut runs, mut read_only, mut grown, mut failed, mut cuts) = (0, 0, 0, 0, 0);
     for round in 0..rounds {
         for family in Family::defaults() {

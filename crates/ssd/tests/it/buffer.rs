@@ -11,7 +11,7 @@ use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_ssd::{DeviceError, Event, Plan, Precondition, Ssd};
 
 /// What becomes of a run.
@@ -31,7 +31,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
     if gap.is_some() {
         ssd.expect_power_cuts();
     }
-    let mut random = Stream::new(seed, "buffer");
+    let mut random = Rng::new(seed, "buffer");
     let precondition = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
         scattered: false,
@@ -105,7 +105,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
 }
 
 /// A small random device with a buffer.
-fn draw(replacement: &Replacement, random: &mut Stream) -> Option<Plan> {
+fn draw(replacement: &Replacement, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
         ways: 1 + random.below(2) as u32,
@@ -154,7 +154,7 @@ fn policies() -> Vec<Replacement> {
 
 #[test]
 fn reads_return_what_was_written() {
-    let mut random = Stream::new(1, "draw");
+    let mut random = Rng::new(1, "draw");
     let mut hits = [0; 2];
     for round in 0..40 {
         for policy in policies() {
@@ -174,7 +174,7 @@ fn reads_return_what_was_written() {
 
 /// Cuts the power of devices of all policies, so many rounds; cuts, pages lost, pages saved.
 fn cut(seed: u64, rounds: u64, requests: u64, gap: u64) -> [u64; 3] {
-    let mut random = Stream::new(seed, "draw");
+    let mut random = Rng::new(seed, "draw");
     let mut sums = [0; 3];
     for round in 0..rounds {
         for policy in policies() {

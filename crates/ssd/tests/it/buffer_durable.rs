@@ -12,14 +12,14 @@ use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Lpn, Map, Mapping};
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_ssd::{Event, Plan, Precondition, Ssd};
 
 const PAGE: u64 = 4096;
 const SECTOR: u64 = 512;
 const SECTORS: usize = 8;
 
-fn plan(random: &mut Stream, replacement: &Replacement, capacitors: bool) -> Plan {
+fn plan(random: &mut Rng, replacement: &Replacement, capacitors: bool) -> Plan {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
         ways: 1,
@@ -177,7 +177,7 @@ impl Host {
 
 /// Random reads, writes, durable writes and flushes; with `gap` the power fails after so many events.
 fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (u32, Tally) {
-    let mut random = Stream::new(seed, "durable");
+    let mut random = Rng::new(seed, "durable");
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     ssd.expect_power_cuts();
     let fill = Precondition {
@@ -253,7 +253,7 @@ fn policies() -> Vec<Replacement> {
 
 #[test]
 fn what_the_host_was_told_is_durable_is_in_the_flash() {
-    let mut random = Stream::new(1, "draw");
+    let mut random = Rng::new(1, "draw");
     for round in 0..6 {
         for policy in policies() {
             let plan = plan(&mut random, &policy, false);
@@ -265,7 +265,7 @@ fn what_the_host_was_told_is_durable_is_in_the_flash() {
 
 #[test]
 fn a_power_cut_keeps_what_is_safe_and_with_capacitors_all_that_was_acknowledged() {
-    let mut random = Stream::new(2, "draw");
+    let mut random = Rng::new(2, "draw");
     let mut lost = [0; 2];
     for round in 0..8 {
         for policy in policies() {
@@ -286,7 +286,7 @@ fn a_power_cut_keeps_what_is_safe_and_with_capacitors_all_that_was_acknowledged(
 #[test]
 fn a_trim_behind_a_destage_leaves_nothing() {
     for delay in [0, 500, 1_000, 2_000, 100_000, 2_000_000] {
-        let mut random = Stream::new(3, "draw");
+        let mut random = Rng::new(3, "draw");
         let mut plan = plan(&mut random, &Replacement::default(), false);
         plan.queue_depth = 8;
         plan.buffer.as_mut().unwrap().pages = 4;
@@ -318,7 +318,7 @@ fn a_trim_behind_a_destage_leaves_nothing() {
 /// Flushes of a device without a buffer, or with nothing dirty, are done at once.
 #[test]
 fn a_flush_of_nothing_takes_no_time() {
-    let mut random = Stream::new(4, "draw");
+    let mut random = Rng::new(4, "draw");
     let mut plan = plan(&mut random, &Replacement::default(), false);
     plan.queue_depth = 8;
     for buffer in [plan.buffer.clone(), None] {

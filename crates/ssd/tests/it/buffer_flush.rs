@@ -9,7 +9,7 @@ use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::Operation;
 use wordline_ssd::{Plan, Precondition, Ssd};
 
@@ -116,7 +116,7 @@ fn idle_time_flushes_all_and_stops() {
 /// A read that comes while pages are flushed in idle time waits for one operation of its die at most, and pauses shorter than the threshold are used for nothing.
 #[test]
 fn flushing_in_idle_time_delays_a_request_by_one_operation_at_most() {
-    let mut random = Stream::new(1, "flush");
+    let mut random = Rng::new(1, "flush");
     let after = Time::from_ms(5);
     let alone = {
         let (_, mut ssd) = device(1, 64, 0, None);

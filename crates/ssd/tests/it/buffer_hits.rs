@@ -13,7 +13,7 @@ use wordline_cache::{Entry, Replacement};
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_ssd::{Plan, Precondition, Ssd};
 
 const PAGE: u64 = 4096;
@@ -49,7 +49,7 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
 
 /// Skewed requests of one page; one of so many is a flush, if that is not 0.
 fn requests(count: u64, footprint: u64, flush_every: u64, seed: u64) -> Vec<Request> {
-    let mut random = Stream::new(seed, "hits");
+    let mut random = Rng::new(seed, "hits");
     let one = |n: u64| {
         let skewed = random.below(footprint).min(random.below(footprint));
         let arrival = Time(REST.0 * n);

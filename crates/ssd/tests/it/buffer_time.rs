@@ -10,7 +10,7 @@ use wordline_cache::Replacement;
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_ssd::{Plan, Precondition, Ssd};
 
 const PAGE: u64 = 4096;
@@ -337,7 +337,7 @@ fn the_port_is_a_roofline() {
     let last = played.last().unwrap().done - start;
     assert_eq!(last, Time(HITS * LENGTH.0) + ACCESS);
 
-    let mut random = Stream::new(7, "roofline");
+    let mut random = Rng::new(7, "roofline");
     let (_, mut ssd) = device(8, Some(16), 4096);
     let mut asked = Vec::new();
     for _ in 0..2_000 {

@@ -15,8 +15,8 @@ use wordline_ftl::gc::schedule::agc_dgc::AgcDgc;
 use wordline_ftl::gc::schedule::{Idle, Schedule, Scheduling, Trigger};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::hybrid::Hybrid;
-use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, Want};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
+use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, SpaceRequest};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_ssd::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
 
@@ -130,7 +130,7 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
 }
 
 /// Bursts of requests with idle periods between them, short and long.
-fn bursts(user_bytes: u64, count: usize, random: &mut Stream) -> Vec<Request> {
+fn bursts(user_bytes: u64, count: usize, random: &mut Rng) -> Vec<Request> {
     let pages = user_bytes / PAGE;
     let grain = [512, PAGE][random.below(2) as usize];
     let hot = 1 + random.below(pages);
@@ -175,7 +175,7 @@ const fn dimensions(channels: u32, planes: u32) -> Dimensions {
 }
 
 /// A small random device; none if the family has no room on it or no use for the schedule.
-fn drawn(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<Plan> {
+fn drawn(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let mut config = Config {
         mapping: family.clone(),
         over_provisioning_ratio: 0.1 + 0.5 * random.unit(),
@@ -198,7 +198,7 @@ fn drawn(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<
 }
 
 fn run(plan: &Plan, seed: u64, count: usize) -> Heard {
-    let mut random = Stream::new(seed, "collections");
+    let mut random = Rng::new(seed, "collections");
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     let filled = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
@@ -229,7 +229,7 @@ impl Drop for Case<'_> {
 
 #[test]
 fn every_family_serves_every_write_under_every_schedule() {
-    let mut random = Stream::new(3, "devices");
+    let mut random = Rng::new(3, "devices");
     for family in Family::defaults() {
         for schedule in Scheduling::defaults() {
             let (mut runs, mut all) = (0, Vec::new());
@@ -433,7 +433,7 @@ fn an_idle_plane_is_collected_as_algorithm_3_says() {
         policy.replaces() && !policy.at_threshold(),
         "busy: replacement"
     );
-    let want = |block| Want::Update(Plane(0), LogicalBlock(block));
+    let want = |block| SpaceRequest::Update(Plane(0), LogicalBlock(block));
     let (delayed, full, short) = (want(1), want(2), want(3));
     let ms = Time::from_ms;
     let idle = Idle {
@@ -610,7 +610,7 @@ fn a_shortage_of_free_blocks_puts_off_the_merge_of_the_request_that_found_it() {
 
 /// Whether a merge of a logical block would erase something.
 fn has_update(ssd: &Ssd<Map>, block: u32) -> bool {
-    let want = Want::Update(Plane(0), LogicalBlock(block));
+    let want = SpaceRequest::Update(Plane(0), LogicalBlock(block));
     ssd.mapping().cost(want).blocks > 0
 }
 
@@ -731,7 +731,7 @@ fn erases(family: &Family, schedule: &Scheduling, returns: bool, seed: u64) -> O
     ssd.precondition(&filled, |_| true).unwrap();
     let before: u64 = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
     let requests = if returns {
-        bursts(ssd.user_bytes(), 10_000, &mut Stream::new(seed, "erases"))
+        bursts(ssd.user_bytes(), 10_000, &mut Rng::new(seed, "erases"))
     } else {
         let data_blocks = match family {
             Family::Hybrid(family) => family.data_blocks,

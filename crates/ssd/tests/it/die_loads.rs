@@ -15,7 +15,7 @@ use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::Die;
 use wordline_ssd::{DeviceError, DieLoad, Event, Plan, Precondition, Ssd};
 
@@ -91,7 +91,7 @@ struct Seen {
 /// Keeps a small device busy, and recounts the loads of all chips after every event.
 fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(), DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
-    let mut random = Stream::new(seed, "chips");
+    let mut random = Rng::new(seed, "chips");
     let full = Precondition {
         fill_pages: plan.ftl.user_pages,
         scattered: false,
@@ -151,7 +151,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
 /// queue, gives the same after every event.
 #[test]
 fn loads_are_what_a_recount_gives() {
-    let mut random = Stream::new(1, "draw");
+    let mut random = Rng::new(1, "draw");
     let (mut runs, mut seen) = (0, Seen::default());
     for scheduler in Scheduler::defaults() {
         for family in Family::defaults() {

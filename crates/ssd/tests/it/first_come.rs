@@ -10,7 +10,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, PageMap};
 use wordline_io_scheduler::schedule::Scheduler;
 use wordline_io_scheduler::{Composition, compose};
-use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::arbitrate::Arbitration;
 use wordline_nand::{Cell, Die, Geometry, Operation, Part, Suspend, Timing};
 use wordline_ssd::{Event, Observation, Plan, Precondition, Ssd};
@@ -172,7 +172,7 @@ fn first_come(asks: &[Ask]) -> Vec<Ask> {
 }
 
 /// Bursts of requests of a page each, at one instant each.
-fn bursts(user_pages: u64, random: &mut Stream) -> Vec<Request> {
+fn bursts(user_pages: u64, random: &mut Rng) -> Vec<Request> {
     let (mut now, mut requests) = (Time(1), Vec::new());
     for _ in 0..60 {
         let reads = random.below(11);
@@ -226,7 +226,7 @@ fn served(plan: &Plan, seed: u64) -> Commands {
     ssd.precondition(&fill, |_| true).unwrap();
     let requests = bursts(
         u64::from(plan.ftl.user_pages),
-        &mut Stream::new(seed, "bursts"),
+        &mut Rng::new(seed, "bursts"),
     );
     let dies = plan.part.layout.dies as usize;
     let mut commands = Commands {
@@ -263,7 +263,7 @@ fn served(plan: &Plan, seed: u64) -> Commands {
     commands
 }
 
-fn drawn(random: &mut Stream, planes: u32) -> Plan {
+fn drawn(random: &mut Rng, planes: u32) -> Plan {
     loop {
         let dimensions = Dimensions {
             channels: 1 + random.below(2) as u32,
@@ -285,7 +285,7 @@ fn drawn(random: &mut Stream, planes: u32) -> Plan {
 
 #[test]
 fn buses_are_granted_in_the_order_of_asking_and_dies_ask_in_the_order_of_arrival() {
-    let mut random = Stream::new(1, "devices");
+    let mut random = Rng::new(1, "devices");
     let (mut together, mut joined, mut collected) = (0, 0, 0);
     for composition in Composition::defaults() {
         for scheduler in Scheduler::defaults() {
@@ -329,7 +329,7 @@ fn buses_are_granted_in_the_order_of_asking_and_dies_ask_in_the_order_of_arrival
 /// Where commands go before data, what is first of one kind and length still goes first.
 #[test]
 fn commands_that_go_before_data_do_so_in_the_order_of_arrival() {
-    let mut random = Stream::new(2, "devices");
+    let mut random = Rng::new(2, "devices");
     let mut together = 0;
     for composition in Composition::defaults() {
         for scheduler in Scheduler::defaults() {
@@ -390,7 +390,7 @@ fn the_first_of_four_writes_waits_for_nobody() {
                     - plan
                         .part
                         .chains
-                        .array_time(Operation::Program, 0, &mut Stream::new(0, ""))
+                        .array_time(Operation::Program, 0, &mut Rng::new(0, ""))
                     - Time::from_ns(50);
                 // The address decides: page 3 goes to the last package.
                 for order in [[0, 1, 2, 3], [3, 2, 1, 0]] {

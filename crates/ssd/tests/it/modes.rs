@@ -12,7 +12,7 @@ use wordline_block::{BlockDevice, Busy, Op, Request};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{BusyTime, Context, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{BusyTime, Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
@@ -106,7 +106,7 @@ fn every_read_is_right_however_the_flash_is_driven() {
 
 /// A device drawn at random, and a load for it: any shape, page types, jitter, short and long
 /// suspensions. `None` if its configuration has no room on it.
-fn drawn(random: &mut Stream) -> Option<(Plan, Load)> {
+fn drawn(random: &mut Rng) -> Option<(Plan, Load)> {
     let mut below = |bound: u64| random.below(bound);
     let dimensions = Dimensions {
         channels: 1 + below(2) as u32,
@@ -153,7 +153,7 @@ fn drawn(random: &mut Stream) -> Option<(Plan, Load)> {
 
 #[test]
 fn every_read_is_right_on_devices_drawn_at_random() {
-    let mut random = Stream::new(7, "devices");
+    let mut random = Rng::new(7, "devices");
     let mut collections = 0;
     for _ in 0..120 {
         let Some((plan, load)) = drawn(&mut random) else {
@@ -172,7 +172,7 @@ fn every_read_is_right_on_devices_drawn_at_random() {
 /// operations, but none even once, and a run that is verified, go the long way to the same end.
 #[test]
 fn short_ways_end_where_the_long_ways_end() {
-    let mut random = Stream::new(8, "devices");
+    let mut random = Rng::new(8, "devices");
     let mut collections = 0;
     for _ in 0..80 {
         let Some((mut plan, load)) = drawn(&mut random) else {
@@ -238,7 +238,7 @@ fn commands_for_two_planes_reach_the_ceiling_of_the_planes() {
     let mut plan = plan(&Config::default(), dimensions(8, 4, 2), 64, 64, 32).unwrap();
     let bandwidth = |plan: &Plan| {
         let requests = 1_000;
-        let next = |_: &Ssd<PageMap>, number, _: &mut Stream| (Op::Write, number << 17, 1 << 17);
+        let next = |_: &Ssd<PageMap>, number, _: &mut Rng| (Op::Write, number << 17, 1 << 17);
         let (tally, ..) = drive(plan, PageMap::new(&plan.ftl), requests, 0, false, next).unwrap();
         // 32 requests under way: Little's law gives the time that the run took but for its ends.
         let mean_ps = tally.latency_ps as f64 / requests as f64;
@@ -370,7 +370,7 @@ fn a_device_knows_how_long_its_buses_and_dies_were_held() {
     let mut plan = plan(&roomy(), dimensions(2, 2, 1), 16, 8, 8).unwrap();
     plan.part.suspend = suspending();
     let pages = u64::from(plan.ftl.user_pages);
-    let mut random = Stream::new(5, "requests");
+    let mut random = Rng::new(5, "requests");
     let requests: Vec<_> = (0..2_000)
         .map(|number| {
             let op = [Op::Read, Op::Write][random.below(2) as usize];
@@ -397,7 +397,7 @@ fn internal_data_moves_use_the_bus_for_commands_only() {
         let mut plan = plan(&config, dimensions(1, 1, 2), 16, 8, 8).unwrap();
         plan.internal_data_move = internal_data_move;
         let pages = u64::from(plan.ftl.user_pages);
-        let mut random = Stream::new(3, "overwrite");
+        let mut random = Rng::new(3, "overwrite");
         let requests: Vec<_> = (0..3_000)
             .map(|number| (number * 3_000_000, Op::Write, random.below(pages)))
             .collect();

@@ -14,7 +14,7 @@ use wordline_ftl::{Config, Lpn, Mapping, PageMap};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::schedule::Scheduler;
 use wordline_io_scheduler::schedule::ncq::Ncq;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::Ppn;
 use wordline_ssd::{Plan, Precondition, Ssd};
 
@@ -160,7 +160,7 @@ fn pages_that_are_issued_together_are_one_command_however_full_their_planes_are(
 fn blocks_in_step_stay_so_under_any_mixture() {
     let plan = queued("PCWD", true, TWO_PLANES, true);
     let mut ssd = filled(&plan, plan.ftl.user_pages);
-    let mut random = Stream::new(7, "mixture");
+    let mut random = Rng::new(7, "mixture");
     let mut requests = Vec::new();
     let mut last = 0;
     for turn in 0..1_500 {
@@ -218,7 +218,7 @@ fn data_lie_as_they_are_first_read() {
     plan.first_read_pages = pages;
     let mut ssd = filled(&plan, pages);
     ssd.verify();
-    let mut random = Stream::new(3, "reads");
+    let mut random = Rng::new(3, "reads");
     let (mut touched, mut next) = (BTreeSet::new(), 0);
     let mut expected = Vec::new();
     let mut requests = Vec::new();

@@ -14,7 +14,7 @@ use wordline_ftl::refresh::{Refresh, Steps, Target};
 use wordline_ftl::slc_cache::SlcCache;
 use wordline_ftl::{Config, Map};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::{Ecc, Errors};
 use wordline_ssd::{DeviceError, Event, Plan, Precondition, Ssd};
@@ -44,7 +44,7 @@ impl Seen {
 fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     ssd.expect_power_cuts();
-    let mut random = Stream::new(seed, "power");
+    let mut random = Rng::new(seed, "power");
     let precondition = Precondition {
         fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
         scattered: false,
@@ -119,7 +119,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
 }
 
 /// A small random device; none if the family has no room on it or no use for the schedule.
-fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<Plan> {
+fn draw(family: &Family, schedule: &Scheduling, random: &mut Rng) -> Option<Plan> {
     let dimensions = Dimensions {
         channels: 1 + random.below(2) as u32,
         ways: 1 + random.below(2) as u32,
@@ -147,7 +147,7 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<P
 
 #[test]
 fn nothing_acknowledged_is_lost() {
-    let mut random = Stream::new(5, "draw");
+    let mut random = Rng::new(5, "draw");
     let (mut runs, mut all) = (0, Seen::default());
     for round in 0..ROUNDS {
         for family in Family::defaults() {
@@ -173,7 +173,7 @@ fn nothing_acknowledged_is_lost() {
 /// The same of devices with an SLC cache, full blocks of which are folded in pauses.
 #[test]
 fn nothing_acknowledged_is_lost_with_an_slc_cache() {
-    let mut random = Stream::new(6, "draw");
+    let mut random = Rng::new(6, "draw");
     let (mut runs, mut all) = (0, Seen::default());
     for round in 0..40 {
         for cache in SlcCache::defaults() {
@@ -205,7 +205,7 @@ fn nothing_acknowledged_is_lost_with_an_slc_cache() {
 /// The same while blocks that are read return to where they were, in both kinds of steps.
 #[test]
 fn nothing_acknowledged_is_lost_where_data_returns_to_its_block() {
-    let mut random = Stream::new(7, "draw");
+    let mut random = Rng::new(7, "draw");
     let (mut runs, mut all) = (0, Seen::default());
     for round in 0..60 {
         for family in Family::defaults() {
@@ -241,7 +241,7 @@ const ROUNDS: u64 = 8;
 /// The same cuts, the same losses.
 #[test]
 fn cuts_are_reproducible() {
-    let mut random = Stream::new(9, "draw");
+    let mut random = Rng::new(9, "draw");
     let mut plans =
         std::iter::repeat_with(|| draw(&Family::default(), &Scheduling::default(), &mut random));
     let plan = plans.find_map(|plan| plan).unwrap();

@@ -10,7 +10,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::slc_cache::{SlcCache, r#static};
 use wordline_ftl::{Config, Map};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, Operation, PerLevel, Suspend, Timing};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_ssd::{Event, Plan, Precondition, Ssd};
@@ -427,7 +427,7 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
     ssd.expect_power_cuts();
     fill(&mut ssd, plan.ftl.user_pages);
     ssd.verify();
-    let mut random = Stream::new(seed, "power");
+    let mut random = Rng::new(seed, "power");
     let mut queue = EventQueue::<Event>::default();
     let (mut tally, mut now, mut issued) = (Tally::default(), Time::ZERO, 0);
     let (mut left, mut cuts, mut lost) = (300, 0, 0);
@@ -465,7 +465,7 @@ fn cut_at_random(plan: &Plan, seed: u64) -> (u32, u64) {
 }
 
 /// Mostly the read of a page that goes on from the last one; in six a write of a few pages anywhere, in twelve a TRIM of them.
-fn mixed(user_bytes: u64, number: u64, random: &mut Stream) -> (Op, u64, u64) {
+fn mixed(user_bytes: u64, number: u64, random: &mut Rng) -> (Op, u64, u64) {
     let (_, offset, bytes) = load(0.0, 6).next(user_bytes, random);
     match random.below(12) {
         0 => (Op::Trim, offset, bytes),
@@ -493,8 +493,7 @@ fn no_read_returns_what_was_read_ahead_of_a_trim() {
     let mut plan = plan(FOUR, Some(0));
     plan.queue_depth = 3;
     let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
-    let next =
-        |ssd: &Ssd<Map>, number, random: &mut Stream| mixed(ssd.user_bytes(), number, random);
+    let next = |ssd: &Ssd<Map>, number, random: &mut Rng| mixed(ssd.user_bytes(), number, random);
     let (tally, _, ssd) = drive(&plan, mapping, 6000, fill, true, next).unwrap();
     assert!(tally.trimmed > 0 && tally.ahead[1] > 0);
     ssd.audit().unwrap();

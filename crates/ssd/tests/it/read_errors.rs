@@ -5,7 +5,7 @@
 use crate::shared;
 
 use shared::{Load, at, closed_loop, constant, filled, play, reader};
-use wordline_block::{BlockDevice, Met, Op};
+use wordline_block::{BlockDevice, Op, ReadEvents};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map, Mapping};
 use wordline_io_scheduler::Composition;
@@ -360,7 +360,7 @@ fn the_probe_hears_of_every_retry() {
 #[test]
 fn reads_meet_retries() {
     // The first level corrects 44 errors of 9,216 bits: none at 1e-9, all at 1.2e-2 are beyond it.
-    for (rate, expected) in [(1e-9, Met::default()), (1.2e-2, Met::RETRY)] {
+    for (rate, expected) in [(1e-9, ReadEvents::default()), (1.2e-2, ReadEvents::RETRY)] {
         for buffered in [false, true] {
             let mut plan = plan(constant(rate), without_decoding().code().unwrap());
             if buffered {

@@ -4,7 +4,7 @@
 use crate::shared;
 
 use shared::{Load, at, closed_loop, filled, play, reader};
-use wordline_block::{Met, Op};
+use wordline_block::{Op, ReadEvents};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::refresh::target::in_place::InPlace;
@@ -202,7 +202,7 @@ fn reads_of_the_die_meet_what_moves() {
     assert_eq!(tally.refreshes, 1);
     assert_eq!(tally.met.len(), requests.len());
     let mut met = tally.met.iter().filter(|met| !met.is_nothing());
-    assert_eq!(met.next(), Some(&Met::RECLAIM));
+    assert_eq!(met.next(), Some(&ReadEvents::RECLAIM));
     assert_eq!(met.next(), None);
 }
 

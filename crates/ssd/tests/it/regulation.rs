@@ -9,11 +9,11 @@ use shared::{Load, at, closed_loop, filled, play};
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
-use wordline_ftl::regulate::bloom::Separator;
-use wordline_ftl::regulate::{Regulation, differentiated_ecc, fixed, li, r_l, r_w, r_w_l};
+use wordline_ftl::program_mode::bloom::Separator;
+use wordline_ftl::program_mode::{Regulation, differentiated_ecc, fixed, li, r_l, r_w, r_w_l};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_io_scheduler::Scheduler;
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::ProgramMode;
 use wordline_reliability::ProgramMode::{High, Low, Medium, Reduced};
@@ -319,7 +319,7 @@ fn regulators_are_their_naive_twins() {
         let pages = plan.ftl.user_pages.min(60);
         let mut modes = vec![twin.preloaded(); pages as usize];
         let (mut reads, mut writes, mut rewrites) = ([0; 4], [0; 4], 0);
-        let mut random = Stream::new(7, "serial");
+        let mut random = Rng::new(7, "serial");
         for _ in 0..1500 {
             let count = 1 + random.below(3) as u32;
             let first = random.below(u64::from(pages - count)) as u32;
@@ -488,7 +488,7 @@ fn wear_is_that_of_all_programs_and_never_falls() {
     let regulation = Regulation::RL(r_l::RL::default());
     let plan = plan(&regulation, &page_map(), 2, 24);
     let mut serial = Serial::new(&plan);
-    let mut random = Stream::new(3, "wear");
+    let mut random = Rng::new(3, "wear");
     let mut before = vec![0; plan.part.layout.blocks() as usize];
     for _ in 0..2000 {
         let page = random.below(80) as u32;
@@ -519,7 +519,7 @@ fn tags_outlive_the_power() {
     ssd.precondition(&shared::all_written(&plan), |_| true)
         .unwrap();
     ssd.verify();
-    let mut random = Stream::new(5, "cuts");
+    let mut random = Rng::new(5, "cuts");
     let mut now = Time::ZERO;
     for _ in 0..60 {
         let mut queue = EventQueue::<Event>::default();

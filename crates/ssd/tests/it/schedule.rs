@@ -13,7 +13,7 @@ use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
 use wordline_io_scheduler::Composition;
 use wordline_io_scheduler::schedule::{Scheduler, paq2, read_first, sprinkler};
-use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{PlaneRule, Suspend};
 use wordline_ssd::{Observation, Plan, Ssd};
 
@@ -41,7 +41,7 @@ fn suspending() -> Suspend {
     }
 }
 
-fn drawn(random: &mut Stream, scheduler: &Scheduler) -> Option<Plan> {
+fn drawn(random: &mut Rng, scheduler: &Scheduler) -> Option<Plan> {
     let mut below = |bound: u64| random.below(bound);
     let dimensions = Dimensions {
         channels: 1 + below(3) as u32,
@@ -74,7 +74,7 @@ fn drawn(random: &mut Stream, scheduler: &Scheduler) -> Option<Plan> {
 
 #[test]
 fn every_scheduler_serves_every_operation_once_and_every_read_is_right() {
-    let mut random = Stream::new(4, "devices");
+    let mut random = Rng::new(4, "devices");
     let mut collections = 0;
     for number in 0..40 {
         for scheduler in Scheduler::defaults() {
@@ -144,7 +144,7 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
     };
     ssd.precondition(&fill, |_| true).unwrap();
     let (mut queue, mut waits) = (EventQueue::default(), Waits::default());
-    let mut random = Stream::new(5, "pages");
+    let mut random = Rng::new(5, "pages");
     let (mut now, mut issued) = (Time::ZERO, 0_u64);
     loop {
         while issued < 3_000 && ssd.takes(0) {

@@ -11,7 +11,7 @@ use wordline_ftl::mapping::Family;
 use wordline_ftl::slc_cache::{SlcCache, dynamic, hybrid, r#static};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_io_scheduler::Composition;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_reliability::ecc::{Correct, ldpc::Ldpc};
 use wordline_reliability::{Reader, SingleLevel};
@@ -247,7 +247,7 @@ fn idle_time_gives_back_what_was_written() {
 /// A fold in idle time holds a request up by one flash operation at most, and what is superseded or trimmed meanwhile is not moved.
 #[test]
 fn folding_delays_a_request_by_one_operation_at_most() {
-    let mut random = Stream::new(3, "folds");
+    let mut random = Rng::new(3, "folds");
     for round in 0..100 {
         let cache = [fixed(0.2), lent(0.2), both(0.1, 0.1)][round % 3].clone();
         let mut plan = device(&cache, 0.4, dimensions(1, 1), 40, 16).unwrap();
@@ -283,7 +283,7 @@ fn folding_delays_a_request_by_one_operation_at_most() {
 /// A device under any load: pages are counted once, books and shadow agree (the run is verified), and folding is in what collections move.
 #[test]
 fn any_load_is_served_and_counted() {
-    let mut random = Stream::new(7, "caches");
+    let mut random = Rng::new(7, "caches");
     let (mut runs, mut all) = (0, SlcCounts::default());
     for round in 0..150_u64 {
         let cache = match round % 3 {

@@ -18,7 +18,7 @@ use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Map};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Rng, Time};
 use wordline_nand::{Arbitration, Suspend};
 use wordline_ssd::{Event, Plan, Precondition, Ssd};
 
@@ -27,7 +27,7 @@ use wordline_ssd::{Event, Plan, Precondition, Ssd};
 struct Run {
     ssd: Ssd<Map>,
     queue: EventQueue<Event>,
-    random: Stream,
+    random: Rng,
     digest: Digest,
     now: Time,
     issued: u64,
@@ -60,7 +60,7 @@ impl Run {
         Self {
             ssd,
             queue: EventQueue::default(),
-            random: Stream::new(7, "load"),
+            random: Rng::new(7, "load"),
             digest: Digest::default(),
             now: Time::ZERO,
             issued: 0,

@@ -14,7 +14,7 @@ use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::trim::frees::ascending_run::AscendingRun;
 use wordline_ftl::trim::{Answer, Free, Frees};
 use wordline_ftl::{Config, Lpn, Map, Mapping};
-use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Operation, Plane};
 use wordline_ssd::{Event, Observation, Plan, Precondition, Ssd};
 
@@ -51,7 +51,7 @@ fn filled(plan: &Plan, ratio: f64) -> Ssd<Map> {
 /// The time of a TRIM that erases is that of its erases, one after the other on a die, and the dies side by side.
 #[test]
 fn the_time_of_an_erasing_trim_is_that_of_its_erases() {
-    let mut random = Stream::new(1, "trim");
+    let mut random = Rng::new(1, "trim");
     for round in 0..60 {
         let (channels, planes) = [(1, 1), (1, 2), (2, 1), (4, 2)][round % 4];
         let mut config = Config::default();
@@ -120,7 +120,7 @@ impl Probe<Observation> for Metadata {
 /// An invalidating TRIM reads each translation page that lists a page of it once, and programs it once; on one die that is its time.
 #[test]
 fn an_invalidating_trim_touches_each_map_page_once() {
-    let mut random = Stream::new(2, "trim");
+    let mut random = Rng::new(2, "trim");
     for round in 0..40 {
         let mut config = Config {
             mapping: dftl(16, round % 2 == 0),
@@ -193,7 +193,7 @@ impl Model {
     }
 }
 
-fn draw(round: u64, random: &mut Stream) -> Option<Plan> {
+fn draw(round: u64, random: &mut Rng) -> Option<Plan> {
     let schedules = Scheduling::defaults();
     let mut config = Config {
         over_provisioning_ratio: 0.25 + 0.3 * random.unit(),
@@ -237,7 +237,7 @@ fn draw(round: u64, random: &mut Stream) -> Option<Plan> {
     Some(plan)
 }
 
-fn next(user_bytes: u64, run: &mut u64, random: &mut Stream) -> (Op, u64, u64) {
+fn next(user_bytes: u64, run: &mut u64, random: &mut Rng) -> (Op, u64, u64) {
     let grain = if random.below(3) == 0 { 512 } else { PAGE };
     let most = 1 + random.below(12);
     let bytes = ((1 + random.below(most)) * grain).min(user_bytes);
@@ -260,7 +260,7 @@ fn next(user_bytes: u64, run: &mut u64, random: &mut Stream) -> (Op, u64, u64) {
 /// With power cuts, nothing that was written and acknowledged is lost.
 #[test]
 fn trimmed_data_never_returns_and_never_counts_as_valid() {
-    let mut random = Stream::new(3, "trim");
+    let mut random = Rng::new(3, "trim");
     let (mut runs, mut erasing) = (0, 0);
     for round in 0..600 {
         let Some(plan) = draw(round, &mut random) else {
@@ -297,7 +297,7 @@ impl Probe<Observation> for Erasing {
     }
 }
 
-fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Stream) -> u64 {
+fn churn(plan: &Plan, seed: u64, cuts: bool, random: &mut Rng) -> u64 {
     let told = format!("{seed}: {:?}", plan.ftl.config);
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     if cuts {
@@ -443,7 +443,7 @@ fn trims_in_random_order_are_no_trims_to_firmware_that_follows_a_run() {
     let plan = plan(&config, dimensions(1, 1), 64, 16, 1).unwrap();
     let pages = u64::from(plan.ftl.user_pages);
     let mut order: Vec<u64> = (0..pages).collect();
-    let mut random = Stream::new(4, "order");
+    let mut random = Rng::new(4, "order");
     let freed = |order: &[u64]| {
         let mut ssd = filled(&plan, 1.0);
         let trims = order

@@ -8,7 +8,9 @@ use shared::{Load, closed_loop, plan};
 use wordline_block::BlockDevice;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::recovery::{Flash, Recovery};
-use wordline_ftl::{Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, Step, Want, Written};
+use wordline_ftl::{
+    Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, SpaceRequest, Step, Written,
+};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 use wordline_ssd::{DeviceError, Precondition, Ssd};
@@ -82,7 +84,7 @@ impl Mapping for Faulty {
     fn wants_collection(&self, plane: Plane) -> bool {
         self.map.wants_collection(plane)
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         self.map.collect(want)
     }
     fn is_over(&self, job: JobId) -> bool {
@@ -103,13 +105,13 @@ impl Mapping for Faulty {
     fn erased(&mut self, block: Block, erases: u32) {
         self.map.erased(block, erases);
     }
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         self.map.full(plane)
     }
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         self.map.shortage(plane, writes)
     }
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         self.map.cost(want)
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn drawn(most: u64, count: usize) -> impl Iterator<Item = u64> {
-        let mut stream = wordline_kernel::Stream::new(7, "keys");
+        let mut stream = wordline_kernel::Rng::new(7, "keys");
         (0..count).map(move |_| stream.below(most))
     }
 
@@ -125,7 +125,7 @@ mod tests {
         assert!(!probe(
             b"0123456789012345678901234567890123456789012345678901234567890123"
         ));
-        let mut stream = wordline_kernel::Stream::new(1, "rubbish");
+        let mut stream = wordline_kernel::Rng::new(1, "rubbish");
         let random: Vec<u8> = (0..80).map(|_| stream.bits() as u8).collect();
         assert!(!probe(&random));
     }

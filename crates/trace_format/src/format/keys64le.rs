@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn widths_are_told_apart() {
-        let mut stream = wordline_kernel::Stream::new(1, "keys");
+        let mut stream = wordline_kernel::Rng::new(1, "keys");
         let mut draw = || stream.below(1 << 24);
         let wide = bytes((0..100).map(|_| draw().to_le_bytes()));
         assert!(detect(&probe(&wide)));
@@ -91,7 +91,7 @@ mod tests {
         assert!(!detect(&probe(&keys[..156])), "not a multiple of eight");
         assert!(!detect(&probe(&keys[..120])), "too few");
         assert!(!detect(&probe(&[0; 160])), "all equal");
-        let mut stream = wordline_kernel::Stream::new(1, "rubbish");
+        let mut stream = wordline_kernel::Rng::new(1, "rubbish");
         let random: Vec<u8> = (0..160).map(|_| stream.bits() as u8).collect();
         assert!(!detect(&probe(&random)));
     }

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn it_is_told_from_keys() {
-        let mut stream = wordline_kernel::Stream::new(1, "objects");
+        let mut stream = wordline_kernel::Rng::new(1, "objects");
         for size in [1, 4096] {
             for high in [0, 1 << 63] {
                 let objects: Vec<u64> = (0..200).map(|_| stream.below(40) | high).collect();
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn keys_are_not_taken_for_it() {
-        let mut stream = wordline_kernel::Stream::new(1, "keys");
+        let mut stream = wordline_kernel::Rng::new(1, "keys");
         let mut wide = Vec::new();
         let mut narrow = Vec::new();
         for _ in 0..1200 {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 pub use arrival::Arrival;
 pub use pattern::Pattern;
@@ -227,12 +227,12 @@ pub struct Generator {
     idle_every: u64,
     pause: Time,
     paused: Time,
-    op_random: Stream,
-    trim_random: Stream,
-    fua_random: Stream,
-    size_random: Stream,
-    offset_random: Stream,
-    arrival_random: Stream,
+    op_random: Rng,
+    trim_random: Rng,
+    fua_random: Rng,
+    size_random: Rng,
+    offset_random: Rng,
+    arrival_random: Rng,
 }
 
 impl Generator {
@@ -275,12 +275,12 @@ impl Generator {
             idle_every: config.idle_every_requests,
             pause: config.pause()?,
             paused: Time::ZERO,
-            op_random: Stream::new(seed, "workload.op"),
-            trim_random: Stream::new(seed, "workload.trim"),
-            fua_random: Stream::new(seed, "workload.fua"),
-            size_random: Stream::new(seed, "workload.size"),
-            offset_random: Stream::new(seed, "workload.offset"),
-            arrival_random: Stream::new(seed, "workload.arrival"),
+            op_random: Rng::new(seed, "workload.op"),
+            trim_random: Rng::new(seed, "workload.trim"),
+            fua_random: Rng::new(seed, "workload.fua"),
+            size_random: Rng::new(seed, "workload.size"),
+            offset_random: Rng::new(seed, "workload.offset"),
+            arrival_random: Rng::new(seed, "workload.arrival"),
         })
     }
 

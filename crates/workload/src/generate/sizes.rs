@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 use super::{fault, whole_sectors};
 use crate::WorkloadError;
@@ -74,7 +74,7 @@ impl Mix {
         }
     }
 
-    pub(super) fn next(&self, random: &mut Stream) -> u64 {
+    pub(super) fn next(&self, random: &mut Rng) -> u64 {
         let (last, sum) = self.last;
         if self.steps.is_empty() {
             return last;

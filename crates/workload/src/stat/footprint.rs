@@ -7,7 +7,7 @@ const WORD: u64 = 64;
 const CHUNK: u64 = 4096;
 const WORDS: usize = (CHUNK / WORD) as usize;
 /// Bitmaps at most: 16 TiB of addresses where they are dense, 1 GiB of memory.
-const MOST_CHUNKS: usize = 1 << 20;
+const MAX_CHUNKS: usize = 1 << 20;
 
 #[derive(Clone)]
 struct Chunk {
@@ -60,7 +60,7 @@ impl Footprint {
     }
 
     fn chunk(&mut self, volume: u32, number: u64) -> Option<&mut Chunk> {
-        let full = self.chunks.len() >= MOST_CHUNKS;
+        let full = self.chunks.len() >= MAX_CHUNKS;
         if full && !self.chunks.contains_key(&(volume, number)) {
             self.incomplete = true;
             return None;
@@ -107,12 +107,12 @@ fn mark(bits: &mut [u64; WORDS], first: u64, count: u64) -> u64 {
 mod tests {
     use super::*;
     use std::collections::HashSet;
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     /// Against sets of pages.
     #[test]
     fn pages_are_counted_once() {
-        let mut random = Stream::new(5, "footprint");
+        let mut random = Rng::new(5, "footprint");
         let mut footprint = Footprint::default();
         let (mut read, mut written) = (HashSet::new(), HashSet::new());
         for _ in 0..2000 {

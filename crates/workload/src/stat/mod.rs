@@ -23,7 +23,7 @@ pub use idle::{BackToBack, IdleRule, IdleStat, Periods};
 /// Bytes in a page of the statistics.
 pub const PAGE: u64 = 4096;
 /// Pages of one request that are looked at; the footprint of a longer one is incomplete.
-const MOST_PAGES: u64 = 1 << 18; // 1 GiB
+const MAX_PAGES: u64 = 1 << 18; // 1 GiB
 const MIB: f64 = 1_048_576.0;
 
 /// Statistics of a workload. Keys carry their units.
@@ -353,8 +353,8 @@ impl Tally {
     fn touch(&mut self, request: &Request) {
         let first = request.offset / PAGE;
         let mut count = (request.end() - 1) / PAGE - first + 1;
-        if count > MOST_PAGES {
-            count = MOST_PAGES;
+        if count > MAX_PAGES {
+            count = MAX_PAGES;
             self.footprint.incomplete();
         }
         let writes = request.op == Op::Write;

@@ -13,9 +13,9 @@ use wordline_kernel::random::splitmix;
 
 use super::{MIB, PAGE};
 
-const MOST_SAMPLES: usize = 8192;
+const MAX_SAMPLES: usize = 8192;
 /// Uses of followed pages kept before positions are numbered anew.
-const POSITIONS: usize = 4 * MOST_SAMPLES;
+const POSITIONS: usize = 4 * MAX_SAMPLES;
 const HASH_BITS: u32 = 24;
 /// Distances are binned by powers of two of pages.
 const BINS: usize = 64;
@@ -102,7 +102,7 @@ impl Reuse {
             self.first_uses += weight;
         }
         self.marks.add(position, true);
-        if self.followed.len() > MOST_SAMPLES {
+        if self.followed.len() > MAX_SAMPLES {
             self.lower();
         }
     }

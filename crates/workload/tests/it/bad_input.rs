@@ -186,7 +186,7 @@ fn rubbish_and_emptiness_are_refused() {
                  oracle-general, keys64le, keys32le, columns, or say what its columns mean with --columns";
     let unknown =
         format!("x.csv: the format is not recognised; name it with --format, one of {names}");
-    let mut random = wordline_kernel::Stream::new(1, "rubbish");
+    let mut random = wordline_kernel::Rng::new(1, "rubbish");
     let rubbish: Vec<u8> = (0..100_000).map(|_| random.bits() as u8).collect();
     assert_eq!(error(&rubbish, &STRICT), unknown);
     assert_eq!(error(&[0; 10_000], &STRICT), unknown);
@@ -245,7 +245,7 @@ fn bzip2(bytes: &[u8]) -> Vec<u8> {
 
 /// Lines that do not compress to nothing.
 fn many() -> String {
-    let mut random = wordline_kernel::Stream::new(2, "many");
+    let mut random = wordline_kernel::Rng::new(2, "many");
     let mut text = String::new();
     for time in 0..50_000 {
         let offset = random.below(1 << 30) * 512;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_workload::{Format, KeyTrace, OnBadLine, Source, Trace, TraceOptions};
 
 const PAGE: u64 = 4096;
@@ -27,7 +27,7 @@ impl Drop for File {
 }
 
 fn drawn(count: usize, below: u64) -> Vec<u64> {
-    let mut stream = Stream::new(7, "keys");
+    let mut stream = Rng::new(7, "keys");
     (0..count).map(|_| stream.below(below)).collect()
 }
 

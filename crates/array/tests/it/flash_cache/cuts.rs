@@ -100,7 +100,7 @@ pub struct Run {
     queue: EventQueue<Event<<Array<Disk> as BlockDevice>::Event>>,
     pub heard: FlashWork,
     now: Time,
-    pub random: Stream,
+    pub random: Rng,
     under_way: u32,
     cuts: u32,
     /// Requests that ended with an error.
@@ -157,7 +157,7 @@ impl Run {
             queue: EventQueue::default(),
             heard: FlashWork::default(),
             now: Time::ZERO,
-            random: Stream::new(seed, "cuts"),
+            random: Rng::new(seed, "cuts"),
             under_way: 0,
             cuts: 0,
             failed: 0,
@@ -547,7 +547,7 @@ fn records_cost_less_than_a_hundredth_of_the_programs() {
     let disk_pages = 60_000;
     let table = json!({"mode": "write-back"});
     let mut run = super::Run::new(cached(&shape, "move", table, disk_pages));
-    let mut random = Stream::new(1, "cost");
+    let mut random = Rng::new(1, "cost");
     for _ in 0..80_000 {
         let page = skewed(&mut random, disk_pages);
         run.serve(Op::Write, page, 1);

@@ -347,7 +347,7 @@ fn a_cache_before_an_ssd_that_errs_is_right_or_says_so() {
         let mut run = BeforeSsd::new(mode, |below| {
             erring(below, 0.05);
         });
-        let mut random = Stream::new(1, "below");
+        let mut random = Rng::new(1, "below");
         let pages = run.store.user_bytes() / PAGE;
         let mut failed = 0;
         for _ in 0..400 {

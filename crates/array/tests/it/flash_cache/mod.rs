@@ -9,13 +9,13 @@ mod plain;
 use plain::{Collect, Counts, Plain, Policy};
 use serde_json::{Value, json};
 use wordline_block::{BlockDevice, Op, Request};
-use wordline_flash_cache::{Cached, Config, Event, Figures, Observation, Plan};
+use wordline_flash_cache::{CacheStats, Cached, Config, Event, Observation, Plan};
 use wordline_ftl::Mapping;
 use wordline_ftl::allocate::Dimensions;
 use wordline_hdd::Disk;
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 
@@ -165,7 +165,7 @@ impl Run {
         self.store.submit(cx, request).unwrap()
     }
     /// A request for some bytes of some pages, in sectors of 512 bytes.
-    fn submit_part(&mut self, op: Op, page: u64, pages: u64, random: &mut Stream) {
+    fn submit_part(&mut self, op: Op, page: u64, pages: u64, random: &mut Rng) {
         let sectors = pages * PAGE / 512;
         let first = random.below(sectors);
         let request = Request {
@@ -239,7 +239,7 @@ const COLLECTIONS: [(Collect, &str); 3] = [
     (Collect::DropCold, "conditional"),
 ];
 
-fn skewed(random: &mut Stream, below: u64) -> u64 {
+fn skewed(random: &mut Rng, below: u64) -> u64 {
     let most = random.below(below);
     random.below(1 + most)
 }
@@ -252,7 +252,7 @@ fn compare(
     suspect: bool,
     seed: u64,
     rounds: u32,
-) -> Figures {
+) -> CacheStats {
     let (policy, name) = POLICIES[policy];
     let (collect, reclaim) = COLLECTIONS[collection];
     let ghosts = seed.is_multiple_of(2);
@@ -283,8 +283,8 @@ fn compare(
         most as usize,
         shape.threshold as usize,
     );
-    let mut random = Stream::new(seed, "cached");
-    let (mut expected, mut evicted) = (Figures::default(), 0);
+    let mut random = Rng::new(seed, "cached");
+    let (mut expected, mut evicted) = (CacheStats::default(), 0);
     for round in 0..rounds {
         let page = skewed(&mut random, disk_pages - 4);
         let pages = if wide { 1 + random.below(4) } else { 1 };
@@ -419,7 +419,7 @@ fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, 
         shape.threshold as usize,
     );
     plain.group = group as usize;
-    let mut random = Stream::new(seed, "write-back");
+    let mut random = Rng::new(seed, "write-back");
     let (mut hits, mut misses) = ([0_u64; 2], [0_u64; 2]);
     for round in 0..rounds {
         let page = skewed(&mut random, disk_pages);
@@ -494,7 +494,7 @@ fn the_cache_does_what_it_does_in_plain_words_for_long() {
 }
 
 /// Keeps `depth` requests of up to six pages under way; everything is served, and nothing stale.
-fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> Figures {
+fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> CacheStats {
     let shape = Shape {
         blocks: 24,
         pages_per_block: 8,
@@ -506,7 +506,7 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> F
     };
     let mut run = Run::new(cached(&shape, reclaim, table.clone(), 400));
     run.store.verify();
-    let mut random = Stream::new(seed, "crowd");
+    let mut random = Rng::new(seed, "crowd");
     let (mut left, mut under_way, mut served) = (3_000_u32, 0, 0);
     while left > 0 || under_way > 0 {
         while left > 0 && under_way < depth {

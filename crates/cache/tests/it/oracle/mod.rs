@@ -16,7 +16,7 @@ use naive::{Naive, World};
 use window::{Rule, Window};
 use wordline_cache::replacement::arc::Adaptation;
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 /// Members with other parameters than the default ones.
 const VARIANTS: &[&str] = &[
@@ -99,7 +99,7 @@ struct Pair {
     policy: Replacing,
     twin: Box<dyn Naive>,
     keeper: Keeper,
-    random: Stream,
+    random: Rng,
     keys: u32,
     /// Tenths of the requests.
     writes: u64,
@@ -110,7 +110,7 @@ struct Pair {
 
 impl Pair {
     fn new(policy: &Replacement, seed: u64) -> Option<Self> {
-        let mut random = Stream::new(seed, "oracle");
+        let mut random = Rng::new(seed, "oracle");
         let capacity = 1 + random.below(40) as usize;
         let keys = 2 + random.below(3 * capacity as u64) as u32;
         let none = keys as usize;

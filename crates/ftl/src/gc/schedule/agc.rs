@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Checkpoint, Idle, Schedule, Trigger, milliseconds};
-use crate::job::Want;
+use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
+use crate::job::SpaceRequest;
 
 /// Collection before it is needed. Before a command whose tag has come: what the commands will need
 /// whose tags have, if the time is long enough (look-ahead). If not, or if they need nothing, in a
@@ -66,7 +66,7 @@ impl Schedule for Agc {
     fn compacts_least_recent(&self) -> bool {
         self.compacts_least_recent
     }
-    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
         checkpoint.requests > 0
     }
     fn attention(&self) -> Option<Attention> {
@@ -77,7 +77,7 @@ impl Schedule for Agc {
             ahead: milliseconds(self.look_ahead_ms),
         })
     }
-    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+    fn idle(&self, idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         if let (Some(left), Some((want, time))) = (idle.left, idle.shortage)
             && time <= left
         {

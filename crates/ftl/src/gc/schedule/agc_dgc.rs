@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::agc::Agc;
 use super::dgc::Dgc;
-use super::{Attention, Checkpoint, Idle, Schedule, Trigger};
-use crate::job::Want;
+use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
+use crate::job::SpaceRequest;
 
 /// While the host is being served, what delayed collection does; when it is idle, first what has
 /// been delayed, then what advanced collection does (Jung 2013, algorithm 3).
@@ -35,13 +35,13 @@ impl Schedule for AgcDgc {
     fn compacts_least_recent(&self) -> bool {
         self.agc.compacts_least_recent()
     }
-    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
         self.agc.yields(checkpoint)
     }
     fn attention(&self) -> Option<Attention> {
         self.agc.attention()
     }
-    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+    fn idle(&self, idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         Dgc {}.idle(idle).or_else(|| self.agc.idle(idle))
     }
 }

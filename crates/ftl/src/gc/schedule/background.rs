@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Checkpoint, Idle, Schedule, Trigger, milliseconds};
-use crate::job::Want;
+use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
+use crate::job::SpaceRequest;
 
 /// While the host is being served, a plane is collected only when a write cannot proceed. When no
 /// command has been queued for `after_ms`, planes are collected until each has `free_ratio` of the
@@ -46,7 +46,7 @@ impl Schedule for Background {
     fn stepwise(&self) -> bool {
         self.preemptible
     }
-    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
         self.preemptible
             && checkpoint.requests > 0
             && checkpoint.free_blocks > checkpoint.reserve_blocks
@@ -57,7 +57,7 @@ impl Schedule for Background {
             ..Attention::default()
         })
     }
-    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+    fn idle(&self, idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         let low = idle.below(self.free_ratio) || idle.free_blocks < idle.start_blocks;
         if idle.since < milliseconds(self.after_ms) || !low {
             return None;

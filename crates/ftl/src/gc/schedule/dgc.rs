@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Checkpoint, Idle, Schedule, Trigger};
-use crate::job::Want;
+use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
+use crate::job::SpaceRequest;
 
 /// Collection after it would have been needed. While the host is being served, a free block takes
 /// the place of a full update block, and the plane goes on with the free blocks it has, however few.
@@ -31,7 +31,7 @@ impl Schedule for Dgc {
     fn stepwise(&self) -> bool {
         true
     }
-    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
         checkpoint.requests > 0
     }
     fn attention(&self) -> Option<Attention> {
@@ -40,7 +40,7 @@ impl Schedule for Dgc {
             ..Attention::default()
         })
     }
-    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+    fn idle(&self, idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         idle.delayed.map(|want| (want, Trigger::Retroactive))
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Checkpoint, Schedule};
+use super::{PreemptionPoint, Schedule};
 
 /// As on demand, but one flash operation at a time: between two of them, waiting host operations
 /// for the die go first, until the free blocks of the plane are down to the reserve
@@ -22,7 +22,7 @@ impl Schedule for Incremental {
     fn stepwise(&self) -> bool {
         true
     }
-    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+    fn yields(&self, checkpoint: &PreemptionPoint) -> bool {
         checkpoint.on_die > 0 && checkpoint.free_blocks > checkpoint.reserve_blocks
     }
 }

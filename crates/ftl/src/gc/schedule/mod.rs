@@ -13,7 +13,7 @@ pub mod on_demand;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-use crate::job::Want;
+use crate::job::SpaceRequest;
 
 /// What a collection was started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Trigger {
 
 /// A collection at a checkpoint: one of its flash operations is done, the next is not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct PreemptionPoint {
     /// Requests of the host that the device has begun with.
     pub requests: u32,
     /// Operations of the host that are committed to the collection's die.
@@ -103,15 +103,15 @@ pub struct Idle {
     /// Blocks of the plane that the host's pages do not fill: its share of over-provisioning.
     pub spare_blocks: u32,
     /// A collection that has been put off.
-    pub delayed: Option<Want>,
+    pub delayed: Option<SpaceRequest>,
     /// What gains free blocks, if they are fewer than they should be.
-    pub reclaim: Option<Want>,
+    pub reclaim: Option<SpaceRequest>,
     /// Something that could be collected.
-    pub full: Option<Want>,
+    pub full: Option<SpaceRequest>,
     /// What was written least recently of what would gain a block.
-    pub least_recent: Option<Want>,
+    pub least_recent: Option<SpaceRequest>,
     /// A collection that the commands to come will need, and how long it will take.
-    pub shortage: Option<(Want, Time)>,
+    pub shortage: Option<(SpaceRequest, Time)>,
 }
 
 impl Idle {
@@ -160,7 +160,7 @@ pub trait Schedule {
     }
     /// Whether a collection that no write waits for stops at a checkpoint. It goes on as soon as
     /// the answer would be no.
-    fn yields(&self, _checkpoint: &Checkpoint) -> bool {
+    fn yields(&self, _checkpoint: &PreemptionPoint) -> bool {
         false
     }
     /// When the device is to look at whether it is idle; never, if `None`.
@@ -168,7 +168,7 @@ pub trait Schedule {
         None
     }
     /// What an idle plane is collected for.
-    fn idle(&self, _idle: &Idle) -> Option<(Want, Trigger)> {
+    fn idle(&self, _idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         None
     }
 }

@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
-use super::Choose;
+use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
@@ -36,7 +36,7 @@ impl Cited for DChoices {
 pub struct State {
     d: u32,
     sets: PlaneSets,
-    random: Stream,
+    random: Rng,
 }
 
 impl State {
@@ -44,7 +44,7 @@ impl State {
         PlaneSets::memory(layout, fill)
     }
     pub(super) fn new(policy: &DChoices, layout: &Layout, seed: u64) -> Self {
-        let random = Stream::new(seed, "gc.victim.d-choices");
+        let random = Rng::new(seed, "gc.victim.d-choices");
         Self {
             d: policy.d.max(1),
             sets: PlaneSets::new(layout),
@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-impl Choose for State {
+impl VictimPolicy for State {
     fn closed(&mut self, plane: Plane, block: Block, _valid: u32) {
         self.sets.insert(plane, block);
     }

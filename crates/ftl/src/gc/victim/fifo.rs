@@ -6,7 +6,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
-use super::Choose;
+use super::VictimPolicy;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-impl Choose for State {
+impl VictimPolicy for State {
     fn closed(&mut self, plane: Plane, block: Block, _valid: u32) {
         self.lists.push_back(plane.index(), block.0);
     }

@@ -6,7 +6,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
-use super::Choose;
+use super::VictimPolicy;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
@@ -139,7 +139,7 @@ impl State {
     }
 }
 
-impl Choose for State {
+impl VictimPolicy for State {
     #[inline]
     fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
         if self.planes[plane.index()].last == NONE {
@@ -185,7 +185,7 @@ impl Choose for State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     const LAYOUT: Layout = Layout {
         dies: 1,
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn choices_are_those_of_the_naive_list(ties: Ties) {
-        let mut random = Stream::new(5, "greedy");
+        let mut random = Rng::new(5, "greedy");
         let mut state = State::new(&Greedy { ties }, &LAYOUT, 1);
         let blocks = Blocks::new(LAYOUT);
         let mut held: Vec<Held> = vec![None; 24];

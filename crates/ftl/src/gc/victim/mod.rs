@@ -15,8 +15,8 @@ use wordline_nand::{Block, Layout, Plane};
 use crate::block::Blocks;
 
 /// Chooses the victims of one device. Every step is constant or logarithmic in the blocks, but for
-/// [`Choose::withdraw`].
-pub trait Choose {
+/// [`VictimPolicy::withdraw`].
+pub trait VictimPolicy {
     /// `block` of `plane` is full now and may be chosen; it holds `valid` valid pages.
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
     /// A page of `block`, which may be chosen, has become invalid; `valid` pages are left.
@@ -60,7 +60,7 @@ macro_rules! members {
             }
         }
 
-        impl Choose for Chooser {
+        impl VictimPolicy for Chooser {
             #[inline]
             fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
                 match self { $(Self::$Variant(state) => state.closed(plane, block, valid)),+ }

@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
-use super::Choose;
+use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
@@ -24,7 +24,7 @@ impl Cited for Random {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     sets: PlaneSets,
-    random: Stream,
+    random: Rng,
 }
 
 impl State {
@@ -34,12 +34,12 @@ impl State {
     pub(super) fn new(_policy: &Random, layout: &Layout, seed: u64) -> Self {
         Self {
             sets: PlaneSets::new(layout),
-            random: Stream::new(seed, "gc.victim.random"),
+            random: Rng::new(seed, "gc.victim.random"),
         }
     }
 }
 
-impl Choose for State {
+impl VictimPolicy for State {
     fn closed(&mut self, plane: Plane, block: Block, _valid: u32) {
         self.sets.insert(plane, block);
     }

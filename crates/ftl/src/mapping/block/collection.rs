@@ -5,7 +5,7 @@ use wordline_nand::{Block, Plane};
 
 use super::{BlockMap, LogicalBlock};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
-use crate::mapping::Want;
+use crate::mapping::SpaceRequest;
 use crate::wear::Spend;
 
 /// What a write needs before it can be placed.
@@ -75,8 +75,8 @@ impl BlockMap {
         }
     }
 
-    pub(super) fn start(&mut self, want: Want) -> Option<Collection> {
-        let Want::Update(plane, logical) = want else {
+    pub(super) fn start(&mut self, want: SpaceRequest) -> Option<Collection> {
+        let SpaceRequest::Update(plane, logical) = want else {
             return None;
         };
         if self.planes[plane.index()].work.is_some() {
@@ -257,8 +257,8 @@ impl BlockMap {
         state.work = None;
     }
 
-    pub(super) fn cost_of(&self, want: Want) -> Cost {
-        let Want::Update(plane, logical) = want else {
+    pub(super) fn cost_of(&self, want: SpaceRequest) -> Cost {
+        let SpaceRequest::Update(plane, logical) = want else {
             return Cost::default();
         };
         let Some(offset) = self.wanted(plane, logical) else {

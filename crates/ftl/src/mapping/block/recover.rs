@@ -4,7 +4,7 @@ use wordline_nand::{Block, Plane};
 
 use super::{BlockMap, LogicalBlock};
 use crate::mapping::Mapping;
-use crate::recovery::{Flash, Owner, Recovery, Tag};
+use crate::recovery::{Flash, PageOwner, Recovery, SpareRecord};
 use crate::wear::Spend;
 
 /// A block that can be read in some page, and the orders of the first and the last such page.
@@ -17,10 +17,10 @@ struct Found {
 }
 
 impl BlockMap {
-    fn owner(&self, tag: Tag) -> LogicalBlock {
+    fn owner(&self, tag: SpareRecord) -> LogicalBlock {
         match tag.owner {
-            Owner::Host(page) => self.split(page).0,
-            Owner::Metadata(label) => LogicalBlock(label),
+            PageOwner::Host(page) => self.split(page).0,
+            PageOwner::Metadata(label) => LogicalBlock(label),
         }
     }
 
@@ -138,7 +138,7 @@ impl BlockMap {
 
     fn is_host(&self, flash: &Flash<'_>, block: Block, offset: u32) -> bool {
         let tag = flash.tag(self.layout.page(block, offset));
-        tag.is_some_and(|tag| matches!(tag.owner, Owner::Host(_)))
+        tag.is_some_and(|tag| matches!(tag.owner, PageOwner::Host(_)))
             && offset < flash.array.programmed(block)
     }
 

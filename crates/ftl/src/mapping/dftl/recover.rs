@@ -7,7 +7,7 @@ use super::area::Area;
 use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::mapping::Mapping;
-use crate::recovery::{Flash, Owner, Recovery};
+use crate::recovery::{Flash, PageOwner, Recovery};
 
 impl DftlMap {
     /// Whether a block holds translation pages.
@@ -54,7 +54,7 @@ impl DftlMap {
         let mut open = None;
         for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
             let tag = flash.pages(block).find_map(|(_, tag)| tag);
-            if !matches!(tag.map(|tag| tag.owner), Some(Owner::Metadata(_))) {
+            if !matches!(tag.map(|tag| tag.owner), Some(PageOwner::Metadata(_))) {
                 continue;
             }
             self.pages.blocks.enter(block, Phase::Metadata);

@@ -3,7 +3,7 @@
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::state::{MERGING, Member, Role, SOURCE, STRAY};
-use super::{LogicalBlock, LogicalMap, Want};
+use super::{LogicalBlock, LogicalMap, SpaceRequest};
 use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::wear::Spend;
@@ -136,11 +136,15 @@ impl LogicalMap {
 
     /// The block that takes the next write of a logical block, or what has to be gained first.
     #[inline]
-    pub(super) fn room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
+    pub(super) fn room(
+        &mut self,
+        plane: Plane,
+        logical: LogicalBlock,
+    ) -> Result<Block, SpaceRequest> {
         let state = &self.planes[plane.index()];
         if state.free < self.reserve_blocks && state.merge.is_none() {
             // A merge that the power has cut off comes first, before writes make it larger.
-            return Err(Want::Free(plane));
+            return Err(SpaceRequest::Free(plane));
         }
         match self.active(logical) {
             Some(block) => Ok(block),
@@ -149,15 +153,19 @@ impl LogicalMap {
     }
 
     #[cold]
-    pub(super) fn make_room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
+    pub(super) fn make_room(
+        &mut self,
+        plane: Plane,
+        logical: LogicalBlock,
+    ) -> Result<Block, SpaceRequest> {
         self.promote(logical);
         let state = self.logical[logical.0 as usize];
         let merging = state.bits & MERGING != 0;
         if merging || u32::from(state.updates) >= self.rules.update_blocks {
-            return Err(Want::Update(plane, logical));
+            return Err(SpaceRequest::Update(plane, logical));
         }
         if self.planes[plane.index()].free <= self.reserve_blocks {
-            return Err(Want::Free(plane));
+            return Err(SpaceRequest::Free(plane));
         }
         Ok(self.open(plane, logical, Role::Update))
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{LogicalBlock, Mapping, Want, Written};
+use super::{LogicalBlock, Mapping, SpaceRequest, Written};
 use crate::Plan;
 use crate::block::{Blocks, Phase};
 use crate::job::{Collection, Cost, JobId, Step};
@@ -206,11 +206,11 @@ impl Mapping for LogicalMap {
         state.free < self.start_blocks
             || self.rules.buffer_ratio > 0.0 && self.delayed.front(plane.index()).is_some()
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         let (plane, logical) = match want {
-            Want::Free(plane) => (plane, self.to_merge(plane)?),
-            Want::Update(plane, logical) => (plane, logical),
-            Want::Anywhere => return None,
+            SpaceRequest::Free(plane) => (plane, self.to_merge(plane)?),
+            SpaceRequest::Update(plane, logical) => (plane, logical),
+            SpaceRequest::Anywhere => return None,
         };
         let state = &self.planes[plane.index()];
         if state.merge.is_some() {
@@ -267,30 +267,30 @@ impl Mapping for LogicalMap {
             self.put_off(logical);
         }
     }
-    fn delayed(&self, plane: Plane) -> Option<Want> {
+    fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         let logical = self.delayed.front(plane.index())?;
-        Some(Want::Update(plane, LogicalBlock(logical)))
+        Some(SpaceRequest::Update(plane, LogicalBlock(logical)))
     }
-    fn reclaim(&self, plane: Plane) -> Option<Want> {
+    fn reclaim(&self, plane: Plane) -> Option<SpaceRequest> {
         let few = self.planes[plane.index()].free < self.start_blocks;
         self.least_recent(plane).filter(|_| few)
     }
-    fn least_recent(&self, plane: Plane) -> Option<Want> {
+    fn least_recent(&self, plane: Plane) -> Option<SpaceRequest> {
         let logical = self.recent.front(plane.index())?;
-        Some(Want::Update(plane, LogicalBlock(logical)))
+        Some(SpaceRequest::Update(plane, LogicalBlock(logical)))
     }
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         let logical = self.full.front(plane.index())?;
-        Some(Want::Update(plane, LogicalBlock(logical)))
+        Some(SpaceRequest::Update(plane, LogicalBlock(logical)))
     }
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         self.shortage_of(plane, writes)
     }
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         let logical = match want {
-            Want::Free(plane) => self.to_merge(plane),
-            Want::Update(_, logical) => Some(logical),
-            Want::Anywhere => None,
+            SpaceRequest::Free(plane) => self.to_merge(plane),
+            SpaceRequest::Update(_, logical) => Some(logical),
+            SpaceRequest::Anywhere => None,
         };
         logical.map_or(Cost::default(), |logical| self.cost_of(logical))
     }

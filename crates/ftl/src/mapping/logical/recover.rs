@@ -7,7 +7,7 @@ use super::state::{MERGING, Member, Role, STRAY};
 use super::{LogicalBlock, LogicalMap, RECORD};
 use crate::block::Phase;
 use crate::lpn::Lpn;
-use crate::recovery::{Flash, Latest, Owner, Recovery};
+use crate::recovery::{Flash, Latest, PageOwner, Recovery};
 use crate::wear::Spend;
 
 /// What a plane turns out to hold.
@@ -58,7 +58,7 @@ impl LogicalMap {
             recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
             for (place, tag) in flash.pages(block) {
                 if let Some(tag) = tag
-                    && let Owner::Host(page) = tag.owner
+                    && let PageOwner::Host(page) = tag.owner
                 {
                     self.owners[place.index()] = page.0 + 1;
                     latest.note(page.0, place, tag);
@@ -81,8 +81,8 @@ impl LogicalMap {
             let orders = |wanted: Option<u32>| {
                 let tags = flash.pages(block).filter_map(|(_, tag)| tag);
                 let tags = tags.filter(move |tag| match (wanted, tag.owner) {
-                    (None, Owner::Host(_)) => true,
-                    (Some(label), Owner::Metadata(own)) => own == label,
+                    (None, PageOwner::Host(_)) => true,
+                    (Some(label), PageOwner::Metadata(own)) => own == label,
                     _ => false,
                 });
                 tags.map(|tag| tag.order)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_nand::Plane;
 
 use crate::Plan;
-use crate::allocate::{Allocator, Place};
+use crate::allocate::{Allocator, PlanePolicy};
 use crate::lpn::Lpn;
 use crate::mapping::LogicalBlock;
 

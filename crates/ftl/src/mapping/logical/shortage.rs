@@ -2,7 +2,7 @@
 
 use wordline_nand::Plane;
 
-use super::{LogicalBlock, LogicalMap, Want};
+use super::{LogicalBlock, LogicalMap, SpaceRequest};
 use crate::lpn::Lpn;
 
 impl LogicalMap {
@@ -17,7 +17,7 @@ impl LogicalMap {
     }
 
     /// See [`super::Mapping::shortage`].
-    pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let per_block = self.layout.pages_per_block;
         let (mut shares, mut opens) = (Vec::<(LogicalBlock, u32)>::new(), 0);
         for logical in self.of_plane(plane, writes) {
@@ -42,7 +42,7 @@ impl LogicalMap {
                 .update_blocks
                 .saturating_sub(state.updates.into());
             if blocks > left && !self.is_promoted_by_itself(logical) {
-                return Some(Want::Update(plane, logical));
+                return Some(SpaceRequest::Update(plane, logical));
             }
             opens += 1;
         }
@@ -51,6 +51,6 @@ impl LogicalMap {
             return None;
         }
         self.to_merge(plane)
-            .map(|logical| Want::Update(plane, logical))
+            .map(|logical| SpaceRequest::Update(plane, logical))
     }
 }

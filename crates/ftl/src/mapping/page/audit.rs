@@ -2,7 +2,7 @@
 
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::cached::Cache;
+use super::slc_cache::Cache;
 use super::{Active, PageMap};
 use crate::block::Phase;
 

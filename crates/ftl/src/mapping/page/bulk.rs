@@ -5,7 +5,7 @@ use std::ops::Range;
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::{PageMap, PlaneState, Writer};
-use crate::allocate::Place;
+use crate::allocate::PlanePolicy;
 use crate::job::JobId;
 use crate::lpn::Lpn;
 use crate::mapping::{Bulk, Placed};

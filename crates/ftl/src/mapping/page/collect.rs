@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::{PageMap, Writer};
-use crate::allocate::Place;
+use crate::allocate::PlanePolicy;
 use crate::block::Phase;
-use crate::gc::victim::Choose;
+use crate::gc::victim::VictimPolicy;
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
-use crate::mapping::{Mapping, Want};
+use crate::mapping::{Mapping, SpaceRequest};
 use crate::wear::Spend;
 
 /// A collection in progress: its victim, and how far its pages have been looked at.
@@ -41,8 +41,8 @@ enum Stage {
 
 impl PageMap {
     /// See [`Mapping::collect`].
-    pub(super) fn start(&mut self, want: Want) -> Option<Collection> {
-        let Want::Free(plane) = want else {
+    pub(super) fn start(&mut self, want: SpaceRequest) -> Option<Collection> {
+        let SpaceRequest::Free(plane) = want else {
             return None;
         };
         if self.cache.is_some()
@@ -152,8 +152,8 @@ impl PageMap {
     }
 
     /// Of a block with as many invalid pages as the plane's have on average.
-    pub(super) fn cost_of(&self, want: Want) -> Cost {
-        let Want::Free(plane) = want else {
+    pub(super) fn cost_of(&self, want: SpaceRequest) -> Cost {
+        let SpaceRequest::Free(plane) = want else {
             return Cost::default();
         };
         let state = &self.planes[plane.index()];
@@ -169,7 +169,7 @@ impl PageMap {
     }
 
     /// With an order of planes, the pages of a request go to as many planes in turn; without, to all.
-    pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let planes = self.layout.planes();
         let comes = |&&(first, pages): &&(Lpn, u32)| {
             let end = first.0.saturating_add(pages.min(planes));

@@ -4,7 +4,7 @@ use wordline_nand::Ppn;
 
 use super::PageMap;
 use crate::block::Phase;
-use crate::gc::victim::Choose;
+use crate::gc::victim::VictimPolicy;
 use crate::lpn::Lpn;
 use crate::mapping::Mapping;
 

@@ -3,7 +3,7 @@
 use wordline_nand::{Plane, Ppn};
 
 use super::{Active, PageMap};
-use crate::allocate::Place;
+use crate::allocate::PlanePolicy;
 use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::mapping::Mapping;

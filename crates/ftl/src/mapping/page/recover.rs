@@ -6,7 +6,7 @@ use super::{PageMap, Writer};
 use crate::block::Phase;
 use crate::mapping::Mapping;
 use crate::owner::{Claim, Claims};
-use crate::recovery::{Flash, Latest, Owner, Recovery};
+use crate::recovery::{Flash, Latest, PageOwner, Recovery};
 use crate::wear::Spend;
 
 impl PageMap {
@@ -102,8 +102,8 @@ impl PageMap {
                     continue;
                 };
                 let page = match tag.owner {
-                    Owner::Host(page) => page.0,
-                    Owner::Metadata(label) => user_pages.saturating_add(label),
+                    PageOwner::Host(page) => page.0,
+                    PageOwner::Metadata(label) => user_pages.saturating_add(label),
                 };
                 of_host &= page < user_pages;
                 if (page as usize) < self.map.len() {

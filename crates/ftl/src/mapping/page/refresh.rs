@@ -4,7 +4,7 @@ use wordline_nand::{Block, Plane, Ppn};
 
 use super::{PageMap, Writer};
 use crate::block::Phase;
-use crate::gc::victim::Choose;
+use crate::gc::victim::VictimPolicy;
 use crate::job::{Collection, GcKind};
 use crate::refresh::Return;
 use crate::wear::Spend;

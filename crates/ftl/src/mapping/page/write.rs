@@ -3,9 +3,9 @@
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::{Active, PageMap, Writer};
-use crate::allocate::Place;
+use crate::allocate::PlanePolicy;
 use crate::block::Phase;
-use crate::gc::victim::Choose;
+use crate::gc::victim::VictimPolicy;
 use crate::lpn::Lpn;
 use crate::mapping::{Mapping, Placed};
 use crate::wear::Spend;

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_run_is_what_its_history_says() {
-        let mut random = wordline_kernel::Stream::new(1, "runs");
+        let mut random = wordline_kernel::Rng::new(1, "runs");
         let mut freed_in_all = 0;
         for _ in 0..300 {
             let unit = 1 + random.below(9);

@@ -16,10 +16,12 @@ use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::mapping::log_block::LogBlock;
 use wordline_ftl::mapping::logical::shape::Stripe;
-use wordline_ftl::recovery::{Flash, Label, Owner, Spare, Tag};
+use wordline_ftl::recovery::{Flash, Label, PageOwner, Spare, SpareRecord};
 use wordline_ftl::wear::Wear;
-use wordline_ftl::{Collection, Config, JobId, Lpn, Map, Mapping, Plan, Step, Want, Written};
-use wordline_kernel::Stream;
+use wordline_ftl::{
+    Collection, Config, JobId, Lpn, Map, Mapping, Plan, SpaceRequest, Step, Written,
+};
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
 
 /// At most so many writes of the host are under way, as in its queue.
@@ -70,7 +72,7 @@ pub fn variants() -> Vec<Family> {
 
 /// A device of 1 to 4 planes with 6 to 40 blocks of 2 to 16 pages, any policies that go with the
 /// family, and as little over-provisioning as a plan accepts, or a few pages more.
-pub fn fullest(family: &Family, random: &mut Stream) -> Plan {
+pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
     loop {
         let mut below = |bound: u64| random.below(bound) as u32;
         let (channels, planes) =
@@ -142,7 +144,7 @@ pub struct Ability {
 }
 
 impl Ability {
-    pub fn drawn(random: &mut Stream, cuts: bool) -> Self {
+    pub fn drawn(random: &mut Rng, cuts: bool) -> Self {
         let mut any = || random.below(2) == 0;
         Self {
             internal: any() && any(),
@@ -170,7 +172,7 @@ pub enum Load {
 }
 
 impl Load {
-    pub fn drawn(random: &mut Stream) -> Self {
+    pub fn drawn(random: &mut Rng) -> Self {
         match random.below(4) {
             0 => Self::Uniform,
             1 => Self::Skewed(random.bits()),
@@ -178,7 +180,7 @@ impl Load {
             _ => Self::Sequential(random.below(1 << 20) as u32),
         }
     }
-    fn next(&mut self, user: u32, random: &mut Stream) -> Lpn {
+    fn next(&mut self, user: u32, random: &mut Rng) -> Lpn {
         let any = random.below(user.into()) as u32;
         Lpn(match self {
             Self::Skewed(hot) if random.below(10) > 0 => {
@@ -203,7 +205,7 @@ impl Load {
 /// What a page of the flash holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Content {
-    owner: Owner,
+    owner: PageOwner,
     /// Of a host page, which write of it.
     version: u64,
     sequence: u64,
@@ -426,7 +428,7 @@ impl Device {
         let content = self.planned[place.index()];
         let content = content.unwrap_or_else(|| panic!("{page:?} is at {place:?}, which is empty"));
         let found = (content.owner, content.version);
-        assert_eq!(found, (Owner::Host(page), current), "at {place:?}");
+        assert_eq!(found, (PageOwner::Host(page), current), "at {place:?}");
         Some((place, content))
     }
 
@@ -478,7 +480,7 @@ impl Device {
         assert_eq!(self.map.lookup(page), None, "{page:?} is trimmed");
     }
     /// Finds a place for a write, or what it has to wait for.
-    fn place(&mut self, page: Lpn) -> Result<(), Want> {
+    fn place(&mut self, page: Lpn) -> Result<(), SpaceRequest> {
         let before = self.look_up(page).map(|(place, _)| place);
         let place = match self.map.write(page) {
             Written::Placed(place) => place,
@@ -496,7 +498,7 @@ impl Device {
         known.issued += 1;
         known.current = known.issued;
         let content = Content {
-            owner: Owner::Host(page),
+            owner: PageOwner::Host(page),
             version: known.issued,
             sequence: self.sequence,
             order: 0,
@@ -505,12 +507,12 @@ impl Device {
         self.enqueue(place, Operation::HostProgram(place, content, superseded));
         let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.ability.at_threshold && self.map.wants_collection(plane) {
-            self.collect(Want::Free(plane));
+            self.collect(SpaceRequest::Free(plane));
         }
         Ok(())
     }
-    fn replace(&mut self, page: Lpn, want: Want) -> Result<Ppn, Want> {
-        let Want::Update(plane, block) = want else {
+    fn replace(&mut self, page: Lpn, want: SpaceRequest) -> Result<Ppn, SpaceRequest> {
+        let SpaceRequest::Update(plane, block) = want else {
             return Err(want);
         };
         if !self.ability.replaces {
@@ -529,12 +531,12 @@ impl Device {
         }
     }
     /// Free blocks above the reserve are there for writes.
-    fn check_wait(&self, want: Want) {
+    fn check_wait(&self, want: SpaceRequest) {
         for plane in self.planes() {
             let waits = match want {
-                Want::Anywhere => true,
-                Want::Free(waits) => waits == plane,
-                Want::Update(..) => false,
+                SpaceRequest::Anywhere => true,
+                SpaceRequest::Free(waits) => waits == plane,
+                SpaceRequest::Update(..) => false,
             };
             let free = self.map.free_blocks_of(plane);
             assert!(
@@ -544,19 +546,19 @@ impl Device {
         }
     }
     /// A write waits for room: what is collected there goes on without a stop, or begins.
-    fn demand(&mut self, want: Want) {
+    fn demand(&mut self, want: SpaceRequest) {
         let planes: Vec<Plane> = match want {
-            Want::Free(plane) | Want::Update(plane, _) => vec![plane],
-            Want::Anywhere => self.planes().collect(),
+            SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => vec![plane],
+            SpaceRequest::Anywhere => self.planes().collect(),
         };
         for plane in planes {
             let id = JobId::of(plane);
             if self.jobs.contains_key(&id) {
                 self.press(id);
-            } else if want != Want::Anywhere {
+            } else if want != SpaceRequest::Anywhere {
                 self.seen.on_demand += u64::from(self.collect(want));
             } else if self.map.wants_collection(plane) {
-                self.seen.on_demand += u64::from(self.collect(Want::Free(plane)));
+                self.seen.on_demand += u64::from(self.collect(SpaceRequest::Free(plane)));
             }
         }
     }
@@ -579,8 +581,8 @@ impl Device {
     // The jobs.
 
     /// Starts a collection; false if there is one already, or nothing to gain.
-    fn collect(&mut self, want: Want) -> bool {
-        let (Want::Free(plane) | Want::Update(plane, _)) = want else {
+    fn collect(&mut self, want: SpaceRequest) -> bool {
+        let (SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _)) = want else {
             return false;
         };
         let collection = self.map.collect(want);
@@ -680,7 +682,7 @@ impl Device {
             Step::Program { place, label } => {
                 self.sequence += 1;
                 let content = Content {
-                    owner: Owner::Metadata(label),
+                    owner: PageOwner::Metadata(label),
                     version: 0,
                     sequence: self.sequence,
                     order: 0,
@@ -710,7 +712,7 @@ impl Device {
     fn check_unused(&self, block: Block) {
         for place in self.pages_of(block) {
             if let Some(Content {
-                owner: Owner::Host(page),
+                owner: PageOwner::Host(page),
                 ..
             }) = self.contents[place]
             {
@@ -736,7 +738,7 @@ impl Device {
             self.seen.overtaken += 1;
             return false;
         };
-        if let Owner::Host(page) = content.owner {
+        if let PageOwner::Host(page) = content.owner {
             assert_eq!(
                 content.version,
                 self.known[page.index()].current,
@@ -798,7 +800,7 @@ impl Device {
             self.place_stalled();
             let plane = Plane(id.0);
             if self.ability.at_threshold && self.map.wants_collection(plane) {
-                self.collect(Want::Free(plane));
+                self.collect(SpaceRequest::Free(plane));
             }
         }
     }
@@ -814,7 +816,7 @@ impl Device {
         match operation {
             Operation::HostProgram(place, content, superseded) => {
                 self.program(place, content);
-                if let Owner::Host(page) = content.owner {
+                if let PageOwner::Host(page) = content.owner {
                     let known = &mut self.known[page.index()];
                     known.done = known.done.max(content.version);
                 }
@@ -845,7 +847,10 @@ impl Device {
             }
             Operation::MetadataRead(id, place) => {
                 let content = self.array_read(place);
-                assert!(matches!(content.owner, Owner::Metadata(_)), "{content:?}");
+                assert!(
+                    matches!(content.owner, PageOwner::Metadata(_)),
+                    "{content:?}"
+                );
                 self.step_done(id);
             }
             Operation::Erase(id, block) => {
@@ -869,7 +874,7 @@ impl Device {
             order,
             ..
         } = content;
-        let tag = Tag {
+        let tag = SpareRecord {
             owner,
             sequence,
             order,
@@ -890,7 +895,7 @@ impl Device {
     // What happens.
 
     /// Anything.
-    pub fn step(&mut self, load: &mut Load, random: &mut Stream) {
+    pub fn step(&mut self, load: &mut Load, random: &mut Rng) {
         let user = self.plan.user_pages;
         let plane = Plane(random.below(self.layout.planes().into()) as u32);
         match random.below(100) {
@@ -922,7 +927,7 @@ impl Device {
         held + queue / 4
     }
     /// Collects what nothing waits for.
-    fn idle(&mut self, plane: Plane, random: &mut Stream) {
+    fn idle(&mut self, plane: Plane, random: &mut Rng) {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {
             0 => {
@@ -955,7 +960,7 @@ impl Device {
             }
             _ => {
                 if self.map.wants_collection(plane) {
-                    self.collect(Want::Free(plane));
+                    self.collect(SpaceRequest::Free(plane));
                 }
             }
         }
@@ -1025,7 +1030,7 @@ impl Device {
     /// The power fails, and comes back. What was handed out and not begun is lost. A program that a
     /// plane was at leaves a page that cannot be read; an erase leaves its block as it was, or with
     /// pages that cannot be read.
-    fn cut(&mut self, random: &mut Stream) {
+    fn cut(&mut self, random: &mut Rng) {
         self.seen.cuts += 1;
         for plane in self.planes() {
             let queue = std::mem::take(&mut self.queues[plane.index()]);
@@ -1067,7 +1072,7 @@ impl Device {
             self.spare.clear(Ppn(place as u32));
         }
     }
-    fn recover(&mut self, random: &mut Stream) {
+    fn recover(&mut self, random: &mut Rng) {
         let flash = Flash::new(&self.array, self.layout, &self.spare, self.plan.user_pages);
         let recovery = self.map.recover(&flash);
         assert!(recovery.pages_read > 0);
@@ -1100,7 +1105,7 @@ impl Device {
         });
         let known = &mut self.known[page.index()];
         let version = content.map_or(0, |content| {
-            assert_eq!(content.owner, Owner::Host(page), "at {found:?}");
+            assert_eq!(content.owner, PageOwner::Host(page), "at {found:?}");
             content.version
         });
         if known.done > known.trimmed {
@@ -1116,9 +1121,9 @@ impl Device {
     }
 }
 
-fn wanted_plane(want: Want) -> Plane {
+fn wanted_plane(want: SpaceRequest) -> Plane {
     match want {
-        Want::Free(plane) | Want::Update(plane, _) => plane,
-        Want::Anywhere => panic!("nothing is wanted of any plane without a write"),
+        SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => plane,
+        SpaceRequest::Anywhere => panic!("nothing is wanted of any plane without a write"),
     }
 }

@@ -10,7 +10,7 @@ use wordline_ftl::gc::victim::d_choices::DChoices;
 use wordline_ftl::gc::victim::greedy::{Greedy, Ties};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Lpn, Mapping, Plan};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Geometry, Layout};
 
 use crate::naive::Beside;
@@ -154,7 +154,7 @@ pub const LOADS: [Load; 7] = [
 
 impl Load {
     /// The next page; `number` counts the writes.
-    pub fn next(self, number: u32, device: &Beside, plan: &Plan, random: &mut Stream) -> Lpn {
+    pub fn next(self, number: u32, device: &Beside, plan: &Plan, random: &mut Rng) -> Lpn {
         let user = plan.user_pages;
         let planes = plan.layout.planes();
         let mut any = || Lpn(random.below(user.into()) as u32);

@@ -12,9 +12,9 @@ use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::gc::victim::greedy::Ties;
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{
-    Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, Step, Want, Written,
+    Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, SpaceRequest, Step, Written,
 };
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Layout, Plane, Ppn};
 
 /// What a physical page holds.
@@ -248,7 +248,7 @@ enum Twin {
 #[derive(Clone, Debug)]
 struct Drawn {
     draws: u32,
-    random: Stream,
+    random: Rng,
     /// Full blocks by plane in the order in which they became full; the last takes the place of one that leaves.
     candidates: HashMap<Plane, Vec<Block>>,
 }
@@ -257,7 +257,7 @@ impl Drawn {
     fn twin(draws: u32, seed: u64, stream: &str) -> Twin {
         Twin::Drawn(Self {
             draws,
-            random: Stream::new(seed, stream),
+            random: Rng::new(seed, stream),
             candidates: HashMap::new(),
         })
     }
@@ -361,9 +361,9 @@ impl Mapping for Beside {
     fn lacks_room(&self, plane: Plane) -> bool {
         self.map.lacks_room(plane)
     }
-    fn collect(&mut self, want: Want) -> Option<Collection> {
+    fn collect(&mut self, want: SpaceRequest) -> Option<Collection> {
         let collection = self.map.collect(want)?;
-        let Want::Free(plane) = want else {
+        let SpaceRequest::Free(plane) = want else {
             panic!("{want:?} starts {collection:?}");
         };
         assert_eq!(collection.job, JobId::of(plane));
@@ -417,13 +417,13 @@ impl Mapping for Beside {
         self.map.erased(block, erases);
         self.naive.erase(block);
     }
-    fn full(&self, plane: Plane) -> Option<Want> {
+    fn full(&self, plane: Plane) -> Option<SpaceRequest> {
         self.map.full(plane)
     }
-    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         self.map.shortage(plane, writes)
     }
-    fn cost(&self, want: Want) -> Cost {
+    fn cost(&self, want: SpaceRequest) -> Cost {
         self.map.cost(want)
     }
     fn recover(&mut self, _flash: &Flash<'_>) -> Recovery {

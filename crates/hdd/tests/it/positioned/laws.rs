@@ -6,7 +6,7 @@ use wordline_hdd::extent::Extent;
 use wordline_hdd::model::Mechanism;
 use wordline_hdd::queue::{Operation, Order, Policy, Queue, Waiting};
 use wordline_hdd::{Config, Disk, Event, Plan};
-use wordline_kernel::{Context, EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Rng, Time};
 
 use super::host::{Answer, Arrivals, Ask, disk, ms, preset, serve};
 use super::workloads::ideal;
@@ -14,14 +14,14 @@ use super::workloads::ideal;
 const CYLINDERS: u32 = 48_624;
 const REVOLUTION_MS: f64 = 60_000.0 / 10_017.0;
 
-fn uniform(random: &mut Stream, sectors: u64) -> u64 {
+fn uniform(random: &mut Rng, sectors: u64) -> u64 {
     random.below((sectors - 8) / 8) * 8
 }
 
 /// Reads of 4 KiB all over the disk.
 fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
     let sectors = disk(config).user_bytes() / 512;
-    let mut random = Stream::new(seed, "reads");
+    let mut random = Rng::new(seed, "reads");
     let mut ask = || Ask {
         write: false,
         extent: Extent {
@@ -110,7 +110,7 @@ fn rotation_is_uniform() {
 #[test]
 fn poisson_reads_wait_as_pollaczek_and_khinchine_say() {
     let config = ideal("fcfs");
-    let mut random = Stream::new(3, "arrivals");
+    let mut random = Rng::new(3, "arrivals");
     let lambda = 0.064_658;
     let mut now = 0.0;
     let asks = reads(&config, 3, 200_000);
@@ -216,7 +216,7 @@ fn every_queue_does_what_it_does_in_plain_words() {
         };
         let policy: Policy = serde_json::from_value(table).unwrap();
         let (mut queue, mut naive) = (Queue::new(&policy), Naive::default());
-        let mut random = Stream::new(7, name);
+        let mut random = Rng::new(7, name);
         let mut served = Extent::default();
         for place in 0..40_000_u64 {
             let now = Time::from_us(place * 900);
@@ -285,7 +285,7 @@ fn a_disk_that_goes_on_from_its_state_does_the_same() {
         let run = |stop: u32| {
             let mut disk = disk(&preset(name, json!({})));
             let mut queue: EventQueue<Event> = EventQueue::default();
-            let mut random = Stream::new(seed, "mixed");
+            let mut random = Rng::new(seed, "mixed");
             let (mut ends, mut held, mut probe, mut step) = (Vec::new(), 0, (), 0);
             let (mut now, mut left) = (Time::ZERO, 3_000);
             while left > 0 || held > 0 {
@@ -404,7 +404,7 @@ fn a_flush_ends_while_writes_go_on() {
     let config = preset("nearline-7200", json!({}));
     let mut disk = Disk::new(&Plan::new(&config).unwrap());
     let mut queue: EventQueue<Event> = EventQueue::default();
-    let mut stream = Stream::new(5, "flush");
+    let mut stream = Rng::new(5, "flush");
     let mut probe = ();
     let mut flush = None;
     for write in 0..400_u32 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 use wordline_nand::command::{self, CommandError, Rule};
 use wordline_nand::die::{Data, State};
 use wordline_nand::target::Target;
@@ -76,7 +76,7 @@ pub struct Pair {
 
 impl Pair {
     /// Both pristine.
-    pub fn new(random: &mut Stream, mode: Mode, dies: usize) -> Self {
+    pub fn new(random: &mut Rng, mode: Mode, dies: usize) -> Self {
         let part = sheet::draw(random, mode.multi_plane(), dies);
         Self {
             layout: Layout::new(&part.geometry, 1).unwrap(),

@@ -1,6 +1,6 @@
 //! Random transactions that the rules of the array allow.
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 use super::chain::{Mode, Transaction};
 use super::{Cells, Part, Place};
@@ -9,12 +9,12 @@ use super::{Cells, Part, Place};
 const DRAWS: usize = 12;
 
 /// A number below `bound`.
-pub fn below(random: &mut Stream, bound: usize) -> usize {
+pub fn below(random: &mut Rng, bound: usize) -> usize {
     random.below(bound as u64) as usize
 }
 
 /// True in one of `n` draws.
-pub fn one_in(random: &mut Stream, n: usize) -> bool {
+pub fn one_in(random: &mut Rng, n: usize) -> bool {
     below(random, n) == 0
 }
 
@@ -30,7 +30,7 @@ pub struct Planner<'a> {
 
 impl Planner<'_> {
     /// A transaction in a mode, if one was found.
-    pub fn plan(&mut self, random: &mut Stream, mode: Mode) -> Option<Transaction> {
+    pub fn plan(&mut self, random: &mut Rng, mode: Mode) -> Option<Transaction> {
         (0..DRAWS).find_map(|_| {
             let planes = self.planes(random, mode);
             if mode.reads() {
@@ -45,7 +45,7 @@ impl Planner<'_> {
         })
     }
     /// Planes that work together, in any order.
-    fn planes(&self, random: &mut Stream, mode: Mode) -> Vec<usize> {
+    fn planes(&self, random: &mut Rng, mode: Mode) -> Vec<usize> {
         let mut planes: Vec<_> = (0..self.part.planes).collect();
         for n in (1..planes.len()).rev() {
             planes.swap(n, below(random, n + 1));
@@ -62,7 +62,7 @@ impl Planner<'_> {
     /// that.
     fn row(
         &self,
-        random: &mut Stream,
+        random: &mut Rng,
         planes: &[usize],
         page: usize,
         passes: impl Fn(&Cells, Place) -> bool,
@@ -81,13 +81,13 @@ impl Planner<'_> {
         }
         Some(row)
     }
-    fn readable(&self, random: &mut Stream, planes: &[usize]) -> Option<Vec<Place>> {
+    fn readable(&self, random: &mut Rng, planes: &[usize]) -> Option<Vec<Place>> {
         let page = below(random, self.part.pages);
         self.row(random, planes, page, |cells, place| {
             cells.may_read(place).is_ok()
         })
     }
-    fn programmable(&self, random: &mut Stream, planes: &[usize]) -> Option<Vec<Place>> {
+    fn programmable(&self, random: &mut Rng, planes: &[usize]) -> Option<Vec<Place>> {
         let page = if one_in(random, 4) {
             below(random, self.part.pages)
         } else {
@@ -101,14 +101,14 @@ impl Planner<'_> {
             cells.may_program(place).is_ok()
         })
     }
-    fn rows(&self, random: &mut Stream, mode: Mode) -> usize {
+    fn rows(&self, random: &mut Rng, mode: Mode) -> usize {
         if mode.cached() {
             2 + below(random, self.most_rows - 1)
         } else {
             1
         }
     }
-    fn read(&self, random: &mut Stream, mode: Mode, planes: &[usize]) -> Option<Transaction> {
+    fn read(&self, random: &mut Rng, mode: Mode, planes: &[usize]) -> Option<Transaction> {
         let mut rows = vec![self.readable(random, planes)?];
         while rows.len() < self.rows(random, mode) {
             let next = |place: &Place| Place {
@@ -131,12 +131,7 @@ impl Planner<'_> {
             targets,
         })
     }
-    fn program(
-        &mut self,
-        random: &mut Stream,
-        mode: Mode,
-        planes: &[usize],
-    ) -> Option<Transaction> {
+    fn program(&mut self, random: &mut Rng, mode: Mode, planes: &[usize]) -> Option<Transaction> {
         let count = self.rows(random, mode);
         let before = self.cells.clone();
         let mut rows: Vec<Vec<Place>> = Vec::new();
@@ -160,7 +155,7 @@ impl Planner<'_> {
             targets,
         })
     }
-    fn erase(&mut self, random: &mut Stream, mode: Mode, planes: &[usize]) -> Option<Transaction> {
+    fn erase(&mut self, random: &mut Rng, mode: Mode, planes: &[usize]) -> Option<Transaction> {
         let row = self.row(random, planes, 0, |cells, place| {
             cells.may_erase(place).is_ok()
         })?;
@@ -176,7 +171,7 @@ impl Planner<'_> {
     }
     fn move_pages(
         &mut self,
-        random: &mut Stream,
+        random: &mut Rng,
         mode: Mode,
         planes: &[usize],
     ) -> Option<Transaction> {
@@ -192,7 +187,7 @@ impl Planner<'_> {
         })
     }
     /// Makes room: an erase of full blocks, in one plane or in several.
-    pub fn make_room(&mut self, random: &mut Stream, mode: Mode) -> Option<Transaction> {
+    pub fn make_room(&mut self, random: &mut Rng, mode: Mode) -> Option<Transaction> {
         let kind = if mode.multi_plane() {
             Mode::MultiPlaneErase
         } else {

@@ -1,6 +1,6 @@
 //! Scripts of all dies of a package, carried out together on both sides.
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 use super::chain::{Mode, Transaction};
 use super::pair::Pair;
@@ -15,7 +15,7 @@ pub struct Play<'a> {
     /// By die.
     pub scripts: Vec<Script>,
     /// Decides whose cycle is next, and where the status is read.
-    pub random: &'a mut Stream,
+    pub random: &'a mut Rng,
     /// Whether no cycle may be refused.
     pub legal: bool,
     /// Cycles refused so far.

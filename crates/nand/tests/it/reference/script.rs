@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 use super::chain::{Transaction, chain};
 use super::plan::{below, one_in};
@@ -36,7 +36,7 @@ const STATUS: Cycle = Cycle::Command(0x70);
 const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
 
 /// Writes a transaction out as a patient host would, with polls and pauses at random.
-pub fn write(part: &Part, transaction: &Transaction, random: &mut Stream) -> Script {
+pub fn write(part: &Part, transaction: &Transaction, random: &mut Rng) -> Script {
     let mut script = Script::new();
     let mut contents = random.clone();
     let holds = chain(part, transaction, &mut || contents.bits());
@@ -78,14 +78,14 @@ pub fn poll(script: &mut Script) {
 }
 
 /// A page's data in one piece or in two, with or without the spare bytes.
-fn data_in(part: &Part, content: u64, random: &mut Stream, script: &mut Script) {
+fn data_in(part: &Part, content: u64, random: &mut Rng, script: &mut Script) {
     for bytes in pieces(part, random) {
         script.push_back(Step::Cycle(Cycle::DataIn { bytes, content }));
     }
 }
 
 /// Some of a page's data, and some again from a column on.
-fn data_out(part: &Part, random: &mut Stream, script: &mut Script) {
+fn data_out(part: &Part, random: &mut Rng, script: &mut Script) {
     for bytes in pieces(part, random) {
         script.push_back(Step::Cycle(Cycle::DataOut { bytes }));
     }
@@ -102,7 +102,7 @@ fn data_out(part: &Part, random: &mut Stream, script: &mut Script) {
     }
 }
 
-fn pieces(part: &Part, random: &mut Stream) -> Vec<u32> {
+fn pieces(part: &Part, random: &mut Rng) -> Vec<u32> {
     let all = 1 + below(random, part.whole_page() as usize) as u32;
     if all > 1 && one_in(random, 3) {
         let first = 1 + below(random, all as usize - 1) as u32;
@@ -113,7 +113,7 @@ fn pieces(part: &Part, random: &mut Stream) -> Vec<u32> {
 }
 
 /// Any cycle.
-pub fn any_cycle(part: &Part, random: &mut Stream) -> Cycle {
+pub fn any_cycle(part: &Part, random: &mut Rng) -> Cycle {
     let bytes = 1 + below(random, part.whole_page() as usize + 1) as u32;
     match below(random, 6) {
         0..3 => Cycle::Command(OPCODES[below(random, OPCODES.len())]),
@@ -126,14 +126,14 @@ pub fn any_cycle(part: &Part, random: &mut Stream) -> Cycle {
     }
 }
 
-fn any_byte(random: &mut Stream) -> u8 {
+fn any_byte(random: &mut Rng) -> u8 {
     let wide = one_in(random, 8);
     below(random, if wide { 256 } else { 40 }) as u8
 }
 
 /// A transaction in a mode without regard to the rules of the array or of its planes.
-pub fn wild(part: &Part, transaction: &Transaction, random: &mut Stream) -> Transaction {
-    let any = |random: &mut Stream| Place {
+pub fn wild(part: &Part, transaction: &Transaction, random: &mut Rng) -> Transaction {
+    let any = |random: &mut Rng| Place {
         plane: below(random, part.planes),
         block: below(random, part.blocks),
         page: below(random, part.pages),
@@ -155,7 +155,7 @@ pub fn wild(part: &Part, transaction: &Transaction, random: &mut Stream) -> Tran
 }
 
 /// Spoils a script in one place.
-pub fn spoil(part: &Part, script: &mut Script, random: &mut Stream) {
+pub fn spoil(part: &Part, script: &mut Script, random: &mut Rng) {
     let is_cycle = |step: &Step| matches!(step, Step::Cycle(_));
     let all = 0..script.len();
     let cycles: Vec<_> = all.filter(|nth| is_cycle(&script[*nth])).collect();
@@ -198,7 +198,7 @@ pub fn spoil(part: &Part, script: &mut Script, random: &mut Stream) {
 }
 
 /// Forgets to wait.
-fn impatient(script: &mut Script, random: &mut Stream) {
+fn impatient(script: &mut Script, random: &mut Rng) {
     let all = 0..script.len();
     let waits: Vec<_> = all
         .filter(|nth| matches!(script[*nth], Step::Wait))

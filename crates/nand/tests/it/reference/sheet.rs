@@ -1,6 +1,6 @@
 //! Parts at random, as the crate describes them and in ticks.
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_nand::cell::mlc_alpha::MlcAlpha;
 use wordline_nand::target;
 use wordline_nand::{Cell, Geometry, Latencies, PerLevel, PlaneRule, Suspend, Timing};
@@ -14,12 +14,12 @@ fn ns(ticks: u64) -> u64 {
 }
 
 /// Nanoseconds of `count` numbers of ticks from `from` on, one of them.
-fn draw_ns(random: &mut Stream, from: u64, count: usize) -> u64 {
+fn draw_ns(random: &mut Rng, from: u64, count: usize) -> u64 {
     ns(from + below(random, count) as u64)
 }
 
 /// A part with so many dies, and several planes if that is wanted.
-pub fn draw(random: &mut Stream, several_planes: bool, dies: usize) -> target::DataSheet {
+pub fn draw(random: &mut Rng, several_planes: bool, dies: usize) -> target::DataSheet {
     let rules = [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset];
     target::DataSheet {
         geometry: draw_geometry(random, several_planes, dies),
@@ -32,7 +32,7 @@ pub fn draw(random: &mut Stream, several_planes: bool, dies: usize) -> target::D
     }
 }
 
-fn draw_geometry(random: &mut Stream, several_planes: bool, dies: usize) -> Geometry {
+fn draw_geometry(random: &mut Rng, several_planes: bool, dies: usize) -> Geometry {
     Geometry {
         dies_per_package: dies as u32,
         planes_per_die: 1 + u32::from(several_planes) + below(random, 2) as u32,
@@ -43,7 +43,7 @@ fn draw_geometry(random: &mut Stream, several_planes: bool, dies: usize) -> Geom
     }
 }
 
-fn draw_timing(random: &mut Stream) -> Timing {
+fn draw_timing(random: &mut Rng) -> Timing {
     let reads = vec![draw_ns(random, 5, 4), draw_ns(random, 5, 8)];
     let programs = vec![draw_ns(random, 12, 8), draw_ns(random, 15, 20)];
     let row_address_cycles = 1 + below(random, 2) as u32;
@@ -63,7 +63,7 @@ fn draw_timing(random: &mut Stream) -> Timing {
     }
 }
 
-fn draw_suspend(random: &mut Stream) -> Suspend {
+fn draw_suspend(random: &mut Rng) -> Suspend {
     Suspend {
         program: one_in(random, 2),
         erase: one_in(random, 2),

@@ -1,13 +1,13 @@
 //! A small device and a closed loop around it.
 #![allow(dead_code)] // every test file uses a part
 
-use wordline_block::{BlockDevice, Completion, Event as _, Met, Op, Parts, Request};
+use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, ReadEvents, Request};
 use wordline_dram_buffer as buffer;
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, GcKind, Map, Mapping};
 use wordline_host_link::Interface;
 use wordline_io_scheduler::{Composition, Scheduler};
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Chains, Geometry, Layout, Operation, Part, PerLevel, Timing};
 use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Code, Errors, Reader};
@@ -150,7 +150,7 @@ pub struct Tally {
     /// Further reads of pages that could not be corrected at once.
     pub retries: u64,
     /// What each read has met, in the order in which they were done.
-    pub met: Vec<Met>,
+    pub met: Vec<ReadEvents>,
     /// Pages that requests found in the DRAM buffer, and did not.
     pub hits: [u64; 2],
     /// Pages that left it clean, and dirty.
@@ -241,7 +241,7 @@ pub struct Load {
 }
 
 impl Load {
-    pub fn next(&self, user_bytes: u64, random: &mut Stream) -> (Op, u64, u64) {
+    pub fn next(&self, user_bytes: u64, random: &mut Rng) -> (Op, u64, u64) {
         let op = if random.unit() < self.read_ratio {
             Op::Read
         } else {
@@ -263,7 +263,7 @@ pub fn closed_loop<M: Mapping>(
     fill_pages: u32,
     verify: bool,
 ) -> Result<(Tally, u64, Ssd<M>), DeviceError> {
-    let next = |ssd: &Ssd<M>, _, random: &mut Stream| load.next(ssd.user_bytes(), random);
+    let next = |ssd: &Ssd<M>, _, random: &mut Rng| load.next(ssd.user_bytes(), random);
     drive(plan, mapping, load.requests, fill_pages, verify, next)
 }
 
@@ -274,7 +274,7 @@ pub fn drive<M: Mapping>(
     requests: u64,
     fill_pages: u32,
     verify: bool,
-    next: impl Fn(&Ssd<M>, u64, &mut Stream) -> (Op, u64, u64),
+    next: impl Fn(&Ssd<M>, u64, &mut Rng) -> (Op, u64, u64),
 ) -> Result<(Tally, u64, Ssd<M>), DeviceError> {
     let mut ssd = Ssd::new(plan, mapping);
     let precondition = Precondition {
@@ -291,7 +291,7 @@ pub fn drive<M: Mapping>(
     let mut queue = EventQueue::<Event>::default();
     let mut tally = Tally::default();
     let mut digest = Digest::default();
-    let mut random = Stream::new(1, "load");
+    let mut random = Rng::new(1, "load");
     let (mut now, mut issued) = (Time::ZERO, 0);
     loop {
         while issued < requests && ssd.takes(0) {

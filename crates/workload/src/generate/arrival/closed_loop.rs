@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
@@ -42,7 +42,7 @@ impl State {
         Ok(Self)
     }
     #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as the list of arrivals demands
-    pub(super) fn next(&mut self, _: &mut Stream) -> Option<Time> {
+    pub(super) fn next(&mut self, _: &mut Rng) -> Option<Time> {
         Some(Time::ZERO)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
@@ -49,7 +49,7 @@ impl State {
             count: 0,
         })
     }
-    pub(super) fn next(&mut self, _: &mut Stream) -> Option<Time> {
+    pub(super) fn next(&mut self, _: &mut Rng) -> Option<Time> {
         const PS_PER_KILOSECOND: u128 = 1_000_000_000_000_000;
         let ps = u128::from(self.count) * PS_PER_KILOSECOND / self.millihertz;
         self.count += 1;

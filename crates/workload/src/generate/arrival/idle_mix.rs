@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 use crate::generate::fault;
@@ -137,7 +137,7 @@ impl State {
         })
     }
 
-    pub(super) fn next(&mut self, random: &mut Stream) -> Option<Time> {
+    pub(super) fn next(&mut self, random: &mut Rng) -> Option<Time> {
         let next = match self.now {
             None => Time::ZERO,
             Some(now) => now.checked_add(self.gap(random)?)?,
@@ -147,7 +147,7 @@ impl State {
     }
 
     /// `None` beyond the reach of the clock.
-    fn gap(&self, random: &mut Stream) -> Option<Time> {
+    fn gap(&self, random: &mut Rng) -> Option<Time> {
         let kind = random.unit();
         if kind < self.back_to_back {
             return Some(Time::ZERO);

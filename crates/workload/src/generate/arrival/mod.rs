@@ -10,7 +10,7 @@ pub use constant::Constant;
 pub use idle_mix::IdleMix;
 pub use poisson::Poisson;
 
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
@@ -46,7 +46,7 @@ macro_rules! arrivals {
             }
             /// When the next request comes; `None` beyond the reach of the clock.
             #[inline]
-            pub(crate) fn next(&mut self, random: &mut Stream) -> Option<Time> {
+            pub(crate) fn next(&mut self, random: &mut Rng) -> Option<Time> {
                 match self { $(Self::$Variant(state) => state.next(random)),+ }
             }
         }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
-use wordline_kernel::{Stream, Time};
+use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
@@ -48,7 +48,7 @@ impl State {
             now: Time::ZERO,
         })
     }
-    pub(super) fn next(&mut self, random: &mut Stream) -> Option<Time> {
+    pub(super) fn next(&mut self, random: &mut Rng) -> Option<Time> {
         // The logarithm of libm, not of the platform: the same arrivals on any machine.
         let gap = -self.mean_ps * libm::log(1.0 - random.unit());
         self.now = self.now.checked_add(Time::from_ps(gap as u64))?;

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::slot::Cited;
 
 use super::{Places, Space};
@@ -67,7 +67,7 @@ impl State {
 }
 
 impl Places for State {
-    fn next(&mut self, _: u64, space: &Space, random: &mut Stream) -> u64 {
+    fn next(&mut self, _: u64, space: &Space, random: &mut Rng) -> u64 {
         let index = if random.unit() < self.hot_access_ratio {
             random.below(self.hot_places)
         } else {

@@ -12,7 +12,7 @@ pub use sequential::Sequential;
 pub use uniform::Uniform;
 pub use zipf::Zipf;
 
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 
 use super::Space;
 use crate::WorkloadError;
@@ -21,7 +21,7 @@ use crate::WorkloadError;
 pub(crate) trait Places {
     /// The first byte of a request for `bytes` bytes, counted from the start of the working set. It is
     /// a multiple of the alignment, and the request ends within the working set.
-    fn next(&mut self, bytes: u64, space: &Space, random: &mut Stream) -> u64;
+    fn next(&mut self, bytes: u64, space: &Space, random: &mut Rng) -> u64;
 }
 
 macro_rules! patterns {
@@ -50,7 +50,7 @@ macro_rules! patterns {
 
         impl Places for Walk {
             #[inline]
-            fn next(&mut self, bytes: u64, space: &Space, random: &mut Stream) -> u64 {
+            fn next(&mut self, bytes: u64, space: &Space, random: &mut Rng) -> u64 {
                 match self { $(Self::$Variant(state) => state.next(bytes, space, random)),+ }
             }
         }

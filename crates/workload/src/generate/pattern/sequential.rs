@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::slot::Cited;
 
 use super::{Places, Space};
@@ -31,7 +31,7 @@ impl State {
 }
 
 impl Places for State {
-    fn next(&mut self, bytes: u64, space: &Space, _: &mut Stream) -> u64 {
+    fn next(&mut self, bytes: u64, space: &Space, _: &mut Rng) -> u64 {
         let offset = if self.next > space.length - bytes {
             0
         } else {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::Stream;
+use wordline_kernel::Rng;
 use wordline_kernel::slot::Cited;
 
 use super::{Places, Space};
@@ -10,7 +10,7 @@ use crate::WorkloadError;
 use crate::generate::fault;
 use crate::generate::scatter::Scatter;
 
-const MOST_PLACES: u64 = 1 << 32;
+const MAX_PLACES: u64 = 1 << 32;
 
 /// The k-th most popular place is drawn with a probability in proportion to 1/k^theta, exactly,
 /// without a table. Popular places are scattered over the working set by a fixed bijection, or
@@ -48,7 +48,7 @@ pub(crate) struct State {
 impl State {
     pub(super) fn new(parameters: &Zipf, space: &Space) -> Result<Self, WorkloadError> {
         let places = space.places;
-        if places > MOST_PLACES {
+        if places > MAX_PLACES {
             let reason = format!("the working set has {places} places, more than 2^32");
             let remedy = "raise workload.align_bytes or lower workload.working_set_ratio";
             return fault("pattern.zipf", reason, remedy);
@@ -62,7 +62,7 @@ impl State {
 }
 
 impl Places for State {
-    fn next(&mut self, _: u64, space: &Space, random: &mut Stream) -> u64 {
+    fn next(&mut self, _: u64, space: &Space, random: &mut Rng) -> u64 {
         let rank = self.ranks.next(random) - 1;
         space.byte(self.scatter.map_or(rank, |scatter| scatter.place(rank)))
     }
@@ -96,7 +96,7 @@ impl Ranks {
         ranks
     }
 
-    pub(crate) fn next(&self, random: &mut Stream) -> u64 {
+    pub(crate) fn next(&self, random: &mut Rng) -> u64 {
         loop {
             let area = self.area_all + random.unit() * (self.area_first - self.area_all);
             let x = self.inverse(area);
@@ -155,7 +155,7 @@ mod tests {
             let weights: Vec<f64> = (1..=count).map(|k| (k as f64).powf(-theta)).collect();
             let total: f64 = weights.iter().sum();
             let ranks = Ranks::new(count, theta);
-            let mut random = Stream::new(11, "zipf");
+            let mut random = Rng::new(11, "zipf");
             let mut seen = [0_u32; CELLS + 1];
             for _ in 0..DRAWS {
                 let rank = ranks.next(&mut random);
@@ -180,21 +180,21 @@ mod tests {
 
     #[test]
     fn the_extremes_of_the_range_work() {
-        for (count, theta) in [(1, 1.0), (2, 10.0), (MOST_PLACES, 0.99), (MOST_PLACES, 0.0)] {
+        for (count, theta) in [(1, 1.0), (2, 10.0), (MAX_PLACES, 0.99), (MAX_PLACES, 0.0)] {
             let ranks = Ranks::new(count, theta);
-            let mut random = Stream::new(3, "zipf");
+            let mut random = Rng::new(3, "zipf");
             for _ in 0..1000 {
                 assert!((1..=count).contains(&ranks.next(&mut random)));
             }
         }
         // uniform over 2^32: the mean of 10,000 draws is within 5 standard errors of the middle
-        let ranks = Ranks::new(MOST_PLACES, 0.0);
-        let mut random = Stream::new(4, "zipf");
+        let ranks = Ranks::new(MAX_PLACES, 0.0);
+        let mut random = Rng::new(4, "zipf");
         let mean = (0..10_000)
             .map(|_| ranks.next(&mut random) as f64)
             .sum::<f64>()
             / 1e4;
-        let middle = MOST_PLACES as f64 / 2.0;
-        assert!((mean - middle).abs() < 5.0 * MOST_PLACES as f64 / 12_f64.sqrt() / 100.0);
+        let middle = MAX_PLACES as f64 / 2.0;
+        assert!((mean - middle).abs() < 5.0 * MAX_PLACES as f64 / 12_f64.sqrt() / 100.0);
     }
 }

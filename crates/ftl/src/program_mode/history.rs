@@ -133,7 +133,7 @@ impl<S: WriteOnly> Regulate for Guided<S> {
 
 #[cfg(test)]
 mod tests {
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
@@ -156,7 +156,7 @@ mod tests {
         for window in 1..=3 {
             let mut history = History::new(window, 5);
             let mut all = vec![Vec::new(); 5];
-            let mut random = Stream::new(u64::from(window), "accesses");
+            let mut random = Rng::new(u64::from(window), "accesses");
             for _ in 0..2000 {
                 let page = random.below(5) as usize;
                 let write = random.below(2) == 1;

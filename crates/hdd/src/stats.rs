@@ -11,7 +11,7 @@ pub const BINS: usize = 24;
 
 /// Counts and times since measuring began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct DiskStats {
     /// Reads.
     pub reads: u64,
     /// Writes.
@@ -48,10 +48,10 @@ pub struct Figures {
     pub held_time: u128,
 }
 
-since!(Figures: reads, writes, bytes_read, bytes_written, reads_buffered, writes_buffered, sectors_ahead, destages, accesses, seeks,
+since!(DiskStats: reads, writes, bytes_read, bytes_written, reads_buffered, writes_buffered, sectors_ahead, destages, accesses, seeks,
     cylinders, overhead, seek, rotation, transfer, held_time; but held_most);
 
-impl Figures {
+impl DiskStats {
     /// A request has come.
     pub(crate) fn came(&mut self, request: &Request) {
         match request.op {

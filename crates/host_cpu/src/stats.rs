@@ -72,7 +72,7 @@ since!(Loads: hits, misses, write_backs);
 
 /// Counts and times of the host side since the start of measuring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct HostStats {
     /// CPU time by cause.
     pub cpu: Shares,
     /// Of it, time under the lock.
@@ -107,5 +107,5 @@ impl Since for Shares {
     }
 }
 
-since!(Figures: cpu, locked, bridge, completed, response, held_time, lookups, updates, collection_steps, loads;
+since!(HostStats: cpu, locked, bridge, completed, response, held_time, lookups, updates, collection_steps, loads;
     but held_most, memory, most_bytes);

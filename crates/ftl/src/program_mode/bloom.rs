@@ -104,7 +104,7 @@ impl Separator {
 mod tests {
     use std::collections::HashSet;
 
-    use wordline_kernel::Stream;
+    use wordline_kernel::Rng;
 
     use super::*;
 
@@ -216,7 +216,7 @@ mod tests {
             pairs: std::array::from_fn(|place| (Default::default(), place as u32)),
             steps: 0,
         };
-        let mut random = Stream::new(5, "accesses");
+        let mut random = Rng::new(5, "accesses");
         let (mut equal, mut looks) = (0, 0);
         for turn in 0..20_000_u32 {
             separator.step();

@@ -5,7 +5,7 @@ use wordline_kernel::{Time, since};
 
 /// Counts since measuring began, of pages of the cache if nothing else is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct CacheStats {
     /// Pages of reads that were resident.
     pub resident_hits: u64,
     /// Pages of reads that were suspected, and revived.
@@ -72,11 +72,11 @@ pub struct Destaged {
 }
 
 since!(Destaged: pages, writes, groups, time);
-since!(Figures: resident_hits, suspected_hits, joined, misses, bypassed, hits_uncorrectable, pages_lost, host_failures, reads_hit,
+since!(CacheStats: resident_hits, suspected_hits, joined, misses, bypassed, hits_uncorrectable, pages_lost, host_failures, reads_hit,
     reads, writes, fills, updates, invalidated, records, summaries, written_hits, write_hits, write_hits_written, write_misses,
     writes_bypassed, rests, divisions, destages);
 
-impl Figures {
+impl CacheStats {
     /// Pages of reads.
     pub fn pages_read(&self) -> u64 {
         self.resident_hits + self.suspected_hits + self.joined + self.misses + self.bypassed

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// What a read has met, as a set: each makes it wait, or read again (Jung 2013, section 5.4.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Met(u8);
+pub struct ReadEvents(u8);
 
-impl Met {
+impl ReadEvents {
     /// A page of it was read again, because its first read could not be corrected.
     pub const RETRY: Self = Self(1);
     /// Data was moving for its own sake on the die of a page of it when the flash was asked for that page (read reclaim, refresh).
@@ -29,7 +29,7 @@ impl Met {
     /// What is in one of the two.
     #[inline]
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
     /// This if so, else nothing.

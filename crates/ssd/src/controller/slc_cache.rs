@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Operation, Plane, Ppn};
 
 use super::Controller;
-use crate::backend::{Grade, Order, Purpose};
+use crate::backend::{Order, PageConditions, Purpose};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
 
@@ -45,15 +45,15 @@ impl SlcCounts {
 impl<M: Mapping> Controller<M> {
     /// What went through the SLC cache, if there is one.
     pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.flash.cached.as_deref()
+        self.persistent.slc.as_deref()
     }
 
     /// Says of an operation whether its pages are, or are to be, in single-level mode, and counts it.
-    pub(super) fn grade_cached(&mut self, order: &Order, grade: &mut Grade) {
-        let Some(counts) = &mut self.flash.cached else {
+    pub(super) fn grade_cached(&mut self, order: &Order, grade: &mut PageConditions) {
+        let Some(counts) = &mut self.persistent.slc else {
             return;
         };
-        let array = &mut self.flash.array;
+        let array = &mut self.persistent.array;
         let layout = &self.layout;
         let was_single = |place: Ppn| array.is_single_level(layout.block_of(place));
         let (operation, purpose) = (order.purpose.operation(), order.purpose);
@@ -84,16 +84,19 @@ impl<M: Mapping> Controller<M> {
 
     /// Whether the device has been idle for so long that blocks of the SLC cache are folded.
     pub(super) fn folds_now(&self, now: Time) -> bool {
-        let Some(idling) = &self.ram.idling else {
+        let Some(idling) = &self.volatile.idling else {
             return false;
         };
         let due = idling.fold_due();
-        self.ram.requests.serving() == 0 && due.is_some_and(|due| due <= now)
+        self.volatile.requests.serving() == 0 && due.is_some_and(|due| due <= now)
     }
 
     /// Folds the next block of an idle plane, if it is time.
     pub(super) fn fold_in_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        if self.ram.jobs.collects(plane) || self.ram.failing.is_ending || !self.folds_now(cx.now) {
+        if self.volatile.jobs.collects(plane)
+            || self.volatile.failing.is_ending
+            || !self.folds_now(cx.now)
+        {
             return;
         }
         if let Some(collection) = self.mapping.fold(plane) {

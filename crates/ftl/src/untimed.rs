@@ -8,10 +8,10 @@ use std::ops::Range;
 use thiserror::Error;
 use wordline_nand::{Array, Block, Layout, Plane, Ppn, Violation};
 
-use crate::job::{Collection, JobId, Step, Want};
+use crate::job::{Collection, JobId, SpaceRequest, Step};
 use crate::lpn::Lpn;
 use crate::mapping::{Bulk, Mapping, Placed, Written};
-use crate::recovery::Note;
+use crate::recovery::ProgramObserver;
 
 /// Writes that could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -59,7 +59,7 @@ impl FlashOps {
 
 /// A mapping and its array, without a clock.
 #[derive(Debug)]
-pub struct Instant<'a, M, N = ()> {
+pub struct UntimedFtl<'a, M, N = ()> {
     mapping: &'a mut M,
     array: &'a mut Array,
     layout: Layout,
@@ -70,14 +70,14 @@ pub struct Instant<'a, M, N = ()> {
     steps: Vec<Step>,
 }
 
-impl<'a, M: Mapping> Instant<'a, M> {
+impl<'a, M: Mapping> UntimedFtl<'a, M> {
     /// Writes through `mapping` to `array`.
     pub fn new(mapping: &'a mut M, array: &'a mut Array, layout: Layout) -> Self {
         Self::noting(mapping, array, layout, ())
     }
 }
 
-impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
+impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
     /// Writes through `mapping` to `array`, and tells `note` of every program.
     pub fn noting(mapping: &'a mut M, array: &'a mut Array, layout: Layout, note: N) -> Self {
         Self {
@@ -153,7 +153,9 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
     #[inline]
     fn collect_at(&mut self, place: Ppn) -> Result<(), InstantError> {
         let plane = self.layout.plane_of(self.layout.block_of(place));
-        while self.mapping.wants_collection(plane) && self.collect_once(Want::Free(plane))? {}
+        while self.mapping.wants_collection(plane)
+            && self.collect_once(SpaceRequest::Free(plane))?
+        {}
         Ok(())
     }
     /// These pages will be written next: see [`Mapping::prefetch`].
@@ -177,19 +179,19 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
     }
     /// Collects where `page` waits for room, and places it: as long as anything is gained.
     #[cold]
-    fn make_room(&mut self, page: Lpn, want: Want) -> Result<Ppn, InstantError> {
+    fn make_room(&mut self, page: Lpn, want: SpaceRequest) -> Result<Ppn, InstantError> {
         let mut want = want;
         loop {
             let gained = match want {
-                Want::Anywhere => {
+                SpaceRequest::Anywhere => {
                     let mut gained = false;
                     for plane in (0..self.layout.planes()).map(Plane) {
                         gained |= self.collect(plane)?;
                     }
                     gained
                 }
-                Want::Free(plane) => self.collect(plane)?,
-                Want::Update(..) => self.collect_once(want)?,
+                SpaceRequest::Free(plane) => self.collect(plane)?,
+                SpaceRequest::Update(..) => self.collect_once(want)?,
             };
             match self.mapping.write(page) {
                 Written::Placed(place) => return Ok(place),
@@ -202,12 +204,12 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
     /// whether anything was.
     fn collect(&mut self, plane: Plane) -> Result<bool, InstantError> {
         let mut gained = false;
-        while self.mapping.lacks_room(plane) && self.collect_once(Want::Free(plane))? {
+        while self.mapping.lacks_room(plane) && self.collect_once(SpaceRequest::Free(plane))? {
             gained = true;
         }
         Ok(gained)
     }
-    fn collect_once(&mut self, want: Want) -> Result<bool, InstantError> {
+    fn collect_once(&mut self, want: SpaceRequest) -> Result<bool, InstantError> {
         let Some(Collection { job, .. }) = self.mapping.collect(want) else {
             return Ok(false);
         };
