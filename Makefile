@@ -38,7 +38,8 @@ demo: setup ## simulate a disk under the bundled trace and say where the report 
 
 test: setup ## all tests but the slow ones
 	$(CARGO) test --quiet $(MODEL)
-	$(BIN)/pytest --quiet
+	$(BIN)/pytest --quiet --numprocesses logical --dist loadfile --no-loadscope-reorder -m 'not slow and not alone'
+	$(BIN)/pytest --quiet -m 'alone and not slow'
 
 test-slow: setup ## long oracles; every trace of ../shared/traces, verified (says so where absent)
 	$(CARGO) test --release $(MODEL) -- --ignored

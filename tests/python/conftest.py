@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 TINY = """\
 schema = 1
@@ -36,7 +37,54 @@ start_free_ratio = 0.1
 """
 USER_BYTES = 6 * 2**20
 
+# What another test at the same time would disturb, and why. `make test` runs these by themselves.
+ALONE = {
+    "test_bench.py": "measures the speed of the machine",
+    "test_command_line.py::test_help_answers_at_once": "measures 150 ms",
+    "test_growth.py": "measures the speed of the machine",
+    "test_interruption.py": "stops runs at fractions of the time that one took",
+    "test_memory.py": "takes and measures gigabytes",
+    "test_process.py": "stops processes at set times",
+    "test_python.py::test_the_gil_is_released": "counts the turns of a thread",
+    "test_state.py": "waits 10 s at most for a checkpoint",
+}
+
+# Files that take longest, in that order: parallel runs begin with them, so that none is left over.
+LONGEST = (
+    "test_sweep.py",
+    "test_calibrate.py",
+    "test_command_line.py",
+    "test_outputs.py",
+    "test_comparison.py",
+    "test_checksums.py",
+    "test_search.py",
+    "test_study.py",
+    "test_study_palloc.py",
+    "test_study_paq.py",
+    "test_study_device_lab.py",
+    "test_study_host_side.py",
+    "test_report.py",
+    "test_docs_numbers.py",
+    "test_lab.py",
+)
+
+# How long the machine takes to think of an example, or to try one, decides nothing.
+settings.register_profile("wordline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("wordline")
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what has to be alone; pytest-xdist begins with the longest files."""
+    for item in items:
+        file, name = item.path.name, item.name.split("[")[0]
+        if file in ALONE or f"{file}::{name}" in ALONE:
+            item.add_marker("alone")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        ranks = {file: rank for rank, file in enumerate(LONGEST)}
+        items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
 
 
 def environment() -> dict[str, str]:

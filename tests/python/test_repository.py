@@ -7,6 +7,9 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+from conftest import ALONE, LONGEST
+
 ROOT = Path(__file__).parents[2]
 CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -47,3 +50,10 @@ def test_the_benches_compile_nothing_that_the_wheel_has() -> None:
     benches = features("--workspace", "--edges", "normal,build,dev")
     assert len(wheel) > 50
     assert wheel - benches == set()
+
+
+@pytest.mark.parametrize("named", [*ALONE, *LONGEST])
+def test_tests_that_are_named_exist(named: str) -> None:
+    file, _, function = named.partition("::")
+    text = (Path(__file__).parent / file).read_text()
+    assert f"def {function}(" in text if function else "def test_" in text
