@@ -28,7 +28,6 @@ PART_OF = {
     "wordline.config": "wordline._api",
     "wordline.entry_point": "wordline.cli",
     "wordline.__main__": "wordline.cli",
-    "wordline.spelling": "wordline.cli",
 }
 """Modules that lie next to the package that they belong to."""
 RANKS = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
