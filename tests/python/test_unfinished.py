@@ -42,7 +42,7 @@ def killed(*processes: "subprocess.Popen[str]") -> None:
 
 WRITES = """
 import sys, time
-from wordline import output_folder
+from wordline._internal import output_folder
 def slow(path):
     with open(path, "w") as file:
         file.write("half")
