@@ -1,4 +1,10 @@
 //! Integration tests of the crate, in one binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)] // outside test functions too
 
 mod foreign;
 mod ghost;
