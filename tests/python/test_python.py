@@ -4,6 +4,7 @@ import itertools
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_type_hints, is_typeddict
 
@@ -254,6 +255,18 @@ def test_a_fault_in_the_middle_raises_with_what_was_before_it(tiny: str, place: 
     assert error is not None
     assert spelling.message(error) == str(caught.value)
     assert Path("here/report.html").exists()
+
+
+def test_points_in_threads_leave_other_runs_of_the_process_as_they_were(
+    tiny: str, place: Path
+) -> None:
+    (place / "disk.csv").write_text(msr(70_000))
+    with ThreadPoolExecutor(1) as executor:
+        assert wordline.sweep(tiny, "disk.csv", seeds=1, on=executor).failed == 0
+    (place / "disk.csv").write_text(msr(70_000) + "rubbish\n")
+    # A sweep reads all of a trace first, and keeps it; a run reads it as it goes.
+    with pytest.raises(wordline.RunError, match=r"disk\.csv:70001"):
+        wordline.run(tiny, "disk.csv")
 
 
 def test_a_fault_in_the_head_raises_before_anything_is_simulated(tiny: str, place: Path) -> None:

@@ -422,6 +422,7 @@ class TestStops:
 
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
+        monkeypatch.setattr(interruption, "_heard", signal.SIGINT)  # and back at the end
         interruption.listen()
         try:
             processes = Processes(1)  # starts the resource tracker

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 
 import wordline
 from wordline import _wordline
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from wordline._api.job import Job
 
-decoded: _wordline.Decoded | None = None
-"""Traces that runs of this process have read and keep; None to keep none. The processes of a sweep
-do."""
+decoded: ContextVar[_wordline.Decoded | None] = ContextVar("decoded", default=None)
+"""Traces that runs have read and keep; None to keep none. The points of a sweep set it for their
+runs, in a process of their own or in a thread of this one."""
 
 
 class RunError(WordlineError):
@@ -157,7 +158,7 @@ def run(
         format, on_bad_line, time_order, align, volumes, fit, columns, time_gaps
     )
     options |= {
-        "decoded": decoded,
+        "decoded": decoded.get(),
         "seed": _seed(seed, prepared),
         "requests": flag("requests", requests),
         "verify": flag("verify", verify),

@@ -22,6 +22,9 @@ from wordline.config import Source
 if TYPE_CHECKING:
     import polars
 
+DECODED = _wordline.Decoded()
+"""Traces that the points of this process have read."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -95,9 +98,8 @@ def _packed(stream: bytes) -> str:
 
 def simulated(job: Job) -> Result:
     """Runs a point. Raises WordlineError, which names traces by their paths where the sweep is."""
-    if simulation.decoded is None:
-        simulation.decoded = _wordline.Decoded()
     places = {path: _arrived(name) for path, name in job.sent.items()}
+    before = simulation.decoded.set(DECODED)
     try:
         with _prepared(job) as prepared:
             return simulation.run(
@@ -114,6 +116,8 @@ def simulated(job: Job) -> Result:
         for path, place in places.items():
             told = told.replace(place, path)
         raise WordlineError(told) from None
+    finally:
+        simulation.decoded.reset(before)
 
 
 @contextmanager
