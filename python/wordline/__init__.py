@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from wordline._api.policy import PolicyClass, PolicyError, Replacement, View
     from wordline._api.progress import Progress
     from wordline._api.result import Result, Table
+    from wordline._api.run_options import RunOptions
     from wordline._api.simulation import Interrupted, RunError, resume, run
     from wordline._api.state import preparation, prepare
     from wordline._api.trace_stat import TraceStat
     from wordline._api.traces import trace_convert, trace_stat
     from wordline._caching.cache import CacheProgress, CacheResult, CacheSummary, cache
+    from wordline._caching.cache_options import CacheOptions
     from wordline._caching.mrc import MrcResult, MrcSummary, mrc
     from wordline._caching.plan_cache import PlanResult, PlanSummary, plan_cache
     from wordline._calibration.calibrate import Calibration, CalibrationSummary, calibrate
@@ -68,11 +70,13 @@ _NAMES = {
     "_api.policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
     "_api.progress": ("Progress",),
     "_api.result": ("Result", "Table"),
+    "_api.run_options": ("RunOptions",),
     "_api.simulation": ("Interrupted", "RunError", "resume", "run"),
     "_api.state": ("preparation", "prepare"),
     "_api.trace_stat": ("TraceStat",),
     "_api.traces": ("trace_convert", "trace_stat"),
     "_caching.cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
+    "_caching.cache_options": ("CacheOptions",),
     "_caching.mrc": ("MrcResult", "MrcSummary", "mrc"),
     "_caching.plan_cache": ("PlanResult", "PlanSummary", "plan_cache"),
     "_calibration.calibrate": ("Calibration", "CalibrationSummary", "calibrate"),
@@ -98,6 +102,7 @@ if not TYPE_CHECKING:  # a name that is in no module is a fault to who checks ty
             raise AttributeError(f"module 'wordline' has no attribute {name!r}")
         module = import_module(f"wordline.{_MODULES.get(name, name)}")
         found = module if name == "config" else getattr(module, name)
+        import_module("wordline._internal.keywords").sign(found)
         globals()[name] = found
         return found
 
@@ -107,6 +112,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "CacheOptions",
     "CacheProgress",
     "CacheResult",
     "CacheSummary",
@@ -130,6 +136,7 @@ __all__ = [
     "Replacement",
     "Result",
     "RunError",
+    "RunOptions",
     "Search",
     "SearchInterrupted",
     "Summary",

@@ -97,7 +97,7 @@ def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["on_bad_line", "time_order", "align", "volumes", "fit"])
 def test_words_and_their_types_are_the_same(name: str) -> None:
-    hint = get_type_hints(wordline.run)[name]
+    hint = get_type_hints(wordline.RunOptions)[name]
     words = get_args(hint)[0] if name == "volumes" else hint
     assert get_args(words) == trace_input.CHOICES[name]
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):

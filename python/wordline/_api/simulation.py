@@ -7,24 +7,27 @@ without most of these modules.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
 
 import wordline
 from wordline import _wordline
-from wordline._api import spelling, trace_input
+from wordline._api import run_options, spelling
 from wordline._api.job import observed
 from wordline._api.result import Result
+from wordline._api.run_options import RunOptions
 from wordline._api.timeline import require_outside, timeline_options
 from wordline._api.trace_input import Traces, named, paths, trace_options
 from wordline._internal import interruption, output_folder
 from wordline._internal.arguments import flag, path, whole
 from wordline._internal.claim import claimed
+from wordline._internal.keywords import chosen, takes
 from wordline._wordline import WordlineError
-from wordline.config import Device, Overrides, read, settings
+from wordline.config import Device, read, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from wordline._api.job import Job
@@ -57,86 +60,30 @@ class Interrupted(KeyboardInterrupt):
         return type(self), (self.result,)
 
 
+@takes(RunOptions)
 def run(
     device: Device | None,
     trace: Traces | None = None,
     *,
-    streams: Mapping[str, Traces] | None = None,
-    slowdown: bool = False,
-    overrides: Overrides | None = None,
-    seed: int | None = None,
-    requests: bool = True,
-    verify: bool = False,
-    power_cut_every: int | None = None,
-    buffer: wordline.PolicyClass | None = None,
-    format: str | None = None,
-    columns: str | None = None,
-    on_bad_line: trace_input.OnBadLine = "error",
-    time_order: trace_input.TimeOrder = "error",
-    time_gaps: str = "keep",
-    align: trace_input.Align = "error",
-    volumes: trace_input.Volumes = "one",
-    fit: trace_input.Fit = "error",
-    max_requests: int | None = None,
+    options: RunOptions | None = None,
     progress: bool | Callable[[wordline.Progress], None] = False,
     out: str | os.PathLike[str] | None = None,
-    prepared: str | os.PathLike[str] | None = None,
-    checkpoint_every: str | float | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    timeline: str | os.PathLike[str] | None = None,
-    timeline_from: str = "0",
-    timeline_until: str | None = None,
+    **keywords: run_options.Unpack[run_options.RunKeywords],
 ) -> Result:
     """Simulates a device under a trace, under the load of its `[workload]` table, or under several
     streams at once.
 
         r = wordline.run("d4", "disk.csv.gz", overrides={"ftl.over_provisioning_ratio": 0.07})
         r = wordline.run("d4", streams={"db": "a.csv", "log": ["b.csv", "c.csv"]}, slowdown=True)
+        r = wordline.run("d4", "disk.csv.gz", options=wordline.RunOptions(verify=True), seed=7)
 
     device        path of a TOML file, name of a preset, or a mapping of the same shape; None for
                   that of `prepared`
     trace         path, or paths played one after the other; None for generated load
-    streams       traces that are played at the same time, by the name of their stream. A name that
-                  the device's [[streams]] do not declare is a stream with their defaults
-    slowdown      afterwards run every stream alone, one after the other, on the same device in the
-                  same state, to see how much the others slow it down; takes about as long again
-                  as all streams together, and the preparation of the device once for each
-    overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
-    seed          of every random choice, 0 to 2**64 - 1; None for that of `prepared`, or 1
-    requests      keep a row per request (about 90 bytes each) for `Result.requests`
-    verify        follow every page through mapping and collection; stop at the first stale read
-    buffer        a policy written in Python (`wordline.policy`) that chooses who leaves the DRAM
-                  buffer, in place of buffer.replacement: a class, or a function of the number of
-                  pages. The configuration alone does not repeat such a run, and says so
-    format        name of the trace's format (`trace_formats()`); None to recognise it
-    columns       what the columns of a table of no known format mean, such as
-                  "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`)
-    on_bad_line   "error", or "skip": leave unreadable lines out and count them
-    time_gaps     pauses, and clocks that jump: "keep" them, "cut=1s" makes any gap between time
-                  stamps of more than 1 s (and any clock that goes back by more) one of 1 s,
-                  "scale=0.01@1s" takes a hundredth of what is beyond 1 s
-    time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"; a closed
-                  loop has no use for time and takes requests as they come, as with "file"
-    align         an offset or size that is no multiple of 512: "error", or "expand" to sectors
-    volumes       a trace of several volumes: "one" refuses it, "stack" lays them end to end,
-                  "shared" gives them the same addresses, a number selects one
-    fit           a request beyond the device's end: "error", "wrap" around, or "scale" addresses
-    max_requests  end after so many requests
-    power_cut_every  let the power fail at random, once in so many requests on average; the device
-                  recovers, requests under way are lost, and with `verify` every page is checked
+    options       a `RunOptions`, whose options are also keywords. A keyword takes the place of the
+                  same option in the object
     progress      True for a bar on standard error, or a function that is called with a Progress
     out           folder for the output files; None to write none (see `Result.write`)
-    prepared      a file of `wordline.prepare`: the state in which the device begins, in place of
-                  its [precondition], which has to be the same, as has the seed
-    checkpoint_every  write the state of the run as often as this, such as "60s", and when it is
-                  interrupted; `wordline.resume` goes on from there. Not with a timeline, a policy
-                  written in Python or a trace on standard input
-    checkpoint    the file of that state; None for checkpoint.wls in the folder `out`
-    timeline      file for a timeline of what flash and hard disks do, which Perfetto opens; None to
-                  write none
-    timeline_from, timeline_until
-                  the part of simulated time that it shows, such as "10ms" (ps, ns, us, ms, s);
-                  without an end, 100 ms
 
     The GIL is released while the simulation runs, unless a policy written in Python takes part.
 
@@ -144,50 +91,67 @@ def run(
     if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was, even if
     it was the whole run. These two carry it as `.result`, and with `out` it is on disk.
     """
-    given = settings(overrides)
-    if device is not None:
-        text, name = read(device)
-    elif prepared is not None:
-        from wordline._api.state import prepared_device
-
-        text, name, of_device = prepared_device(os.fspath(prepared))
-        given = of_device + given
-    else:
-        raise TypeError("device must be given, or prepared")
-    options = trace_options(
-        format, on_bad_line, time_order, align, volumes, fit, columns, time_gaps
-    )
-    options |= {
-        "decoded": decoded.get(),
-        "seed": _seed(seed, prepared),
-        "requests": flag("requests", requests),
-        "verify": flag("verify", verify),
-        "max_requests": None if max_requests is None else whole("max_requests", max_requests, 1),
-        "power_cut_every": (
-            None
-            if power_cut_every is None
-            else whole("power_cut_every", power_cut_every, 1, 1 << 40)
-        ),
-        "slowdown": flag("slowdown", slowdown),
-    }
-    if buffer is not None:
-        from wordline._api.policy import name_of
-
-        options["buffer"] = (name_of(buffer), buffer)
-    traces, several = paths(trace), named(streams)
+    asked = chosen("run", RunOptions, options, keywords)
+    text, name, given = _device(device, asked)
+    traces, several = paths(trace), named(asked.streams)
     files = traces + [path for _, stream in several for path in stream]
-    options |= timeline_options(timeline, timeline_from, timeline_until, files)
-    options["streams"] = several
-    if prepared is not None:
-        options["prepared"] = path("prepared", prepared)
+    told = _reading(asked) | _recording(asked) | {"streams": several}
+    told |= timeline_options(asked.timeline, asked.timeline_from, asked.timeline_until, files)
+    if asked.prepared is not None:
+        told["prepared"] = path("prepared", asked.prepared)
     place = None if out is None else output_folder.check(out, "run")
     if place is not None:
-        require_outside(timeline, place)
-    if checkpoint_every is not None:
+        require_outside(asked.timeline, place)
+    if asked.checkpoint_every is not None:
         from wordline._api.state import checkpoint_options
 
-        options |= checkpoint_options(checkpoint_every, checkpoint, place)
-    return finished((text, name, given, traces, options), progress, place)
+        told |= checkpoint_options(asked.checkpoint_every, asked.checkpoint, place)
+    return finished((text, name, given, traces, told), progress, place)
+
+
+def _device(device: Device | None, asked: RunOptions) -> tuple[str, str, list[tuple[str, str]]]:
+    """The configuration of a run: text, name, overrides. Raises TypeError or WordlineError."""
+    given = settings(asked.overrides)
+    if device is not None:
+        return *read(device), given
+    if asked.prepared is None:
+        raise TypeError("device must be given, or prepared")
+    from wordline._api.state import prepared_device
+
+    text, name, of_device = prepared_device(os.fspath(asked.prepared))
+    return text, name, of_device + given
+
+
+def _reading(asked: RunOptions) -> dict[str, Any]:
+    """How the traces of a run are read, checked. Raises TypeError or WordlineError."""
+    return trace_options(
+        asked.format,
+        asked.on_bad_line,
+        asked.time_order,
+        asked.align,
+        asked.volumes,
+        asked.fit,
+        asked.columns,
+        asked.time_gaps,
+    ) | {"decoded": decoded.get()}
+
+
+def _recording(asked: RunOptions) -> dict[str, Any]:
+    """What a run simulates and keeps, checked. Raises TypeError or WordlineError."""
+    requests, cuts = asked.max_requests, asked.power_cut_every
+    told: dict[str, Any] = {
+        "seed": _seed(asked.seed, asked.prepared),
+        "requests": flag("requests", asked.requests),
+        "verify": flag("verify", asked.verify),
+        "max_requests": None if requests is None else whole("max_requests", requests, 1),
+        "power_cut_every": None if cuts is None else whole("power_cut_every", cuts, 1, 1 << 40),
+        "slowdown": flag("slowdown", asked.slowdown),
+    }
+    if asked.buffer is not None:
+        from wordline._api.policy import name_of
+
+        told["buffer"] = (name_of(asked.buffer), asked.buffer)
+    return told
 
 
 def _seed(seed: int | None, prepared: str | os.PathLike[str] | None) -> int:

@@ -10,31 +10,24 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, cast
+from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, Unpack, cast
 
 from wordline import _wordline
 from wordline._api import spelling
 from wordline._api.policy import PolicyClass, PolicyError, name_of
 from wordline._api.result import Table
-from wordline._api.trace_input import (
-    Align,
-    OnBadLine,
-    TimeOrder,
-    Traces,
-    Volumes,
-    paths,
-    trace_options,
-)
+from wordline._api.trace_input import Traces, paths, trace_options
 from wordline._caching.cache_on_flash import DISK, FlashSide, OnFlash, is_replacement, play
+from wordline._caching.cache_options import CacheKeywords, CacheOptions
 from wordline._internal import output_folder, own_version
 from wordline._internal.arguments import shown, whole
+from wordline._internal.keywords import chosen, takes
 from wordline._internal.pickling import OneTable
 from wordline._render.units import many
 from wordline._wordline import WordlineError
-from wordline.config import Value
 from wordline.summary import InputFile
 
 Size: TypeAlias = str | int | float
@@ -213,26 +206,16 @@ class CacheResult(OfTrace):
         return cache_html(self.summary)
 
 
+@takes(CacheOptions)
 def cache(
     trace: Traces,
     policies: Policy | Sequence[Policy] = "lru",
     sizes: Size | Sequence[Size] = SIZES,
     *,
-    page_bytes: int | None = None,
-    max_requests: int | None = None,
-    format: str | None = None,
-    columns: str | None = None,
-    on_bad_line: OnBadLine = "error",
-    time_order: TimeOrder = "file",
-    time_gaps: str = "keep",
-    align: Align = "keep",
-    volumes: Volumes = "shared",
-    flash: str | os.PathLike[str] | None = None,
-    disk: str | None = None,
-    overrides: Mapping[str, Value] | None = None,
-    jobs: int | None = None,
+    options: CacheOptions | None = None,
     progress: bool | Callable[[CacheProgress], None] = False,
     out: str | os.PathLike[str] | None = None,
+    **keywords: Unpack[CacheKeywords],
 ) -> CacheResult:
     """Runs replacement policies of several sizes over a trace, each from an empty cache.
 
@@ -244,18 +227,8 @@ def cache(
                   colons. In a list also classes: policies written in Python (`wordline.policy`)
     sizes         pages (4096, "4096p"), bytes ("64MiB", "1GB"), or a share of the distinct pages
                   (0.01, "1%"); or a list of them
-    page_bytes    requests are split into pages of this size, 4096 bytes or those of `flash` if not
-                  given; a part of a page counts as the page
-    max_requests  take so many requests of the trace and no more
-    format, columns, on_bad_line, time_order, align, volumes
-                  as of `wordline.trace_stat`; pages of different volumes are different pages. By
-                  default requests keep the order of the file: caches know no time
-    flash         a TOML file or a preset of a flash device: each policy of each size also runs as
-                  a read cache on such a device, in as many blocks as the size takes, in front of
-                  a disk
-    disk          the preset of the disk behind `flash`, disk-5ms if not given
-    overrides     values of configuration keys of the device, such as cache.suspected_queue
-    jobs          processes of this machine that simulate; None for one a core
+    options       a `CacheOptions`, whose options are also keywords. A keyword takes the place of
+                  the same option in the object
     progress      True for a bar on standard error, or a function that is called with a
                   CacheProgress
     out           folder for the output files; None to write none (see `CacheResult.write`)
@@ -266,42 +239,23 @@ def cache(
     Raises WordlineError, or KeyboardInterrupt, and leaves nothing then; PolicyError (a
     WordlineError), with the runs until then, if a policy written in Python goes wrong.
     """
+    asked = chosen("cache", CacheOptions, options, keywords)
     listed, wanted = _split(policies), _sizes(sizes)
-    device = _device(flash, disk, overrides, listed)
-    if device and page_bytes not in (None, device.page_bytes):
-        raise WordlineError(
-            f"page_bytes: {page_bytes} is not the page of {device.device}, of {device.page_bytes} "
-            f"bytes; leave {spelling.name('page_bytes')} out"
-        )
-    if page_bytes is None:
-        page_bytes = device.page_bytes if device else 4096
-    reading = reading_options(page_bytes, max_requests)
-    reading |= trace_options(
-        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
-    )
+    device = _device(asked, listed)
+    reading = reading_options(_page_bytes(asked, device), asked.max_requests) | _reading(asked)
     reading["keys"] = any(not isinstance(one, str) for one in listed)
-    chosen = _checked(listed, wanted)
+    checked = _checked(listed, wanted)
     if out is not None:
         output_folder.check(out, "cache")
     with heard(progress) as tell:
         taken = _wordline.cache_open(paths(trace), reading, tell)
         pages = sorted({taken.size(text) for text in wanted})
-        texts, fault = _played(taken, [(policy, size) for size in pages for policy in chosen], tell)
+        plan = [(policy, size) for size in pages for policy in checked]
+        texts, fault = _played(taken, plan, tell)
         runs = [cast("CacheRun", json.loads(run)) for run in texts]
         notes: list[str] = []
         if device and fault is None:
-            playing = _playing(
-                format=format,
-                columns=columns,
-                max_requests=max_requests,
-                jobs=jobs,
-                on_bad_line=on_bad_line,
-                time_order=time_order,
-                time_gaps=time_gaps,
-                align=align,
-                volumes=volumes,
-            )
-            sides, notes = play(device, trace, cast("Any", runs), playing, tell)
+            sides, notes = play(device, trace, cast("Any", runs), _playing(asked), tell)
             for run, side in zip(runs, sides, strict=True):
                 if side:
                     run["flash"] = side
@@ -310,14 +264,7 @@ def cache(
         "version": own_version.installed(),
         "input": cast("CacheInput", json.loads(taken.input_json())),
         "runs": runs,
-        "on_flash": {
-            "flash": device.device,
-            "disk": device.disk,
-            "overrides": dict(overrides or {}),
-            "notes": notes,
-        }
-        if device
-        else None,
+        "on_flash": None if device is None else _told(device, asked, notes),
     }
     result = CacheResult(summary, _wordline.cache_table([json.dumps(run) for run in runs]))
     if fault is not None:
@@ -327,21 +274,10 @@ def cache(
     return result
 
 
-def _playing(**given: Any) -> dict[str, Any]:
-    """The options of `wordline.run` for the same trace. An open loop plays by the times."""
-    given["align"] = "expand" if given["align"] == "keep" else given["align"]
-    if given["time_order"] == "file":
-        del given["time_order"]
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _device(
-    flash: str | os.PathLike[str] | None,
-    disk: str | None,
-    overrides: Mapping[str, Value] | None,
-    policies: Sequence[Policy],
-) -> OnFlash | None:
-    if flash is None:
+def _device(asked: CacheOptions, policies: Sequence[Policy]) -> OnFlash | None:
+    """The flash that policies run on, if any. Raises WordlineError."""
+    overrides, disk = asked.overrides or {}, asked.disk
+    if asked.flash is None:
         if overrides:
             raise WordlineError("overrides are of a flash device; name one with flash")
         if disk is not None:
@@ -350,14 +286,64 @@ def _device(
                 "leave disk out"
             )
         return None
-    if said := [key for key in overrides or {} if is_replacement(key)]:
+    if said := [key for key in overrides if is_replacement(key)]:
         raise WordlineError(
             f"{said[0]}: the policies that are compared say it; leave it out, and name the policy "
             "among them"
         )
     if not all(isinstance(one, str) for one in policies):
         raise WordlineError("a policy written in Python runs on no flash; leave flash out")
-    return OnFlash(flash, disk or DISK, overrides or {})
+    return OnFlash(asked.flash, disk or DISK, overrides)
+
+
+def _page_bytes(asked: CacheOptions, device: OnFlash | None) -> int:
+    """The size of a page, which is that of the flash. Raises WordlineError."""
+    if device and asked.page_bytes not in (None, device.page_bytes):
+        raise WordlineError(
+            f"page_bytes: {asked.page_bytes} is not the page of {device.device}, of "
+            f"{device.page_bytes} bytes; leave {spelling.name('page_bytes')} out"
+        )
+    if asked.page_bytes is None:
+        return device.page_bytes if device else 4096
+    return asked.page_bytes
+
+
+def _reading(asked: CacheOptions) -> dict[str, object]:
+    """How the trace is read, checked. Raises TypeError or WordlineError."""
+    return trace_options(
+        asked.format,
+        asked.on_bad_line,
+        asked.time_order,
+        asked.align,
+        asked.volumes,
+        columns=asked.columns,
+        time_gaps=asked.time_gaps,
+    )
+
+
+def _playing(asked: CacheOptions) -> dict[str, Any]:
+    """The options of `wordline.run` for the same trace. An open loop plays by the times."""
+    options: dict[str, Any] = {
+        "format": asked.format,
+        "columns": asked.columns,
+        "max_requests": asked.max_requests,
+        "jobs": asked.jobs,
+        "on_bad_line": asked.on_bad_line,
+        "time_order": None if asked.time_order == "file" else asked.time_order,
+        "time_gaps": asked.time_gaps,
+        "align": "expand" if asked.align == "keep" else asked.align,
+        "volumes": asked.volumes,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _told(device: OnFlash, asked: CacheOptions, notes: list[str]) -> OnFlashInput:
+    return {
+        "flash": device.device,
+        "disk": device.disk,
+        "overrides": dict(asked.overrides or {}),
+        "notes": notes,
+    }
 
 
 def _played(

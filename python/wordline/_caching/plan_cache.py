@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from wordline import _wordline, config
 from wordline._api.result import Table
@@ -306,22 +306,25 @@ def plan_cache(
         plan = _wordline.plan_open(taken, *devices, options, tell)
         summary = _summary(json.loads(plan.summary_json()))
         if is_checked:
-            playing = {
-                "format": format,
-                "columns": columns,
-                "on_bad_line": on_bad_line,
-                "time_order": "clamp" if time_order == "file" else time_order,
-                "time_gaps": time_gaps,
-                "align": "expand" if align == "keep" else align,
-                "volumes": volumes,
-            }
             tiers = partial(Tiers, *devices)
-            summary["check"] = simulated(summary, tiers, paths(trace), playing, tell)
+            summary["check"] = simulated(summary, tiers, paths(trace), _playing(reading), tell)
     summary["advice"] = advice(summary, summary["check"])
     result = PlanResult(summary, plan.table())
     if out is not None:
         result.write(out)
     return result
+
+
+def _playing(reading: Mapping[str, object]) -> dict[str, Any]:
+    """The options of `wordline.run` for a trace that is read so. An open loop needs times in order,
+    and whole sectors."""
+    names = ("format", "columns", "on_bad_line", "time_order", "time_gaps", "align", "volumes")
+    playing = {name: reading[name] for name in names}
+    if playing["time_order"] == "file":
+        playing["time_order"] = "clamp"
+    if playing["align"] == "keep":
+        playing["align"] = "expand"
+    return playing
 
 
 Named = tuple[str, str, list[tuple[str, str]]]
