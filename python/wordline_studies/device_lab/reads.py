@@ -35,6 +35,10 @@ AHEAD: Mapping[str, Value] = {"buffer.read_ahead": "physical"}
 """Assumed beside: section 5.4.3 blames conflicts only."""
 CONFLICTS = 1.3
 """What conflicts of reads on dies and channels give at most, times."""
+Key = tuple[str, int, str]
+"""A letter, a queue depth, and "slow" or nothing."""
+Means = Mapping[tuple[int, str], Mapping[str, float]]
+"""Per cent by kind of pattern, by queue depth and part."""
 WHERE_AHEAD = ", where dies read ahead"
 COLOURS = {
     "L": "#12a07b",
@@ -84,11 +88,11 @@ def random_reads(found: Mapping[str, Measured]) -> float:
     return 100 * fmean(rate / rates["RW"][size] for size, rate in rates["RR"].items())
 
 
-def worst_kind(setup: Setup) -> Figure:
-    """Figure 5.2."""
+def _patterns(
+    setup: Setup, depths: Sequence[int], sizes: Sequence[int]
+) -> dict[Key, dict[str, Measured]]:
+    """The patterns on each drive, with slow parts at two depths."""
     plain = setup_at_full(setup)
-    depths = (1, DEPTH, 32) if setup.quick else DEPTHS
-    sizes = QUICK_SIZES if setup.quick else SIZES
     wanted = [
         (letter, depth, part)
         for part in ("", "slow")
@@ -110,7 +114,37 @@ def worst_kind(setup: Setup) -> Figure:
             for one, (_, depth, part) in zip(made, wanted, strict=True)
         ],
     )
-    runs = dict(zip(wanted, found, strict=True))
+    return dict(zip(wanted, found, strict=True))
+
+
+def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
+    return [
+        Row(
+            f"rate of random reads over random writes, {letter}, depth {depth}"
+            f"{', slow part' if part else ''}",
+            shares[letter, depth, part],
+            "%",
+            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "") else None,
+        )
+        for letter, depth, part in shares
+    ] + [
+        Row(
+            f"latency of {kind} over random reads, depth {depth}{', slow part' if part else ''}",
+            value,
+            "%",
+            PUBLISHED("5.2", f"latency of {kind}") if depth == DEPTH else None,
+        )
+        for (depth, part), told in sorted(mean.items())
+        for kind, value in told.items()
+        if depth in (1, DEPTH)
+    ]
+
+
+def worst_kind(setup: Setup) -> Figure:
+    """Figure 5.2."""
+    depths = (1, DEPTH, 32) if setup.quick else DEPTHS
+    sizes = QUICK_SIZES if setup.quick else SIZES
+    runs = _patterns(setup, depths, sizes)
     shares = {key: random_reads(one) for key, one in runs.items()}
     latencies = {
         key: {
@@ -124,28 +158,8 @@ def worst_kind(setup: Setup) -> Figure:
             kind: sum(latencies[letter, depth, part][kind] for letter in BASIC) / 3
             for kind in ("SW", "RW", "SR")
         }
-        for depth, part in {(depth, part) for _, depth, part in wanted}
+        for depth, part in {(depth, part) for _, depth, part in runs}
     }
-    rows = [
-        Row(
-            f"rate of random reads over random writes, {letter}, depth {depth}"
-            f"{', slow part' if part else ''}",
-            shares[letter, depth, part],
-            "%",
-            PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "") else None,
-        )
-        for letter, depth, part in wanted
-    ] + [
-        Row(
-            f"latency of {kind} over random reads, depth {depth}{', slow part' if part else ''}",
-            value,
-            "%",
-            PUBLISHED("5.2", f"latency of {kind}") if depth == DEPTH else None,
-        )
-        for (depth, part), told in sorted(mean.items())
-        for kind, value in told.items()
-        if depth in (1, DEPTH)
-    ]
     sectors = ", ".join(str(size // 512) for size in sizes)
     return Figure(
         id="5.2",
@@ -155,7 +169,7 @@ def worst_kind(setup: Setup) -> Figure:
             f"Reads of filled, writes to erased drives, of {sectors} sectors; averages of the "
             f"ratios at these sizes. {FEW} blocks on a die."
         ),
-        rows=rows,
+        rows=_pattern_rows(shares, mean),
         claims=_patterns_claims(shares, mean),
         plots=[
             Plot(
@@ -196,8 +210,8 @@ def setup_at_full(setup: Setup) -> Setup:
 
 
 def _patterns_claims(
-    shares: Mapping[tuple[str, int, str], float],
-    mean: Mapping[tuple[int, str], Mapping[str, float]],
+    shares: Mapping[Key, float],
+    mean: Means,
 ) -> list[Claim]:
     def worst(depth: int, part: str) -> tuple[bool, str]:
         of = {letter: shares[letter, depth, part] for letter in BASIC}

@@ -1,7 +1,7 @@
 """Why claims do not hold: each reason tested, with the number that it explains."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -114,82 +114,105 @@ def _held(run: Run) -> float:
     return held / cache["capacity_pages"]
 
 
-def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O10: a border that stays where RW-FCL leaves it, periods of eight times the length, and
-    FP-FCL of as much flash as RW-FCL's lists hold."""
-    load, path = TABLE["msn"], paths["msn"]
-    store = Store.of(load, part(setup))
-    rw = _cells(setup, {str(percent): case("msn", path, store, RW, percent) for percent in SWUNG})
+@dataclass(frozen=True)
+class _Swung:
+    """MSN by its share of flash in per cent: RW-FCL, and what it is compared with."""
+
+    rw: Mapping[int, Cell]
+    held: Mapping[int, float]
+    """Share of the flash that RW-FCL's lists hold over the second half."""
+    others: Mapping[tuple[str, int], Cell]
+    """Under `FP`, and RW-FCL with a `border` that stays, with `long` periods; `filled` is FP-FCL of
+    as much flash as RW-FCL's lists hold."""
+
+    def mean_ms(self, what: str, percent: int) -> float:
+        """Mean response time."""
+        return self.others[what, percent].mean_ms
+
+    def above(self, what: str, percent: int) -> float:
+        """How much longer than FP-FCL it takes. Per cent."""
+        return 100 * (self.mean_ms(what, percent) / self.mean_ms("FP", percent) - 1)
+
+
+def _swung(setup: Setup, path: Path) -> _Swung:
+    store = Store.of(TABLE["msn"], part(setup))
     swung = {percent: case("msn", path, store, RW, percent) for percent in SWUNG}
+    rw = _cells(setup, {str(percent): one for percent, one in swung.items()})
     held = {percent: _held(run) for percent, run in tabled(setup, swung, "series").items()}
-    fixed: dict[str, Case] = {}
+    others: dict[tuple[str, int], Case] = {}
     for percent in SWUNG:
         border: dict[str, Value] = {
             "cache.partition": {"split": {"read_ratio": round(rw[str(percent)].reads, 2)}}
         }
-        fixed[f"FP {percent}"] = case("msn", path, store, FP, percent)
-        fixed[f"border {percent}"] = case("msn", path, store, FP, percent, border)
-        fixed[f"long {percent}"] = case(
-            "msn", path, replace(store, period=8 * store.period), RW, percent
-        )
-        fixed[f"filled {percent}"] = case("msn", path, store, FP, round(percent * held[percent]))
-    found = _cells(setup, fixed)
+        slow = replace(store, period=8 * store.period)
+        others["FP", percent] = case("msn", path, store, FP, percent)
+        others["border", percent] = case("msn", path, store, FP, percent, border)
+        others["long", percent] = case("msn", path, slow, RW, percent)
+        others["filled", percent] = case("msn", path, store, FP, round(percent * held[percent]))
+    found = _cells(setup, {f"{what} {percent}": one for (what, percent), one in others.items()})
+    return _Swung(
+        {percent: rw[str(percent)] for percent in SWUNG},
+        held,
+        {(what, percent): found[f"{what} {percent}"] for what, percent in others},
+    )
 
-    swinging = {percent: rw[str(percent)].mean_ms for percent in SWUNG}
 
-    def mean(what: str, percent: int) -> float:
-        return found[f"{what} {percent}"].mean_ms
-
-    def above(what: str, percent: int) -> float:
-        return 100 * (mean(what, percent) / mean("FP", percent) - 1)
-
-    rows = [
-        row
-        for percent in SWUNG
-        for row in (
-            Row(
-                f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
-                100 * (swinging[percent] / mean("FP", percent) - 1),
-                "%",
-            ),
-            Row("O10: with periods eight times as long", above("long", percent), "%"),
-            Row("O10: with a border that stays", above("border", percent), "%"),
-            Row(
-                f"O10: MSN, {percent} %: how full RW-FCL's lists are over the second half",
-                100 * held[percent],
-                "%",
-            ),
-            Row("O10: FP-FCL of as much flash as they hold", above("filled", percent), "%"),
-            Row("O10: share of destages that no page waits for", rw[str(percent)].resized, "%"),
-        )
-    ]
+def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O10: a border that stays where RW-FCL leaves it, periods of eight times the length, and
+    FP-FCL of as much flash as RW-FCL's lists hold."""
+    found = _swung(setup, paths["msn"])
+    rows = [row for percent in SWUNG for row in _swing_rows(found, percent)]
     return rows, [
         *(
             Claim(
                 f"O10, why: with {words} MSN takes as long as FP-FCL (within 4 %)",
-                all(abs(above(what, percent)) <= 4 for percent in SWUNG),
-                ", ".join(f"{above(what, percent):+.1f} %" for percent in SWUNG),
+                all(abs(found.above(what, percent)) <= 4 for percent in SWUNG),
+                ", ".join(f"{found.above(what, percent):+.1f} %" for percent in SWUNG),
             )
             for what, words in (
                 ("border", "a border that stays"),
                 ("long", "periods eight times as long"),
             )
         ),
-        Claim(
-            "O10, why: FP-FCL of as much flash as RW-FCL's lists hold is nearer to RW-FCL than "
-            "to FP-FCL of the whole share",
-            all(
-                abs(mean("filled", percent) - swinging[percent])
-                < abs(mean("filled", percent) - mean("FP", percent))
-                for percent in SWUNG
-            ),
-            ", ".join(
-                f"{mean('filled', percent):.2f} of {swinging[percent]:.2f} and "
-                f"{mean('FP', percent):.2f} ms"
-                for percent in SWUNG
-            ),
-        ),
+        _filled_claim(found),
     ]
+
+
+def _swing_rows(found: _Swung, percent: int) -> list[Row]:
+    rw = found.rw[percent]
+    return [
+        Row(
+            f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
+            100 * (rw.mean_ms / found.mean_ms("FP", percent) - 1),
+            "%",
+        ),
+        Row("O10: with periods eight times as long", found.above("long", percent), "%"),
+        Row("O10: with a border that stays", found.above("border", percent), "%"),
+        Row(
+            f"O10: MSN, {percent} %: how full RW-FCL's lists are over the second half",
+            100 * found.held[percent],
+            "%",
+        ),
+        Row("O10: FP-FCL of as much flash as they hold", found.above("filled", percent), "%"),
+        Row("O10: share of destages that no page waits for", rw.resized, "%"),
+    ]
+
+
+def _filled_claim(found: _Swung) -> Claim:
+    means = [
+        (
+            found.mean_ms("filled", percent),
+            found.rw[percent].mean_ms,
+            found.mean_ms("FP", percent),
+        )
+        for percent in SWUNG
+    ]
+    return Claim(
+        "O10, why: FP-FCL of as much flash as RW-FCL's lists hold is nearer to RW-FCL than "
+        "to FP-FCL of the whole share",
+        all(abs(filled - rw) < abs(filled - fp) for filled, rw, fp in means),
+        ", ".join(f"{filled:.2f} of {rw:.2f} and {fp:.2f} ms" for filled, rw, fp in means),
+    )
 
 
 def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:

@@ -85,48 +85,15 @@ def best_gain(cells: Cells, scheme: Scheme, op: int) -> float:
 
 def hits(cells: Cells) -> list[Claim]:
     """Figures 4 and 5, sections 2.5.1 and 2.5.2."""
+    return [*_gains(cells), *_gains_of_lru(cells), *_hits_of_web(cells), *_hits_by_op(cells)]
+
+
+def _gains(cells: Cells) -> list[Claim]:
+    """What suspected queues gain at 3 GB."""
     flru = [best_gain(cells, FLRU, op) for op in OPS]
     farc = [best_gain(cells, FARC, op) for op in OPS]
     means = [
         geometric_hit(cells, 3, op, FLRU) - geometric_hit(cells, 3, op, BASE[FLRU]) for op in OPS
-    ]
-    aware = {
-        scheme: {
-            (gb, op): geometric_hit(cells, gb, op, scheme) - geometric_hit(cells, gb, op, base)
-            for gb in GB
-            for op in OPS
-        }
-        for scheme, base in BASE.items()
-    }
-    grown = {
-        scheme: [
-            geometric_hit(cells, 6, op, scheme) - geometric_hit(cells, 3, op, scheme) for op in OPS
-        ]
-        for scheme in PLAIN
-    }
-    more = sum(aware[FLRU][cell] > aware[FARC][cell] for cell in aware[FLRU])
-    large = [gain(cells, Point(load, 6, 15), BASE[FLRU], FLRU) for load in TABLE]
-    above = [
-        cells[Point(load, 3, 15), PLAIN[1]].hit - cells[Point(load, 3, 15), PLAIN[0]].hit
-        for load in WEB
-    ]
-    between = {
-        gb: [
-            cells[Point(load, gb, op), FLRU].hit - cells[Point(load, gb, op), FARC].hit
-            for load in WEB
-            for op in OPS
-        ]
-        for gb in (3, 5)
-    }
-    falls = [
-        max(
-            geometric_hit(cells, gb, 35, scheme) - geometric_hit(cells, gb, 15, scheme) for gb in GB
-        )
-        for scheme in (FLRU, FARC)
-    ]
-    lost = [
-        geometric_hit(cells, 3, 35, scheme) - geometric_hit(cells, 3, 15, scheme)
-        for scheme in (FLRU, FARC)
     ]
     return [
         Claim(
@@ -149,6 +116,28 @@ def hits(cells: Cells) -> list[Claim]:
             _number(means),
             quick=False,
         ),
+    ]
+
+
+def _gains_of_lru(cells: Cells) -> list[Claim]:
+    """Whether LRU gains more than ARC, and what is left to gain at 6 GB."""
+    aware = {
+        scheme: {
+            (gb, op): geometric_hit(cells, gb, op, scheme) - geometric_hit(cells, gb, op, base)
+            for gb in GB
+            for op in OPS
+        }
+        for scheme, base in BASE.items()
+    }
+    grown = {
+        scheme: [
+            geometric_hit(cells, 6, op, scheme) - geometric_hit(cells, 3, op, scheme) for op in OPS
+        ]
+        for scheme in PLAIN
+    }
+    more = sum(aware[FLRU][cell] > aware[FARC][cell] for cell in aware[FLRU])
+    large = [gain(cells, Point(load, 6, 15), BASE[FLRU], FLRU) for load in TABLE]
+    return [
         Claim(
             "H4: LRU gains more than ARC from suspected queues in every cell",
             more == 12,
@@ -162,6 +151,24 @@ def hits(cells: Cells) -> list[Claim]:
         Claim(
             "H5: little gain at 6 GB and 15 % (less than 5 points)", max(large) < 5, _number(large)
         ),
+    ]
+
+
+def _hits_of_web(cells: Cells) -> list[Claim]:
+    """LRU next to ARC on WebSearch, with and without suspected queues."""
+    above = [
+        cells[Point(load, 3, 15), PLAIN[1]].hit - cells[Point(load, 3, 15), PLAIN[0]].hit
+        for load in WEB
+    ]
+    between = {
+        gb: [
+            cells[Point(load, gb, op), FLRU].hit - cells[Point(load, gb, op), FARC].hit
+            for load in WEB
+            for op in OPS
+        ]
+        for gb in (3, 5)
+    }
+    return [
         Claim(
             "H6: ARC hits well above LRU on WebSearch at 3 GB and 15 % (3 to 13 points; "
             "published 8.5 on WebSearch2)",
@@ -174,6 +181,22 @@ def hits(cells: Cells) -> list[Claim]:
             _number(between[5]),
         ),
         Claim("H7: and at 3 GB", min(between[3]) >= -2, _number(between[3]), BELOW),
+    ]
+
+
+def _hits_by_op(cells: Cells) -> list[Claim]:
+    """What over-provisioning costs in hits."""
+    falls = [
+        max(
+            geometric_hit(cells, gb, 35, scheme) - geometric_hit(cells, gb, 15, scheme) for gb in GB
+        )
+        for scheme in (FLRU, FARC)
+    ]
+    lost = [
+        geometric_hit(cells, 3, 35, scheme) - geometric_hit(cells, 3, 15, scheme)
+        for scheme in (FLRU, FARC)
+    ]
+    return [
         Claim(
             "H8: FLRU and FARC hit slightly less with more over-provisioning (0 to 2 points at "
             "3 GB)",
@@ -185,6 +208,11 @@ def hits(cells: Cells) -> list[Claim]:
 
 def erases(cells: Cells) -> list[Claim]:
     """Figure 6, section 2.5.2."""
+    return [*_fewer_erases(cells), *_erases_by_op(cells), *_erases_of_arc(cells)]
+
+
+def _fewer_erases(cells: Cells) -> list[Claim]:
+    """What suspected queues spare."""
     flru, farc = (
         known(fewer(cells, Point(load, gb, 15), base, scheme) for load in TABLE for gb in GB)
         for scheme, base in BASE.items()
@@ -195,26 +223,6 @@ def erases(cells: Cells) -> list[Claim]:
         if point.op == 35
         for scheme, base in BASE.items()
     )
-    falling = {
-        scheme: [
-            cells[Point(load, gb, high), scheme].erases
-            <= cells[Point(load, gb, low), scheme].erases
-            for load in TABLE
-            for gb in GB
-            for low, high in ((15, 25), (25, 35))
-        ]
-        for scheme in (*PLAIN, FLRU, FARC)
-    }
-    at3 = all(
-        cells[Point(load, 3, high), scheme].erases <= cells[Point(load, 3, low), scheme].erases
-        for load in TABLE
-        for low, high in ((15, 25), (25, 35))
-        for scheme in PLAIN
-    )
-    plain = [sum(falling[scheme]) for scheme in PLAIN]
-    aware = [sum(falling[scheme]) for scheme in (FLRU, FARC)]
-    at15 = [Point(load, 3, 15) for load in WEB]
-    ratios = [cells[point, PLAIN[1]].erases / cells[point, PLAIN[0]].erases for point in at15]
     gains = [
         (
             fmean(known(fewer(cells, Point(load, 3, op), base, scheme) for load in TABLE)),
@@ -239,6 +247,30 @@ def erases(cells: Cells) -> list[Claim]:
             all(one > two for one, two in gains),
             ", ".join(f"{one:.0f} % for {two:.1f} points" for one, two in gains),
         ),
+    ]
+
+
+def _erases_by_op(cells: Cells) -> list[Claim]:
+    """Whether erases fall with over-provisioning."""
+    falling = {
+        scheme: [
+            cells[Point(load, gb, high), scheme].erases
+            <= cells[Point(load, gb, low), scheme].erases
+            for load in TABLE
+            for gb in GB
+            for low, high in ((15, 25), (25, 35))
+        ]
+        for scheme in (*PLAIN, FLRU, FARC)
+    }
+    at3 = all(
+        cells[Point(load, 3, high), scheme].erases <= cells[Point(load, 3, low), scheme].erases
+        for load in TABLE
+        for low, high in ((15, 25), (25, 35))
+        for scheme in PLAIN
+    )
+    plain = [sum(falling[scheme]) for scheme in PLAIN]
+    aware = [sum(falling[scheme]) for scheme in (FLRU, FARC)]
+    return [
         Claim(
             "E4: the more over-provisioning, the fewer erases, of FLRU and FARC in every cell",
             aware == [40, 40],
@@ -251,6 +283,14 @@ def erases(cells: Cells) -> list[Claim]:
             f"in {plain[0]} and {plain[1]} of 40",
             MISSES,
         ),
+    ]
+
+
+def _erases_of_arc(cells: Cells) -> list[Claim]:
+    """ARC next to LRU."""
+    at15 = [Point(load, 3, 15) for load in WEB]
+    ratios = [cells[point, PLAIN[1]].erases / cells[point, PLAIN[0]].erases for point in at15]
+    return [
         Claim(
             "E5: ARC erases more than LRU on WebSearch at 3 GB and 15 %, though it hits more "
             "(1.05 times or more; published over 1.33 on WebSearch2)",
@@ -269,6 +309,16 @@ def _mean_fewer(cells: Cells, op: int, base: Scheme, scheme: Scheme) -> float:
 
 def migration(cells: Cells) -> list[Claim]:
     """Figure 8 and table 4, section 3.4."""
+    return [
+        *_best_spared(cells),
+        *_spared_by_op(cells),
+        *_lost_hits(cells),
+        *_conditional(cells),
+    ]
+
+
+def _best_spared(cells: Cells) -> list[Claim]:
+    """What zero-migration spares in the best cell."""
     alone = known(
         fewer(cells, point, base, other)
         for point in POINTS
@@ -279,6 +329,22 @@ def migration(cells: Cells) -> list[Claim]:
         for point in POINTS
         for base, other in pairs(aware=True, reclaim=ZM)
     )
+    return [
+        Claim(
+            "Z1: zero-migration alone erases up to 72 % less (the best cell 60 to 80 %)",
+            60 <= max(alone) <= 80,
+            f"{max(alone):.1f} %",
+        ),
+        Claim(
+            "Z2: with suspected queues nearly 90 % less (80 % or more)",
+            max(both) >= 80,
+            f"{max(both):.1f} %",
+        ),
+    ]
+
+
+def _spared_by_op(cells: Cells) -> list[Claim]:
+    """What zero-migration and suspected queues spare, by over-provisioning."""
     zm = {
         base: [_mean_fewer(cells, op, base, other) for op in OPS]
         for base, other in pairs(aware=False, reclaim=ZM)
@@ -287,6 +353,30 @@ def migration(cells: Cells) -> list[Claim]:
         base: [_mean_fewer(cells, op, base, other) for op in OPS]
         for base, other in pairs(aware=True, reclaim=MOVE)
     }
+    at25 = [zm[base][1] > fa[base][1] for base in PLAIN]
+    return [
+        Claim(
+            "Z3: with more over-provisioning zero-migration spares less, and suspected queues more",
+            all(_rises(zm[base][::-1]) and _rises(fa[base]) for base in PLAIN),
+            "; ".join(f"{_number(zm[base], 0)} and {_number(fa[base], 0)} %" for base in PLAIN),
+        ),
+        Claim(
+            "Z4: zero-migration spares more than suspected queues at 15 %, and less at 35 %",
+            all(zm[base][0] > fa[base][0] and zm[base][2] < fa[base][2] for base in PLAIN),
+            "as above",
+        ),
+        Claim("Z4: and more at 25 % with ARC", at25[1], "as above"),
+        Claim("Z4: and more at 25 % with LRU", at25[0], "as above", FEW_VALID),
+        Claim(
+            "Z5: ARC gains more from zero-migration than LRU",
+            all(one < two for one, two in zip(*zm.values(), strict=True)),
+            "as above",
+        ),
+    ]
+
+
+def _lost_hits(cells: Cells) -> list[Claim]:
+    """What zero-migration loses in hits."""
     losses = {
         (gb, op, base, aware): geometric_hit(cells, gb, op, Scheme(base, aware, ZM))
         - geometric_hit(cells, gb, op, Scheme(base, aware))
@@ -297,6 +387,25 @@ def migration(cells: Cells) -> list[Claim]:
     }
     small = sum(loss >= -2 for loss in losses.values())
     arcs = [loss for (_, _, base, _), loss in losses.items() if base == ARC]
+    return [
+        Claim(
+            "T4: zero-migration loses no more than 4 points of hits",
+            min(losses.values()) >= -4,
+            f"at worst {min(losses.values()):.1f}",
+        ),
+        Claim(
+            "T4: mostly less than 2 (in three quarters of the cells; published 40 of 48)",
+            small >= 36,
+            f"in {small} of 48",
+        ),
+        Claim(
+            "T4: gains above 2 points with ARC", max(arcs) > 2, f"at best {max(arcs):+.1f}", HOTTER
+        ),
+    ]
+
+
+def _conditional(cells: Cells) -> list[Claim]:
+    """Conditional zero-migration next to zero-migration."""
     kept = [
         geometric_hit(cells, gb, op, Scheme(base, aware, CZM))
         - geometric_hit(cells, gb, op, Scheme(base, aware, ZM))
@@ -336,48 +445,7 @@ def migration(cells: Cells) -> list[Claim]:
         for aware in (False, True)
     ]
     worse = sum(one > 0 for one in everywhere)
-    at25 = [zm[base][1] > fa[base][1] for base in PLAIN]
     return [
-        Claim(
-            "Z1: zero-migration alone erases up to 72 % less (the best cell 60 to 80 %)",
-            60 <= max(alone) <= 80,
-            f"{max(alone):.1f} %",
-        ),
-        Claim(
-            "Z2: with suspected queues nearly 90 % less (80 % or more)",
-            max(both) >= 80,
-            f"{max(both):.1f} %",
-        ),
-        Claim(
-            "Z3: with more over-provisioning zero-migration spares less, and suspected queues more",
-            all(_rises(zm[base][::-1]) and _rises(fa[base]) for base in PLAIN),
-            "; ".join(f"{_number(zm[base], 0)} and {_number(fa[base], 0)} %" for base in PLAIN),
-        ),
-        Claim(
-            "Z4: zero-migration spares more than suspected queues at 15 %, and less at 35 %",
-            all(zm[base][0] > fa[base][0] and zm[base][2] < fa[base][2] for base in PLAIN),
-            "as above",
-        ),
-        Claim("Z4: and more at 25 % with ARC", at25[1], "as above"),
-        Claim("Z4: and more at 25 % with LRU", at25[0], "as above", FEW_VALID),
-        Claim(
-            "Z5: ARC gains more from zero-migration than LRU",
-            all(one < two for one, two in zip(*zm.values(), strict=True)),
-            "as above",
-        ),
-        Claim(
-            "T4: zero-migration loses no more than 4 points of hits",
-            min(losses.values()) >= -4,
-            f"at worst {min(losses.values()):.1f}",
-        ),
-        Claim(
-            "T4: mostly less than 2 (in three quarters of the cells; published 40 of 48)",
-            small >= 36,
-            f"in {small} of 48",
-        ),
-        Claim(
-            "T4: gains above 2 points with ARC", max(arcs) > 2, f"at best {max(arcs):+.1f}", HOTTER
-        ),
         *not_quick(
             [
                 Claim(
@@ -399,34 +467,27 @@ def migration(cells: Cells) -> list[Claim]:
 
 def responses(cells: Cells) -> list[Claim]:
     """Figures 9 and 10."""
+    return [*_sooner(cells), *_sooner_together(cells)]
 
-    def less(gb: int, op: int, base: Scheme, other: Scheme) -> float:
-        return less_percent(mean_us(cells, gb, op, base), mean_us(cells, gb, op, other))
 
-    zm = [less(3, 15, base, other) for base, other in pairs(aware=False, reclaim=ZM)]
-    fa = [less(3, 15, base, other) for base, other in pairs(aware=True, reclaim=MOVE)]
+def _less(cells: Cells, gb: int, op: int, base: Scheme, other: Scheme) -> float:
+    """How much sooner a scheme answers than another. Per cent."""
+    return less_percent(mean_us(cells, gb, op, base), mean_us(cells, gb, op, other))
+
+
+def _sooner(cells: Cells) -> list[Claim]:
+    """What suspected queues and zero-migration gain by themselves."""
+    zm = [_less(cells, 3, 15, base, other) for base, other in pairs(aware=False, reclaim=ZM)]
+    fa = [_less(cells, 3, 15, base, other) for base, other in pairs(aware=True, reclaim=MOVE)]
     spare = [
-        less(gb, 35, base, other)
+        _less(cells, gb, 35, base, other)
         for gb in (5, 6)
         for base, other in pairs(aware=True, reclaim=MOVE)
     ]
     there = [
-        -less(gb, 35, base, other)
+        -_less(cells, gb, 35, base, other)
         for gb in (5, 6)
         for base, other in pairs(aware=False, reclaim=ZM)
-    ]
-    both = [
-        less(gb, op, base, other)
-        for gb in GB
-        for op in OPS
-        for base, other in pairs(aware=True, reclaim=ZM)
-    ]
-    steadier = [
-        deviation_us(cells, gb, op, other) < deviation_us(cells, gb, op, base)
-        for gb in GB
-        for op in OPS
-        for reclaim, aware in ((MOVE, True), (ZM, False), (ZM, True))
-        for base, other in pairs(aware=aware, reclaim=reclaim)
     ]
     return [
         Claim(
@@ -451,6 +512,25 @@ def responses(cells: Cells) -> list[Claim]:
             all(-1 <= one <= 3 for one in there),
             _number(there),
         ),
+    ]
+
+
+def _sooner_together(cells: Cells) -> list[Claim]:
+    """What both gain together, and how steady they are."""
+    both = [
+        _less(cells, gb, op, base, other)
+        for gb in GB
+        for op in OPS
+        for base, other in pairs(aware=True, reclaim=ZM)
+    ]
+    steadier = [
+        deviation_us(cells, gb, op, other) < deviation_us(cells, gb, op, base)
+        for gb in GB
+        for op in OPS
+        for reclaim, aware in ((MOVE, True), (ZM, False), (ZM, True))
+        for base, other in pairs(aware=aware, reclaim=reclaim)
+    ]
+    return [
         Claim(
             "R5: both together answer 20 to 40 % sooner everywhere (within 5 points)",
             all(15 <= one <= 45 for one in both),

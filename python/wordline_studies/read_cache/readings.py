@@ -1,6 +1,6 @@
 """What the text leaves open, chosen otherwise; and recordings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -160,6 +160,47 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
     return dropped - moved
 
 
+def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell]) -> list[Claim]:
+    """What the text says of a recording, at 3 GB and 15 %."""
+    lru, arc = PLAIN
+    short = PREVIEW if setup.quick else ""
+    dropping = cells[Scheme(ARC, reclaim=ZM)]
+    spared = less_percent(cells[arc].erases, dropping.erases)
+    if name.startswith("arc-p3"):
+        ratio = cells[arc].erases / max(1, cells[lru].erases)
+        return [
+            Claim(
+                "E5: on P3 ARC erases 1.2 times as much as LRU or more",
+                ratio >= 1.2,
+                f"{ratio:.2f}",
+                only_told=short,
+            ),
+            Claim(
+                "Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
+                60 <= spared <= 80,
+                f"{spared:.1f} %",
+                only_told=short,
+            ),
+        ]
+    kept = _kept(setup, name, path)
+    if kept is None:
+        kept = dropping.hit - cells[arc].hit
+    return [
+        Claim(
+            "Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
+            60 <= spared <= 80,
+            f"{spared:.1f} %",
+            only_told=short,
+        ),
+        Claim(
+            "T4: on all of w106 zero-migration gains hits with ARC (0.3 points or more)",
+            kept >= 0.3,
+            f"{kept:+.1f} points",
+            only_told=short,
+        ),
+    ]
+
+
 def recordings(setup: Setup) -> Figure:
     """Every scheme on recorded loads."""
     paths = {
@@ -184,46 +225,11 @@ def recordings(setup: Setup) -> Figure:
     for fault in faults.values():
         raise wordline.WordlineError(fault)
     cells = {key: Cell.of(summary) for key, summary in runs.items()}
-    lru, arc = PLAIN
-    claims: list[Claim] = []
-    short = PREVIEW if setup.quick else ""
-    for name in paths:
-        at = {scheme: cells[name, 3, 15, scheme] for scheme in ALL}
-        ratio = at[arc].erases / max(1, at[lru].erases)
-        spared = less_percent(at[arc].erases, at[Scheme(ARC, reclaim=ZM)].erases)
-        if name.startswith("arc-p3"):
-            claims += [
-                Claim(
-                    "E5: on P3 ARC erases 1.2 times as much as LRU or more",
-                    ratio >= 1.2,
-                    f"{ratio:.2f}",
-                    only_told=short,
-                ),
-                Claim(
-                    "Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
-                    60 <= spared <= 80,
-                    f"{spared:.1f} %",
-                    only_told=short,
-                ),
-            ]
-        else:
-            kept = _kept(setup, name, paths[name])
-            if kept is None:
-                kept = at[Scheme(ARC, reclaim=ZM)].hit - at[arc].hit
-            claims += [
-                Claim(
-                    "Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
-                    60 <= spared <= 80,
-                    f"{spared:.1f} %",
-                    only_told=short,
-                ),
-                Claim(
-                    "T4: on all of w106 zero-migration gains hits with ARC (0.3 points or more)",
-                    kept >= 0.3,
-                    f"{kept:+.1f} points",
-                    only_told=short,
-                ),
-            ]
+    claims = [
+        claim
+        for name, path in paths.items()
+        for claim in _recorded(setup, name, path, {one: cells[name, 3, 15, one] for one in ALL})
+    ]
     return Figure(
         id="recordings",
         title="Recordings",

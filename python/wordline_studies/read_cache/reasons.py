@@ -111,6 +111,12 @@ Found = tuple[list[Row], list[Claim]]
 
 def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
     """A gain is the rise of the load's own curve (H2, H7)."""
+    parts = [_rises(setup, cells, own), _apart(setup, own)]
+    return [row for rows, _ in parts for row in rows], [one for _, some in parts for one in some]
+
+
+def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
+    """How far gains are from the rise of the load's own curve, and how steep that is (H2)."""
     rises = {
         (load, scheme, op): own[load, scheme.policy, reachable(3, setup, load)]
         - own[load, scheme.policy, listed(3, op, setup, load)]
@@ -136,22 +142,11 @@ def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
         for op in OPS
     }
     needed = {15: 8 / 0.3, 25: 12 / 0.6, 35: 21 / 0.9}
-    below = {
-        gb: [
-            own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
-            for load in WEB
-        ]
-        for gb in (3, 5)
-    }
     rows = [
         Row(f"H2: rise of the steepest ARC curve at {op} %, a gigabyte", steepest[op], "points")
         for op in OPS
-    ] + [
-        Row(f"H7: {load}, {gb} GB: LRU's curve above ARC's", value, "points")
-        for gb, values in below.items()
-        for load, value in zip(WEB, values, strict=True)
     ]
-    claims = [
+    return rows, [
         Claim(
             "H2: what suspected queues gain is the rise of the load's own curve over them "
             "(within 15 % with FLRU and 25 % with FARC, which falls short of it)",
@@ -165,6 +160,24 @@ def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
             and best_gain(cells, FARC, 15) < 0.75 * 8,
             ", ".join(f"{steepest[op]:.0f} of {needed[op]:.0f} at {op} %" for op in OPS),
         ),
+    ]
+
+
+def _apart(setup: Setup, own: Curves) -> Found:
+    """How far LRU's curve lies above ARC's (H7)."""
+    below = {
+        gb: [
+            own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
+            for load in WEB
+        ]
+        for gb in (3, 5)
+    }
+    rows = [
+        Row(f"H7: {load}, {gb} GB: LRU's curve above ARC's", value, "points")
+        for gb, values in below.items()
+        for load, value in zip(WEB, values, strict=True)
+    ]
+    return rows, [
         Claim(
             "H7: at all pages but the threshold LRU's own curve lies more than 2 points below "
             "ARC's at 3 GB, and less than 1 at 5 GB",
@@ -172,7 +185,6 @@ def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
             "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values()),
         ),
     ]
-    return rows, claims
 
 
 def _cost(cell: Cell) -> tuple[float, float]:
