@@ -117,6 +117,8 @@ def test_a_line_of_help_is_never_cut_off(
         assert not [line for line in lines if line.endswith("...") and "ARGS" not in line]
     for name, one in commands(app.cli):
         assert not one.get_short_help_str(app.SHORT).endswith("..."), name
+        assert cli.main([*name.split(), "--help"]) == 0
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, name
 
 
 def test_the_help_lists_every_command_under_its_task(
@@ -166,7 +168,7 @@ def test_the_name_of_a_preset_is_the_preset_s(wordline: Command, place: Path) ->
     (place / "demo").mkdir()
     (place / "d4").write_text("no TOML")
     for name in ("demo", "d4"):
-        assert f"{name}: no fault" in done(wordline("config", "check", name))
+        assert f"{name}: is valid" in done(wordline("config", "check", name))
     assert "is a folder" in wordline("config", "check", "./demo").stderr
     assert "./d4:1" in wordline("config", "check", "./d4").stderr
 
@@ -175,7 +177,7 @@ def test_a_file_that_is_called_as_no_preset_needs_no_ending(
     wordline: Command, place: Path, tiny: str
 ) -> None:
     (place / tiny).rename(place / "mine")
-    assert "mine: no fault" in done(wordline("config", "check", "mine"))
+    assert "mine: is valid" in done(wordline("config", "check", "mine"))
 
 
 @pytest.mark.parametrize("read_by", [[], ["--"]], ids=["argv", "click"])
@@ -460,7 +462,7 @@ def test_a_converted_trace_simulates_alike(wordline: Command, tiny: str, trace: 
 def test_a_device_that_comes_along_can_be_made_ones_own(wordline: Command, place: Path) -> None:
     assert "d4" in done(wordline("devices"))
     (place / "mine.toml").write_text(done(wordline("devices", "d4")))
-    assert "no fault" in done(wordline("config", "check", "mine.toml"))
+    assert "is valid" in done(wordline("config", "check", "mine.toml"))
     shown = done(wordline("config", "show", "d4", "--set", "ftl.gc.victim=fifo"))
     assert "fifo" in shown
     (place / "shown.toml").write_text(shown)

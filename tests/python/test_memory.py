@@ -196,7 +196,7 @@ def test_config_check_says_the_estimate() -> None:
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     first, second = done.stdout.splitlines()
-    assert first == "d4: no fault found"
+    assert first == "d4: is valid"
     assert second.startswith("A run takes ")
     assert "of memory" in second
     assert "of address space" in second

@@ -360,7 +360,7 @@ class TestStops:
         assert "Traceback" not in errors
         if number != signal.SIGKILL:
             assert process.returncode == 128 + number
-            assert "the same command continues" in errors
+            assert "repeat the command to continue" in errors
             ended = polars.read_parquet("here/points.parquet").height
             assert 4 <= ended < 40
         assert not _children_of(process.pid)

@@ -78,46 +78,46 @@ def reader(defaults: Mapping[str, str]) -> Options:
     return {
         "--format": value(
             "NAME",
-            "Format of the trace. [default: detected by content; `wordline trace formats` "
-            "lists them]",
+            "Trace format; `wordline trace formats` lists them. [default: detected from the "
+            "content]",
         ),
         "--columns": value(
             "FIELD=COLUMN:UNIT,...",
-            "The columns of a table in no known format, by number from 1 or by name in "
-            f"the header: {COLUMNS}. time is in s, ms, us, ns, ps or filetime (100 ns), or left "
-            "out; offset and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as "
-            "4k; op is R, W, read, write, trim, flush and the like, or as spelled in "
-            "op=3:1=read:0=write; volume is a number, or text if volume=2:names. Values equal in "
-            "all lines are fixed: bytes=fixed:4KiB, op=fixed:read. The delimiter is the tab, "
-            "semicolon or comma of the first line, else white space, or as in delimiter=space.",
+            "Columns of a table in an unknown format, by number (from 1) or by name in the "
+            f"header: {COLUMNS}. Units of time: s, ms, us, ns, ps or filetime (100 ns); time may "
+            "be left out. Units of offset and bytes: bytes, sectors (512), KiB, MiB, or pages of "
+            "a size such as 4k. op is R, W, read, write, trim, flush or similar, or is mapped: "
+            "op=3:1=read:0=write. volume is a number, or text with volume=2:names. A value that "
+            "all lines share: bytes=fixed:4KiB, op=fixed:read. The delimiter is the tab, semicolon "
+            "or comma of the first line, else white space; delimiter=space overrides it.",
         ),
         "--on-bad-line": choice(
             "on_bad_line",
-            "A line that cannot be parsed: stop, or skip and count it.",
+            "Unparsable line: stop, or skip and count it.",
             defaults["on_bad_line"],
         ),
         "--time-gaps": value(
             "keep|cut=TIME|scale=FACTOR@TIME",
-            "Pauses, and clocks that jump. cut=1s: a gap between timestamps of more than "
-            "1 s, or a clock that goes back by more, becomes a gap of 1 s. scale=0.01@1s: the "
-            "excess over 1 s shrinks to a hundredth. Units: ps, ns, us, ms, s, min, h, d.",
+            "Long pauses and clock jumps. cut=1s: a gap of more than 1 s between timestamps, or "
+            "a jump back of more than 1 s, becomes a gap of 1 s. scale=0.01@1s: the excess over "
+            "1 s shrinks to a hundredth. Units: ps, ns, us, ms, s, min, h, d.",
             "keep",
         ),
         "--time-order": choice(
             "time_order",
-            "A timestamp earlier than the previous one: stop, clamp to the previous one, sort, or "
+            "Timestamp earlier than the previous one: stop, clamp to the previous one, sort, or "
             "keep file order and ignore time.",
             defaults["time_order"],
         ),
         "--align": choice(
             "align",
-            "An offset or size that is not a multiple of 512 bytes: stop, expand to whole "
-            "sectors, or keep it.",
+            "Offset or size that is not a multiple of 512 bytes: stop, expand to whole sectors, "
+            "or keep it.",
             defaults["align"],
         ),
         "--volumes": value(
             "one|stack|shared|N",
-            "A trace of several volumes: reject it, concatenate them, map all to the same "
+            "Trace of several volumes: reject it, concatenate the volumes, map all to the same "
             "addresses, or replay only volume N.",
             defaults["volumes"],
         ),
@@ -133,13 +133,11 @@ SET: Options = {
         parse=pairs,
     )
 }
-QUIET: Options = {
-    "--quiet": {**flag("Print errors only, and what --json asks for."), "short": "-q"}
-}
+QUIET: Options = {"--quiet": {**flag("Print only errors and the output of --json."), "short": "-q"}}
 PROGRESS: Options = {
     "--progress/--no-progress": {
         "default": None,
-        "help": "Progress bar on standard error. [default: if that is a terminal]",
+        "help": "Progress bar on standard error. [default: if it is a terminal]",
     },
     **QUIET,
 }
@@ -149,74 +147,74 @@ RUN: Options = {
     **SET,
     "--trace": value(
         "FILE...",
-        "Block trace to replay; several are replayed one after the other. [default: the "
-        "device's [workload] table]",
+        "Block trace to replay; several are replayed one after the other. [default: the load "
+        "in the device file]",
         multiple=True,
     ),
     "--stream": value(
         "NAME=FILE[,FILE...]",
-        "Block trace of one of several streams replayed concurrently; repeatable. A NAME "
-        "that the device's [[streams]] do not declare is a stream with their defaults.",
+        "Block trace of one of several concurrent streams; repeatable. A NAME that is not in "
+        "the device's [[streams]] gets their defaults.",
         name="streams",
         multiple=True,
         parse=streams,
     ),
     "--fio": value(
         "JOBFILE",
-        "Load from a fio job file: each job is a stream; sizes in per cent refer to the "
-        "device. Options without a counterpart in simulation are listed, or rejected.",
+        "Take the load from a fio job file. Each job is a stream; sizes in per cent refer to the "
+        "device. Options that cannot be simulated are listed or rejected.",
     ),
     "--fio-section": value("JOB", "Run only this job of --fio. [default: all, concurrently]"),
     "--slowdown": flag(
-        "Then run each stream alone, to measure how much the others slow it down; takes about as "
-        "long again."
+        "Also run each stream alone, to measure how much the others slow it down. Takes about "
+        "twice as long."
     ),
     "--seed": value("N", "Seed of every random choice. [default: 1, or that of --from]", of=int),
     "--out": value(
         "DIR",
-        "Folder for the results; replaced if it holds those of a run, rejected if it "
-        "holds anything else. [default: out/DEVICE-TRACE, numbered if taken]",
+        "Folder for the results. Previous results of a run are replaced; a folder with other "
+        "content is rejected. [default: out/DEVICE-TRACE, numbered if taken]",
         of="path",
     ),
     "--requests": flag(
-        "Also write requests.parquet: one row per request, with the latency breakdown."
+        "Also write requests.parquet: one row per request, with its latency components."
     ),
-    "--max-requests": value("N", "End after N requests. [default: the whole input]", of=int),
+    "--max-requests": value("N", "Stop after N requests. [default: the whole input]", of=int),
     "--fit": choice(
         "fit",
-        "A request beyond the device's end: stop, wrap around, or scale all addresses.",
+        "Request beyond the end of the device: stop, wrap around, or scale all addresses.",
         "error",
     ),
     **reader(STRICT),
     "--verify": flag(
-        "Track every page and stop at the first read that does not return the newest write."
+        "Track every page; stop at the first read that does not return the newest write."
     ),
     "--power-cut-every": value(
         "N",
-        "Cut power at random, once in N requests on average, and recover, which reads the whole "
-        "device; with --verify every page is checked after each cut. [default: never]",
+        "Cut the power at random, once per N requests on average, and recover by reading the "
+        "whole device. With --verify, every page is checked after each cut. [default: never]",
         of=int,
     ),
     "--from": value(
         "FILE",
-        "State in which the device begins, written by `wordline prepare`, in place of its "
-        "[precondition]; without DEVICE, its device too.",
+        "Start from a state that `wordline prepare` wrote, instead of [precondition]. Without "
+        "DEVICE, also use the device of that state.",
         of="path",
         name="prepared",
     ),
     "--checkpoint-every": value(
         "TIME",
-        "Write the state of the run into its folder as often as this, such as 60s (ms, s, min, "
-        "h), and when it is interrupted; `wordline resume` goes on from there. [default: never]",
+        "Write a checkpoint into the results folder at this interval, such as 60s (ms, s, min, "
+        "h), and on interruption; `wordline resume` continues from it. [default: never]",
     ),
     "--timeline": value("FILE", "Also write a timeline of flash and hard disks for Perfetto."),
     "--timeline-from": value(
         "TIME",
-        "Simulated time at which the timeline starts, such as 10ms (ps, ns, us, ms, s).",
+        "Start of the timeline in simulated time, such as 10ms (ps, ns, us, ms, s).",
         "0",
     ),
     "--timeline-until": value(
-        "TIME", "Simulated time at which the timeline ends. [default: 100ms after its start]"
+        "TIME", "End of the timeline in simulated time. [default: 100ms after its start]"
     ),
     **PROGRESS,
     "--no-report": flag("Do not write report.html."),
@@ -225,39 +223,40 @@ RUN: Options = {
 
 READER_OF_RUN: Options = {"--fit": RUN["--fit"], **reader(STRICT)}
 ON: Options = {
-    "--jobs": value("N", "Processes of this machine. [default: one a core]", of=int),
+    "--jobs": value("N", "Processes on this machine. [default: one per core]", of=int),
     "--on": value(
         "dask://HOST:PORT", "Run on the workers of a Dask cluster. [default: this machine]"
     ),
 }
 SWEEP: Options = {
     **SET,
-    "--trace": {**RUN["--trace"], "help": "Block trace to replay; several vary it."},
+    "--trace": {**RUN["--trace"], "help": "Block trace to replay; several traces are varied."},
     "--vary": value(
         "KEY=V1,V2,...|LOW:HIGH:STEP",
-        "A key and its values, each with those of the other keys; a range has both ends. A "
-        "configuration key, device, trace, or an option such as max_requests; repeatable.",
+        "Key and its values, combined with the values of every other key; repeatable. A range "
+        "includes both ends. KEY is a configuration key, device, trace, or an option such as "
+        "max_requests.",
         multiple=True,
         parse=pairs,
     ),
     "--zip": value(
         "KEY=V1,V2,... KEY=...",
-        "Keys that vary together, in one argument, separated by spaces; repeatable.",
+        "Keys that vary together, in one argument separated by spaces; repeatable.",
         multiple=True,
     ),
     "--when": value(
         "CONDITION",
-        "Leave out points that do not meet it, such as \"ftl.gc.victim == 'fifo' or "
+        "Run only the points that meet it, such as \"ftl.gc.victim == 'fifo' or "
         'ftl.over_provisioning_ratio > 0.1"; repeatable.',
         multiple=True,
     ),
-    "--seeds": value("N|S1,S2,...", "Seeds of every point: how many, or which.", "1"),
+    "--seeds": value("N|S1,S2,...", "Seeds of each point: a count or a list.", "1"),
     "--max-requests": RUN["--max-requests"],
     **READER_OF_RUN,
     **ON,
     "--out": value(
         "DIR",
-        "Folder for the results; a sweep that was stopped goes on there. [default: out/sweep-NAME]",
+        "Folder for the results; an interrupted sweep continues there. [default: out/sweep-NAME]",
         of="path",
     ),
     **PROGRESS,
@@ -265,23 +264,23 @@ SWEEP: Options = {
 }
 SEARCH: Options = {
     **SET,
-    "--trace": value("FILE", "Block trace to replay. [default: the load of the device]"),
+    "--trace": value("FILE", "Block trace to replay. [default: the load in the device file]"),
     "--vary": value(
         "KEY=V1,V2,...|LOW:HIGH[:STEP|:log]",
-        "A key and the values to choose from; repeatable.",
+        "Key and the values to choose from; repeatable.",
         multiple=True,
         parse=pairs,
     ),
     "--minimise": value(
-        "FIGURE",
-        "A figure of the summary, such as latency.write.p99_us, or a key that varies; one or two "
-        "objectives.",
+        "METRIC",
+        "Metric to minimise, such as latency.write.p99_us, or a varied key; one or two objectives "
+        "in total.",
         multiple=True,
     ),
-    "--maximise": value("FIGURE", "The same, to be made large.", multiple=True),
+    "--maximise": value("METRIC", "Metric or varied key to maximise.", multiple=True),
     "--subject-to": value(
         "BOUND",
-        "What a configuration has to meet, such as 'flash.write_amplification < 2'; repeatable.",
+        "Bound on a metric or varied key, such as 'flash.write_amplification < 2'; repeatable.",
         multiple=True,
     ),
     "--trials": value("N", "Configurations to try.", 50),
@@ -289,22 +288,22 @@ SEARCH: Options = {
         "type": ("tpe", "random", "nsga2", "grid"),
         "default": "tpe",
         "show_default": True,
-        "help": "How the next one is chosen (Optuna).",
+        "help": "Optuna sampler that chooses the next configuration.",
     },
     "--pruner": {
         "type": ("none", "median", "halving", "hyperband"),
         "default": "none",
         "show_default": True,
-        "help": "Gives up trials that look bad after the requests of --rungs.",
+        "help": "Optuna pruner that stops poor trials at the request counts of --rungs.",
     },
-    "--rungs": value("N1,N2,...", "After how many requests a pruner looks."),
+    "--rungs": value("N1,N2,...", "Request counts at which the pruner decides."),
     "--seed": value("N", "Seed of the sampler and of the runs.", 1),
     "--max-requests": RUN["--max-requests"],
     **READER_OF_RUN,
     **ON,
     "--out": value(
         "DIR",
-        "Folder for the results; a search that was stopped goes on there. [default: "
+        "Folder for the results; an interrupted search continues there. [default: "
         "out/search-DEVICE]",
         of="path",
     ),
@@ -312,22 +311,22 @@ SEARCH: Options = {
     **JSON,
 }
 COMPARE: Options = {
-    "--out": value("FILE", "Also write one page, such as compare.html.", of="path"),
+    "--out": value("FILE", "Also write an HTML page, such as compare.html.", of="path"),
     **JSON,
 }
 PREPARE: Options = {
     **SET,
-    "--out": value("FILE", "File of the state. [default: out/DEVICE.wls]", of="path", short="-o"),
+    "--out": value("FILE", "File for the state. [default: out/DEVICE.wls]", of="path", short="-o"),
     "--seed": value("N", "Seed of every random choice.", 1),
     "--spare-areas": flag(
-        "Keep what the spare area of each page says, from which runs with --power-cut-every "
-        "recover: 20 bytes a page."
+        "Also save the spare area of each page (20 bytes per page), which recovery needs in runs "
+        "with --power-cut-every."
     ),
     **PROGRESS,
 }
 RESUME: Options = {
     "--checkpoint-every": value(
-        "TIME", "Time between two states, such as 60s. [default: as the run was started with]"
+        "TIME", "Time between checkpoints, such as 60s. [default: that of the interrupted run]"
     ),
     **PROGRESS,
     "--no-report": RUN["--no-report"],
@@ -343,14 +342,16 @@ REPORT: Options = {
 PAGES: Options = {
     "--page-bytes": value(
         "N",
-        "Requests are split into pages of N bytes; a part of a page counts as the page.",
+        "Page size in bytes. Requests are split into pages; part of a page counts as the page.",
         4096,
     ),
-    "--max-requests": value("N", "Take the first N requests of the trace. [default: all]", of=int),
+    "--max-requests": value(
+        "N", "Use only the first N requests of the trace. [default: all]", of=int
+    ),
     "--out": value(
         "DIR",
-        "Folder for the numbers and a page with a plot; a former result there is "
-        "replaced. [default: none is written]",
+        "Folder for the results and an HTML page; previous results there are replaced. "
+        "[default: none]",
         of="path",
     ),
     **PROGRESS,

@@ -87,18 +87,18 @@ class Commands(Group):
     None, "-V", "--version", package_name="wordline", message="%(package)s %(version)s"
 )
 def cli() -> None:
-    """Simulate an SSD under a recorded or generated load.
+    """Simulate SSDs, hard disks and flash caches under a recorded or generated load.
 
     \b
-    Start here, with a recorded trace that comes with Wordline:
-      wordline devices                                   the bundled devices
+    First steps, with a trace that comes with Wordline:
+      wordline devices                                   list the bundled devices
       wordline run demo --trace postgresql-mixed.csv.gz  simulate one of them
-      wordline devices d4 > mine.toml                    a device of your own
-      wordline config check mine.toml                    and check it
-      wordline cache postgresql-mixed.csv.gz lru,arc 1%  caches without a device
+      wordline devices d4 > mine.toml                    copy one, to edit it
+      wordline config check mine.toml                    check the copy
+      wordline cache postgresql-mixed.csv.gz lru,arc 1%  simulate caches only
 
-    Every command has its own --help, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
-    in order, with exit code 130, 143 and 129.
+    Every command has its own --help, with examples. Ctrl-C, SIGTERM and SIGHUP stop any command
+    cleanly, with exit codes 130, 143 and 129.
     """
 
 
@@ -115,18 +115,21 @@ def run(
     \b
     Examples:
       wordline run d4 --trace disk.csv.gz
-      wordline run mine.toml --trace monday.csv tuesday.csv --seed 7 --out results/week
-      wordline run d4 --trace disk.csv.gz --fit wrap --set ftl.over_provisioning_ratio=0.28
-      wordline run mine.toml                 the load of its [workload] table or [[streams]]
+      wordline run mine.toml --trace monday.csv tuesday.csv --seed 7
+          --out results/week
+      wordline run d4 --trace disk.csv.gz --fit wrap
+          --set ftl.over_provisioning_ratio=0.28
+      wordline run mine.toml                 the load is in the device file
       wordline run d4 --stream db=disk.csv.gz --stream log=log.csv --slowdown
       wordline run d4 --fio job.fio
       wordline run d4 --from aged.wls --trace disk.csv.gz
-      wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
+      wordline run d4 --trace disk.csv.gz --timeline disk.pftrace
+          --timeline-until 20ms
 
-    The folder receives {files}. It appears with all results or not at all; the report follows.
+    The folder contains {files}. It is written as a whole or not at all; report.html follows.
 
-    Ctrl-C, SIGTERM, or an error in the middle of a trace, ends the run; the results so far are
-    kept, marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143
+    Ctrl-C, SIGTERM or an error in the trace stops the run. The results so far are kept and marked
+    partial. Exit code: 0 done, 1 stopped early, 2 invalid command or input, 130 Ctrl-C, 143
     SIGTERM.
     """
     return simulate(device, **options)

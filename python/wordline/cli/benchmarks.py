@@ -29,7 +29,7 @@ BENCH: Options = {
     **_repeat(1, "Runs of each workload; the one with the median CPU time is shown."),
     "--record": value(
         "FILE",
-        "Record the figures in FILE, and show the previous ones beside them. [default: none]",
+        "Record the results in FILE, and show the previous ones next to them. [default: none]",
         of="path",
     ),
     **QUIET,
@@ -37,16 +37,16 @@ BENCH: Options = {
 }
 GROWTH: Options = {
     **_repeat(3, "Runs of each point; the one with the least CPU time counts."),
-    "--quick": flag("A twentieth of the requests: a preview, not a result."),
-    "--full": flag("Up to 100,000,000 requests, which take minutes each."),
+    "--quick": flag("Preview with a twentieth of the requests, not a result."),
+    "--full": flag("Up to 100,000,000 requests; such points take minutes each."),
     "--count/--no-count": {
         "default": None,
-        "help": "Count the cache misses of points that cost more than they may, with valgrind. "
-        "[default: if it is installed, without --quick]",
+        "help": "Count the cache misses of points above their limit, with valgrind. [default: if "
+        "it is installed and --quick is not given]",
     },
     "--out": value(
         "DIR",
-        "Folder for the results; previous ones there are replaced.",
+        "Folder for the results; previous results there are replaced.",
         Path("out/growth"),
         of="path",
     ),
@@ -64,20 +64,22 @@ def bench(
     Each workload runs on device d4.
 
     \b
-      rr4k     1,000,000 random 4 KiB reads, queue depth 32, from a sequentially filled device
-      rw4k     1,000,000 random 4 KiB writes, queue depth 32, in steady state
-      sw128k   80,000 sequential 128 KiB writes, queue depth 32
-      wb4k     1,000,000 Zipf-distributed 4 KiB requests, half of them writes, queue depth 32, to a
-               write-back cache of 1 GiB in front of a disk of 4 GiB
-      replay   each --trace in turn, parsing included
+      rr4k     1,000,000 random 4 KiB reads of a sequentially filled device
+      rw4k     1,000,000 random 4 KiB writes in steady state
+      sw128k   80,000 sequential 128 KiB writes
+      wb4k     1,000,000 Zipf-distributed 4 KiB requests, half of them writes,
+               to a write-back cache of 1 GiB in front of a disk of 4 GiB
+      replay   each --trace in turn, including parsing
 
-    Without arguments, all of them. Each runs in a process of its own, measured from outside:
-    CPU seconds are user and system time of the whole process, memory is its peak. The model
-    alone is that without the start of Python and the writing of results, but with the filling
-    of the device. Preconditioning of rw4k to its steady state is a line of its own.
+    The queue depth is 32, except in replay.
 
-    The limit is what this machine would allow a simulator that does nothing but order the same
-    events and find the same pages; it is measured, too.
+    Without arguments, all workloads run, each in its own process. CPU seconds are user and system
+    time of the whole process; memory is its peak. "model" excludes the start of Python and the
+    writing of results, but includes the filling of the device. The preconditioning of rw4k has its
+    own line.
+
+    "limit" is measured on this machine: the rate of a simulator that only orders the same events
+    and looks up the same pages.
 
     \b
     Examples:
@@ -110,14 +112,14 @@ def growth(out: Path, **options: Any) -> int:
     """Measure how cost per request scales.
 
     \b
-      requests  10,000 to 10,000,000 of them
-      dies      8 to 4,096, in a device of equal capacity
-      capacity  1 GiB to 16 TiB, of which equally many pages are used
-      depth     1 to 65,536 requests under way
-      backlog   4,096 to 262,144 requests that wait, with [host_side] and without
+      requests  10,000 to 10,000,000 requests
+      dies      8 to 4,096 dies, in a device of equal capacity
+      capacity  1 GiB to 16 TiB, with the same number of pages used
+      depth     queue depth 1 to 65,536
+      backlog   4,096 to 262,144 waiting requests, with and without [host_side]
 
-    Without arguments, all of them. The folder receives {files}. Exit code:
-    0 every series is flat, or flat apart from cache misses; 1 one is not.
+    Without arguments, all series run. The folder contains {files}. Exit code: 0 every series is
+    flat, or flat apart from cache misses; 1 a series is not.
 
     \b
     Examples:

@@ -23,78 +23,78 @@ from wordline.cli.streams import shows_progress
 FLASH: Options = {
     "--flash": value(
         "PRESET|FILE",
-        "Run each policy of each size on such a flash device too, in as many blocks as the size "
-        "takes, as a read cache in front of a disk: erases, lifetime, latency.",
+        "Also run each policy and size as a read cache on such a flash device, in front of a "
+        "disk, to measure erases, lifetime and latency.",
         of="path",
     ),
-    "--disk": value("PRESET", f"The disk behind the flash. [default: {DISK}]"),
+    "--disk": value("PRESET", f"Disk behind the flash. [default: {DISK}]"),
     "--set": {
         **SET["--set"],
-        "help": "Override a configuration key of the device on flash, such as "
+        "help": "Override a configuration key of the device of --flash, such as "
         "cache.suspected_queue=true; repeatable.",
     },
-    "--jobs": value("N", "Processes that simulate. [default: one a core]", of=int),
+    "--jobs": value("N", "Processes that simulate. [default: one per core]", of=int),
 }
 CACHE_PAGES: Options = {
     **PAGES,
     "--page-bytes": value(
         "N",
-        "Requests are split into pages of N bytes; a part of a page counts as the page. "
-        "[default: 4096, or the page of --flash]",
+        "Page size in bytes. Requests are split into pages; part of a page counts as the page. "
+        "[default: 4096, or the page size of --flash]",
         of=int,
     ),
 }
 MRC: Options = {
     "--method": value(
         "NAME[,NAME]...",
-        "exact (stack distances), shards (a sample of the pages), aet (a model of the "
-        "times between requests).",
+        "exact (stack distances), shards (a sample of the pages), aet (a model of reuse times).",
         "exact",
         name="methods",
     ),
-    "--rate": value("R", "SHARDS samples this share of the pages. [default: 0.01]", of=float),
-    "--samples": value("N", "SHARDS samples N pages, at a rate that it lowers as needed.", of=int),
+    "--rate": value("R", "Share of the pages that SHARDS samples. [default: 0.01]", of=float),
+    "--samples": value(
+        "N", "Number of pages that SHARDS samples; it lowers its rate as needed.", of=int
+    ),
     "--sizes": value(
         "SIZE[,SIZE]...",
-        "Sizes of the table, as of `wordline cache`. [default: 0.1% to 100% of the pages]",
+        "Cache sizes to print, as in `wordline cache`. [default: 0.1% to 100% of the pages]",
         ",".join(CURVE_SIZES),
         show_default=False,
     ),
     "--accuracy": flag(
-        "Also say how far SHARDS (by rate, and by samples, 8192 if not given) and AET are from "
-        "the exact curve, over 20 independent hashes."
+        "Also measure the errors of SHARDS (by rate, and by samples, 8192 if not given) and AET "
+        "against the exact curve, over 20 independent hashes."
     ),
-    "--seed": value("N", "Chooses the sampled pages.", 1),
+    "--seed": value("N", "Seed of the page sample.", 1),
 }
 
 PLAN_PAGES: Options = {key: option for key, option in PAGES.items() if key != "--page-bytes"}
 PLAN: Options = {
     "--flash": value(
         "PRESET|FILE",
-        "The flash: times, pages, endurance, over-provisioning; its size is not used.",
+        "Flash: times, pages, endurance, over-provisioning; its size is not used.",
         PLAN_FLASH,
     ),
-    "--disk": value("PRESET|FILE", "The disk behind it.", PLAN_DISK),
+    "--disk": value("PRESET|FILE", "Disk behind the flash.", PLAN_DISK),
     "--sizes": value(
         "SIZE[,SIZE]...",
-        "Sizes of the flash, over-provisioning included, as of `wordline cache`. "
+        "Sizes of the flash, including over-provisioning, as in `wordline cache`. "
         "[default: 5% to 100% of the distinct pages]",
         ",".join(PLAN_SIZES),
         show_default=False,
     ),
-    "--rate": value("R", "Look at this share of the pages of the trace.", 1.0),
-    "--steps": value("N", "Compare divisions in N steps of the flash.", STEPS),
+    "--rate": value("R", "Share of the trace's pages to use.", 1.0),
+    "--steps": value("N", "Steps in which the flash is divided.", STEPS),
     "--leading": value(
         "N",
-        "Play the first N reads and writes on the model of the disk, and simulate them as a check.",
+        "Replay the first N reads and writes on the disk model, and simulate them as a check.",
         LEADING,
     ),
-    "--no-check": flag("Do not simulate what the models recommend and the disk alone."),
-    "--seed": value("N", "Chooses the sampled pages.", 1),
+    "--no-check": flag("Do not simulate the recommended cache and the disk alone."),
+    "--seed": value("N", "Seed of the page sample.", 1),
     "--set": {
         **SET["--set"],
-        "help": "Override a configuration key of the flash, or one of the disk (disk.…); "
-        "repeatable.",
+        "help": "Override a configuration key of the flash, or of the disk (disk.…); repeatable.",
     },
 }
 
@@ -114,13 +114,13 @@ def cache(
 ) -> None:
     """Simulate replacement policies over a trace.
 
-    POLICY is a name from `wordline policies buffer.replacement`, with parameters behind colons if
-    there are any, or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the
-    distinct pages of the trace (0.01, 1%). By default: lru, at 0.1%, 1% and 10%.
+    POLICY is a name from `wordline policies buffer.replacement`, with any parameters after colons,
+    or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the distinct pages of
+    the trace (0.01, 1%). The default is lru at 0.1%, 1% and 10%.
 
-    No device, no time: requests are split into pages, and each policy runs over them with an empty
-    cache. Trims remove pages; flushes are ignored and counted. Traces of keys (keys32le, keys64le,
-    oracle-general) are read fastest; a key is a page.
+    No device and no time is simulated: requests are split into pages, and each policy starts with
+    an empty cache. Trims remove pages; flushes are ignored and counted. Traces of keys (keys32le,
+    keys64le, oracle-general) are read fastest; each key is a page.
 
     \b
     Examples:
@@ -130,12 +130,12 @@ def cache(
       wordline cache disk.csv.gz lru,arc 10%,50% --flash d4 --disk nearline-7200
       wordline cache keys.bin arc:p=real,arc:p=integer 76327p --format keys64le
 
-    With --flash, the policies also run as read caches merged with the translation layer of that
-    device, in front of a disk, with the trace played by its times: hit ratio of reads, blocks
-    erased, mean latency and lifetime, for each policy and size.
+    With --flash, each policy and size also runs as a read cache that shares the translation layer
+    of that device, in front of a disk, with the trace replayed at its timestamps. This measures the
+    read hit ratio, blocks erased, mean latency and lifetime.
 
-    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
-    143 SIGTERM.
+    With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
+    Ctrl-C, 143 SIGTERM.
     """
     if out:
         output_folder.check(out, "cache")
@@ -164,10 +164,10 @@ def mrc(
 ) -> None:
     """Compute the miss-ratio curve of a trace.
 
-    It is the share of misses of an LRU cache of any size.
+    The curve is the miss ratio of an LRU cache at every size.
 
-    Reads and writes count alike; trims are left out. SHARDS holds no more than its sample in
-    memory, unless other methods are asked for too.
+    Reads and writes count alike; trims are left out. SHARDS keeps only its sample in memory, unless
+    it runs together with other methods.
 
     \b
     Examples:
@@ -176,8 +176,8 @@ def mrc(
       wordline mrc huge.csv.zst --method shards --rate 0.001
       wordline mrc disk.csv.gz --accuracy --sizes 64MiB,1GiB
 
-    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
-    143 SIGTERM.
+    With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
+    Ctrl-C, 143 SIGTERM.
     """
     if out:
         output_folder.check(out, "mrc")
@@ -205,22 +205,25 @@ def plan_cache(
 ) -> None:
     """Size a flash cache for a disk and a trace.
 
-    For each size of the flash: how it would be divided between reads, writes and over-provisioning
-    as configured (unified, rw-fcl) and by cost (unified-best, op-fcl, locality-driven), the mean
-    latency of a request, and how long the flash would last. Cost models say so of hit curves of
-    the trace and of what its first requests cost the disk. Then the first requests are simulated on
-    what the models recommend and on the disk alone, and a sentence says what to do.
+    For each flash size, the command prints how to divide the flash between reads, writes and
+    over-provisioning, as configured (unified, rw-fcl) and by cost (unified-best, op-fcl,
+    locality-driven), with the mean latency of a request and the lifetime of the flash. Cost models
+    compute these from the hit curves of the trace and from the disk times of its first requests.
+    Then the first requests are simulated on the recommended cache and on the disk alone, and a
+    sentence recommends one.
 
     \b
     Examples:
       wordline plan-cache disk.csv.gz
-      wordline plan-cache disk.csv.gz --flash d4 --disk nearline-7200 --sizes 1GiB,4GiB
-      wordline plan-cache disk.csv.gz --set disk.model.average.read_positioning_ms=7.7
+      wordline plan-cache disk.csv.gz --flash d4 --disk nearline-7200
+          --sizes 1GiB,4GiB
+      wordline plan-cache disk.csv.gz
+          --set disk.model.average.read_positioning_ms=7.7
       wordline plan-cache huge.csv.zst --rate 0.01 --out out/plan
       wordline plan-cache disk.csv.gz --sizes 1GiB --no-check
 
-    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
-    143 SIGTERM.
+    With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
+    Ctrl-C, 143 SIGTERM.
     """
     if out:
         output_folder.check(out, "plan-cache")

@@ -14,21 +14,21 @@ from wordline.cli.command import command
 CALIBRATE: Options = {
     "--data": value(
         "FILE",
-        "Measured raw bit error rates, CSV with a header: cycles, and rber, or errors and bits; "
-        "perhaps retention_days and reads.",
+        "Measured raw bit error rates. CSV with a header: cycles, and rber or errors and bits; "
+        "optionally retention_days and reads.",
     ),
     "--latency": value(
         "FILE",
-        "Samples of latency: a log of fio, or CSV with op, latency_us and perhaps level.",
+        "Latency samples: a fio log, or CSV with op, latency_us and optionally level.",
     ),
-    "--base": value("PRESET", "The preset to change.", "onfi4-tlc"),
+    "--base": value("PRESET", "Preset to start from.", "onfi4-tlc"),
     "--levels": value(
-        "N", "Page types to tell apart in samples without level. [default: the base's]", of=int
+        "N", "Page types to find in samples without level. [default: that of --base]", of=int
     ),
-    "--read-overhead-us": value("US", "What of a read sample is not tR.", 0.0),
-    "--write-overhead-us": value("US", "What of a write sample is not tPROG.", 0.0),
-    "--seed": value("N", "Seed of the starts of the fit.", 1),
-    "--out": value("DIR", "Also write a folder.", of="path"),
+    "--read-overhead-us": value("US", "Part of a read sample that is not tR.", 0.0),
+    "--write-overhead-us": value("US", "Part of a write sample that is not tPROG.", 0.0),
+    "--seed": value("N", "Seed of the starting points of the fit.", 1),
+    "--out": value("DIR", "Folder for the results. [default: none]", of="path"),
     **QUIET,
     **JSON,
 }
@@ -38,17 +38,18 @@ CALIBRATE: Options = {
 def calibrate(out: Path | None, as_json: bool, **options: Any) -> None:
     """Fit a device to measured errors and latency.
 
-    Fits RBER = e + a c^k + b c^m t^n + g c^p r^q of cycles c, days t and reads r, and the times of
-    reads and programs by page type. The preset changes --base.
+    Fits RBER = e + a c^k + b c^m t^n + g c^p r^q over cycles c, days t and reads r, and the read
+    and program times of each page type. The result is a device file based on --base.
 
     \b
     Examples:
       wordline calibrate --data rber.csv --base onfi4-tlc --out out/mine
-      wordline calibrate --latency d_lat.1.log --base onfi3-mlc --write-overhead-us 60
+      wordline calibrate --latency d_lat.1.log --base onfi3-mlc
+          --write-overhead-us 60
       wordline config check out/mine/device.toml
 
-    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
-    143 SIGTERM.
+    With --out, the folder contains {files}. Exit code: 0 done, 2 invalid command or input, 130
+    Ctrl-C, 143 SIGTERM.
     """
     if out:
         output_folder.check(out, "calibrate")

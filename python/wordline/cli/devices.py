@@ -11,8 +11,8 @@ from wordline.cli.command import command, device_argument, group
 from wordline.cli.streams import note
 
 MQSIM: Options = {
-    "--workload": value("FILE", "Workload file of MQSim; its flows become [[streams]]."),
-    "--scenario": value("N", "IO_Scenario of the workload file to use.", 1),
+    "--workload": value("FILE", "MQSim workload file; its flows become [[streams]]."),
+    "--scenario": value("N", "IO_Scenario of the workload file.", 1),
     **QUIET,
 }
 KINDS = {
@@ -30,7 +30,7 @@ KINDS = {
 def policies(family: str | None) -> None:
     """List the policies and their papers.
 
-    With FAMILY, those of one family.
+    FAMILY limits the list to one family.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def policies(family: str | None) -> None:
 def devices(name: str | None) -> None:
     """List the device presets, or print one.
 
-    It is printed as TOML, to start a device of your own from.
+    With NAME, print that preset as TOML, as the start of a device file.
 
     \b
     Examples:
@@ -65,7 +65,7 @@ def devices(name: str | None) -> None:
     text = next((one["text"] for one in known if one["name"] == name), None)
     if text is None:
         names = ", ".join(one["name"] for one in known)
-        raise WordlineError(f"no device is called '{name}'; the devices are {names}")
+        raise WordlineError(f"there is no device '{name}'; the devices are {names}")
     click.echo(text, nl=not text.endswith("\n"))
 
 
@@ -91,10 +91,10 @@ def config() -> None:
 def check(device: str, overrides: list[tuple[str, str]]) -> None:
     """Check a device without running it.
 
-    Errors show their line and how to fix them.
+    Errors name the line and the remedy.
 
-    Also says what memory a run takes beside that of the program: when it begins, with the device
-    filled as precondition.fill_ratio has it, and at most. What cannot fit is a fault.
+    Also prints how much memory a run takes in addition to the program: at its start, with the
+    device filled to precondition.fill_ratio, and at most. A device that cannot fit is an error.
 
     \b
     Example:
@@ -107,10 +107,10 @@ def check(device: str, overrides: list[tuple[str, str]]) -> None:
 
     if memory["refusal"]:
         raise WordlineError(f"{device}: {memory['refusal']}")
-    click.echo(f"{device}: no fault found")
+    click.echo(f"{device}: is valid")
     click.echo(
-        f"A run takes {size(memory['prepared_bytes'])} of memory when it begins, "
-        f"{size(memory['most_bytes'])} when all of the device has been written to, "
+        f"A run takes {size(memory['prepared_bytes'])} of memory at its start, "
+        f"{size(memory['most_bytes'])} once the whole device has been written, "
         f"and {size(memory['reserved_bytes'])} of address space"
     )
     if memory["note"]:
@@ -119,9 +119,9 @@ def check(device: str, overrides: list[tuple[str, str]]) -> None:
 
 @command(of=config)
 def schema() -> None:
-    """Print the JSON schema of a device file.
+    """Print the JSON schema of device files.
 
-    Editors complete and check TOML with it.
+    Editors use it to complete and check TOML.
 
     \b
     Example:
@@ -149,12 +149,13 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
 def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     """Print an MQSim configuration as TOML.
 
-    Standard error and comments say what is not modelled.
+    Settings that are not modelled are listed on standard error and in comments.
 
     \b
     Examples:
       wordline config import-mqsim ssdconfig.xml > mine.toml
-      wordline config import-mqsim ssdconfig.xml --workload workload.xml --scenario 2 > mine.toml
+      wordline config import-mqsim ssdconfig.xml --workload workload.xml
+          --scenario 2 > mine.toml
     """
     from wordline._importers.mqsim import imported
 

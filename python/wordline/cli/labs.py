@@ -15,9 +15,9 @@ from wordline.cli.streams import shows_progress
 
 LAB: Options = {
     **SET,
-    "--only": value("NAME,...", "These experiments. [default: all]"),
-    "--quick": flag("Fewer requests on fewer blocks: a preview, not a result."),
-    "--depth": value("N", "Requests under way, where an experiment has no depth of its own.", 4),
+    "--only": value("NAME,...", "Run only these experiments. [default: all]"),
+    "--quick": flag("Preview with fewer requests on fewer blocks, not a result."),
+    "--depth": value("N", "Queue depth of the experiments that do not set their own.", 4),
     "--seed": value("N", "Seed of every random choice.", 1),
     "--out": value("DIR", "Folder for the results. [default: out/lab-DEVICE]", of="path"),
     **ON,
@@ -38,32 +38,34 @@ def lab(
 ) -> int:
     """Run device-review experiments on a device.
 
-    Each experiment ends with a verdict.
+    Each experiment reports a verdict.
 
     \b
       patterns     sequential and random reads and writes by size
       aged         sequential reads after random overwrites
-      layout       reads by how the data was written
-      read-wear    erases that reads cause
-      reliability  reads that meet retries and data being moved
-      mixes        four mixed loads, fresh and used, beside a hard disk
-      cliff        random writes until free flash runs out, and their worst case
-      slc-cache    sequential writes until the SLC cache is full, by how full the device is
+      layout       sequential reads, by order and size of the writes before them
+      read-wear    erases caused by reads
+      reliability  reads delayed by read retry and read reclaim
+      mixes        four mixed loads on a fresh and a used device and a disk
+      cliff        random writes until free blocks run out, and the worst case
+      slc-cache    sequential writes beyond the SLC cache, by fill of the device
       cache        the DRAM buffer, on and off
-      trim         what TRIM gives back
-      trim-cost    how long a TRIM takes
-      idle         what a pause gives back
-      workers      1 to 8 workers, and a queue of 128
+      trim         write rate regained by TRIM
+      trim-cost    response time of TRIM, by size
+      idle         write rate regained by a pause
+      workers      1 to 8 workers, and queue depth 128
 
-    Load and preconditioning are the lab's own; a large device is simulated with fewer blocks on
-    each die. A lab that was stopped goes on where it was. The folder receives {files}. Exit code:
-    0 done, 1 an experiment could not be run, 2 bad command or device, 130 Ctrl-C, 143 SIGTERM.
+    Experiments set their own load and preconditioning. A large device is simulated with fewer
+    blocks per die. An interrupted lab continues where it stopped. The folder contains {files}. Exit
+    code: 0 done, 1 an experiment failed to run, 2 invalid command or device, 130 Ctrl-C, 143
+    SIGTERM.
 
     \b
     Examples:
       wordline lab d4
       wordline lab mine.toml --quick
-      wordline lab mine.toml --only cliff,trim --depth 32 --set ftl.over_provisioning_ratio=0.28
+      wordline lab mine.toml --only cliff,trim --depth 32
+          --set ftl.over_provisioning_ratio=0.28
     """
     from wordline._lab import LabInterrupted
     from wordline._lab import lab as run_lab
@@ -83,7 +85,7 @@ def lab(
             return interrupted()
         kept = units.many(early.kept, "trial")
         return fault(
-            f"interrupted; {place} keeps {kept}, and the same command goes on from there",
+            f"interrupted; {kept} kept in {place}; repeat the command to continue",
             interruption.exit_code(),
         )
     if as_json:

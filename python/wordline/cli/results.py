@@ -11,7 +11,7 @@ from wordline.cli.command import command
 FIO_LOGS: Options = {
     "--log-avg-msec": value(
         "MS",
-        "One line per interval of N milliseconds; 0: one per request.",
+        "Milliseconds per line of a log; 0 for one line per request.",
         0,
         of=click.IntRange(min=0),
     ),
@@ -25,10 +25,11 @@ FIO_LOGS: Options = {
 def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
     """Convert results to fio log files.
 
-    fio-plot and the like read them.
+    fio-plot and similar tools read them.
 
-    The run has to be made with --requests. For each stream N, from 1, there is PREFIX_lat.N.log,
-    with _slat (until the device took the request), _clat (from there on), _bw and _iops.
+    The run must have used --requests. For each stream N, counted from 1, the command writes
+    PREFIX_lat.N.log, and the same with _slat (until the device accepts the request), _clat (from
+    then to completion), _bw and _iops.
 
     \b
     Examples:

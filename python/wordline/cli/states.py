@@ -23,16 +23,16 @@ def prepare(
 ) -> None:
     """Precondition a device and save its state.
 
-    Any number of runs begin with the state that its [precondition] describes.
+    Any number of runs can start from this state, with --from.
 
-    What a preparation leaves depends on the flash array (its timing apart), [ftl], [precondition]
-    and the seed; everything else may differ in the runs. Only the version of Wordline that wrote
-    the file reads it.
+    The state depends on the flash array (except its timing), [ftl], [precondition] and the seed;
+    runs may change everything else. Only the version of Wordline that wrote the file can read it.
 
     \b
     Examples:
       wordline prepare d4 --set precondition.overwrite_ratio=2 -o aged.wls
-      wordline run d4 --set precondition.overwrite_ratio=2 --from aged.wls --trace disk.csv.gz
+      wordline run d4 --set precondition.overwrite_ratio=2 --from aged.wls
+          --trace disk.csv.gz
       wordline run --from aged.wls --trace disk.csv.gz --set host.queue_depth=8
     """
     name = Path(device).name.removesuffix(".toml")
@@ -58,14 +58,14 @@ def resume(
 ) -> int:
     """Resume an interrupted run.
 
-    Its results are those of a run that was not interrupted.
+    The results equal those of an uninterrupted run.
 
-    The run was started with --checkpoint-every, and was interrupted, killed, or its machine
-    stopped. Its results replace what is in DIR. Traces have to be where they were. Only the version
-    of Wordline that started the run goes on with it.
+    The run must have been started with --checkpoint-every. Its results replace the content of DIR.
+    The traces must still be at their paths. Only the version of Wordline that started the run can
+    resume it.
 
     \b
-    Example:
+    Examples:
       wordline run d4 --trace week.csv.gz --out out/week --checkpoint-every 60s
       wordline resume out/week
     """

@@ -38,21 +38,23 @@ def sweep_command(
 ) -> int:
     """Run all combinations of varied keys.
 
-    They run on all cores of this machine, or on a cluster.
+    Points run on all cores of this machine, or on a cluster.
 
-    Every point is checked before the first one runs. Points run in processes of their own, as many
-    at a time as cores and memory allow; a point that fails says why, and the others go on. Ctrl-C
-    keeps what has ended, and the same command goes on from there.
+    Every point is checked before the first one runs. Each point runs in its own process, as many in
+    parallel as cores and memory allow. A point that fails reports why; the others continue. Ctrl-C
+    keeps the completed points; the same command then continues with the rest.
 
     \b
     Examples:
       wordline sweep plan.toml
-      wordline sweep d4 --trace a.csv b.csv --vary ftl.gc.victim=greedy,fifo --seeds 10
-      wordline sweep d4 --trace a.csv --vary ftl.over_provisioning_ratio=0.07:0.28:0.07
+      wordline sweep d4 --trace a.csv b.csv --vary ftl.gc.victim=greedy,fifo
+          --seeds 10
+      wordline sweep d4 --trace a.csv
+          --vary ftl.over_provisioning_ratio=0.07:0.28:0.07
       wordline sweep plan.toml --on dask://head:8786
       wordline sweep report out/sweep-plan
 
-    The folder receives {files}. Exit code: 0 done, 1 a point failed, 2 bad command or plan, 130
+    The folder contains {files}. Exit code: 0 done, 1 a point failed, 2 invalid command or plan, 130
     Ctrl-C, 143 SIGTERM.
     """
     chosen = _plan(device, given)
@@ -67,8 +69,8 @@ def sweep_command(
             return interrupted()
         _show(early.sweep, place, as_json=as_json)
         return fault(
-            f"interrupted; {units.many(len(early.sweep), 'point')} ended, and the same command "
-            "continues with the rest",
+            f"interrupted after {units.many(len(early.sweep), 'point')}; repeat the command to "
+            "continue",
             interruption.exit_code(),
         )
     _show(done, place, as_json=as_json)
@@ -84,7 +86,7 @@ def _plan(device: str, given: dict[str, Any]) -> plan.Plan:
     if device.endswith(".toml") and _is_plan(device):
         if names := _on_command_line(given):
             told = ", ".join(names)
-            raise WordlineError(f"{device}: is a plan; write {told} into it, or name a device")
+            raise WordlineError(f"{device}: is a plan; set {told} in it, or name a device instead")
         return plan.read(device)
     table: dict[str, Any] = {"device": device, "seeds": _seeds(given["seeds"])}
     if given["trace"]:
@@ -152,7 +154,9 @@ def _seeds(text: str) -> int | list[int]:
     try:
         listed = [int(word) for word in text.split(",")]
     except ValueError:
-        raise WordlineError(f"--seeds {text}: give how many, or a list such as 1,2,3") from None
+        raise WordlineError(
+            f"--seeds {text}: give a number of seeds, or a list such as 1,2,3"
+        ) from None
     return listed if len(listed) > 1 else listed[0]
 
 
@@ -180,7 +184,7 @@ def _show(done: Sweep, place: str, *, as_json: bool) -> None:
 def sweep_report(folder: str, out: Path | None) -> None:
     """Rebuild the HTML report of a sweep.
 
-    It shows all points, which key matters, and the Pareto front.
+    It shows all points, the effect of each key, and the Pareto front.
 
     \b
     Example:
@@ -205,18 +209,21 @@ def search_command(
 ) -> int:
     """Search for the best configuration.
 
-    The best makes one figure of DEVICE small or large, or two, within bounds.
+    The best configuration minimises or maximises one or two metrics of DEVICE, within bounds.
 
     \b
     Examples:
-      wordline search demo --trace disk.csv.gz --minimise latency.write.p99_us
-          --vary ftl.gc.victim=greedy,fifo --vary ftl.over_provisioning_ratio=0.1:0.4
-          --subject-to "flash.write_amplification < 2" --trials 60
-      wordline search demo --trace disk.csv.gz --minimise latency.write.p99_us
-          --minimise ftl.over_provisioning_ratio --vary ftl.over_provisioning_ratio=0.1:0.4
+      wordline search demo --trace disk.csv.gz --trials 60
+          --minimise latency.write.p99_us
+          --subject-to "flash.write_amplification < 2"
+          --vary ftl.gc.victim=greedy,fifo
+          --vary ftl.over_provisioning_ratio=0.1:0.4
+      wordline search demo --trace disk.csv.gz
+          --minimise latency.write.p99_us --minimise ftl.over_provisioning_ratio
+          --vary ftl.over_provisioning_ratio=0.1:0.4
 
-    The folder receives {files}. Exit code: 0 done, 1 no trial meets the bounds, 2 bad command, 130
-    Ctrl-C, 143 SIGTERM.
+    The folder contains {files}. Exit code: 0 done, 1 no trial meets the bounds, 2 invalid command,
+    130 Ctrl-C, 143 SIGTERM.
     """
     from wordline._search import SearchInterrupted, search
 
@@ -244,7 +251,7 @@ def search_command(
 
         print_search(found, place)
     if code not in (DONE, FAILED):
-        return fault("interrupted; the same command goes on", code)
+        return fault("interrupted; repeat the command to continue", code)
     return code
 
 
@@ -253,8 +260,8 @@ def search_command(
 def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Compare results and test the differences.
 
-    Each DIR holds the results of `wordline run` or `wordline sweep`; changes are from the first.
-    The points of a sweep count as repetitions: compare sweeps of seeds to know what is noise.
+    Each DIR holds the results of `wordline run` or `wordline sweep`; changes are relative to the
+    first. The points of a sweep count as repetitions: compare sweeps over seeds to measure noise.
 
     \b
     Examples:

@@ -13,11 +13,11 @@ from wordline.cli.streams import note
 
 STAT: Options = {
     **reader(AS_RECORDED),
-    "--idle-threshold-s": value("S", "An idle period above this many seconds is long.", 1.0),
+    "--idle-threshold-s": value("S", "Idle periods above this many seconds count as long.", 1.0),
     **{
         f"--page-{op}-us": value(
             "US",
-            f"Time to {op} a 4 KiB page, in microseconds; the device is not idle meanwhile.",
+            f"Time to {op} a 4 KiB page, in microseconds, which is not idle time.",
             0.0,
         )
         for op in ("read", "program")
@@ -48,16 +48,18 @@ def trace() -> None:
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Print statistics of a trace.
 
-    They are requests, sizes, footprint, sequential share and idle periods.
+    Requests, sizes, footprint, sequential share and idle periods.
 
-    Several files count as one trace, replayed one after the other.
+    Several files count as one trace, one after the other.
 
     \b
     Examples:
       wordline trace stat disk.csv.gz
       wordline trace stat --on-bad-line skip --json disk.csv.gz
-      wordline trace stat --columns time=1:us,offset=4:sectors,bytes=5,op=3 mine.txt
-      wordline trace stat --page-read-us 183.2 --page-program-us 860.36 disk.csv.gz
+      wordline trace stat mine.txt
+          --columns time=1:us,offset=4:sectors,bytes=5,op=3
+      wordline trace stat disk.csv.gz
+          --page-read-us 183.2 --page-program-us 860.36
     """
     answer = wordline.trace_stat(files, **options)
     if as_json:
@@ -73,7 +75,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
 def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     """Convert a trace to another format.
 
-    With - as OUT the trace goes to standard output, and what is said of it to standard error.
+    With - as OUT, the trace is written to standard output and messages to standard error.
 
     \b
     Examples:
@@ -101,7 +103,7 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
 def formats() -> None:
     """List the trace formats.
 
-    All of them can be read; `wordline trace convert --to` says which can be written.
+    All of them can be read; some can also be written (`wordline trace convert --to`).
 
     \b
     Example:
@@ -111,6 +113,6 @@ def formats() -> None:
 
     known = wordline.trace_formats()
     print_rows(
-        ["format", "files", "what it is"],
+        ["format", "files", "description"],
         ([one["name"], one["extension"], one["description"]] for one in known),
     )
