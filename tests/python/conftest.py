@@ -46,7 +46,6 @@ ALONE = {
     "test_memory.py": "takes and measures gigabytes",
     "test_process.py": "stops processes at set times",
     "test_python.py::test_the_gil_is_released": "counts the turns of a thread",
-    "test_state.py": "waits 10 s at most for a checkpoint",
 }
 
 # Files that take longest, in that order: parallel runs begin with them, so that none is left over.
@@ -61,6 +60,7 @@ LONGEST = (
     "test_study.py",
     "test_study_palloc.py",
     "test_study_paq.py",
+    "test_state.py",
     "test_study_device_lab.py",
     "test_study_host_side.py",
     "test_report.py",

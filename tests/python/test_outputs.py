@@ -20,24 +20,24 @@ SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-req
 
 @pytest.fixture
 def calls(
-    wordline: Command, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
+    tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Callable[[str], int]]:
     """By command, a call that writes into a folder, and returns the exit code."""
     figure = Figure(id="1", title="Figure 1", section="1", measured="Nothing.")
     made = Study("test", "A test", "Nobody", (lambda _: figure,))
     monkeypatch.setattr(studies, "load", lambda _: made)
 
-    def outside(*args: str) -> Callable[[str], int]:
-        return lambda out: wordline(*args, "--out", out).returncode
+    def called(*args: str) -> Callable[[str], int]:
+        return lambda out: int(cli.main([*args, "--out", out]) or 0)
 
     return {
-        "run": outside("run", tiny, "--trace", trace, *SAMPLED),
-        "cache": outside("cache", trace),
-        "calibrate": outside("calibrate", "--data", _rates()),
-        "mrc": outside("mrc", trace),
-        "plan-cache": outside("plan-cache", trace, "--sizes", "16MiB"),
-        "sweep": outside("sweep", tiny, "--trace", trace),
-        "search": outside(
+        "run": called("run", tiny, "--trace", trace, *SAMPLED),
+        "cache": called("cache", trace),
+        "calibrate": called("calibrate", "--data", _rates()),
+        "mrc": called("mrc", trace),
+        "plan-cache": called("plan-cache", trace, "--sizes", "16MiB"),
+        "sweep": called("sweep", tiny, "--trace", trace),
+        "search": called(
             "search",
             tiny,
             "--trace",
@@ -49,7 +49,7 @@ def calls(
             "--sampler",
             "grid",
         ),
-        "lab": outside("lab", tiny, "--quick", "--only", "workers"),
+        "lab": called("lab", tiny, "--quick", "--only", "workers"),
         "study": lambda out: cli.main(["study", "test", "--out", out]),
         "growth": lambda out: _without_measuring(out, "growth"),
         "study all": lambda out: _without_measuring(out, "study all"),

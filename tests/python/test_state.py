@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, environment, files_of
+from conftest import TINY, Command, environment, files_of
 
 import wordline
 
 LOAD = """
 [workload]
-requests = 3000000
+requests = 1500000
 read_ratio = 0.5
 arrival.closed-loop.queue_depth = 8
 """
@@ -25,15 +25,27 @@ arrival.closed-loop.queue_depth = 8
 
 @pytest.fixture
 def busy(tiny: str, place: Path) -> str:
-    """A device under a load of some seconds."""
+    """A device under a load of a second or more."""
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     return tiny
 
 
-def start(*args: str) -> subprocess.Popen[str]:
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a run of that device leaves that nothing stops."""
+    folder = tmp_path_factory.mktemp("straight")
+    (folder / "tiny.toml").write_text(TINY + LOAD)
+    run = start("run", "tiny.toml", "--requests", "--out", "straight", cwd=folder)
+    _, errors = run.communicate(timeout=120)
+    assert run.returncode == 0, errors
+    return left(folder / "straight")
+
+
+def start(*args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "wordline", *args],
+        cwd=cwd,
         env=environment(),
         text=True,
         stdout=subprocess.PIPE,
@@ -54,7 +66,7 @@ def names(folder: str) -> set[str]:
 
 
 def wait_for(path: Path) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < end, f"{path} does not appear"
         time.sleep(0.01)
@@ -62,10 +74,9 @@ def wait_for(path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
-    busy: str, wordline: Command, number: int
+    busy: str, wordline: Command, straight: dict[str, Any], number: int
 ) -> None:
-    assert wordline("run", busy, "--requests", "--out", "straight").returncode == 0
-    process = start("run", busy, "--requests", "--out", "here", "--checkpoint-every", "200ms")
+    process = start("run", busy, "--requests", "--out", "here", "--checkpoint-every", "100ms")
     wait_for(Path("here/checkpoint.wls"))
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
@@ -77,7 +88,7 @@ def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
         assert json.loads(Path("here/summary.json").read_text())["partial"]
     resumed = wordline("resume", "here")
     assert resumed.returncode == 0, resumed.stderr
-    assert left(Path("here")) == left(Path("straight"))
+    assert left(Path("here")) == straight
     assert "checkpoint.wls" not in names("here")
     again = wordline("resume", "here")
     assert again.returncode == 2

@@ -19,7 +19,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import Command, environment, files_of, of_this_process
+from conftest import TINY, Command, environment, files_of, of_this_process
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -39,6 +39,7 @@ requests = 500
 read_ratio = 0.5
 arrival.poisson.iops = 2000
 """
+FORTY = ("--seeds", "40", "--set", "workload.requests=100000")
 VARY = {"ftl.gc.victim": ["greedy", "fifo"], "ftl.over_provisioning_ratio": "0.2:0.3:0.05"}
 
 
@@ -47,6 +48,21 @@ def device(tiny: str, place: Path) -> str:
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     return tiny
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
+    """The points of a sweep of that device over forty seeds, which nothing stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "tiny.toml").write_text(TINY + LOAD)
+    subprocess.run(
+        [sys.executable, "-m", "wordline", "sweep", "tiny.toml", *FORTY, "--out", "whole"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        check=True,
+    )
+    return polars.read_parquet(folder / "whole/points.parquet")
 
 
 class TestKept:
@@ -340,9 +356,9 @@ class TestStops:
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
     def test_what_has_ended_is_kept(
-        self, device: str, place: Path, wordline: Command, number: int
+        self, device: str, place: Path, wordline: Command, whole: polars.DataFrame, number: int
     ) -> None:
-        args = ("sweep", device, "--seeds", "40", "--set", "workload.requests=100000")
+        args = ("sweep", device, *FORTY)
         process = subprocess.Popen(
             [sys.executable, "-m", "wordline", *args, "--out", "here"],
             env=environment(),
@@ -366,10 +382,7 @@ class TestStops:
         assert not _children_of(process.pid)
         done = wordline(*args, "--out", "here")
         assert done.returncode == 0, done.stderr
-        wordline(*args, "--out", "whole")
-        assert_frame_equal(
-            polars.read_parquet("here/points.parquet"), polars.read_parquet("whole/points.parquet")
-        )
+        assert_frame_equal(polars.read_parquet("here/points.parquet"), whole)
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
     def test_a_stop_before_the_first_point_ends_leaves_the_folder_as_it_was(

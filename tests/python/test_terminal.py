@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import TINY
 
 import wordline
 
@@ -38,11 +39,15 @@ def said(args: list[str], **variables: str) -> str:
     return done.stdout.decode(variables.get("PYTHONIOENCODING", "utf-8"))
 
 
-@pytest.fixture
-def works(tiny: str, trace: Path, tmp_path: Path) -> list[list[str]]:
+@pytest.fixture(scope="module")
+def works(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     """Commands that print tables of results."""
+    folder = tmp_path_factory.mktemp("works")
+    tiny = str(folder / "tiny.toml")
+    Path(tiny).write_text(TINY)
+    trace = spc(folder)
     load = ["--set", "workload.requests=50"]
-    out = ["--out", str(tmp_path / "out")]
+    out = ["--out", str(folder / "out")]
     return [
         ["run", tiny, *load, *out],
         ["run", tiny, *load, *out, "--progress"],
@@ -54,25 +59,36 @@ def works(tiny: str, trace: Path, tmp_path: Path) -> list[list[str]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def wide(works: list[list[str]]) -> list[set[str]]:
+    """The words of each of them on a wide terminal."""
+    return [set(said(command, COLUMNS="300").split()) for command in works]
+
+
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     """A trace in the format of SPC, of reads and writes."""
-    file = tmp_path / "disk.spc"
+    return spc(tmp_path)
+
+
+def spc(folder: Path) -> Path:
+    file = folder / "disk.spc"
     lines = (f"0,{page * 8 % 4096},4096,{'rw'[page % 2]},{page / 1000:.6f}" for page in range(200))
     file.write_text("\n".join(lines) + "\n")
     return file
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "40"])
-def test_a_narrow_terminal_loses_no_word(works: list[list[str]], columns: str) -> None:
-    for command in works:
-        wide = set(said(command, COLUMNS="300").split())
+def test_a_narrow_terminal_loses_no_word(
+    works: list[list[str]], wide: list[set[str]], columns: str
+) -> None:
+    for command, words in zip(works, wide, strict=True):
         narrow = said(command, COLUMNS=columns)
         assert narrow.strip(), command
         assert "…" not in narrow, (command, narrow)
         if command[-1] != "--help":
             # What differs are folded words and lengths of time.
-            numbers = {word for word in wide if word.isdecimal()}
+            numbers = {word for word in words if word.isdecimal()}
             assert numbers & set(narrow.split()) or not numbers, command
 
 
