@@ -8,8 +8,8 @@ use super::{Controller, DieLoad};
 impl<M: Mapping> Controller<M> {
     /// The load of every die, by going through all that waits and all that is under way.
     pub fn recount(&self) -> Vec<DieLoad> {
-        let mut loads = vec![DieLoad::default(); self.layout.dies as usize];
-        for (slot, die, transaction) in self.volatile.backend.in_flight() {
+        let mut loads = vec![DieLoad::default(); self.base.flash.layout.dies as usize];
+        for (slot, die, transaction) in self.base.flash.backend.in_flight() {
             if transaction.purpose.is_gc() || self.is_decoding(slot) {
                 continue;
             }
@@ -19,12 +19,12 @@ impl<M: Mapping> Controller<M> {
                 _ => load.programs += 1,
             }
         }
-        for (writes, plane) in self.volatile.pending.stalled.iter().zip(0..) {
-            let die = self.layout.die_of(wordline_nand::Plane(plane));
+        for (writes, plane) in self.collector.stalled.iter().zip(0..) {
+            let die = self.base.flash.layout.die_of(wordline_nand::Plane(plane));
             loads[die.index()].programs += writes.len() as u32;
         }
-        for collecting in self.volatile.jobs.collections() {
-            let load = &mut loads[self.layout.die_of(collecting.plane).index()];
+        for collecting in self.collector.jobs.collections() {
+            let load = &mut loads[self.base.flash.layout.die_of(collecting.plane).index()];
             load.collections += 1;
             load.collecting += collecting.time;
             load.longest = load.longest.max(collecting.time);

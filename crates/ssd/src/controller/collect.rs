@@ -25,12 +25,13 @@ impl<M: Mapping> Controller<M> {
         plane: Plane,
         written: Option<Lpn>,
     ) {
-        if !self.volatile.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
+        if !self.collector.jobs.collects(plane) && self.collector.scheduling.policy().at_threshold()
+        {
             self.collect(cx, SpaceRequest::Free(plane), Trigger::FreeBlocks);
-        } else if self.puts_off
+        } else if self.collector.puts_off
             && let Some(page) = written
         {
-            self.mapping.delay(page);
+            self.base.mapping.delay(page);
         }
     }
 
@@ -41,7 +42,7 @@ impl<M: Mapping> Controller<M> {
             SpaceRequest::Update(plane, _) => (plane, Trigger::UpdateBlock),
             SpaceRequest::Anywhere => return self.demand_everywhere(cx),
         };
-        if self.volatile.jobs.collects(plane) {
+        if self.collector.jobs.collects(plane) {
             self.expedite(cx, JobId::of(plane));
         } else {
             self.collect(cx, want, trigger);
@@ -52,8 +53,8 @@ impl<M: Mapping> Controller<M> {
     /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
     #[cold]
     fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        for plane in (0..self.layout.planes()).map(Plane) {
-            if self.mapping.lacks_room(plane) {
+        for plane in (0..self.base.flash.layout.planes()).map(Plane) {
+            if self.base.mapping.lacks_room(plane) {
                 self.demand(cx, SpaceRequest::Free(plane));
             }
         }
@@ -69,10 +70,10 @@ impl<M: Mapping> Controller<M> {
         let (SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _)) = want else {
             return;
         };
-        if self.volatile.jobs.collects(plane) || self.volatile.failing.is_ending {
+        if self.collector.jobs.collects(plane) || self.base.conditions.failing.is_ending {
             return;
         }
-        let Some(collection) = self.mapping.collect(want) else {
+        let Some(collection) = self.base.mapping.collect(want) else {
             return;
         };
         self.begin_collection(cx, plane, collection, trigger);
@@ -86,10 +87,10 @@ impl<M: Mapping> Controller<M> {
         collection: Collection,
         trigger: Trigger,
     ) {
-        self.first_reads = None;
+        self.base.first_reads = None;
         let Collection { job, kind, .. } = collection;
-        let time = self.volatile.die_loads.time(&collection);
-        self.volatile.die_loads.begins(plane, time);
+        let time = self.collector.die_loads.time(&collection);
+        self.collector.die_loads.begins(plane, time);
         let collecting = GcObservation {
             plane,
             kind,
@@ -98,9 +99,11 @@ impl<M: Mapping> Controller<M> {
         };
         let stepwise = trigger != Trigger::Trim
             && self.goes_in_steps(trigger)
-            && !self.volatile.pending.waits_for(plane)
-            && !self.volatile.trims.waits_for(plane);
-        self.volatile
+            && !self.collector.is_awaited(plane);
+        if kind == GcKind::Refresh {
+            self.base.flash.refreshing.push(plane);
+        }
+        self.collector
             .jobs
             .start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
@@ -109,10 +112,10 @@ impl<M: Mapping> Controller<M> {
 
     /// Whether requests come between the flash operations of a collection that was started for this.
     fn goes_in_steps(&self, trigger: Trigger) -> bool {
-        let by_schedule = || self.scheduling.policy().stepwise();
+        let by_schedule = || self.collector.scheduling.policy().stepwise();
         match trigger {
             Trigger::IdleFold => true,
-            Trigger::ReadDisturb | Trigger::Retention => match self.refresh_steps {
+            Trigger::ReadDisturb | Trigger::Retention => match self.collector.refresh_steps {
                 Steps::Schedule => by_schedule(),
                 Steps::Page => true,
                 Steps::Block => false,
@@ -125,19 +128,19 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn must_stop(&self, now: Time, collecting: GcObservation) -> bool {
         let plane = collecting.plane;
         if collecting.trigger == Trigger::IdleFold {
-            return !self.folds_now(now) && !self.mapping.wants_collection(plane);
+            return !self.folds_now(now) && !self.base.mapping.wants_collection(plane);
         }
-        let die = self.layout.die_of(plane);
+        let die = self.base.flash.layout.die_of(plane);
         let checkpoint = PreemptionPoint {
-            requests: self.volatile.requests.serving(),
-            on_die: self.volatile.backend.loads()[die.index()].committed(),
-            free_blocks: self.mapping.free_blocks_of(plane),
-            reserve_blocks: self.reserve_blocks,
+            requests: self.base.requests.serving(),
+            on_die: self.base.flash.backend.loads()[die.index()].committed(),
+            free_blocks: self.base.mapping.free_blocks_of(plane),
+            reserve_blocks: self.collector.reserve_blocks,
         };
-        if collecting.kind == GcKind::Refresh && self.refresh_steps == Steps::Page {
+        if collecting.kind == GcKind::Refresh && self.collector.refresh_steps == Steps::Page {
             return Incremental::default().yields(&checkpoint);
         }
-        self.scheduling.policy().yields(&checkpoint)
+        self.collector.scheduling.policy().yields(&checkpoint)
     }
 
     /// A job has ended: if it was a collection, writes that waited for room go on.
@@ -151,7 +154,7 @@ impl<M: Mapping> Controller<M> {
         else {
             return;
         };
-        self.volatile.die_loads.ends(plane);
+        self.collector.die_loads.ends(plane);
         let Job {
             moved,
             erased,
@@ -168,10 +171,10 @@ impl<M: Mapping> Controller<M> {
         });
         self.place_stalled(cx, plane);
         self.place_stalled_anywhere(cx);
-        if self.volatile.trims.erases_wait() {
+        if self.collector.waiting_erases > 0 {
             self.erase_for_trims(cx, plane);
         }
-        if self.mapping.wants_collection(plane) {
+        if self.base.mapping.wants_collection(plane) {
             self.free_blocks_are_few(cx, plane, None);
         }
         self.use_idle_time(cx, plane);
@@ -183,13 +186,15 @@ impl<M: Mapping> Controller<M> {
     fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
-            let mut waiting = std::mem::take(&mut self.volatile.pending.stalled[plane.index()]);
+            let mut waiting = std::mem::take(&mut self.collector.stalled[plane.index()]);
             let asked = waiting.len();
             let mut left = VecDeque::new();
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
                 let Err(want) = self.place_pending(cx, tag) else {
-                    self.volatile.die_loads.goes_on(self.layout.die_of(plane));
+                    self.collector
+                        .die_loads
+                        .goes_on(self.base.flash.layout.die_of(plane));
                     continue;
                 };
                 left.push_back(tag);
@@ -201,7 +206,7 @@ impl<M: Mapping> Controller<M> {
             let done = left.is_empty()
                 || left.len() == asked
                 || wanted.contains(&SpaceRequest::Free(plane));
-            let later = &mut self.volatile.pending.stalled[plane.index()];
+            let later = &mut self.collector.stalled[plane.index()];
             left.append(later);
             *later = left;
             if done {
@@ -210,20 +215,20 @@ impl<M: Mapping> Controller<M> {
         }
         for want in wanted {
             self.demand(cx, want);
-            if self.volatile.jobs.collects(plane) {
+            if self.collector.jobs.collects(plane) {
                 break;
             }
         }
     }
 
     fn place_stalled_anywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        while let Some(&tag) = self.volatile.pending.stalled_anywhere.front() {
+        while let Some(&tag) = self.collector.stalled_anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;
             }
-            self.volatile.pending.stalled_anywhere.pop_front();
+            self.collector.stalled_anywhere.pop_front();
         }
-        if !self.volatile.pending.stalled_anywhere.is_empty() {
+        if !self.collector.stalled_anywhere.is_empty() {
             self.demand_everywhere(cx);
         }
     }

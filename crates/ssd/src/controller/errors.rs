@@ -59,30 +59,30 @@ impl<M: Mapping> Controller<M> {
             self.look_at_die(order);
         }
         let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
-        let lost = self.persistent.lost.contains(&place)
-            || self.volatile.failing.unwritten.contains(&place);
-        let Some(reader) = &self.reader else {
-            self.persistent.errors.reads += 1;
+        let lost = self.base.conditions.lost.contains(&place)
+            || self.base.conditions.failing.unwritten.contains(&place);
+        let Some(reader) = &self.base.conditions.reader else {
+            self.base.conditions.errors.reads += 1;
             grade.failed = !of_mapping && lost;
             return;
         };
-        let block = self.layout.block_of(place);
-        let array = &self.persistent.array;
+        let block = self.base.flash.layout.block_of(place);
+        let array = &self.base.flash.array;
         let Some(health) = array.health() else {
             return;
         };
         let read = Read {
-            page: self.layout.page_in_block(place),
+            page: self.base.flash.layout.page_in_block(place),
             is_single_level: array.is_single_level(block),
             ..health.of(now, block, array.erases()[block.index()])
         };
         let mode = grade.mode;
-        let costs = self.volatile.backend.costs();
+        let costs = self.base.flash.backend.costs();
         let levels = reader.code.ladder.len();
         let first = costs
             .map_or(0, |costs| usize::from(costs.of(mode).level))
             .min(levels - 1);
-        let found = reader.read(&read, mode, first, &mut self.volatile.error_draws);
+        let found = reader.read(&read, mode, first, &mut self.base.conditions.error_draws);
         let last = found.level.unwrap_or(levels - 1);
         grade.first = first as u8;
         grade.retries = (last - first) as u8;
@@ -90,7 +90,7 @@ impl<M: Mapping> Controller<M> {
         grade.decode = reader
             .code
             .last_decoding(last, found.level.map(|_| found.errors));
-        let counts = &mut self.persistent.errors;
+        let counts = &mut self.base.conditions.errors;
         counts.reads += 1;
         counts.reads_retried += u64::from(last > first);
         counts.retries += (last - first) as u64;
@@ -107,11 +107,11 @@ impl<M: Mapping> Controller<M> {
     /// What goes on on the die of a page that a request asks for. Once the device is read-only no data moves: what a job has left
     /// stays.
     fn look_at_die(&mut self, order: &Order) {
-        let layout = &self.layout;
+        let layout = &self.base.flash.layout;
         let die = layout.die_of(layout.plane_of(layout.block_of(order.place)));
-        let mut refreshing = self.volatile.jobs.refreshing().iter();
+        let mut refreshing = self.base.flash.refreshing.iter();
         let moves = refreshing.any(|plane| layout.die_of(*plane) == die) && !self.is_read_only();
-        let replaces = self.volatile.failing.replaces_on(layout, die);
+        let replaces = self.base.conditions.failing.replaces_on(layout, die);
         let met = ReadEvents::RECLAIM
             .only_if(moves)
             .union(ReadEvents::BAD_BLOCK.only_if(replaces));
@@ -130,13 +130,13 @@ impl<M: Mapping> Controller<M> {
 
     /// What there is to say of a request beside; nothing where pages are all alike.
     pub(super) fn beside_of(&mut self, ticket: Ticket) -> Option<&mut ReadAnnotations> {
-        let beside = self.volatile.beside.as_mut()?;
+        let beside = self.base.conditions.annotations.as_mut()?;
         Some(beside.entry(ticket).or_default())
     }
 
     /// Further reads since this was asked last.
     pub(crate) fn newly_retried(&mut self) -> Option<u32> {
-        let counts = &mut self.persistent.errors;
+        let counts = &mut self.base.conditions.errors;
         let told = std::mem::replace(&mut counts.told, counts.retries);
         Some((counts.retries - told) as u32).filter(|retries| *retries > 0)
     }
@@ -145,23 +145,28 @@ impl<M: Mapping> Controller<M> {
     /// meanwhile is let be; the others are looked at again.
     #[cold]
     pub(super) fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        if self.volatile.failing.is_ending {
-            self.volatile.due.clear();
+        if self.base.conditions.failing.is_ending {
+            self.base.conditions.due.clear();
         }
         let mut place = 0;
-        while let Some(&(block, due)) = self.volatile.due.get(place) {
-            let plane = self.layout.plane_of(block);
-            let is_due = self.reader.as_ref().zip(self.persistent.array.health());
-            let erases = self.persistent.array.erases()[block.index()];
+        while let Some(&(block, due)) = self.base.conditions.due.get(place) {
+            let plane = self.base.flash.layout.plane_of(block);
+            let is_due = self
+                .base
+                .conditions
+                .reader
+                .as_ref()
+                .zip(self.base.flash.array.health());
+            let erases = self.base.flash.array.erases()[block.index()];
             let is_due = is_due.is_some_and(|(reader, health)| {
                 reader.due(&health.of(cx.now, block, erases)).is_some()
             });
             if !is_due {
-                self.volatile.due.swap_remove(place);
-            } else if self.volatile.jobs.collects(plane) {
+                self.base.conditions.due.swap_remove(place);
+            } else if self.collector.jobs.collects(plane) {
                 place += 1;
-            } else if let Some(collection) = self.mapping.refresh(block) {
-                self.volatile.due.swap_remove(place);
+            } else if let Some(collection) = self.base.mapping.refresh(block) {
+                self.base.conditions.due.swap_remove(place);
                 let trigger = match due {
                     Due::Reads => Trigger::ReadDisturb,
                     Due::Age => Trigger::Retention,
@@ -175,14 +180,14 @@ impl<M: Mapping> Controller<M> {
 
     /// A page holds what could not be read.
     pub(super) fn lose(&mut self, place: Ppn) {
-        let is_new = self.persistent.lost.insert(place);
-        self.persistent.errors.pages_lost += u64::from(is_new);
+        let is_new = self.base.conditions.lost.insert(place);
+        self.base.conditions.errors.pages_lost += u64::from(is_new);
     }
 
     /// A page that a collection moves has been read.
     #[cold]
     pub(super) fn copy_read(&mut self, slot: Slot, from: Ppn) {
-        if self.volatile.backend.graded(slot).failed {
+        if self.base.flash.backend.graded(slot).failed {
             self.lose(from);
         }
     }
@@ -190,7 +195,7 @@ impl<M: Mapping> Controller<M> {
     /// A page of a request of the host could not be read.
     #[cold]
     pub(super) fn fail(&mut self, ticket: u32) {
-        self.persistent.errors.host_failures += 1;
+        self.base.conditions.errors.host_failures += 1;
         if let Some(beside) = self.beside_of(ticket) {
             beside.failed = true;
         }
@@ -198,32 +203,38 @@ impl<M: Mapping> Controller<M> {
 
     /// A page of a block has been sensed, and the read is counted: whether the data of the block is to move now.
     fn look_at_age(&mut self, now: Time, block: Block) {
-        let array = &self.persistent.array;
-        let Some((reader, health)) = self.reader.as_ref().zip(array.health()) else {
+        let array = &self.base.flash.array;
+        let Some((reader, health)) = self.base.conditions.reader.as_ref().zip(array.health())
+        else {
             return;
         };
         let read = health.of(now, block, array.erases()[block.index()]);
         if let Some(due) = reader.due(&read)
-            && !self.volatile.due.iter().any(|(other, _)| *other == block)
+            && !self
+                .base
+                .conditions
+                .due
+                .iter()
+                .any(|(other, _)| *other == block)
         {
-            self.volatile.due.push((block, due));
+            self.base.conditions.due.push((block, due));
         }
     }
 
     /// The array has worked: what ages data is noted.
     pub(super) fn age(&mut self, now: Time, operation: Operation, place: Ppn, target: Ppn) {
-        let block = self.layout.block_of(target);
-        let begins = self.layout.page_in_block(target) == 0;
+        let block = self.base.flash.layout.block_of(target);
+        let begins = self.base.flash.layout.page_in_block(target) == 0;
         match operation {
             Operation::Read => {
-                let block = self.layout.block_of(place);
-                if let Some(health) = self.persistent.array.health_mut() {
+                let block = self.base.flash.layout.block_of(place);
+                if let Some(health) = self.base.flash.array.health_mut() {
                     health.read(block);
                 }
                 self.look_at_age(now, block);
             }
             Operation::Program | Operation::Move if begins => {
-                if let Some(health) = self.persistent.array.health_mut() {
+                if let Some(health) = self.base.flash.array.health_mut() {
                     health.begun(now, block);
                 }
             }
@@ -234,12 +245,13 @@ impl<M: Mapping> Controller<M> {
 
     /// A block has been erased: nothing is lost in it any more.
     pub(super) fn age_erased(&mut self, block: Block) {
-        if let Some(health) = self.persistent.array.health_mut() {
+        if let Some(health) = self.base.flash.array.health_mut() {
             health.erased(block);
         }
-        if !self.persistent.lost.is_empty() {
-            let layout = &self.layout;
-            self.persistent
+        if !self.base.conditions.lost.is_empty() {
+            let layout = &self.base.flash.layout;
+            self.base
+                .conditions
                 .lost
                 .retain(|place| layout.block_of(*place) != block);
         }

@@ -19,7 +19,6 @@ use crate::backend::{Order, Outcome, PageConditions, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{DeviceProbe, PageParts};
-use crate::plan::Plan;
 use wordline_io_scheduler::Slot;
 
 /// What has come of programs and erases that failed.
@@ -43,7 +42,7 @@ wordline_kernel::since!(FailureCounts: erases, programs, pages_copied, host_fail
 
 /// What is known of failures in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Failing {
+pub(super) struct Failures {
     /// Where failures are drawn from.
     pub draws: Rng,
     /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
@@ -58,11 +57,11 @@ pub(super) struct Failing {
     kept: FxHashMap<Ppn, Ppn>,
 }
 
-impl Failing {
+impl Failures {
     /// Nothing has.
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(draws: Rng) -> Self {
         Self {
-            draws: Rng::new(plan.part.seed, "nand.failures"),
+            draws,
             replacing: Vec::new(),
             is_ending: false,
             unwritten: FxHashSet::default(),
@@ -72,7 +71,7 @@ impl Failing {
     }
 }
 
-impl Failing {
+impl Failures {
     /// Whether a spare block is about to take the place of one on a die.
     pub fn replaces_on(&self, layout: &Layout, die: Die) -> bool {
         let mut replacing = self.replacing.iter();
@@ -84,13 +83,13 @@ impl<M: Mapping> Controller<M> {
     /// Whether the device takes no writes any more.
     #[inline]
     pub(crate) fn is_read_only(&self) -> bool {
-        self.persistent.failures.read_only.is_some()
+        self.base.conditions.failures.read_only.is_some()
     }
 
     /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
     pub(crate) fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
-        let told = &mut self.persistent.failures.told;
-        let table = self.persistent.array.bad_blocks().map(BadBlocks::table);
+        let told = &mut self.base.conditions.failures.told;
+        let table = self.base.flash.array.bad_blocks().map(BadBlocks::table);
         let grown = table.unwrap_or_default().iter();
         let grown = grown.filter(|bad| bad.cause != Cause::Factory);
         grown.skip(*told as usize).map(move |bad| {
@@ -101,20 +100,20 @@ impl<M: Mapping> Controller<M> {
 
     /// The probability that an operation on a block fails. One that will be replaced is as new from then on.
     fn failure_probability(&self, block: Block, operation: Operation) -> f64 {
-        let Some(failing) = &self.failing else {
+        let Some(failing) = &self.base.conditions.failure_model else {
             return 0.0;
         };
-        let erases = if self.volatile.failing.replacing.contains(&block) {
+        let erases = if self.base.conditions.failing.replacing.contains(&block) {
             0
         } else {
-            self.persistent.array.erases()[block.index()]
+            self.base.flash.array.erases()[block.index()]
         };
         let cycles = failing.cycles + f64::from(erases);
         match operation {
             Operation::Read => 0.0,
             Operation::Program | Operation::Move => failing
                 .failures
-                .program(cycles, self.layout.pages_per_block),
+                .program(cycles, self.base.flash.layout.pages_per_block),
             Operation::Erase => failing.failures.erase(cycles),
         }
     }
@@ -122,33 +121,33 @@ impl<M: Mapping> Controller<M> {
     /// Whether an operation on a block fails, which is carried out next.
     fn fails(&mut self, block: Block, operation: Operation) -> bool {
         let probability = self.failure_probability(block, operation);
-        probability > 0.0 && self.volatile.failing.draws.unit() < probability
+        probability > 0.0 && self.base.conditions.failing.draws.unit() < probability
     }
 
     /// Looks at whether a program or an erase will fail.
     pub(super) fn find_failure(&mut self, order: &Order, grade: &mut PageConditions) {
-        let block = self.layout.block_of(order.target);
+        let block = self.base.flash.layout.block_of(order.target);
         let operation = order.purpose.operation();
-        if self.volatile.failing.broken.contains(&block) {
+        if self.base.conditions.failing.broken.contains(&block) {
             self.will_fail(order, grade);
             return;
         }
         if !self.fails(block, operation) {
             return;
         }
-        let plane = self.layout.plane_of(block);
-        let replacing = self.volatile.failing.replacing.iter();
-        let taken = replacing.filter(|one| self.layout.plane_of(**one) == plane);
+        let plane = self.base.flash.layout.plane_of(block);
+        let replacing = self.base.conditions.failing.replacing.iter();
+        let taken = replacing.filter(|one| self.base.flash.layout.plane_of(**one) == plane);
         let taken = taken.count() as u32;
-        let bad_blocks = self.persistent.array.bad_blocks();
+        let bad_blocks = self.base.flash.array.bad_blocks();
         if bad_blocks.is_none_or(|bad_blocks| bad_blocks.spares_of(plane) <= taken) {
             self.will_fail(order, grade);
             return;
         }
-        self.volatile.failing.replacing.push(block);
+        self.base.conditions.failing.replacing.push(block);
         let copies = match operation {
             Operation::Erase => 0,
-            _ => self.layout.page_in_block(order.target) as u16,
+            _ => self.base.flash.layout.page_in_block(order.target) as u16,
         };
         grade.outcome = Outcome::Replaced { copies };
     }
@@ -157,23 +156,29 @@ impl<M: Mapping> Controller<M> {
     /// stays where it is.
     fn will_fail(&mut self, order: &Order, grade: &mut PageConditions) {
         grade.outcome = Outcome::Failed;
-        self.volatile.failing.is_ending = true;
-        self.volatile
+        self.base.conditions.failing.is_ending = true;
+        self.base
+            .conditions
             .failing
             .broken
-            .push(self.layout.block_of(order.target));
+            .push(self.base.flash.layout.block_of(order.target));
         match order.purpose {
             Purpose::Move => {
-                self.volatile.failing.kept.insert(order.target, order.place);
+                self.base
+                    .conditions
+                    .failing
+                    .kept
+                    .insert(order.target, order.place);
             }
             Purpose::MoveProgram | Purpose::Rewrite => {
-                self.volatile
+                self.base
+                    .conditions
                     .failing
                     .kept
                     .insert(order.target, Ppn(order.tag));
             }
             Purpose::Write | Purpose::PartWrite => {
-                self.volatile.failing.unwritten.insert(order.target);
+                self.base.conditions.failing.unwritten.insert(order.target);
             }
             _ => {}
         }
@@ -182,21 +187,21 @@ impl<M: Mapping> Controller<M> {
     /// Whether what the array of a die has done for a transaction has failed, which then takes effect.
     #[cold]
     pub(super) fn is_failure(&mut self, now: Time, slot: Slot, operation: Operation) -> bool {
-        let outcome = self.volatile.backend.graded(slot).outcome;
+        let outcome = self.base.flash.backend.graded(slot).outcome;
         if outcome == Outcome::Done || operation == Operation::Read {
             return false;
         }
-        let transaction = self.volatile.backend.get(slot);
+        let transaction = self.base.flash.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
         if operation == Operation::Program {
             // Where none takes its place, its block may be one that could not be erased.
-            let programmed = self.persistent.array.program(target);
+            let programmed = self.base.flash.array.program(target);
             debug_assert!(programmed.is_ok() || outcome == Outcome::Failed);
-            self.persistent.array.wear(target);
+            self.base.flash.array.wear(target);
         }
         self.has_failed(now, operation, slot, outcome);
         if outcome != Outcome::Failed {
-            if self.reader.is_some() {
+            if self.base.conditions.reader.is_some() {
                 self.age(now, operation, place, target);
             }
             self.follow(slot, operation, place, target);
@@ -206,10 +211,10 @@ impl<M: Mapping> Controller<M> {
 
     /// An operation has failed.
     fn has_failed(&mut self, now: Time, operation: Operation, slot: Slot, outcome: Outcome) {
-        let transaction = self.volatile.backend.get(slot);
+        let transaction = self.base.flash.backend.get(slot);
         let (purpose, target) = (transaction.purpose, transaction.target);
-        let block = self.layout.block_of(target);
-        let counts = &mut self.persistent.failures;
+        let block = self.base.flash.layout.block_of(target);
+        let counts = &mut self.base.conditions.failures;
         let cause = if operation == Operation::Erase {
             counts.erases += 1;
             Cause::Erase
@@ -220,25 +225,26 @@ impl<M: Mapping> Controller<M> {
         if let Outcome::Replaced { copies } = outcome {
             counts.pages_copied += u64::from(copies);
             let place = self
-                .volatile
+                .base
+                .conditions
                 .failing
                 .replacing
                 .iter()
                 .position(|one| *one == block);
-            place.map(|place| self.volatile.failing.replacing.swap_remove(place));
+            place.map(|place| self.base.conditions.failing.replacing.swap_remove(place));
             self.copy_to_spare(now, block, copies.into());
-            let replaced = self.persistent.array.replace(now, block, cause);
+            let replaced = self.base.flash.array.replace(now, block, cause);
             debug_assert!(replaced, "the spare block promised to {block:?} stands by");
             return;
         }
-        self.persistent.array.retire(now, block, cause);
+        self.base.flash.array.retire(now, block, cause);
         if purpose.is_write() {
-            self.persistent.lost.insert(target);
+            self.base.conditions.lost.insert(target);
         }
         let pages = match cause {
             Cause::Erase => {
-                let first = self.layout.page(block, 0).0;
-                first..first + self.persistent.array.programmed(block)
+                let first = self.base.flash.layout.page(block, 0).0;
+                first..first + self.base.flash.array.programmed(block)
             }
             _ => target.0..target.0 + 1,
         };
@@ -248,10 +254,10 @@ impl<M: Mapping> Controller<M> {
     /// What pages held, or were to hold, cannot be read.
     fn spoil(&mut self, pages: std::ops::Range<u32>) {
         for page in pages.map(Ppn) {
-            if let Some(journal) = &mut self.persistent.journal {
+            if let Some(journal) = &mut self.base.contents.journal {
                 journal.spare.clear(page);
             }
-            if let Some(verification) = &mut self.verification {
+            if let Some(verification) = &mut self.base.contents.verification {
                 verification.shadow.tear(page);
             }
         }
@@ -260,7 +266,7 @@ impl<M: Mapping> Controller<M> {
     /// The first pages of a block are read, to be programmed in a spare one: what cannot be read is lost.
     fn copy_to_spare(&mut self, now: Time, block: Block, pages: u32) {
         for page in 0..pages {
-            let place = self.layout.page(block, page);
+            let place = self.base.flash.layout.page(block, page);
             let mode = self.mode_of(place);
             let mut grade = PageConditions::of(mode);
             let order = Order::new(Purpose::MoveRead, place, 0, 0);
@@ -274,7 +280,7 @@ impl<M: Mapping> Controller<M> {
     /// An operation of the host finds a page whose copy could not be programmed where it was.
     pub(super) fn where_kept(&self, order: &Order) -> Order {
         let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
-        match self.volatile.failing.kept.get(&order.place) {
+        match self.base.conditions.failing.kept.get(&order.place) {
             Some(place) if of_host => Order {
                 place: *place,
                 target: *place,
@@ -291,20 +297,22 @@ impl<M: Mapping> Controller<M> {
         if self.is_read_only() {
             return Ok(());
         }
-        self.persistent.failures.read_only = Some(cx.now);
-        self.volatile.failing.is_ending = true;
-        for plane in (0..self.layout.planes()).map(Plane) {
-            while let Some(tag) = self.volatile.pending.stalled[plane.index()].pop_front() {
-                self.volatile.die_loads.goes_on(self.layout.die_of(plane));
+        self.base.conditions.failures.read_only = Some(cx.now);
+        self.base.conditions.failing.is_ending = true;
+        for plane in (0..self.base.flash.layout.planes()).map(Plane) {
+            while let Some(tag) = self.collector.stalled[plane.index()].pop_front() {
+                self.collector
+                    .die_loads
+                    .goes_on(self.base.flash.layout.die_of(plane));
                 self.refuse_pending(cx, tag);
             }
         }
-        while let Some(tag) = self.volatile.pending.stalled_anywhere.pop_front() {
+        while let Some(tag) = self.collector.stalled_anywhere.pop_front() {
             self.refuse_pending(cx, tag);
         }
         self.refuse_trims(cx);
-        self.mapping.freeze();
-        for id in self.volatile.jobs.idle_fetches() {
+        self.base.mapping.freeze();
+        for id in self.collector.jobs.idle_fetches() {
             if self.run(cx, id) {
                 self.job_over(cx, id)?;
             }
@@ -315,19 +323,19 @@ impl<M: Mapping> Controller<M> {
     /// The power has failed. A block that has gone bad and has no spare one in its place is the end of life, also where the command that
     /// failed on it was not over.
     pub(super) fn find_end_of_life(&mut self, now: Time) {
-        let Some(bad_blocks) = self.persistent.array.bad_blocks() else {
+        let Some(bad_blocks) = self.base.flash.array.bad_blocks() else {
             return;
         };
         let mut grown = bad_blocks.table().iter();
         if grown.any(|bad| bad.cause != Cause::Factory && bad.spare.is_none()) {
-            self.persistent.failures.read_only.get_or_insert(now);
+            self.base.conditions.failures.read_only.get_or_insert(now);
         }
     }
 
     /// A held write, and those behind it, end with an error.
     #[cold]
     pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32) {
-        let (mut write, later) = self.volatile.pending.take(tag);
+        let (mut write, later) = self.writes.pending.take(tag);
         write.parts.gc += cx.now - write.since;
         self.refuse(cx, &write);
         for mut write in later {
@@ -354,14 +362,15 @@ impl<M: Mapping> Controller<M> {
     /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
     #[cold]
     pub(crate) fn count_refused(&mut self, request: &Request) {
-        let pages = (request.offset + request.bytes).div_ceil(self.page_bytes);
-        self.persistent.failures.host_failures += pages - request.offset / self.page_bytes;
+        let pages = (request.offset + request.bytes).div_ceil(self.base.page_bytes);
+        self.base.conditions.failures.host_failures +=
+            pages - request.offset / self.base.page_bytes;
     }
 
     /// A page of a request of the host could not be written.
     #[cold]
     pub(super) fn fail_write(&mut self, ticket: u32) {
-        self.persistent.failures.host_failures += 1;
+        self.base.conditions.failures.host_failures += 1;
         if let Some(beside) = self.beside_of(ticket) {
             (beside.failed, beside.unwritten) = (true, true);
         }
@@ -370,20 +379,20 @@ impl<M: Mapping> Controller<M> {
     /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
     pub(super) fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
         if self.is_read_only() {
-            self.volatile.failing.is_ending = true;
+            self.base.conditions.failing.is_ending = true;
             return false;
         }
         if !self.fails(block, Operation::Erase) {
             return true;
         }
-        self.persistent.failures.erases += 1;
-        if self.persistent.array.replace(now, block, Cause::Erase) {
+        self.base.conditions.failures.erases += 1;
+        if self.base.flash.array.replace(now, block, Cause::Erase) {
             return true;
         }
-        self.persistent.failures.read_only = Some(now);
-        self.volatile.failing.is_ending = true;
-        let first = self.layout.page(block, 0).0;
-        self.spoil(first..first + self.persistent.array.programmed(block));
+        self.base.conditions.failures.read_only = Some(now);
+        self.base.conditions.failing.is_ending = true;
+        let first = self.base.flash.layout.page(block, 0).0;
+        self.spoil(first..first + self.base.flash.array.programmed(block));
         false
     }
 }

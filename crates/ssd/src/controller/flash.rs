@@ -1,356 +1,129 @@
-//! What the flash has done: bus holds and array operations that are over, and the transactions that end with them.
+//! The flash of the device: the array, the dies in front of it, and operations on their way there.
 
-use wordline_ftl::{JobId, Lpn, Mapping};
-use wordline_kernel::Time;
-use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation, Ppn};
+use serde::{Deserialize, Serialize};
+use wordline_ftl::program_mode::Regulator;
+use wordline_kernel::{Rng, Time};
+use wordline_nand::{Array, BadBlocks, Die, Layout, Plane};
 
-use super::Controller;
-use super::pending::{PageWrite, Rewrite};
-use super::steps::NO_JOB;
-use crate::backend::{ArrayDone, DieReady, Outcome, Purpose};
-use crate::error::{DeviceError, Result};
-use crate::event::Context;
-use crate::observation::{DeviceProbe, Observation};
-use crate::programmed::Programmed;
-use wordline_io_scheduler::Slot;
+use super::issue::IssueStage;
+use super::power::LosesPower;
+use crate::backend::{BackEnd, Usage};
+use crate::plan::Plan;
 
-impl<M: Mapping> Controller<M> {
-    /// A hold of a bus is over, or a die is ready.
-    #[inline]
-    pub fn flash(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
-        if self.volatile.backend.is_basic() {
-            self.flash_of::<Basic>(cx, event)
-        } else {
-            self.flash_of_any(cx, event)
+/// The array, the back end and the scheduler's queue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Flash {
+    pub layout: Layout,
+    pub array: Array,
+    pub backend: BackEnd,
+    /// The scheduler, if operations wait for one.
+    pub issue: Option<Box<IssueStage>>,
+    /// By block: programs on their way that supersede a page of it. Until they are done, the block
+    /// is not erased: if the power failed, the data before them would be lost.
+    #[serde(with = "wordline_kernel::dense")]
+    pub superseding: Vec<u16>,
+    /// Planes on which data is refreshed.
+    pub refreshing: Vec<Plane>,
+    /// By die: what it was used for up to the last power cut.
+    pub usage: Vec<Usage>,
+    /// Whether operations that wait are counted by request.
+    counts_waiting: bool,
+}
+
+/// The bad blocks of a new array, where blocks can be bad. There are no more than spare ones: who makes a plan checks that.
+fn bad_blocks(plan: &Plan) -> Option<BadBlocks> {
+    let (part, spare_blocks) = (&plan.part, plan.ftl.config.spare_blocks);
+    if spare_blocks == 0 && part.failing.is_none() {
+        return None;
+    }
+    BadBlocks::new(
+        &part.layout,
+        spare_blocks,
+        part.factory_bad_ratio,
+        part.seed,
+    )
+    .ok()
+}
+
+/// A pristine array. Where programs and erases fail, that is what its endurance is.
+fn array(plan: &Plan) -> Array {
+    let part = &plan.part;
+    let endurance = match part.failing {
+        Some(_) => u32::MAX,
+        None => part.endurance_cycles,
+    };
+    let mut array = Array::new(part.layout, endurance).with_partial_programs(part.partial_programs);
+    if let Some(costs) = part.chains.costs() {
+        let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
+        array.keep_modes(costs, regulator.policy().preloaded());
+    }
+    if part.chains.single_level().is_some() {
+        array.keep_single_level();
+    }
+    if part.reader.is_some() {
+        array.track_health();
+    }
+    if let Some(bad_blocks) = bad_blocks(plan) {
+        array.keep_bad_blocks(bad_blocks);
+    }
+    array
+}
+
+/// Idle dies, whose array times are drawn from `draws`.
+fn backend(plan: &Plan, draws: Rng, counts_waiting: bool) -> BackEnd {
+    let mut backend = BackEnd::new(plan, draws);
+    if counts_waiting {
+        backend.count_waiting();
+    }
+    backend
+}
+
+impl Flash {
+    /// Pristine flash.
+    pub fn new(plan: &Plan, counts_waiting: bool) -> Self {
+        let layout = plan.part.layout;
+        let draws = Rng::new(plan.part.seed, "nand.array");
+        Self {
+            layout,
+            array: array(plan),
+            backend: backend(plan, draws, counts_waiting),
+            issue: IssueStage::new(plan),
+            superseding: vec![0; layout.blocks() as usize],
+            refreshing: Vec::new(),
+            usage: vec![Usage::default(); layout.dies as usize],
+            counts_waiting,
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn flash_of_any(&mut self, cx: &mut Context<impl DeviceProbe>, event: Flash) -> Result<()> {
-        self.flash_of::<Full>(cx, event)
+    /// Operations that are committed to a die or wait for the scheduler, and how many of them are programs.
+    pub fn load_of(&self, die: Die) -> (u32, u32) {
+        let [reads, programs] = self.backend.loads()[die.index()].counts;
+        let (all, queued) = self
+            .issue
+            .as_ref()
+            .map_or((0, 0), |stage| stage.waiting(die));
+        (reads + programs + all, programs + queued)
     }
+}
 
-    /// The same with these features.
-    #[inline(always)]
-    fn flash_of<F: Features>(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        event: Flash,
-    ) -> Result<()> {
-        match event {
-            Flash::BusDone(channel) => {
-                let array = &self.persistent.array;
-                let head = self.volatile.backend.bus_done::<F>(cx, channel, array);
-                self.finish_command::<F>(cx, head)
-            }
-            Flash::Ready(die) => {
-                match self
-                    .volatile
-                    .backend
-                    .ready::<F>(cx, Die(die), &self.persistent.array)
-                {
-                    DieReady::Worked(worked) => self.apply_to_array::<F>(cx.now, worked),
-                    DieReady::Finished(head) => self.finish_command::<F>(cx, Some(head)),
-                    DieReady::Nothing => Ok(()),
-                }
-            }
+impl LosesPower for Flash {
+    fn lose_power(&mut self, _now: Time, plan: &Plan) {
+        let Self {
+            layout: _,
+            array: _,
+            backend: of_dies,
+            issue,
+            superseding,
+            refreshing,
+            usage,
+            counts_waiting,
+        } = self;
+        for (all, usage) in usage.iter_mut().zip(of_dies.usage()) {
+            *all = all.plus(&usage);
         }
-    }
-
-    /// The end of a hold, or the pin of a die, has told of something; a command is finished, if any, whose first transaction is `head`.
-    #[inline(always)]
-    fn finish_command<F: Features>(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        head: Option<Slot>,
-    ) -> Result<()> {
-        if F::SCHEDULE && self.volatile.issue.is_some() {
-            self.take_load_change(cx);
-        }
-        let mut next = head;
-        while let Some(slot) = next {
-            let joined = || self.volatile.backend.joined(slot);
-            next = F::MULTI_PLANE.then(joined).flatten();
-            if F::MULTI_PLANE && self.has_page_conditions {
-                self.finish_graded(cx, slot)?;
-            } else {
-                self.finish::<F>(cx, slot)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What a die's array has done takes effect.
-    #[inline(always)]
-    fn apply_to_array<F: Features>(&mut self, now: Time, worked: ArrayDone) -> Result<()> {
-        let ArrayDone {
-            head,
-            operation,
-            was_ahead,
-        } = worked;
-        if F::MULTI_PLANE && was_ahead {
-            self.take_ahead(head);
-            return Ok(());
-        }
-        let mut next = Some(head);
-        while let Some(slot) = next {
-            let transaction = self.volatile.backend.get(slot);
-            let (place, target) = (transaction.place, transaction.target);
-            next = F::MULTI_PLANE.then(|| transaction.joined()).flatten();
-            if F::MULTI_PLANE && self.failing.is_some() && self.is_failure(now, slot, operation) {
-                continue;
-            }
-            let applied = match operation {
-                Operation::Read => self.persistent.array.read(place),
-                Operation::Program | Operation::Move => self.persistent.array.program(target),
-                Operation::Erase => self.persistent.array.erase(self.layout.block_of(place)),
-            };
-            applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-            if F::MULTI_PLANE && self.has_page_conditions {
-                if operation == Operation::Program {
-                    self.persistent.array.wear(target);
-                }
-                if self.reader.is_some() {
-                    self.age(now, operation, place, target);
-                }
-            }
-            if self.follows {
-                self.follow(slot, operation, place, target);
-            }
-        }
-        Ok(())
-    }
-
-    /// What a host write carries.
-    #[cold]
-    pub(super) fn follow_write(&mut self, slot: Slot, write: &PageWrite, place: Ppn) {
-        let PageWrite {
-            page,
-            version,
-            base,
-            label,
-            ..
-        } = *write;
-        if let Some(journal) = &mut self.persistent.journal {
-            self.volatile.carried.carry_host(journal, slot, page, label);
-        }
-        if let Some(verification) = &mut self.verification {
-            let content = verification.shadow.write(page, version, base, place);
-            verification.note(slot, content, version);
-        }
-    }
-
-    /// A read of the host is over where pages are followed: what it returns is right, or it has failed.
-    #[cold]
-    fn end_followed_read(&mut self, now: Time, slot: Slot) -> Result<()> {
-        let transaction = self.volatile.backend.get(slot);
-        let (page, place, owner) = (Lpn(transaction.tag), transaction.place, transaction.owner);
-        if self.volatile.backend.graded(slot).failed {
-            self.fail(owner);
-            if let Some(verification) = &mut self.verification {
-                verification.shadow.end_read(page);
-            }
-            return Ok(());
-        }
-        match &mut self.verification {
-            Some(verification) => verification.check_read(now, slot, page, place),
-            None => Ok(()),
-        }
-    }
-
-    /// A write of the host is over where pages are followed.
-    #[cold]
-    #[inline(never)]
-    fn end_followed_write(&mut self, now: Time, slot: Slot) {
-        let transaction = self.volatile.backend.get(slot);
-        let (page, owner) = (Lpn(transaction.tag), transaction.owner);
-        if self.volatile.backend.graded(slot).outcome == Outcome::Failed {
-            self.fail_write(owner);
-            return;
-        }
-        if let Some(verification) = &mut self.verification {
-            verification.acknowledge(now, slot, page);
-        }
-    }
-
-    /// [`Self::finish`], out of the way of basic dies.
-    #[inline(never)]
-    pub(super) fn finish_apart(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        slot: Slot,
-    ) -> Result<()> {
-        self.finish::<Full>(cx, slot)
-    }
-
-    /// The rest of a page that the host writes in part has been read, where reads err.
-    #[cold]
-    fn merge_read(&mut self, slot: Slot) {
-        let transaction = self.volatile.backend.get(slot);
-        let (tag, owner) = (transaction.tag, transaction.owner);
-        let grade = self.volatile.backend.graded(slot);
-        self.volatile.pending.get_mut(tag).decode = grade.decode;
-        if grade.failed {
-            self.volatile.pending.get_mut(tag).lost = true;
-            self.fail(owner);
-        }
-    }
-
-    /// A page that is written again has been read, or programmed.
-    #[cold]
-    #[inline(never)]
-    fn finish_rewrite(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
-        let transaction = self.volatile.backend.get(slot);
-        let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
-        let (tag, superseded) = (transaction.tag, transaction.superseded);
-        if purpose == Purpose::RewriteRead {
-            self.volatile.backend.release(slot);
-            self.rewrite_page_read(cx, slot, Rewrite::of(tag, owner), place);
-            return;
-        }
-        if superseded != 0 {
-            self.is_superseded(cx, Block(superseded - 1));
-        }
-        self.page_programmed(cx, Programmed::Rewrite);
-        self.volatile.backend.release(slot);
-        self.rewritten(cx, owner);
-    }
-
-    /// A page has been programmed of which the host wrote a part.
-    #[inline(never)]
-    fn part_programmed(&self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
-        let fill = u64::from(self.volatile.backend.fill_of(slot));
-        cx.observe(Observation::Programmed {
-            of: Programmed::Host,
-            bytes: self.page_bytes - fill,
-        });
-        cx.observe(Observation::Programmed {
-            of: Programmed::Fill,
-            bytes: fill,
-        });
-    }
-    /// A page has been programmed, all of it for one purpose.
-    #[inline(always)]
-    pub(super) fn page_programmed(&self, cx: &mut Context<impl DeviceProbe>, of: Programmed) {
-        let bytes = self.page_bytes;
-        cx.observe(Observation::Programmed { of, bytes });
-    }
-
-    /// What the array has done to its pages.
-    #[cold]
-    pub(super) fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
-        if let Some(journal) = &mut self.persistent.journal
-            && matches!(operation, Operation::Program | Operation::Move)
-        {
-            self.volatile.carried.programmed(journal, slot, target);
-        }
-        let Some(verification) = &mut self.verification else {
-            return;
-        };
-        if self.volatile.backend.get(slot).purpose == Purpose::ReadAhead {
-            verification.read_ahead(self.layout.die_of_page(place), place);
-        } else {
-            verification.array_done(slot, operation, place, target);
-        }
-    }
-
-    /// A page that was read ahead is asked for: what the register holds is what is read.
-    #[cold]
-    fn take_ahead(&mut self, slot: Slot) {
-        let die = self
-            .layout
-            .die_of_page(self.volatile.backend.get(slot).place);
-        if let Some(verification) = &mut self.verification {
-            verification.take_ahead(slot, die);
-        }
-    }
-
-    /// A transaction has left the back end.
-    #[inline(always)]
-    fn finish<F: Features>(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        slot: Slot,
-    ) -> Result<()> {
-        let transaction = self.volatile.backend.get(slot);
-        let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
-        let tag = transaction.tag;
-        let superseded = transaction.superseded;
-        match purpose {
-            Purpose::Read => {
-                if self.follows {
-                    self.end_followed_read(cx.now, slot)?;
-                }
-                self.transaction_done(cx, owner, slot);
-                self.volatile.backend.release(slot);
-            }
-            Purpose::Write | Purpose::PartWrite => {
-                if self.follows {
-                    self.end_followed_write(cx.now, slot);
-                }
-                if superseded != 0 {
-                    self.is_superseded(cx, Block(superseded - 1));
-                }
-                if purpose == Purpose::Write {
-                    self.page_programmed(cx, Programmed::Host);
-                } else {
-                    self.part_programmed(cx, slot);
-                }
-                self.transaction_done(cx, owner, slot);
-                self.volatile.backend.release(slot);
-            }
-            Purpose::Merge => {
-                let write = self.volatile.pending.get_mut(tag);
-                write.parts = self.volatile.backend.parts(slot);
-                write.since = cx.now;
-                if F::MULTI_PLANE && self.has_page_conditions {
-                    self.merge_read(slot);
-                }
-                let write = self.volatile.pending.get_mut(tag);
-                if let Some(verification) = &self.verification {
-                    write.base = verification.contents[slot as usize];
-                }
-                self.volatile.backend.release(slot);
-                if let Err(want) = self.place_pending(cx, tag) {
-                    self.stall(cx, tag, want);
-                }
-            }
-            Purpose::ReadAhead => self.volatile.backend.release(slot),
-            Purpose::MoveRead => {
-                self.volatile.backend.release(slot);
-                self.move_page(cx, slot, place, JobId(owner))?;
-            }
-            Purpose::MoveProgram | Purpose::Move => {
-                self.volatile.backend.release(slot);
-                self.page_moved(cx, JobId(owner))?;
-            }
-            Purpose::Erase => {
-                self.volatile.backend.release(slot);
-                self.block_erased(cx, place, JobId(owner));
-                self.step_done(cx, JobId(owner))?;
-            }
-            Purpose::RewriteRead | Purpose::Rewrite if F::MULTI_PLANE => {
-                self.finish_rewrite(cx, slot);
-            }
-            Purpose::MetadataProgram | Purpose::MapProgram => {
-                let of = if owner == NO_JOB {
-                    Programmed::Summary
-                } else {
-                    Programmed::Map
-                };
-                self.page_programmed(cx, of);
-                self.volatile.backend.release(slot);
-                self.step_done(cx, JobId(owner))?;
-            }
-            Purpose::MetadataRead | Purpose::MapRead | Purpose::RewriteRead | Purpose::Rewrite => {
-                self.volatile.backend.release(slot);
-                self.step_done(cx, JobId(owner))?;
-            }
-        }
-        if self.volatile.jobs.any_paused() {
-            self.resume(cx)?;
-        }
-        Ok(())
+        *of_dies = backend(plan, of_dies.draws().clone(), *counts_waiting);
+        *issue = IssueStage::new(plan);
+        superseding.fill(0);
+        refreshing.clear();
     }
 }

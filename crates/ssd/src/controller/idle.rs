@@ -127,7 +127,7 @@ impl Idling {
 impl<M: Mapping> Controller<M> {
     /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {
-        self.volatile
+        self.collector
             .idling
             .as_ref()
             .map_or(0, |idling| idling.attention.tags)
@@ -135,7 +135,7 @@ impl<M: Mapping> Controller<M> {
 
     /// What the host will ask for next, in order of arrival.
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
-        let Some(idling) = &mut self.volatile.idling else {
+        let Some(idling) = &mut self.collector.idling else {
             return;
         };
         if idling.upcoming == upcoming {
@@ -143,7 +143,7 @@ impl<M: Mapping> Controller<M> {
         }
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
-        if self.volatile.requests.serving() == 0 {
+        if self.base.requests.serving() == 0 {
             self.plan_idle_check(cx, true);
         }
     }
@@ -151,7 +151,7 @@ impl<M: Mapping> Controller<M> {
     /// The last request that was being served is done.
     #[inline]
     pub(super) fn becomes_idle(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(idling) = &mut self.volatile.idling else {
+        let Some(idling) = &mut self.collector.idling else {
             return;
         };
         idling.since = cx.now;
@@ -166,7 +166,7 @@ impl<M: Mapping> Controller<M> {
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
     fn plan_idle_check(&mut self, cx: &mut Context<impl DeviceProbe>, unseen: bool) {
-        let Some(idling) = &self.volatile.idling else {
+        let Some(idling) = &self.collector.idling else {
             return;
         };
         let tags = idling.tags_of_writes();
@@ -181,7 +181,7 @@ impl<M: Mapping> Controller<M> {
         let Some(next) = tag.into_iter().chain(long).chain(fold).min() else {
             return;
         };
-        if let Some(idling) = &mut self.volatile.idling
+        if let Some(idling) = &mut self.collector.idling
             && idling.planned.is_none_or(|planned| planned > next)
         {
             idling.planned = Some(next);
@@ -191,9 +191,9 @@ impl<M: Mapping> Controller<M> {
 
     /// Whether there is something to collect anywhere without preempt.
     fn can_collect(&self) -> bool {
-        let mut planes = (0..self.layout.planes()).map(Plane);
-        let mapping = &self.mapping;
-        let least_recent = self.scheduling.policy().compacts_least_recent();
+        let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
+        let mapping = &self.base.mapping;
+        let least_recent = self.collector.scheduling.policy().compacts_least_recent();
         planes.any(|plane| {
             least_recent && mapping.least_recent(plane).is_some()
                 || mapping.full(plane).is_some()
@@ -204,8 +204,8 @@ impl<M: Mapping> Controller<M> {
 
     /// Whether a block of the SLC cache can be folded anywhere, or go on being.
     fn can_fold(&self) -> bool {
-        let mut planes = (0..self.layout.planes()).map(Plane);
-        self.volatile.jobs.any_paused() || planes.any(|plane| self.mapping.can_fold(plane))
+        let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
+        self.collector.jobs.any_paused() || planes.any(|plane| self.base.mapping.can_fold(plane))
     }
 
     /// Deals with [`Kind::Look`].
@@ -216,16 +216,16 @@ impl<M: Mapping> Controller<M> {
 
     /// The device may be idle.
     fn check_idle(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
-        if let Some(idling) = &mut self.volatile.idling {
+        if let Some(idling) = &mut self.collector.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }
-        if self.volatile.requests.serving() > 0 {
+        if self.base.requests.serving() > 0 {
             return Ok(());
         }
-        if self.volatile.jobs.any_paused() {
+        if self.collector.jobs.any_paused() {
             self.resume(cx)?;
         }
-        for plane in (0..self.layout.planes()).map(Plane) {
+        for plane in (0..self.base.flash.layout.planes()).map(Plane) {
             self.use_idle_time(cx, plane);
         }
         self.plan_idle_check(cx, false);
@@ -234,9 +234,9 @@ impl<M: Mapping> Controller<M> {
 
     /// Collects an idle plane, if the device is idle and its schedule has a use for it.
     pub(super) fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        if self.volatile.requests.serving() > 0
-            || self.volatile.idling.is_none()
-            || self.volatile.jobs.collects(plane)
+        if self.base.requests.serving() > 0
+            || self.collector.idling.is_none()
+            || self.collector.jobs.collects(plane)
         {
             return;
         }
@@ -247,34 +247,34 @@ impl<M: Mapping> Controller<M> {
     }
 
     fn idle_work(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Trigger)> {
-        let idling = self.volatile.idling.as_ref()?;
+        let idling = self.collector.idling.as_ref()?;
         let left = idling.left(now);
         let idle = Idle {
             since: now - idling.since,
             left,
-            free_blocks: self.mapping.free_blocks_of(plane),
+            free_blocks: self.base.mapping.free_blocks_of(plane),
             start_blocks: idling.start_blocks,
             spare_blocks: idling.spare_blocks,
-            delayed: self.mapping.delayed(plane),
-            reclaim: self.mapping.reclaim(plane),
-            full: self.mapping.full(plane),
-            least_recent: self.mapping.least_recent(plane),
+            delayed: self.base.mapping.delayed(plane),
+            reclaim: self.base.mapping.reclaim(plane),
+            full: self.base.mapping.full(plane),
+            least_recent: self.base.mapping.least_recent(plane),
             shortage: left.and_then(|_| self.shortage(now, plane)),
         };
-        self.scheduling.policy().idle(&idle)
+        self.collector.scheduling.policy().idle(&idle)
     }
 
     /// The first collection on a plane that the writes whose tags have come will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
-        let idling = self.volatile.idling.as_ref()?;
+        let idling = self.collector.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);
         let writes = writes.map(|request| {
-            let first = request.offset / self.page_bytes;
-            let last = (request.offset + request.bytes - 1) / self.page_bytes;
+            let first = request.offset / self.base.page_bytes;
+            let last = (request.offset + request.bytes - 1) / self.base.page_bytes;
             (Lpn(first as u32), (last - first) as u32 + 1)
         });
         let writes: Vec<(Lpn, u32)> = writes.collect();
-        let want = self.mapping.shortage(plane, &writes)?;
-        Some((want, idling.times.total(self.mapping.cost(want))))
+        let want = self.base.mapping.shortage(plane, &writes)?;
+        Some((want, idling.times.total(self.base.mapping.cost(want))))
     }
 }

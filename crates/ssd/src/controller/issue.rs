@@ -93,9 +93,9 @@ impl<M: Mapping> Controller<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
     #[inline(always)]
     pub(super) fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        if self.dispatches_directly {
-            let die = self.layout.die_of_page(order.place);
-            return self.volatile.backend.enqueue(cx, die, order);
+        if self.base.dispatches_directly {
+            let die = self.base.flash.layout.die_of_page(order.place);
+            return self.base.flash.backend.enqueue(cx, die, order);
         }
         self.issue_else(cx, *order)
     }
@@ -105,7 +105,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl DeviceProbe>, order: Order) -> Slot {
-        if self.has_page_conditions {
+        if self.base.has_page_conditions {
             return self.issue_graded(cx, &order);
         }
         self.issue_to(cx, &order)
@@ -115,7 +115,7 @@ impl<M: Mapping> Controller<M> {
     fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
         let order = self.where_kept(order);
         self.grade(cx.now, &order);
-        let fails = self.volatile.backend.next_grade().outcome == Outcome::Failed;
+        let fails = self.base.flash.backend.next_grade().outcome == Outcome::Failed;
         let slot = self.issue_to(cx, &order);
         if fails {
             // What it is held back for may wait for a collection that has stopped for it.
@@ -125,17 +125,17 @@ impl<M: Mapping> Controller<M> {
     }
 
     fn issue_to(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        if self.volatile.issue.is_some() {
+        if self.base.flash.issue.is_some() {
             return self.issue_to_queue(cx, order);
         }
-        let die = self.layout.die_of_page(order.place);
-        self.volatile.backend.enqueue(cx, die, order)
+        let die = self.base.flash.layout.die_of_page(order.place);
+        self.base.flash.backend.enqueue(cx, die, order)
     }
 
     #[inline(never)]
     fn issue_to_queue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        let slot = self.volatile.backend.admit(cx.now, order);
-        let Some(stage) = &self.volatile.issue else {
+        let slot = self.base.flash.backend.admit(cx.now, order);
+        let Some(stage) = &self.base.flash.issue else {
             return slot;
         };
         let operation = order.purpose.operation();
@@ -145,15 +145,15 @@ impl<M: Mapping> Controller<M> {
         for place in &places[..if order.target == order.place { 1 } else { 2 }] {
             self.clear(cx, operation, *place, request);
         }
-        let Some(stage) = &mut self.volatile.issue else {
+        let Some(stage) = &mut self.base.flash.issue else {
             return slot;
         };
         let Some(request) = request.filter(|_| stage.scheduling.holds(operation)) else {
-            self.volatile.backend.commit(cx, slot);
+            self.base.flash.backend.commit(cx, slot);
             return slot;
         };
-        let die = self.layout.die_of_page(order.place);
-        let block = self.layout.block_of(order.place);
+        let die = self.base.flash.layout.die_of_page(order.place);
+        let block = self.base.flash.layout.block_of(order.place);
         stage.queue.push(Waiting {
             slot,
             request,
@@ -162,7 +162,7 @@ impl<M: Mapping> Controller<M> {
             place: order.place,
             block,
             die,
-            plane: self.layout.plane_of(block).0 % self.layout.planes_per_die,
+            plane: self.base.flash.layout.plane_of(block).0 % self.base.flash.layout.planes_per_die,
             since: cx.now,
         });
         stage.changed.insert(stage.queue.package(die));
@@ -178,12 +178,12 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
         request: Option<u64>,
     ) {
-        while let Some(stage) = &mut self.volatile.issue
+        while let Some(stage) = &mut self.base.flash.issue
             && let Some(id) = stage.queue.in_the_way(operation, place, request)
         {
             stage.group.retain(|chosen| *chosen != id);
             let slot = stage.queue.remove(id).slot;
-            self.volatile.backend.commit(cx, slot);
+            self.base.flash.backend.commit(cx, slot);
         }
     }
 
@@ -192,9 +192,9 @@ impl<M: Mapping> Controller<M> {
     /// for the erase.
     #[cold]
     pub(super) fn commit_superseding(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
-        while let Some(stage) = &self.volatile.issue {
+        while let Some(stage) = &self.base.flash.issue {
             let supersedes = |waiting: &&Waiting| {
-                self.volatile.backend.get(waiting.slot).superseded == block.0 + 1
+                self.base.flash.backend.get(waiting.slot).superseded == block.0 + 1
             };
             let waiting = stage
                 .queue
@@ -210,10 +210,10 @@ impl<M: Mapping> Controller<M> {
 
     /// A die that has done something with the last hold of a bus may take more.
     pub(super) fn take_load_change(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(die) = self.volatile.backend.load_changed() else {
+        let Some(die) = self.base.flash.backend.load_changed() else {
             return;
         };
-        if let Some(stage) = &mut self.volatile.issue {
+        if let Some(stage) = &mut self.base.flash.issue {
             stage.changed.insert(stage.queue.package(die));
             stage.call(cx);
         }
@@ -222,31 +222,31 @@ impl<M: Mapping> Controller<M> {
     /// A request is done.
     #[inline]
     pub(super) fn request_done(&mut self, ticket: u32) {
-        if let Some(stage) = &mut self.volatile.issue {
+        if let Some(stage) = &mut self.base.flash.issue {
             stage.done(ticket);
         }
     }
 
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
     pub(crate) fn schedule(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(mut stage) = self.volatile.issue.take() else {
+        let Some(mut stage) = self.base.flash.issue.take() else {
             return;
         };
         stage.called = None;
         loop {
-            if self.places_on_issue && !stage.group.is_empty() {
+            if self.writes.places_on_issue && !stage.group.is_empty() {
                 stage = self.issue_group(cx, stage);
             }
             for place in 0..stage.group.len() {
                 let slot = stage.queue.remove(stage.group[place]).slot;
-                self.volatile.backend.commit(cx, slot);
+                self.base.flash.backend.commit(cx, slot);
                 self.preempt(cx, slot);
             }
             stage.group.clear();
             let view = View {
                 now: cx.now,
                 queue: &stage.queue,
-                loads: self.volatile.backend.loads(),
+                loads: self.base.flash.backend.loads(),
                 joins: stage.joins,
             };
             stage
@@ -262,7 +262,7 @@ impl<M: Mapping> Controller<M> {
                 break;
             }
         }
-        self.volatile.issue = Some(stage);
+        self.base.flash.issue = Some(stage);
     }
 
     /// Issues the group of a stage, with places for what has none. What follows from a place may need the stage, which is in the
@@ -274,9 +274,9 @@ impl<M: Mapping> Controller<M> {
     ) -> Box<IssueStage> {
         let group = std::mem::take(&mut stage.group);
         let chosen: Vec<Waiting> = group.iter().map(|id| stage.queue.remove(*id)).collect();
-        self.volatile.issue = Some(stage);
+        self.base.flash.issue = Some(stage);
         self.issue_chosen(cx, &chosen);
-        match self.volatile.issue.take() {
+        match self.base.flash.issue.take() {
             Some(stage) => stage,
             None => unreachable!("it was put there"),
         }
@@ -285,25 +285,26 @@ impl<M: Mapping> Controller<M> {
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
     /// it commits in it.
     pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        if let Some(stage) = &self.volatile.issue
+        if let Some(stage) = &self.base.flash.issue
             && stage.called == Some(cx.now)
         {
             cx.schedule(cx.now, Kind::Begin);
             return;
         }
-        self.volatile.backend.begin(cx, &self.persistent.array);
+        self.base.flash.backend.begin(cx, &self.base.flash.array);
     }
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.
     #[inline]
     pub(super) fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
         if matches!(
-            self.volatile.backend.get(slot).purpose,
+            self.base.flash.backend.get(slot).purpose,
             Purpose::Read | Purpose::Merge | Purpose::MapRead
         ) {
-            self.volatile
+            self.base
+                .flash
                 .backend
-                .preempt(cx, slot, &self.persistent.array);
+                .preempt(cx, slot, &self.base.flash.array);
         }
     }
 }

@@ -56,8 +56,6 @@ pub(super) struct Jobs {
     all: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.
     paused: Vec<JobId>,
-    /// Planes on which data moves for its own sake.
-    refreshing: Vec<Plane>,
     /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
     deferred_erases: Vec<(Block, JobId)>,
 }
@@ -67,7 +65,6 @@ impl Jobs {
         Self {
             all: vec![None; planes],
             paused: Vec::new(),
-            refreshing: Vec::new(),
             deferred_erases: Vec::new(),
         }
     }
@@ -89,14 +86,6 @@ impl Jobs {
     ) {
         if self.all.len() <= id.index() {
             self.all.resize(id.index() + 1, None);
-        }
-        if let Some(GcObservation {
-            kind: GcKind::Refresh,
-            plane,
-            ..
-        }) = collecting
-        {
-            self.refreshing.push(plane);
         }
         self.all[id.index()] = Some(Job {
             collecting,
@@ -138,17 +127,7 @@ impl Jobs {
         }
     }
     pub fn end(&mut self, id: JobId) -> Option<Job> {
-        let job = self.all[id.index()].take()?;
-        if let Some(collecting) = &job.collecting
-            && collecting.kind == GcKind::Refresh
-        {
-            self.refreshing.retain(|plane| *plane != collecting.plane);
-        }
-        Some(job)
-    }
-    /// Planes on which data moves for its own sake.
-    pub fn refreshing(&self) -> &[Plane] {
-        &self.refreshing
+        self.all[id.index()].take()
     }
     pub fn pause(&mut self, id: JobId) {
         if let Some(job) = self.get(id)

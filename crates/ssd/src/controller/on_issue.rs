@@ -32,27 +32,31 @@ impl<M: Mapping> Controller<M> {
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
-        let Some(stage) = &self.volatile.issue else {
+        let Some(stage) = &self.base.flash.issue else {
             return false;
         };
-        let Some(plane) = self.mapping.home_plane(write.page) else {
+        let Some(plane) = self.base.mapping.home_plane(write.page) else {
             return false;
         };
         if !stage.scheduling.holds(Operation::Program) {
             return false;
         }
         let request = stage.requests[write.owner as usize];
-        let tag = self.volatile.pending.add(write, later);
-        let place = self.layout.page(self.layout.block(plane, 0), 0);
+        let tag = self.writes.pending.add(write, later);
+        let place = self
+            .base
+            .flash
+            .layout
+            .page(self.base.flash.layout.block(plane, 0), 0);
         let order = Order::new(Purpose::of_write(write.fill), place, write.owner, tag);
-        let slot = self.volatile.backend.admit(cx.now, &order);
+        let slot = self.base.flash.backend.admit(cx.now, &order);
         if write.parts != PageParts::NONE {
-            self.volatile.backend.add_earlier(slot, &write.parts);
+            self.base.flash.backend.add_earlier(slot, &write.parts);
         }
-        let Some(stage) = &mut self.volatile.issue else {
+        let Some(stage) = &mut self.base.flash.issue else {
             return false;
         };
-        let die = self.layout.die_of(plane);
+        let die = self.base.flash.layout.die_of(plane);
         stage.queue.push(Waiting {
             slot,
             request,
@@ -61,7 +65,7 @@ impl<M: Mapping> Controller<M> {
             place,
             block: stage.queue.unplaced(plane),
             die,
-            plane: plane.0 % self.layout.planes_per_die,
+            plane: plane.0 % self.base.flash.layout.planes_per_die,
             since: cx.now,
         });
         stage.changed.insert(stage.queue.package(die));
@@ -71,16 +75,16 @@ impl<M: Mapping> Controller<M> {
 
     /// Issues what the scheduler has chosen, giving places to what has none.
     pub(super) fn issue_chosen(&mut self, cx: &mut Context<impl DeviceProbe>, chosen: &[Waiting]) {
-        let blocks = self.layout.blocks();
+        let blocks = self.base.flash.layout.blocks();
         let is_unplaced = |waiting: &&Waiting| waiting.block.0 >= blocks;
         let mut unplaced: Vec<Waiting> = chosen.iter().filter(is_unplaced).copied().collect();
         unplaced.sort_by_key(|waiting| waiting.die);
-        let planes = self.layout.planes_per_die as usize;
+        let planes = self.base.flash.layout.planes_per_die as usize;
         let (mut placed, mut waits) = (Vec::new(), Vec::new());
         for group in unplaced.chunk_by(|one, other| one.die == other.die) {
             let of = |waiting: &Waiting| {
-                let tag = self.volatile.backend.get(waiting.slot).tag;
-                let page = self.volatile.pending.get_mut(tag).page;
+                let tag = self.base.flash.backend.get(waiting.slot).tag;
+                let page = self.writes.pending.get_mut(tag).page;
                 let slot = waiting.slot;
                 Issued { slot, tag, page }
             };
@@ -88,17 +92,17 @@ impl<M: Mapping> Controller<M> {
             let pages: Vec<Lpn> = group.iter().map(|issued| issued.page).collect();
             let before: Vec<Option<Ppn>> = pages
                 .iter()
-                .map(|page| self.mapping.lookup(*page))
+                .map(|page| self.base.mapping.lookup(*page))
                 .collect();
             let mut places = Vec::new();
             let in_step = planes > 1
                 && group.len() == planes
-                && self.mapping.write_in_step(&pages, &mut places);
+                && self.base.mapping.write_in_step(&pages, &mut places);
             for (turn, issued) in group.into_iter().enumerate() {
                 let written = if in_step {
                     Written::Placed(places[turn])
                 } else {
-                    self.mapping.write(issued.page)
+                    self.base.mapping.write(issued.page)
                 };
                 match written {
                     Written::Placed(place) => placed.push((issued, place, before[turn])),
@@ -112,19 +116,23 @@ impl<M: Mapping> Controller<M> {
         }
         // What had its place before has an earlier page of its block.
         for waiting in chosen.iter().filter(|waiting| !is_unplaced(waiting)) {
-            self.volatile.backend.commit(cx, waiting.slot);
+            self.base.flash.backend.commit(cx, waiting.slot);
             self.preempt(cx, waiting.slot);
         }
         for (issued, place, _) in &placed {
             self.clear(cx, Operation::Program, *place, None);
-            self.volatile.backend.commit(cx, issued.slot);
+            self.base.flash.backend.commit(cx, issued.slot);
         }
         self.summarize(cx);
         for (issued, want) in waits {
             self.waits_for_room(cx, issued, want);
         }
         for ((issued, place, _), mut later) in placed.into_iter().zip(later) {
-            let plane = self.layout.plane_of(self.layout.block_of(place));
+            let plane = self
+                .base
+                .flash
+                .layout
+                .plane_of(self.base.flash.layout.block_of(place));
             self.look_at_free_blocks(cx, plane, issued.page);
             if let Some(mut next) = later.pop_front() {
                 next.parts.die_wait += cx.now - next.since;
@@ -142,21 +150,21 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
         before: Option<Ppn>,
     ) -> VecDeque<PageWrite> {
-        let (write, later) = self.volatile.pending.take(issued.tag);
-        let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
+        let (write, later) = self.writes.pending.take(issued.tag);
+        let superseded = before.map_or(0, |before| self.base.flash.layout.block_of(before).0 + 1);
         if superseded != 0 {
-            self.volatile.superseding[superseded as usize - 1] += 1;
+            self.base.flash.superseding[superseded as usize - 1] += 1;
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
-        self.mapping.placed(place, write.label);
-        if self.has_page_conditions {
+        self.base.mapping.placed(place, write.label);
+        if self.base.has_page_conditions {
             self.grade_write(place, &write);
         }
-        let backend = &mut self.volatile.backend;
+        let backend = &mut self.base.flash.backend;
         backend.bind(issued.slot, place, write.page.0, superseded);
         backend.fill(issued.slot, write.fill);
-        if self.follows {
+        if self.base.follows {
             self.follow_write(issued.slot, &write, place);
         }
         later
@@ -170,8 +178,8 @@ impl<M: Mapping> Controller<M> {
         issued: Issued,
         want: SpaceRequest,
     ) {
-        self.volatile.backend.withdraw(issued.slot);
-        let write = self.volatile.pending.get_mut(issued.tag);
+        self.base.flash.backend.withdraw(issued.slot);
+        let write = self.writes.pending.get_mut(issued.tag);
         write.parts.queue += cx.now - write.since;
         self.stall(cx, issued.tag, want);
     }

@@ -9,7 +9,6 @@ use wordline_ftl::Lpn;
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::recovery::Label;
 use wordline_kernel::Time;
-use wordline_nand::Plane;
 
 use crate::observation::PageParts;
 use crate::shadow::Version;
@@ -101,27 +100,14 @@ struct PendingWrite {
 }
 
 /// Writes that wait for their map entry, for the rest of their page, or for room.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PendingWrites {
     writes: Vec<PendingWrite>,
     vacant: Vec<u32>,
     by_page: FxHashMap<Lpn, u32>,
-    /// By plane: writes that wait for room in it.
-    pub stalled: Vec<VecDeque<u32>>,
-    /// Writes that wait for a block anywhere.
-    pub stalled_anywhere: VecDeque<u32>,
 }
 
 impl PendingWrites {
-    pub fn new(planes: usize) -> Self {
-        Self {
-            writes: Vec::new(),
-            vacant: Vec::new(),
-            by_page: FxHashMap::default(),
-            stalled: vec![VecDeque::new(); planes],
-            stalled_anywhere: VecDeque::new(),
-        }
-    }
     /// The first of some pages that a write is pending for, or their end.
     #[inline]
     pub fn first_of(&self, pages: Range<u32>) -> u32 {
@@ -178,14 +164,12 @@ impl PendingWrites {
     pub fn has(&self, page: Lpn) -> bool {
         self.by_page.contains_key(&page)
     }
-    /// Whether a write of another request than `owner` waits for room.
-    pub fn others_wait(&self, owner: u32) -> bool {
-        let waiting = self.stalled.iter().flatten().chain(&self.stalled_anywhere);
-        let mut owners = waiting.map(|tag| self.writes[*tag as usize].write.owner);
-        owners.any(|other| other != owner)
-    }
-    /// Whether a write waits for room in a plane.
-    pub fn waits_for(&self, plane: Plane) -> bool {
-        !self.stalled[plane.index()].is_empty() || !self.stalled_anywhere.is_empty()
+    /// Whether one of the writes at these places is of another request than `owner`.
+    pub fn any_of_others<'a>(
+        &self,
+        owner: u32,
+        mut waiting: impl Iterator<Item = &'a u32>,
+    ) -> bool {
+        waiting.any(|tag| self.writes[*tag as usize].write.owner != owner)
     }
 }

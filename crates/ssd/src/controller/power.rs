@@ -6,48 +6,69 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Operation, Ppn};
 
 use super::Controller;
-use super::state::Volatile;
-use crate::backend::BackEnd;
+use super::trim::Trims;
 use crate::error::{DeviceError, Result};
 use crate::plan::Plan;
 use wordline_block::PowerCut;
+
+/// What loses its memory with the power.
+pub(super) trait LosesPower {
+    /// The power fails, and comes back at once. An implementation takes itself apart without `..`, so that no field is forgotten.
+    fn lose_power(&mut self, now: Time, plan: &Plan);
+}
+
+impl<M: Mapping> LosesPower for Controller<M> {
+    /// The map is lost too: [`Mapping::recover`] is to follow.
+    fn lose_power(&mut self, now: Time, plan: &Plan) {
+        let Self {
+            base,
+            collector,
+            writes,
+            trims,
+        } = self;
+        base.lose_power(now, plan);
+        collector.lose_power(now, plan);
+        writes.lose_power(now, plan);
+        *trims = Trims::new(plan);
+    }
+}
 
 impl<M: Mapping> Controller<M> {
     /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
     /// on a pristine device.
     pub fn expect_power_cuts(&mut self) {
-        let journal = SpareWriter::new(&self.layout, self.mapping.numbers());
-        self.persistent.journal = Some(Box::new(journal));
-        self.follows = true;
+        let journal = SpareWriter::new(&self.base.flash.layout, self.base.mapping.numbers());
+        self.base.contents.journal = Some(Box::new(journal));
+        self.base.follows = true;
     }
 
     /// The power fails, and comes back at once. Nothing that was under way happens any more: the
     /// owner forgets all events. Then the device recovers; it is ready after [`PowerCut::time`].
     pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut> {
-        let Some(mut journal) = self.persistent.journal.take() else {
+        let Some(mut journal) = self.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut {
-            requests_lost: self.volatile.requests.serving(),
+            requests_lost: self.base.requests.serving(),
             ..PowerCut::default()
         };
         let recovery = self.rescan(now, plan, &mut journal, &mut cut)?;
-        self.persistent.journal = Some(journal);
+        self.base.contents.journal = Some(journal);
         for block in &recovery.erase {
             cut.blocks_erased += u32::from(self.erase_unclaimed(now, *block)?);
         }
         if self.is_read_only() {
-            self.mapping.freeze();
+            self.base.mapping.freeze();
         }
-        self.volatile.free_blocks = self.mapping.free_blocks();
+        self.base.free_blocks = self.base.mapping.free_blocks();
         cut.pages_read = recovery.pages_read;
-        let each = |count: u64| count.div_ceil(u64::from(self.layout.dies));
+        let each = |count: u64| count.div_ceil(u64::from(self.base.flash.layout.dies));
         let chains = &plan.part.chains;
         let read = chains.unloaded(Operation::Read, 0).0 * each(cut.pages_read);
         let erase = chains.unloaded(Operation::Erase, 0).0 * each(cut.blocks_erased.into());
         cut.time = Time(read + erase);
-        if let Some(verification) = &mut self.verification {
-            let mapping = &self.mapping;
+        if let Some(verification) = &mut self.base.contents.verification {
+            let mapping = &self.base.mapping;
             let audited = mapping.audit();
             let checked = audited.and_then(|()| {
                 let place = |page| mapping.lookup(page);
@@ -65,17 +86,17 @@ impl<M: Mapping> Controller<M> {
     /// The power fails, and again while the device recovers: behind so many erases of that recovery and during the next of them, if
     /// there are so many. To be followed by [`Controller::cut_power`]; whether there were.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
-        let Some(mut journal) = self.persistent.journal.take() else {
+        let Some(mut journal) = self.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut::default();
         let recovery = self.rescan(now, plan, &mut journal, &mut cut)?;
         let torn = recovery.erase.get(erases).copied();
         if let Some(block) = torn {
-            let place = self.layout.page(block, 0);
+            let place = self.base.flash.layout.page(block, 0);
             self.tear(now, Operation::Erase, place, &mut journal, &mut cut)?;
         }
-        self.persistent.journal = Some(journal);
+        self.base.contents.journal = Some(journal);
         for block in recovery.erase.iter().take(erases) {
             self.erase_unclaimed(now, *block)?;
         }
@@ -90,35 +111,37 @@ impl<M: Mapping> Controller<M> {
         journal: &mut SpareWriter,
         cut: &mut PowerCut,
     ) -> Result<Recovery> {
-        for (operation, place) in self.volatile.backend.under_way() {
+        for (operation, place) in self.base.flash.backend.under_way() {
             self.tear(now, operation, place, journal, cut)?;
         }
         self.find_end_of_life(now);
-        self.forget(now, plan);
-        let flash = journal.flash(&self.persistent.array, self.layout);
-        Ok(self.mapping.recover(&flash))
+        self.lose_power(now, plan);
+        let flash = journal.flash(&self.base.flash.array, self.base.flash.layout);
+        Ok(self.base.mapping.recover(&flash))
     }
 
     /// The recovery erases a block that holds nothing; false if it cannot be erased.
     fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<bool> {
-        let before = self.persistent.failures.erases;
+        let before = self.base.conditions.failures.erases;
         if !self.erase_for_recovery(now, block) {
-            self.mapping.retired(block);
+            self.base.mapping.retired(block);
             return Ok(false);
         }
-        let is_replaced = self.persistent.failures.erases > before;
+        let is_replaced = self.base.conditions.failures.erases > before;
         let erased = if is_replaced {
             Ok(())
         } else {
-            self.persistent.array.erase(block)
+            self.base.flash.array.erase(block)
         };
         erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
         self.age_erased(block);
-        if let Some(verification) = &mut self.verification {
-            verification.shadow.erase(self.layout.page(block, 0));
+        if let Some(verification) = &mut self.base.contents.verification {
+            verification
+                .shadow
+                .erase(self.base.flash.layout.page(block, 0));
         }
-        let erases = self.persistent.array.erases()[block.index()];
-        self.mapping.erased(block, erases);
+        let erases = self.base.flash.array.erases()[block.index()];
+        self.base.mapping.erased(block, erases);
         Ok(true)
     }
 
@@ -133,47 +156,31 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         let pages = if operation == Operation::Erase {
             cut.erases_torn += 1;
-            let first = self.layout.page(self.layout.block_of(place), 0).0;
+            let first = self
+                .base
+                .flash
+                .layout
+                .page(self.base.flash.layout.block_of(place), 0)
+                .0;
             first
                 ..first
                     + self
-                        .persistent
+                        .base
+                        .flash
                         .array
-                        .programmed(self.layout.block_of(place))
+                        .programmed(self.base.flash.layout.block_of(place))
         } else {
             cut.pages_torn += 1;
-            let programmed = self.persistent.array.program(place);
+            let programmed = self.base.flash.array.program(place);
             programmed.map_err(|violation| DeviceError::Violation { at: now, violation })?;
             place.0..place.0 + 1
         };
         for page in pages.map(Ppn) {
             journal.spare.clear(page);
-            if let Some(verification) = &mut self.verification {
+            if let Some(verification) = &mut self.base.contents.verification {
                 verification.shadow.tear(page);
             }
         }
         Ok(())
-    }
-
-    /// Everything that was in memory is lost, the map too.
-    fn forget(&mut self, now: Time, plan: &Plan) {
-        for (all, usage) in self
-            .persistent
-            .usage
-            .iter_mut()
-            .zip(self.volatile.backend.usage())
-        {
-            *all = all.plus(&usage);
-        }
-        let backend = BackEnd::new(plan, self.volatile.backend.draws().clone());
-        let draws = self.volatile.error_draws.clone();
-        let failure_draws = self.volatile.failing.draws.clone();
-        self.volatile = Volatile::new(plan, backend, self.mapping.free_blocks());
-        self.volatile.error_draws = draws;
-        self.volatile.failing.draws = failure_draws;
-        self.volatile.failing.is_ending = self.is_read_only();
-        if let Some(idling) = &mut self.volatile.idling {
-            idling.wake(now);
-        }
     }
 }

@@ -21,7 +21,7 @@ impl<M: Mapping> Controller<M> {
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
-        if self.follows {
+        if self.base.follows {
             return self.read_followed(cx, owner, page);
         }
         let read = PageRead {
@@ -32,7 +32,7 @@ impl<M: Mapping> Controller<M> {
             oldest: NO_VERSION,
             found: Characteristic::New,
         };
-        if let Some(job) = self.mapping.fetch(page, false) {
+        if let Some(job) = self.base.mapping.fetch(page, false) {
             self.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
@@ -49,8 +49,8 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         self.first_read(page);
         let mut oldest = NO_VERSION;
-        if let Some(verification) = &mut self.verification {
-            let filled = self.mapping.lookup(page).is_some();
+        if let Some(verification) = &mut self.base.contents.verification {
+            let filled = self.base.mapping.lookup(page).is_some();
             oldest.number = verification.shadow.begin_read(page, filled);
         }
         let read = PageRead {
@@ -61,7 +61,7 @@ impl<M: Mapping> Controller<M> {
             oldest,
             found: self.accessed(page, false),
         };
-        if let Some(job) = self.mapping.fetch(page, false) {
+        if let Some(job) = self.base.mapping.fetch(page, false) {
             self.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
@@ -74,7 +74,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
-        let place = self.mapping.lookup(read.page);
+        let place = self.base.mapping.lookup(read.page);
         self.read_mapped(cx, read)?;
         if let Some(place) = place {
             self.regulate_read(cx, read, place);
@@ -89,8 +89,8 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
-        if let Some(place) = self.mapping.lookup(read.page) {
-            self.persistent.array.prefetch(place);
+        if let Some(place) = self.base.mapping.lookup(read.page) {
+            self.base.flash.array.prefetch(place);
             let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
             self.issue_read(cx, &order, &read.parts, read.oldest);
             return Ok(());
@@ -109,15 +109,16 @@ impl<M: Mapping> Controller<M> {
     ) {
         let slot = self.issue(cx, order);
         if *earlier != PageParts::NONE {
-            self.volatile.backend.add_earlier(slot, earlier);
+            self.base.flash.backend.add_earlier(slot, earlier);
         }
-        if let Some(verification) = &mut self.verification {
+        if let Some(verification) = &mut self.base.contents.verification {
             verification.note(slot, 0, oldest);
         }
-        if self.volatile.issue.is_none() {
-            self.volatile
+        if self.base.flash.issue.is_none() {
+            self.base
+                .flash
                 .backend
-                .preempt(cx, slot, &self.persistent.array);
+                .preempt(cx, slot, &self.base.flash.array);
         }
     }
 
@@ -129,7 +130,7 @@ impl<M: Mapping> Controller<M> {
         read: &PageRead,
     ) -> Result<()> {
         cx.observe(Observation::UnwrittenRead);
-        if let Some(verification) = &mut self.verification {
+        if let Some(verification) = &mut self.base.contents.verification {
             let (shadow, oldest) = (&mut verification.shadow, read.oldest.number);
             let checked = shadow.check(cx.now, read.page, oldest, Shadow::unwritten(), None);
             checked.map_err(DeviceError::Verification)?;
@@ -145,11 +146,11 @@ impl<M: Mapping> Controller<M> {
         waiter: Waiter,
     ) -> Result<()> {
         match waiter {
-            Waiter::Write(tag) if self.has_page_conditions && self.is_read_only() => {
+            Waiter::Write(tag) if self.base.has_page_conditions && self.is_read_only() => {
                 self.refuse_pending(cx, tag);
             }
             Waiter::Write(tag) => {
-                let (mut write, later) = self.volatile.pending.take(tag);
+                let (mut write, later) = self.writes.pending.take(tag);
                 write.parts.die_wait += cx.now - write.since;
                 write.since = cx.now;
                 self.advance(cx, write, later);
@@ -159,7 +160,7 @@ impl<M: Mapping> Controller<M> {
             Waiter::Read(mut read) => {
                 read.parts.die_wait += cx.now - read.since;
                 read.since = cx.now;
-                if let Some(job) = self.mapping.fetch(read.page, false) {
+                if let Some(job) = self.base.mapping.fetch(read.page, false) {
                     self.wait_for_map(cx, job, Waiter::Read(read));
                 } else {
                     self.read_regulated(cx, &read)?;

@@ -55,7 +55,8 @@ pub(super) struct Decoding {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Regulation {
     regulator: Regulator,
-    asks_for_queue: bool,
+    /// Whether it makes a difference of requests that wait.
+    pub asks_for_queue: bool,
     regrades: bool,
     rewriting: WhenRewritten,
     rewritten: ProgramMode,
@@ -97,10 +98,6 @@ impl Regulation {
             busy: vec![false; dies],
         }))
     }
-    /// Whether it makes a difference of requests that wait.
-    pub fn asks_for_queue(&self) -> bool {
-        self.asks_for_queue
-    }
     /// A page of a die's queue is done with.
     fn frees(&mut self, queue: u32) {
         if let Some(busy) = self.busy.get_mut(queue as usize) {
@@ -120,23 +117,23 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     pub(super) fn request_begins(&mut self, ticket: Ticket, op: Op) {
-        if let Some(stage) = &mut self.volatile.issue {
+        if let Some(stage) = &mut self.base.flash.issue {
             stage.begin(ticket);
         }
-        if let Some(regulation) = &mut self.volatile.regulation {
+        if let Some(regulation) = &mut self.base.conditions.regulation {
             regulation.begins(op);
         }
     }
     /// The host reads or writes a page: what it is used for, if there is a regulator.
     pub(super) fn accessed(&mut self, page: Lpn, write: bool) -> Characteristic {
-        match &mut self.volatile.regulation {
+        match &mut self.base.conditions.regulation {
             Some(regulation) => regulation.regulator.policy_mut().access(page, write),
             None => Characteristic::New,
         }
     }
 
     pub(super) fn mode_of(&self, place: Ppn) -> ProgramMode {
-        let modes = self.persistent.array.modes();
+        let modes = self.base.flash.array.modes();
         modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
     }
 
@@ -146,18 +143,18 @@ impl<M: Mapping> Controller<M> {
             Purpose::Erase => ProgramMode::default(),
             Purpose::MoveProgram => {
                 let from = Ppn(order.tag);
-                if self.persistent.lost.contains(&from) {
-                    self.persistent.lost.insert(order.target);
+                if self.base.conditions.lost.contains(&from) {
+                    self.base.conditions.lost.insert(order.target);
                 }
                 self.mode_of_copy(from, order.target)
             }
             Purpose::Write | Purpose::PartWrite | Purpose::Rewrite => {
-                self.volatile.backend.next_grade().mode
+                self.base.flash.backend.next_grade().mode
             }
             Purpose::MetadataProgram | Purpose::MapProgram => ProgramMode::Medium,
             _ => self.mode_of(order.place),
         };
-        let counts = &mut self.persistent.graded;
+        let counts = &mut self.base.conditions.graded;
         match order.purpose {
             Purpose::Read => counts.reads[mode.index()] += 1,
             Purpose::Write | Purpose::PartWrite => counts.writes[mode.index()] += 1,
@@ -166,28 +163,28 @@ impl<M: Mapping> Controller<M> {
         }
         let operation = order.purpose.operation();
         if matches!(operation, Operation::Program | Operation::Move) {
-            self.persistent.array.set_mode(order.target, mode);
+            self.base.flash.array.set_mode(order.target, mode);
         }
         let mut grade = PageConditions::of(mode);
         if order.purpose.is_write() {
-            grade.decode = self.volatile.backend.next_grade().decode;
+            grade.decode = self.base.flash.backend.next_grade().decode;
         }
         if matches!(operation, Operation::Read | Operation::Move) {
             self.find_errors(now, order, &mut grade);
         }
         self.grade_cached(order, &mut grade);
-        if self.failing.is_some() && operation != Operation::Read {
+        if self.base.conditions.failure_model.is_some() && operation != Operation::Read {
             self.find_failure(order, &mut grade);
         }
-        self.volatile.backend.grade_next(grade);
+        self.base.flash.backend.grade_next(grade);
     }
 
     /// The mode of a copy that a collection programs.
     fn mode_of_copy(&self, from: Ppn, to: Ppn) -> ProgramMode {
         let mode = self.mode_of(from);
-        match &self.volatile.regulation {
+        match &self.base.conditions.regulation {
             Some(regulation) if regulation.regrades => {
-                let page = self.mapping.page_at(to);
+                let page = self.base.mapping.page_at(to);
                 regulation.regulator.policy().moved(page, mode)
             }
             _ => mode,
@@ -207,17 +204,20 @@ impl<M: Mapping> Controller<M> {
             decode: write.decode,
             ..PageConditions::default()
         };
-        self.volatile.backend.grade_next(grade);
-        let Some(regulation) = &self.volatile.regulation else {
+        self.base.flash.backend.grade_next(grade);
+        let Some(regulation) = &self.base.conditions.regulation else {
             return;
         };
-        let waits =
-            || self.volatile.backend.others_wait(owner) || self.volatile.pending.others_wait(owner);
+        let waits = || {
+            let room = self.collector.waiting_for_room();
+            self.base.flash.backend.others_wait(owner)
+                || self.writes.pending.any_of_others(owner, room)
+        };
         let queued = regulation.asks_for_queue && waits();
         let policy = regulation.regulator.policy();
         let Graded { mode, rewrite } = policy.write(page, found, queued);
         grade.mode = mode;
-        self.volatile.backend.grade_next(grade);
+        self.base.flash.backend.grade_next(grade);
         if rewrite {
             self.queue_rewrite(page, place);
         }
@@ -232,7 +232,7 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
     ) {
         let mode = self.mode_of(place);
-        let Some(regulation) = &mut self.volatile.regulation else {
+        let Some(regulation) = &mut self.base.conditions.regulation else {
             return;
         };
         let policy = regulation.regulator.policy();
@@ -251,8 +251,8 @@ impl<M: Mapping> Controller<M> {
     }
 
     fn queue_rewrite(&mut self, page: Lpn, place: Ppn) {
-        let die = self.layout.die_of_page(place);
-        if let Some(regulation) = &mut self.volatile.regulation
+        let die = self.base.flash.layout.die_of_page(place);
+        if let Some(regulation) = &mut self.base.conditions.regulation
             && regulation.queued.insert(page)
         {
             regulation.queues[die.index()].push_back(page);
@@ -266,13 +266,16 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         slot: Slot,
     ) -> Result<()> {
-        let decode = self.volatile.backend.graded(slot).decode;
-        let purpose = self.volatile.backend.get(slot).purpose;
+        let decode = self.base.flash.backend.graded(slot).decode;
+        let purpose = self.base.flash.backend.get(slot).purpose;
         if decode == Time::ZERO || purpose.operation() != Operation::Read {
             return self.finish_page(cx, slot);
         }
-        let (until, parts) = (cx.now + decode, self.volatile.backend.finished());
-        self.volatile.decoding.push(Decoding { slot, until, parts });
+        let (until, parts) = (cx.now + decode, self.base.flash.backend.finished());
+        self.base
+            .conditions
+            .decoding
+            .push(Decoding { slot, until, parts });
         cx.schedule(until, Kind::Look);
         Ok(())
     }
@@ -280,27 +283,33 @@ impl<M: Mapping> Controller<M> {
     /// Pages have been decoded.
     pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
-        while let Some(Decoding { slot, until, parts }) = self.volatile.decoding.get(place).copied()
+        while let Some(Decoding { slot, until, parts }) =
+            self.base.conditions.decoding.get(place).copied()
         {
             if until > cx.now {
                 place += 1;
                 continue;
             }
-            self.volatile.decoding.remove(place);
-            self.volatile.backend.finish_again(parts);
+            self.base.conditions.decoding.remove(place);
+            self.base.flash.backend.finish_again(parts);
             self.finish_page(cx, slot)?;
         }
         Ok(())
     }
     /// Whether the page of a transaction is being decoded.
     pub(super) fn is_decoding(&self, slot: Slot) -> bool {
-        self.volatile.decoding.iter().any(|one| one.slot == slot)
+        self.base
+            .conditions
+            .decoding
+            .iter()
+            .any(|one| one.slot == slot)
     }
 
     /// A page of a request is done whose last decoding took so long; if it is the last of its request, that is a part of its time.
     pub(super) fn page_was_decoded(&mut self, ticket: Ticket, decode: Time) {
         let is_last = self
-            .volatile
+            .base
+            .requests
             .done
             .last()
             .is_some_and(|done| done.ticket == ticket);
@@ -315,13 +324,13 @@ impl<M: Mapping> Controller<M> {
     /// A transaction is over: if its die has nothing more to do for the host, a page is written again; and blocks whose data is to move
     /// are looked at.
     fn finish_page(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) -> Result<()> {
-        let transaction = self.volatile.backend.get(slot);
+        let transaction = self.base.flash.backend.get(slot);
         let (place, target, owner) = (transaction.place, transaction.target, transaction.owner);
         let purpose = transaction.purpose;
         if purpose == Purpose::MoveRead {
             self.copy_read(slot, place);
         }
-        let outcome = self.volatile.backend.graded(slot).outcome;
+        let outcome = self.base.flash.backend.graded(slot).outcome;
         if outcome != Outcome::Done {
             for replaced in self.newly_retired() {
                 cx.observe(Observation::BlockRetired { replaced });
@@ -335,24 +344,24 @@ impl<M: Mapping> Controller<M> {
             self.end_life(cx)?;
             if purpose == Purpose::Erase {
                 // A collection stops here; what waits for a part of the map goes on.
-                self.volatile.backend.release(slot);
-                return match self.volatile.jobs.get(JobId(owner)) {
+                self.base.flash.backend.release(slot);
+                return match self.collector.jobs.get(JobId(owner)) {
                     Some(job) if job.collecting.is_none() => self.step_done(cx, JobId(owner)),
                     _ => Ok(()),
                 };
             }
         }
-        let decode = self.volatile.backend.graded(slot).decode;
+        let decode = self.base.flash.backend.graded(slot).decode;
         self.finish_apart(cx, slot)?;
         if purpose == Purpose::Read || purpose.is_write() {
             self.page_was_decoded(owner, decode);
         }
-        if self.volatile.regulation.is_some() {
+        if self.base.conditions.regulation.is_some() {
             for place in [place, target] {
-                self.use_idle_die(cx, self.layout.die_of_page(place));
+                self.use_idle_die(cx, self.base.flash.layout.die_of_page(place));
             }
         }
-        if !self.volatile.due.is_empty() {
+        if !self.base.conditions.due.is_empty() {
             self.refresh_due(cx);
         }
         Ok(())
@@ -371,15 +380,15 @@ impl<M: Mapping> Controller<M> {
         {
             cx.observe(Observation::Programmed {
                 of: Programmed::Spare,
-                bytes: (u64::from(copies) + 1) * self.page_bytes,
+                bytes: (u64::from(copies) + 1) * self.base.page_bytes,
             });
         }
     }
 
     /// Whether a die has nothing to do for the host.
     fn is_idle(&self, die: Die) -> bool {
-        let stage = self.volatile.issue.as_ref();
-        self.volatile.backend.loads()[die.index()].committed() == 0
+        let stage = self.base.flash.issue.as_ref();
+        self.base.flash.backend.loads()[die.index()].committed() == 0
             && stage.is_none_or(|stage| stage.waiting(die).0 == 0)
     }
 
@@ -388,12 +397,12 @@ impl<M: Mapping> Controller<M> {
         if !self.is_idle(die) {
             return;
         }
-        while let Some(regulation) = &mut self.volatile.regulation
+        while let Some(regulation) = &mut self.base.conditions.regulation
             && !regulation.busy[die.index()]
             && let Some(page) = regulation.queues[die.index()].pop_front()
         {
-            let now_on = self.mapping.lookup(page);
-            let now_on = now_on.map_or(die, |place| self.layout.die_of_page(place));
+            let now_on = self.base.mapping.lookup(page);
+            let now_on = now_on.map_or(die, |place| self.base.flash.layout.die_of_page(place));
             if now_on == die {
                 regulation.busy[die.index()] = true;
                 self.rewrite(cx, Rewrite::of(page.0, die.0));
@@ -408,21 +417,21 @@ impl<M: Mapping> Controller<M> {
     /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
     pub(super) fn rewrite(&mut self, cx: &mut Context<impl DeviceProbe>, rewrite: Rewrite) {
         let Rewrite { page, queue } = rewrite;
-        if self.volatile.failing.is_ending {
+        if self.base.conditions.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }
-        if let Some(job) = self.mapping.fetch(page, true) {
+        if let Some(job) = self.base.mapping.fetch(page, true) {
             self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
             return;
         }
-        let Some(regulation) = &self.volatile.regulation else {
+        let Some(regulation) = &self.base.conditions.regulation else {
             return;
         };
         let wanted = regulation.rewritten;
-        let place = self.mapping.lookup(page);
+        let place = self.base.mapping.lookup(page);
         let place = place.filter(|place| self.mode_of(*place) != wanted);
-        let Some(place) = place.filter(|_| !self.volatile.pending.has(page)) else {
+        let Some(place) = place.filter(|_| !self.writes.pending.has(page)) else {
             self.skip_rewrite(rewrite);
             return;
         };
@@ -440,13 +449,13 @@ impl<M: Mapping> Controller<M> {
         from: Ppn,
     ) {
         let Rewrite { page, queue } = rewrite;
-        let content = self.verification.as_ref();
+        let content = self.base.contents.verification.as_ref();
         let content = content.map_or(0, |verification| verification.contents[slot as usize]);
-        if self.volatile.backend.graded(slot).failed || self.volatile.failing.is_ending {
+        if self.base.flash.backend.graded(slot).failed || self.base.conditions.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }
-        if self.mapping.lookup(page) != Some(from) || self.volatile.pending.has(page) {
+        if self.base.mapping.lookup(page) != Some(from) || self.writes.pending.has(page) {
             if queue == NO_QUEUE {
                 self.skip_rewrite(rewrite);
             } else {
@@ -454,7 +463,7 @@ impl<M: Mapping> Controller<M> {
             }
             return;
         }
-        if let Some(job) = self.mapping.fetch(page, true) {
+        if let Some(job) = self.base.mapping.fetch(page, true) {
             self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
             return;
         }
@@ -464,27 +473,32 @@ impl<M: Mapping> Controller<M> {
             return;
         };
         if superseded != 0 {
-            self.volatile.superseding[superseded as usize - 1] += 1;
+            self.base.flash.superseding[superseded as usize - 1] += 1;
         }
         self.observe_free_blocks(cx);
         let mut order = Order::new(Purpose::Rewrite, place, queue, from.0);
         order.superseded = superseded;
-        if let Some(regulation) = &mut self.volatile.regulation {
-            self.volatile
+        if let Some(regulation) = &mut self.base.conditions.regulation {
+            self.base
+                .flash
                 .backend
                 .grade_next(PageConditions::of(regulation.rewritten));
             regulation.queued.remove(&page);
         }
-        self.persistent.graded.rewrites += 1;
+        self.base.conditions.graded.rewrites += 1;
         self.issue_for_job(cx, &order, content);
-        let plane = self.layout.plane_of(self.layout.block_of(place));
+        let plane = self
+            .base
+            .flash
+            .layout
+            .plane_of(self.base.flash.layout.block_of(place));
         self.look_at_free_blocks(cx, plane, page);
     }
 
     /// A page is not written again: it is so already, is gone, is about to be superseded, cannot be read, or has no room.
     fn skip_rewrite(&mut self, rewrite: Rewrite) {
-        self.persistent.graded.rewrites_skipped += 1;
-        if let Some(regulation) = &mut self.volatile.regulation {
+        self.base.conditions.graded.rewrites_skipped += 1;
+        if let Some(regulation) = &mut self.base.conditions.regulation {
             regulation.queued.remove(&rewrite.page);
             regulation.frees(rewrite.queue);
         }
@@ -492,7 +506,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been written again that was in the queue of a die: the next of it follows.
     pub(super) fn rewritten(&mut self, cx: &mut Context<impl DeviceProbe>, queue: u32) {
-        if let Some(regulation) = &mut self.volatile.regulation {
+        if let Some(regulation) = &mut self.base.conditions.regulation {
             regulation.frees(queue);
         }
         if queue != NO_QUEUE {

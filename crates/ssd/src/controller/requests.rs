@@ -20,6 +20,8 @@ pub(super) struct Requests {
     /// By ticket: pages of the request that are not done yet.
     remaining: Vec<u32>,
     serving: u32,
+    /// Requests that are done with, in the order in which they were; the owner clears it.
+    pub done: Vec<Done>,
 }
 
 impl Requests {

@@ -45,16 +45,16 @@ impl SlcCounts {
 impl<M: Mapping> Controller<M> {
     /// What went through the SLC cache, if there is one.
     pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.persistent.slc.as_deref()
+        self.base.conditions.slc.as_deref()
     }
 
     /// Says of an operation whether its pages are, or are to be, in single-level mode, and counts it.
     pub(super) fn grade_cached(&mut self, order: &Order, grade: &mut PageConditions) {
-        let Some(counts) = &mut self.persistent.slc else {
+        let Some(counts) = &mut self.base.conditions.slc else {
             return;
         };
-        let array = &mut self.persistent.array;
-        let layout = &self.layout;
+        let array = &mut self.base.flash.array;
+        let layout = &self.base.flash.layout;
         let was_single = |place: Ppn| array.is_single_level(layout.block_of(place));
         let (operation, purpose) = (order.purpose.operation(), order.purpose);
         grade.single_read = match operation {
@@ -69,7 +69,7 @@ impl<M: Mapping> Controller<M> {
             _ => {}
         }
         if matches!(operation, Operation::Program | Operation::Move) {
-            grade.single_program = self.mapping.is_single_level(order.target);
+            grade.single_program = self.base.mapping.is_single_level(order.target);
             array.set_single_level(layout.block_of(order.target), grade.single_program);
             if purpose.is_write() {
                 let count = if grade.single_program {
@@ -84,22 +84,22 @@ impl<M: Mapping> Controller<M> {
 
     /// Whether the device has been idle for so long that blocks of the SLC cache are folded.
     pub(super) fn folds_now(&self, now: Time) -> bool {
-        let Some(idling) = &self.volatile.idling else {
+        let Some(idling) = &self.collector.idling else {
             return false;
         };
         let due = idling.fold_due();
-        self.volatile.requests.serving() == 0 && due.is_some_and(|due| due <= now)
+        self.base.requests.serving() == 0 && due.is_some_and(|due| due <= now)
     }
 
     /// Folds the next block of an idle plane, if it is time.
     pub(super) fn fold_in_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        if self.volatile.jobs.collects(plane)
-            || self.volatile.failing.is_ending
+        if self.collector.jobs.collects(plane)
+            || self.base.conditions.failing.is_ending
             || !self.folds_now(cx.now)
         {
             return;
         }
-        if let Some(collection) = self.mapping.fold(plane) {
+        if let Some(collection) = self.base.mapping.fold(plane) {
             self.begin_collection(cx, plane, collection, Trigger::IdleFold);
         }
     }

@@ -26,11 +26,11 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
         waiter: Waiter,
     ) {
-        let begins = self.volatile.jobs.get(id).is_none();
+        let begins = self.collector.jobs.get(id).is_none();
         if begins {
-            self.volatile.jobs.start(cx.now, id, None, false);
+            self.collector.jobs.start(cx.now, id, None, false);
         }
-        if let Some(job) = self.volatile.jobs.get(id) {
+        if let Some(job) = self.collector.jobs.get(id) {
             job.waiters.push(waiter);
         }
         if begins {
@@ -41,14 +41,14 @@ impl<M: Mapping> Controller<M> {
 
     /// A write waits for a job: it does not stop any more.
     pub(super) fn expedite(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) {
-        let Some(job) = self.volatile.jobs.get(id) else {
+        let Some(job) = self.collector.jobs.get(id) else {
             return;
         };
         job.stepwise = false;
         if job.paused {
-            self.volatile.jobs.unpause(id);
+            self.collector.jobs.unpause(id);
             if self.run(cx, id)
-                && let Some(job) = self.volatile.jobs.end(id)
+                && let Some(job) = self.collector.end(&mut self.base, id)
             {
                 self.collection_over(cx, &job);
             }
@@ -59,13 +59,13 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn resume(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
-        while let Some(id) = self.volatile.jobs.paused(place) {
-            let collecting = self.volatile.jobs.get(id).and_then(|job| job.collecting);
+        while let Some(id) = self.collector.jobs.paused(place) {
+            let collecting = self.collector.jobs.get(id).and_then(|job| job.collecting);
             if collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting)) {
                 place += 1;
                 continue;
             }
-            self.volatile.jobs.unpause(id);
+            self.collector.jobs.unpause(id);
             if self.run(cx, id) {
                 self.job_over(cx, id)?;
             }
@@ -78,23 +78,23 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     fn stops_at_end(&mut self, id: JobId) -> bool {
         let fetches = |job: &mut Job| job.collecting.is_none();
-        !self.is_read_only() || !self.volatile.jobs.get(id).is_some_and(fetches)
+        !self.is_read_only() || !self.collector.jobs.get(id).is_some_and(fetches)
     }
 
     /// Hands out the steps of a job until it has to wait; true if it is over. At the end of the device's life only those that read.
     pub(super) fn run(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
-        if self.volatile.failing.is_ending && self.stops_at_end(id) {
+        if self.base.conditions.failing.is_ending && self.stops_at_end(id) {
             return false;
         }
         if let Some(held) = self
-            .volatile
+            .collector
             .jobs
             .get(id)
             .and_then(|job| job.page_read.take())
         {
             self.program_page_read(cx, id, held);
         }
-        let Some(job) = self.volatile.jobs.get(id) else {
+        let Some(job) = self.collector.jobs.get(id) else {
             return false;
         };
         let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
@@ -103,19 +103,19 @@ impl<M: Mapping> Controller<M> {
             outstanding += self.read_all(cx, id);
         }
         let over = loop {
-            if self.volatile.failing.is_ending && self.stops_at_end(id)
+            if self.base.conditions.failing.is_ending && self.stops_at_end(id)
                 || stepwise && outstanding > 0
             {
                 break false;
             }
-            match self.mapping.step(id) {
+            match self.base.mapping.step(id) {
                 Step::Done => break true,
                 Step::Wait if outstanding > 0 => break false,
                 Step::Wait => {}
                 step => outstanding += u32::from(self.take(cx, id, of_map, step)),
             }
         };
-        if let Some(job) = self.volatile.jobs.get(id) {
+        if let Some(job) = self.collector.jobs.get(id) {
             job.outstanding = outstanding;
         }
         over
@@ -125,12 +125,13 @@ impl<M: Mapping> Controller<M> {
     /// says them at once and they go straight to their dies; how many.
     #[inline]
     pub(super) fn read_all(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> u32 {
-        if self.internal_data_move || self.follows || self.volatile.issue.is_some() {
+        if self.collector.internal_data_move || self.base.follows || self.base.flash.issue.is_some()
+        {
             return 0;
         }
-        let layout = &self.layout;
-        let backend = &mut self.volatile.backend;
-        let Some(bulk) = self.mapping.bulk() else {
+        let layout = &self.base.flash.layout;
+        let backend = &mut self.base.flash.backend;
+        let Some(bulk) = self.base.mapping.bulk() else {
             return 0;
         };
         let mut reads = 0;
@@ -152,8 +153,8 @@ impl<M: Mapping> Controller<M> {
         step: Step,
     ) -> bool {
         let order = match step {
-            Step::Move(from) if self.internal_data_move => {
-                let Some(target) = self.mapping.relocate(id, from) else {
+            Step::Move(from) if self.collector.internal_data_move => {
+                let Some(target) = self.base.mapping.relocate(id, from) else {
                     return false;
                 };
                 self.observe_free_blocks(cx);
@@ -202,28 +203,28 @@ impl<M: Mapping> Controller<M> {
         content: u64,
     ) {
         let slot = self.issue(cx, order);
-        if self.follows {
+        if self.base.follows {
             self.follow_job(slot, *order, content);
         }
     }
 
     #[cold]
     pub(super) fn follow_job(&mut self, slot: Slot, order: Order, content: u64) {
-        if let Some(journal) = &mut self.persistent.journal {
-            let carried = &mut self.volatile.carried;
+        if let Some(journal) = &mut self.base.contents.journal {
+            let carried = &mut self.base.contents.carried;
             match order.purpose {
                 Purpose::MoveProgram | Purpose::Rewrite => {
                     carried.carry_copy(journal, slot, Ppn(order.tag));
                 }
                 Purpose::Move => carried.carry_copy(journal, slot, order.place),
                 Purpose::MetadataProgram | Purpose::MapProgram => {
-                    let label = self.mapping.label(Lpn(order.tag));
+                    let label = self.base.mapping.label(Lpn(order.tag));
                     carried.carry_metadata(journal, slot, order.tag, label);
                 }
                 _ => {}
             }
         }
-        if let Some(verification) = &mut self.verification {
+        if let Some(verification) = &mut self.base.contents.verification {
             verification.note(slot, content, NO_VERSION);
         }
     }
@@ -237,7 +238,7 @@ impl<M: Mapping> Controller<M> {
     }
     #[inline(never)]
     fn program_summaries(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        while let Some(page) = self.mapping.summary() {
+        while let Some(page) = self.base.mapping.summary() {
             self.program_summary(cx, page);
         }
     }
@@ -250,9 +251,9 @@ impl<M: Mapping> Controller<M> {
             page.of.len() as u32,
         );
         let slot = self.issue(cx, &order);
-        if self.follows {
-            self.volatile.carried.carry_summary(slot, page);
-            if let Some(verification) = &mut self.verification {
+        if self.base.follows {
+            self.base.contents.carried.carry_summary(slot, page);
+            if let Some(verification) = &mut self.base.contents.verification {
                 verification.note(slot, METADATA, NO_VERSION);
             }
         }
@@ -261,15 +262,15 @@ impl<M: Mapping> Controller<M> {
     /// Erases a block, once nothing on its way supersedes a page of it.
     #[inline(never)]
     pub(super) fn erase(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId, block: Block) {
-        if self.volatile.failing.is_ending {
+        if self.base.conditions.failing.is_ending {
             return;
         }
-        if self.volatile.superseding[block.index()] > 0 {
-            self.volatile.jobs.defer_erase(id, block);
+        if self.base.flash.superseding[block.index()] > 0 {
+            self.collector.jobs.defer_erase(id, block);
             self.commit_superseding(cx, block);
             return;
         }
-        let first = self.layout.page(block, 0);
+        let first = self.base.flash.layout.page(block, 0);
         let order = Order::new(Purpose::Erase, first, id.0, 0);
         self.issue_for_job(cx, &order, 0);
     }
@@ -277,10 +278,10 @@ impl<M: Mapping> Controller<M> {
     /// A program that supersedes a page of `block` is done.
     #[inline(always)]
     pub(super) fn is_superseded(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
-        let superseding = &mut self.volatile.superseding[block.index()];
+        let superseding = &mut self.base.flash.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
-            && let Some(id) = self.volatile.jobs.take_deferred_erase(block)
+            && let Some(id) = self.collector.jobs.take_deferred_erase(block)
         {
             self.erase(cx, id, block);
         }
@@ -294,18 +295,18 @@ impl<M: Mapping> Controller<M> {
         from: Ppn,
         id: JobId,
     ) -> Result<()> {
-        let verification = self.verification.as_ref();
+        let verification = self.base.contents.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
-        let Some(job) = self.volatile.jobs.get(id) else {
+        let Some(job) = self.collector.jobs.get(id) else {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting)) {
-            if let Some(job) = self.volatile.jobs.get(id) {
+            if let Some(job) = self.collector.jobs.get(id) {
                 job.page_read = Some((from, content));
                 job.outstanding -= 1;
             }
-            self.volatile.jobs.pause(id);
+            self.collector.jobs.pause(id);
             return Ok(());
         }
         if self.program_copy(cx, id, from, content) {
@@ -324,7 +325,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         let (from, content) = held;
         let begun = self.program_copy(cx, id, from, content);
-        if let Some(job) = self.volatile.jobs.get(id) {
+        if let Some(job) = self.collector.jobs.get(id) {
             job.outstanding += u32::from(begun);
         }
     }
@@ -339,7 +340,7 @@ impl<M: Mapping> Controller<M> {
         from: Ppn,
         content: u64,
     ) -> bool {
-        let Some(to) = self.mapping.relocate(id, from) else {
+        let Some(to) = self.base.mapping.relocate(id, from) else {
             return false;
         };
         self.observe_free_blocks(cx);
@@ -356,11 +357,11 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
         id: JobId,
     ) {
-        let block = self.layout.block_of(place);
-        let erases = self.persistent.array.erases()[block.index()];
-        self.mapping.erased(block, erases);
+        let block = self.base.flash.layout.block_of(place);
+        let erases = self.base.flash.array.erases()[block.index()];
+        self.base.mapping.erased(block, erases);
         self.observe_free_blocks(cx);
-        if let Some(job) = self.volatile.jobs.get(id) {
+        if let Some(job) = self.collector.jobs.get(id) {
             job.erased += 1;
         }
     }
@@ -373,7 +374,7 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
     ) -> Result<()> {
         let mut of = Programmed::Gc;
-        if let Some(job) = self.volatile.jobs.get(id) {
+        if let Some(job) = self.collector.jobs.get(id) {
             job.moved += 1;
             of = job
                 .collecting
@@ -390,7 +391,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         id: JobId,
     ) -> Result<()> {
-        let Some(job) = self.volatile.jobs.get(id) else {
+        let Some(job) = self.collector.jobs.get(id) else {
             return Ok(());
         };
         job.outstanding -= 1;
@@ -407,15 +408,15 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         id: JobId,
     ) -> Result<()> {
-        let Some(job) = self.volatile.jobs.get(id) else {
+        let Some(job) = self.collector.jobs.get(id) else {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise
             && collecting.is_some_and(|collecting| self.must_stop(cx.now, collecting))
-            && !self.mapping.is_over(id)
+            && !self.base.mapping.is_over(id)
         {
-            self.volatile.jobs.pause(id);
+            self.collector.jobs.pause(id);
             return Ok(());
         }
         if self.run(cx, id) {
@@ -426,7 +427,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A job is over: what waited for it goes on.
     pub(super) fn job_over(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> Result<()> {
-        let Some(job) = self.volatile.jobs.end(id) else {
+        let Some(job) = self.collector.end(&mut self.base, id) else {
             return Ok(());
         };
         for waiter in &job.waiters {

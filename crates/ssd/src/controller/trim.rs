@@ -1,6 +1,5 @@
 //! TRIMs: which pages they free, and what is done before they are answered.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -24,43 +23,23 @@ use crate::plan::Plan;
 pub(super) struct Trims {
     /// Whether parts of the map in flash are brought up to date before the answer.
     pub writes_map: bool,
-    /// Whether blocks that hold nothing any more are erased before it.
-    erases: bool,
     /// The run that TRIMs go on with, if whole mapping units are freed along it only.
     pub run: Option<Run>,
     /// Whether more pages of the same TRIM are to come, so that the map in flash is written once for all.
     pub gathering: bool,
     /// Pages that wait for a job of the mapping which has not begun.
     mapped: Vec<(JobId, PageTrim)>,
-    /// By plane: blocks that wait to be erased, and the pages that wait for it; empty where nothing is erased.
-    erasing: Vec<VecDeque<(Block, PageTrim)>>,
-    waiting_erases: u32,
 }
 
 impl Trims {
     pub fn new(plan: &Plan) -> Self {
         let trim = &plan.ftl.config.trim;
-        let erases = trim.answer.policy().erases();
-        let planes = plan.part.layout.planes() as usize;
         Self {
             writes_map: trim.answer.policy().writes_map(),
-            erases,
             run: trim.frees.run(plan.page_bytes.into(), plan.user_bytes()),
             gathering: false,
             mapped: Vec::new(),
-            erasing: vec![VecDeque::new(); if erases { planes } else { 0 }],
-            waiting_erases: 0,
         }
-    }
-    /// Whether a TRIM waits for what is collected on a plane.
-    pub fn waits_for(&self, plane: Plane) -> bool {
-        let waiting = self.erasing.get(plane.index());
-        waiting.is_some_and(|waiting| !waiting.is_empty())
-    }
-    /// Whether blocks wait for their planes to be erased.
-    #[inline]
-    pub fn erases_wait(&self) -> bool {
-        self.waiting_erases > 0
     }
 }
 
@@ -80,7 +59,7 @@ impl<M: Mapping> Controller<M> {
             return;
         }
         let bytes = self.trim_frees(cx, request);
-        let pages = whole_pages(bytes, self.page_bytes);
+        let pages = whole_pages(bytes, self.base.page_bytes);
         let count = (pages.end - pages.start) as u32;
         self.expect(ticket, count.max(1), request.op);
         if count == 0 {
@@ -88,11 +67,11 @@ impl<M: Mapping> Controller<M> {
         }
         let all = Span {
             from: 0,
-            bytes: self.page_bytes as u32,
+            bytes: self.base.page_bytes as u32,
             written: 0,
             whole: true,
         };
-        self.volatile.trims.gathering = true;
+        self.trims.gathering = true;
         for page in pages {
             self.write(cx, ticket, Lpn(page as u32), all, true);
         }
@@ -106,10 +85,10 @@ impl<M: Mapping> Controller<M> {
         request: &Request,
     ) -> Range<u64> {
         let bytes = request.offset..request.offset + request.bytes;
-        let covered = whole_pages(bytes.clone(), self.page_bytes);
+        let covered = whole_pages(bytes.clone(), self.base.page_bytes);
         let pages = covered.end - covered.start;
         cx.observe(Observation::TrimBegun { pages });
-        match &mut self.volatile.trims.run {
+        match &mut self.trims.run {
             Some(run) => run.trim(bytes),
             None => bytes,
         }
@@ -118,7 +97,7 @@ impl<M: Mapping> Controller<M> {
     /// A write begins while a run of TRIMs may be open.
     #[cold]
     pub fn trim_run_written(&mut self, request: &Request) {
-        if let Some(run) = &mut self.volatile.trims.run {
+        if let Some(run) = &mut self.trims.run {
             run.write(request.offset..request.offset + request.bytes);
         }
     }
@@ -126,11 +105,13 @@ impl<M: Mapping> Controller<M> {
     /// Trims a page whose map entry is in memory.
     #[cold]
     pub(super) fn discard(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
-        let place = self.mapping.lookup(write.page);
-        self.mapping.trim(write.page);
+        let place = self.base.mapping.lookup(write.page);
+        self.base.mapping.trim(write.page);
         self.trimmed(cx, write);
-        let block = place.map(|place| self.layout.block_of(place));
-        match block.filter(|block| self.volatile.trims.erases && self.mapping.is_spent(*block)) {
+        let block = place.map(|place| self.base.flash.layout.block_of(place));
+        match block.filter(|block| {
+            !self.collector.erasing.is_empty() && self.base.mapping.is_spent(*block)
+        }) {
             Some(_) if self.is_read_only() => self.refuse(cx, write),
             Some(block) => self.erase_for_trim(cx, block, PageTrim::of(cx.now, write)),
             None => self.page_done(cx, write.owner, write.parts),
@@ -144,21 +125,21 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         write: &PageWrite,
     ) {
-        let job = self.mapping.trim_through(write.page);
+        let job = self.base.mapping.trim_through(write.page);
         self.trimmed(cx, write);
         let Some(job) = job else {
             return self.page_done(cx, write.owner, write.parts);
         };
         let trim = PageTrim::of(cx.now, write);
-        self.volatile.trims.mapped.push((job, trim));
-        if !self.volatile.trims.gathering {
+        self.trims.mapped.push((job, trim));
+        if !self.trims.gathering {
             self.end_trims(cx);
         }
     }
 
     fn trimmed(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
         cx.observe(Observation::PageTrimmed);
-        if let Some(verification) = &mut self.verification {
+        if let Some(verification) = &mut self.base.contents.verification {
             let shadow = &mut verification.shadow;
             shadow.acknowledge(cx.now, write.page, write.version);
         }
@@ -166,8 +147,8 @@ impl<M: Mapping> Controller<M> {
 
     /// No more pages of a TRIM are to come now: the parts of the map that list those that came are written.
     pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        self.volatile.trims.gathering = false;
-        for (job, trim) in std::mem::take(&mut self.volatile.trims.mapped) {
+        self.trims.gathering = false;
+        for (job, trim) in std::mem::take(&mut self.trims.mapped) {
             self.wait_for_map_write(cx, job, trim);
         }
     }
@@ -180,15 +161,15 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
         trim: PageTrim,
     ) {
-        if let Some(job) = self.volatile.jobs.get(id) {
+        if let Some(job) = self.collector.jobs.get(id) {
             job.waiters.push(Waiter::Trim(trim));
             return;
         }
-        self.volatile.jobs.start(cx.now, id, None, false);
+        self.collector.jobs.start(cx.now, id, None, false);
         if self.run(cx, id) {
-            self.volatile.jobs.end(id);
+            self.collector.jobs.end(id);
             self.trim_done(cx, trim);
-        } else if let Some(job) = self.volatile.jobs.get(id) {
+        } else if let Some(job) = self.collector.jobs.get(id) {
             job.waiters.push(Waiter::Trim(trim));
         }
     }
@@ -206,10 +187,10 @@ impl<M: Mapping> Controller<M> {
 
     /// A block holds nothing any more: it is erased as soon as its plane is not being collected.
     fn erase_for_trim(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block, trim: PageTrim) {
-        let plane = self.layout.plane_of(block);
-        self.volatile.trims.erasing[plane.index()].push_back((block, trim));
-        self.volatile.trims.waiting_erases += 1;
-        if self.volatile.jobs.collects(plane) {
+        let plane = self.base.flash.layout.plane_of(block);
+        self.collector.erasing[plane.index()].push_back((block, trim));
+        self.collector.waiting_erases += 1;
+        if self.collector.jobs.collects(plane) {
             self.expedite(cx, JobId::of(plane));
         } else {
             self.erase_for_trims(cx, plane);
@@ -219,13 +200,12 @@ impl<M: Mapping> Controller<M> {
     /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
     #[cold]
     pub(super) fn refuse_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let trims = &mut self.volatile.trims;
-        trims.waiting_erases = 0;
-        let waiting = trims.erasing.iter_mut().flat_map(std::mem::take);
+        self.collector.waiting_erases = 0;
+        let waiting = self.collector.erasing.iter_mut().flat_map(std::mem::take);
         let mut refused: Vec<PageTrim> = waiting.map(|(_, trim)| trim).collect();
-        let mapped = std::mem::take(&mut trims.mapped);
+        let mapped = std::mem::take(&mut self.trims.mapped);
         refused.extend(mapped.into_iter().map(|(_, trim)| trim));
-        self.volatile.jobs.take_trims(&mut refused);
+        self.collector.jobs.take_trims(&mut refused);
         for trim in refused {
             self.fail_write(trim.owner);
             self.trim_done(cx, trim);
@@ -235,17 +215,17 @@ impl<M: Mapping> Controller<M> {
     /// The next block of a plane that TRIMs wait for is erased, if nothing is collected there. One that a collection has erased in the
     /// meantime is done with.
     pub(super) fn erase_for_trims(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        while !self.volatile.jobs.collects(plane)
-            && let Some((block, trim)) = self.volatile.trims.erasing[plane.index()].pop_front()
+        while !self.collector.jobs.collects(plane)
+            && let Some((block, trim)) = self.collector.erasing[plane.index()].pop_front()
         {
-            self.volatile.trims.waiting_erases -= 1;
-            let Some(collection) = self.mapping.clear(block) else {
+            self.collector.waiting_erases -= 1;
+            let Some(collection) = self.base.mapping.clear(block) else {
                 self.trim_done(cx, trim);
                 continue;
             };
             let job = collection.job;
             self.begin_collection(cx, plane, collection, Trigger::Trim);
-            if let Some(job) = self.volatile.jobs.get(job) {
+            if let Some(job) = self.collector.jobs.get(job) {
                 job.waiters.push(Waiter::Trim(trim));
             }
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
 use wordline_dram_buffer::Span;
 use wordline_ftl::program_mode::Characteristic;
@@ -13,11 +14,13 @@ use wordline_nand::{Plane, Ppn};
 
 use super::Controller;
 use super::job::Waiter;
-use super::pending::PageWrite;
+use super::pending::{PageWrite, PendingWrites};
+use super::power::LosesPower;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::plan::Plan;
 use crate::shadow::{Shadow, Version};
 
 /// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
@@ -25,6 +28,42 @@ use crate::shadow::{Shadow, Version};
 pub(super) struct Place {
     pub place: Ppn,
     pub superseded: u32,
+}
+
+/// Writes without a place, and how they get one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Writes {
+    pub pending: PendingWrites,
+    /// Whether writes get their places when they are issued.
+    pub places_on_issue: bool,
+    /// Whether places depend on what the dies have to do.
+    allocates_by_load: bool,
+    /// Whether pages of a row are placed one by one.
+    places_singly: bool,
+}
+
+impl Writes {
+    pub fn new(plan: &Plan) -> Self {
+        let allocate = &plan.ftl.config.allocate;
+        Self {
+            pending: PendingWrites::default(),
+            places_on_issue: allocate.is_on_issue() && plan.is_scheduled(),
+            allocates_by_load: allocate.is_by_work(),
+            places_singly: plan.is_scheduled() || allocate.is_by_work(),
+        }
+    }
+}
+
+impl LosesPower for Writes {
+    fn lose_power(&mut self, _now: Time, _plan: &Plan) {
+        let Self {
+            pending,
+            places_on_issue: _,
+            allocates_by_load: _,
+            places_singly: _,
+        } = self;
+        *pending = PendingWrites::default();
+    }
 }
 
 impl<M: Mapping> Controller<M> {
@@ -37,14 +76,17 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         request: &Request,
     ) -> u64 {
-        let first = request.offset / self.page_bytes;
-        let end = (request.offset + request.bytes) / self.page_bytes;
-        if first * self.page_bytes != request.offset || self.follows || self.places_singly {
+        let first = request.offset / self.base.page_bytes;
+        let end = (request.offset + request.bytes) / self.base.page_bytes;
+        if first * self.base.page_bytes != request.offset
+            || self.base.follows
+            || self.writes.places_singly
+        {
             return first;
         }
         let (mut next, end) = (first as u32, end as u32);
         while next < end {
-            let free = self.volatile.pending.first_of(next..end);
+            let free = self.writes.pending.first_of(next..end);
             let placed = self.write_row(cx, ticket, next..free);
             if placed == 0 {
                 break;
@@ -63,9 +105,12 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         pages: Range<u32>,
     ) -> u32 {
-        let layout = &self.layout;
-        let (backend, superseding) = (&mut self.volatile.backend, &mut self.volatile.superseding);
-        let Some(bulk) = self.mapping.bulk() else {
+        let layout = &self.base.flash.layout;
+        let (backend, superseding) = (
+            &mut self.base.flash.backend,
+            &mut self.base.flash.superseding,
+        );
+        let Some(bulk) = self.base.mapping.bulk() else {
             return 0;
         };
         let (mut count, mut last) = (0, (Plane(0), Lpn(0)));
@@ -102,7 +147,7 @@ impl<M: Mapping> Controller<M> {
         plane: Plane,
         written: Lpn,
     ) {
-        if self.mapping.wants_collection(plane) {
+        if self.base.mapping.wants_collection(plane) {
             self.free_blocks_are_few(cx, plane, Some(written));
         }
     }
@@ -118,7 +163,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         let whole = span.whole;
         let (mut version, mut found) = (NO_VERSION, Characteristic::New);
-        if self.follows {
+        if self.base.follows {
             if self.is_read_only() {
                 self.refuse_now(cx, owner);
                 return;
@@ -130,18 +175,18 @@ impl<M: Mapping> Controller<M> {
             owner,
             page,
             whole,
-            fill: self.page_bytes as u32 - span.written,
+            fill: self.base.page_bytes as u32 - span.written,
             trim,
             parts,
             since: cx.now,
             version,
             base,
-            label: self.mapping.label(page),
+            label: self.base.mapping.label(page),
             found,
             decode: Time::ZERO,
             lost: false,
         };
-        if self.volatile.pending.queue_behind(&write) {
+        if self.writes.pending.queue_behind(&write) {
             return;
         }
         self.accept(cx, &write, &mut VecDeque::new());
@@ -158,8 +203,8 @@ impl<M: Mapping> Controller<M> {
     ) -> (Version, Characteristic) {
         self.first_written(page);
         let mut version = NO_VERSION;
-        if let Some(verification) = &mut self.verification {
-            let filled = self.mapping.lookup(page).is_some();
+        if let Some(verification) = &mut self.base.contents.verification {
+            let filled = self.base.mapping.lookup(page).is_some();
             let shadow = &mut verification.shadow;
             let Span {
                 from, bytes, whole, ..
@@ -205,18 +250,18 @@ impl<M: Mapping> Controller<M> {
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
-        if write.trim && self.volatile.trims.writes_map {
+        if write.trim && self.trims.writes_map {
             self.discard_through(cx, write);
             return true;
         }
-        if let Some(job) = self.mapping.fetch(write.page, true) {
-            let tag = self.volatile.pending.add(write, later);
-            self.volatile.pending.get_mut(tag).since = cx.now;
+        if let Some(job) = self.base.mapping.fetch(write.page, true) {
+            let tag = self.writes.pending.add(write, later);
+            self.writes.pending.get_mut(tag).since = cx.now;
             self.wait_for_map(cx, job, Waiter::Write(tag));
             return false;
         }
         if !write.whole
-            && let Some(place) = self.mapping.lookup(write.page)
+            && let Some(place) = self.base.mapping.lookup(write.page)
         {
             self.merge(cx, write, later, place);
             return false;
@@ -225,7 +270,7 @@ impl<M: Mapping> Controller<M> {
             self.discard(cx, write);
             return true;
         }
-        if self.places_on_issue && self.defer_allocation(cx, write, later) {
+        if self.writes.places_on_issue && self.defer_allocation(cx, write, later) {
             return false;
         }
         match self.find_place(cx, write.page) {
@@ -234,7 +279,7 @@ impl<M: Mapping> Controller<M> {
                 true
             }
             Err(want) => {
-                let tag = self.volatile.pending.add(write, later);
+                let tag = self.writes.pending.add(write, later);
                 self.stall(cx, tag, want);
                 false
             }
@@ -250,7 +295,7 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
     ) {
         let (owner, parts) = (write.owner, write.parts);
-        let tag = self.volatile.pending.add(write, later);
+        let tag = self.writes.pending.add(write, later);
         cx.observe(Observation::PageMerged);
         let order = Order::new(Purpose::Merge, place, owner, tag);
         self.issue_read(cx, &order, &parts, NO_VERSION);
@@ -264,12 +309,12 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         page: Lpn,
     ) -> Result<Place, SpaceRequest> {
-        if self.allocates_by_load {
+        if self.writes.allocates_by_load {
             self.tell_work();
         }
-        let before = self.mapping.lookup(page);
-        let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
-        let place = match self.mapping.write(page) {
+        let before = self.base.mapping.lookup(page);
+        let superseded = before.map_or(0, |before| self.base.flash.layout.block_of(before).0 + 1);
+        let place = match self.base.mapping.write(page) {
             Written::Placed(place) => place,
             Written::Wait(want) => self.replace(cx, page, want)?,
         };
@@ -286,12 +331,12 @@ impl<M: Mapping> Controller<M> {
         let SpaceRequest::Update(_, block) = want else {
             return Err(want);
         };
-        if !self.scheduling.policy().replaces() || !self.mapping.replace(block) {
+        if !self.collector.scheduling.policy().replaces() || !self.base.mapping.replace(block) {
             return Err(want);
         }
         cx.observe(Observation::Replaced);
         self.observe_free_blocks(cx);
-        match self.mapping.write(page) {
+        match self.base.mapping.write(page) {
             Written::Placed(place) => Ok(place),
             Written::Wait(want) => Err(want),
         }
@@ -305,15 +350,17 @@ impl<M: Mapping> Controller<M> {
         tag: u32,
         want: SpaceRequest,
     ) {
-        self.volatile.pending.get_mut(tag).since = cx.now;
+        self.writes.pending.get_mut(tag).since = cx.now;
         match want {
             SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => {
-                self.volatile.die_loads.stalls(self.layout.die_of(plane));
-                self.volatile.pending.stalled[plane.index()].push_back(tag);
+                self.collector
+                    .die_loads
+                    .stalls(self.base.flash.layout.die_of(plane));
+                self.collector.stalled[plane.index()].push_back(tag);
             }
-            SpaceRequest::Anywhere => self.volatile.pending.stalled_anywhere.push_back(tag),
+            SpaceRequest::Anywhere => self.collector.stalled_anywhere.push_back(tag),
         }
-        if want != SpaceRequest::Anywhere || self.volatile.pending.stalled_anywhere.len() == 1 {
+        if want != SpaceRequest::Anywhere || self.collector.stalled_anywhere.len() == 1 {
             self.demand(cx, want);
         }
     }
@@ -324,13 +371,13 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         tag: u32,
     ) -> Result<(), SpaceRequest> {
-        if self.has_page_conditions && self.is_read_only() {
+        if self.base.has_page_conditions && self.is_read_only() {
             self.refuse_pending(cx, tag);
             return Ok(());
         }
-        let page = self.volatile.pending.get_mut(tag).page;
+        let page = self.writes.pending.get_mut(tag).page;
         let place = self.find_place(cx, page)?;
-        let (mut write, mut later) = self.volatile.pending.take(tag);
+        let (mut write, mut later) = self.writes.pending.take(tag);
         write.parts.gc += cx.now - write.since;
         self.program(cx, &write, place);
         if let Some(mut next) = later.pop_front() {
@@ -345,27 +392,31 @@ impl<M: Mapping> Controller<M> {
     fn program(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite, place: Place) {
         let Place { place, superseded } = place;
         if superseded != 0 {
-            self.volatile.superseding[superseded as usize - 1] += 1;
+            self.base.flash.superseding[superseded as usize - 1] += 1;
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
         let purpose = Purpose::of_write(write.fill);
         let mut order = Order::new(purpose, place, write.owner, write.page.0);
         order.superseded = superseded;
-        self.mapping.placed(place, write.label);
-        if self.has_page_conditions {
+        self.base.mapping.placed(place, write.label);
+        if self.base.has_page_conditions {
             self.grade_write(place, write);
         }
         let slot = self.issue(cx, &order);
-        self.volatile.backend.fill(slot, write.fill);
+        self.base.flash.backend.fill(slot, write.fill);
         if write.parts != PageParts::NONE {
-            self.volatile.backend.add_earlier(slot, &write.parts);
+            self.base.flash.backend.add_earlier(slot, &write.parts);
         }
-        if self.follows {
+        if self.base.follows {
             self.follow_write(slot, write, place);
         }
         self.summarize(cx);
-        let plane = self.layout.plane_of(self.layout.block_of(place));
+        let plane = self
+            .base
+            .flash
+            .layout
+            .plane_of(self.base.flash.layout.block_of(place));
         self.look_at_free_blocks(cx, plane, write.page);
     }
 
@@ -373,9 +424,9 @@ impl<M: Mapping> Controller<M> {
     /// or returns a block.
     #[inline]
     pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let free = self.mapping.free_blocks();
-        if free != self.volatile.free_blocks {
-            self.volatile.free_blocks = free;
+        let free = self.base.mapping.free_blocks();
+        if free != self.base.free_blocks {
+            self.base.free_blocks = free;
             cx.observe(Observation::FreeBlocks { free });
         }
     }

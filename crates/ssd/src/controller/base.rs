@@ -1,0 +1,77 @@
+//! The part of the controller that every other part works on.
+
+use serde::{Deserialize, Serialize};
+use wordline_ftl::Mapping;
+use wordline_kernel::Time;
+
+use super::conditions::Conditions;
+use super::contents::Contents;
+use super::first_read::FirstReads;
+use super::flash::Flash;
+use super::power::LosesPower;
+use super::requests::Requests;
+use crate::plan::Plan;
+
+/// The map, the flash, what is known of its pages, and the requests in the device.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Base<M> {
+    pub page_bytes: u64,
+    /// Whether pages are followed: for verification, in spare areas, or by how they are programmed.
+    pub follows: bool,
+    /// Whether operations take what modes and errors of their pages say.
+    pub has_page_conditions: bool,
+    /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
+    pub dispatches_directly: bool,
+    /// Lost with the power, and rebuilt from the flash.
+    pub mapping: M,
+    pub flash: Flash,
+    pub conditions: Conditions,
+    pub contents: Contents,
+    pub requests: Requests,
+    /// Free blocks, as last observed.
+    pub free_blocks: u32,
+    /// Data from before the run, stored in the order of its first reads.
+    pub first_reads: Option<Box<FirstReads>>,
+}
+
+impl<M: Mapping> Base<M> {
+    pub fn new(plan: &Plan, mapping: M) -> Self {
+        let conditions = Conditions::new(plan);
+        Self {
+            page_bytes: u64::from(plan.page_bytes),
+            follows: plan.has_page_conditions() || plan.first_read_pages > 0,
+            has_page_conditions: plan.has_page_conditions(),
+            dispatches_directly: !plan.has_page_conditions() && !plan.is_scheduled(),
+            flash: Flash::new(plan, conditions.asks_for_queue()),
+            conditions,
+            contents: Contents::default(),
+            requests: Requests::default(),
+            free_blocks: mapping.free_blocks(),
+            mapping,
+            first_reads: FirstReads::new(plan.first_read_pages),
+        }
+    }
+}
+
+impl<M: Mapping> LosesPower for Base<M> {
+    fn lose_power(&mut self, now: Time, plan: &Plan) {
+        let Self {
+            page_bytes: _,
+            follows: _,
+            has_page_conditions: _,
+            dispatches_directly: _,
+            mapping,
+            flash,
+            conditions,
+            contents,
+            requests,
+            free_blocks,
+            first_reads: _,
+        } = self;
+        flash.lose_power(now, plan);
+        conditions.lose_power(now, plan);
+        contents.lose_power(now, plan);
+        *requests = Requests::default();
+        *free_blocks = mapping.free_blocks();
+    }
+}
