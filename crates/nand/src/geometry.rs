@@ -142,6 +142,11 @@ impl Layout {
     pub const fn die_of(&self, plane: Plane) -> Die {
         Die(plane.0 / self.planes_per_die)
     }
+    /// The plane that holds a page.
+    #[inline]
+    pub const fn plane_of_page(&self, page: Ppn) -> Plane {
+        self.plane_of(self.block_of(page))
+    }
     /// The die that holds a page.
     #[inline]
     pub const fn die_of_page(&self, page: Ppn) -> Die {

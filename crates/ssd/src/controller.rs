@@ -21,6 +21,7 @@ mod power;
 mod read;
 mod regulate;
 mod requests;
+mod rewrite;
 mod slc_cache;
 mod spare;
 mod steps;
@@ -29,6 +30,7 @@ mod verification;
 mod write;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use base::Base;
 use collector::Collector;
@@ -46,7 +48,6 @@ use wordline_block::{Op, Request, Ticket};
 use wordline_dram_buffer::{PageOp, PageRequest, Span};
 use wordline_ftl::recovery::{Spare, SpareWriter};
 use wordline_ftl::{Lpn, Mapping};
-use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::schedule::IssueQueue;
 use wordline_kernel::BusyTime;
 use wordline_kernel::memory::{Fill, Table};
@@ -56,7 +57,7 @@ use write::Writes;
 use crate::backend::Usage;
 use crate::error::Result;
 use crate::event::Context;
-use crate::observation::{DeviceProbe, PageParts};
+use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
@@ -64,8 +65,7 @@ use crate::shadow::Shadow;
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Controller<M> {
-    base: Base<M>,
-    collector: Collector,
+    gc: Collector<M>,
     writes: Writes,
     trims: Trims,
 }
@@ -77,8 +77,7 @@ impl<M: Mapping> Controller<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
         Self {
-            base: Base::new(plan, mapping),
-            collector: Collector::new(plan),
+            gc: Collector::new(plan, mapping),
             writes: Writes::new(plan),
             trims: Trims::new(plan),
         }
@@ -86,7 +85,7 @@ impl<M: Mapping> Controller<M> {
     /// Requests that are done with since this was last cleared, in the order in which they were.
     #[inline]
     pub fn done(&mut self) -> &mut Vec<Done> {
-        &mut self.base.requests.done
+        &mut self.gc.base.requests.done
     }
     /// What the controller and its flash take of memory, of a device so full.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
@@ -131,20 +130,20 @@ impl<M: Mapping> Controller<M> {
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned> {
         // As if idle time before the run had folded everything.
-        self.base.mapping.bypass_cache(true);
-        let (mapping, array) = (&mut self.base.mapping, &mut self.base.flash.array);
-        let preconditioned = match &mut self.base.contents.journal {
-            None => plan.run(mapping, array, self.base.flash.layout, (), go_on)?,
+        self.gc.base.mapping.bypass_cache(true);
+        let (mapping, array) = (&mut self.gc.base.mapping, &mut self.gc.base.flash.array);
+        let preconditioned = match &mut self.gc.base.contents.journal {
+            None => plan.run(mapping, array, self.gc.base.flash.layout, (), go_on)?,
             Some(journal) => plan.run(
                 mapping,
                 array,
-                self.base.flash.layout,
+                self.gc.base.flash.layout,
                 journal.as_mut(),
                 go_on,
             )?,
         };
-        self.base.mapping.bypass_cache(false);
-        self.base.free_blocks = self.base.mapping.free_blocks();
+        self.gc.base.mapping.bypass_cache(false);
+        self.gc.base.free_blocks = self.gc.base.mapping.free_blocks();
         Ok(preconditioned)
     }
     /// What bringing it into its state has changed, as [`Prepared`] is read.
@@ -154,109 +153,171 @@ impl<M: Mapping> Controller<M> {
             flash,
             contents,
             ..
-        } = &self.base;
+        } = &self.gc.base;
         (mapping, &flash.array, contents.journal.as_deref())
     }
     /// Brings a pristine device into the state that one of an equal plan was in.
     pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
-        self.base.mapping = mapping;
-        array.take_books(&mut self.base.flash.array);
-        self.base.flash.array = array;
-        self.base.contents.journal = journal;
-        self.base.free_blocks = self.base.mapping.free_blocks();
+        self.gc.base.mapping = mapping;
+        array.take_books(&mut self.gc.base.flash.array);
+        self.gc.base.flash.array = array;
+        self.gc.base.contents.journal = journal;
+        self.gc.base.free_blocks = self.gc.base.mapping.free_blocks();
     }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
-        let mapping = &self.base.mapping;
-        let mut shadow = Shadow::new(self.base.flash.layout, mapping.user_pages(), |page| {
+        let mapping = &self.gc.base.mapping;
+        let mut shadow = Shadow::new(self.gc.base.flash.layout, mapping.user_pages(), |page| {
             mapping.lookup(page)
         });
-        if let Some(journal) = &self.base.contents.journal {
-            let flash = journal.flash(&self.base.flash.array, self.base.flash.layout);
+        if let Some(journal) = &self.gc.base.contents.journal {
+            let flash = journal.flash(&self.gc.base.flash.array, self.gc.base.flash.layout);
             for (page, place) in flash.copies(|page| mapping.lookup(page)) {
                 shadow.copy_of(page, place);
             }
         }
-        self.base.contents.verification = Some(Box::new(Verification::new(shadow)));
-        self.base.follows = true;
+        self.gc.base.contents.verification = Some(Box::new(Verification::new(shadow)));
+        self.gc.base.follows = true;
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {
-        u64::from(self.base.mapping.user_pages()) * self.base.page_bytes
+        u64::from(self.gc.base.mapping.user_pages()) * self.gc.base.page_bytes
     }
     /// The mapping, to look at.
     pub fn mapping(&self) -> &M {
-        &self.base.mapping
+        &self.gc.base.mapping
     }
     /// The mapping, for its owner to change between two events.
     pub fn mapping_mut(&mut self) -> &mut M {
-        &mut self.base.mapping
+        &mut self.gc.base.mapping
     }
     /// Whether a block is being collected, be it that the collection has stopped.
     pub fn is_collecting(&self) -> bool {
-        self.collector.jobs.collections().next().is_some()
+        self.gc.jobs.collections().next().is_some()
     }
     /// The array, to look at.
     pub fn array(&self) -> &Array {
-        &self.base.flash.array
+        &self.gc.base.flash.array
     }
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        let before = self.base.flash.usage.iter();
-        let usage = before.zip(self.base.flash.backend.usage());
+        let before = self.gc.base.flash.usage.iter();
+        let usage = before.zip(self.gc.base.flash.backend.usage());
         usage.map(|(before, usage)| before.plus(&usage))
     }
     /// How long each bus has been held since the power came.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.base.flash.backend.buses_busy()
+        self.gc.base.flash.backend.buses_busy()
     }
     /// How long each die has been occupied since the power came.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.base.flash.backend.dies_busy()
+        self.gc.base.flash.backend.dies_busy()
     }
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {
-        let modes = self.base.flash.array.modes();
-        modes.map(|_| &self.base.conditions.graded)
+        let modes = self.gc.base.flash.array.modes();
+        modes.map(|_| &self.gc.base.conditions.graded)
     }
     /// What reads have found, where they err, or where what they ask for may not have been written.
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
-        let may_err =
-            self.base.conditions.reader.is_some() || self.base.conditions.failure_model.is_some();
-        may_err.then_some(&self.base.conditions.errors)
+        let may_err = self.gc.base.conditions.reader.is_some()
+            || self.gc.base.conditions.failure_model.is_some();
+        may_err.then_some(&self.gc.base.conditions.errors)
     }
     /// What has come of programs and erases that failed, where blocks can go bad.
     pub fn failures(&self) -> Option<&FailureCounts> {
-        let bad_blocks = self.base.flash.array.bad_blocks();
-        bad_blocks.map(|_| self.base.conditions.failures.as_ref())
+        let bad_blocks = self.gc.base.flash.array.bad_blocks();
+        bad_blocks.map(|_| self.gc.base.conditions.failures.as_ref())
     }
     /// Whether there may be something to say of requests beside: pages are not all alike.
     #[inline]
     pub fn tells_beside(&self) -> bool {
-        self.base.conditions.annotations.is_some()
+        self.gc.base.conditions.annotations.is_some()
     }
     /// What there is to say of a request beside that is done. Once for each.
     pub fn take_beside(&mut self, ticket: Ticket) -> ReadAnnotations {
-        let beside = self.base.conditions.annotations.as_mut();
+        let beside = self.gc.base.conditions.annotations.as_mut();
         beside
             .and_then(|beside| beside.remove(&ticket))
             .unwrap_or_default()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
-        self.base
+        self.gc
+            .base
             .contents
             .verification
             .as_ref()
             .map(|verification| &verification.shadow)
     }
 
+    /// Whether the device takes no writes any more.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.gc.base.conditions.is_read_only()
+    }
+    /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
+    pub fn count_refused(&mut self, request: &Request) {
+        self.gc
+            .base
+            .conditions
+            .count_refused(request, self.gc.base.page_bytes);
+    }
+    /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
+    pub fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
+        let Base {
+            conditions, flash, ..
+        } = &mut self.gc.base;
+        conditions.newly_retired(&flash.array)
+    }
+    /// Further reads since this was asked last.
+    pub fn newly_retried(&mut self) -> Option<u32> {
+        self.gc.base.conditions.newly_retried()
+    }
+    /// What went through the SLC cache, if there is one.
+    pub fn slc_counts(&self) -> Option<&SlcCounts> {
+        self.gc.base.conditions.slc.as_deref()
+    }
+    /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
+    pub fn tags(&self) -> u32 {
+        self.gc.tags()
+    }
+    /// What the host will ask for next, in order of arrival.
+    pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
+        self.gc.look_ahead(cx, upcoming);
+    }
+    /// What a TRIM frees now, of its own range or of what it completes.
+    pub fn trim_frees(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        request: &Request,
+    ) -> Range<u64> {
+        self.trims.trim_frees(cx, self.gc.base.page_bytes, request)
+    }
+    /// A write begins while a run of TRIMs may be open.
+    pub fn trim_run_written(&mut self, request: &Request) {
+        self.trims.trim_run_written(request);
+    }
+    /// No more pages of a TRIM are to come now.
+    pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        self.trims.end_trims(&mut self.gc, cx);
+    }
+    /// Idle dies begin with what has been enqueued at this instant.
+    pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        self.gc.base.flash.begin_dies(cx);
+    }
+    /// Blocks that were full without their summaries get them.
+    pub fn summarize(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        self.gc.base.summarize(cx);
+    }
+
     /// A request from this byte on will come soon.
     #[inline]
     pub fn prefetch(&mut self, offset: u64) {
-        self.base
+        self.gc
+            .base
             .mapping
-            .prefetch(Lpn((offset / self.base.page_bytes) as u32));
+            .prefetch(Lpn((offset / self.gc.base.page_bytes) as u32));
     }
     /// Begins with a request, which lies within the device.
     pub fn begin(
@@ -269,27 +330,26 @@ impl<M: Mapping> Controller<M> {
             self.begin_dataless(cx, ticket, request);
             return Ok(());
         }
+        let page_bytes = self.gc.base.page_bytes;
         let end = request.offset + request.bytes;
-        let first = request.offset / self.base.page_bytes;
-        let last = (end - 1) / self.base.page_bytes;
+        let first = request.offset / page_bytes;
+        let last = (end - 1) / page_bytes;
         self.expect(ticket, (last - first) as u32 + 1, request.op);
         let mut page = first;
         if request.op == Op::Write {
             if self.trims.run.is_some() {
-                self.trim_run_written(request);
+                self.trims.trim_run_written(request);
             }
-            page = self.write_rows(cx, ticket, request);
+            page = self.writes.write_rows(&mut self.gc, cx, ticket, request);
         }
         while page <= last {
-            let from =
-                request.offset.max(page * self.base.page_bytes) - page * self.base.page_bytes;
-            let bytes =
-                end.min((page + 1) * self.base.page_bytes) - page * self.base.page_bytes - from;
+            let from = request.offset.max(page * page_bytes) - page * page_bytes;
+            let bytes = end.min((page + 1) * page_bytes) - page * page_bytes - from;
             let span = Span {
                 from: from as u32,
                 bytes: bytes as u32,
                 written: bytes as u32,
-                whole: bytes == self.base.page_bytes,
+                whole: bytes == page_bytes,
             };
             let number = Lpn(page as u32);
             match request.op {
@@ -316,7 +376,7 @@ impl<M: Mapping> Controller<M> {
         self.expect(ticket, 1, op);
         let all = Span {
             from: 0,
-            bytes: self.base.page_bytes as u32,
+            bytes: self.gc.base.page_bytes as u32,
             written: 0,
             whole: true,
         };
@@ -335,45 +395,9 @@ impl<M: Mapping> Controller<M> {
     /// A request of so many pages begins.
     #[inline]
     fn expect(&mut self, ticket: Ticket, pages: u32, op: Op) {
-        self.base.requests.begin(ticket, pages);
-        if !self.base.dispatches_directly {
-            self.request_begins(ticket, op);
+        self.gc.base.requests.begin(ticket, pages);
+        if !self.gc.base.dispatches_directly {
+            self.gc.base.request_begins(ticket, op);
         }
-    }
-
-    /// A page of a request is done that has been through these parts; with the last one, so is the
-    /// request.
-    #[inline]
-    fn page_done(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket, parts: PageParts) {
-        if self.base.requests.page_done(ticket) {
-            self.base.requests.done.push(Done { ticket, parts });
-            self.ends(cx, ticket);
-        }
-    }
-    /// The same of a page whose transaction is over.
-    #[inline(always)]
-    fn transaction_done(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket, slot: Slot) {
-        if self.base.requests.page_done(ticket) {
-            self.last_transaction_done(cx, ticket, slot);
-        }
-    }
-    #[inline(always)]
-    fn last_transaction_done(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        ticket: Ticket,
-        slot: Slot,
-    ) {
-        let parts = self.base.flash.backend.parts(slot);
-        self.base.requests.done.push(Done { ticket, parts });
-        self.ends(cx, ticket);
-    }
-    /// All pages of a request are done.
-    #[inline]
-    fn ends(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
-        if self.base.requests.end() {
-            self.becomes_idle(cx);
-        }
-        self.request_done(ticket);
     }
 }

@@ -8,9 +8,9 @@ use super::{Controller, DieLoad};
 impl<M: Mapping> Controller<M> {
     /// The load of every die, by going through all that waits and all that is under way.
     pub fn recount(&self) -> Vec<DieLoad> {
-        let mut loads = vec![DieLoad::default(); self.base.flash.layout.dies as usize];
-        for (slot, die, transaction) in self.base.flash.backend.in_flight() {
-            if transaction.purpose.is_gc() || self.is_decoding(slot) {
+        let mut loads = vec![DieLoad::default(); self.gc.base.flash.layout.dies as usize];
+        for (slot, die, transaction) in self.gc.base.flash.backend.in_flight() {
+            if transaction.purpose.is_gc() || self.gc.base.conditions.is_decoding(slot) {
                 continue;
             }
             let load = &mut loads[die.index()];
@@ -19,12 +19,17 @@ impl<M: Mapping> Controller<M> {
                 _ => load.programs += 1,
             }
         }
-        for (writes, plane) in self.collector.stalled.iter().zip(0..) {
-            let die = self.base.flash.layout.die_of(wordline_nand::Plane(plane));
+        for (writes, plane) in self.gc.stalled.planes.iter().zip(0..) {
+            let die = self
+                .gc
+                .base
+                .flash
+                .layout
+                .die_of(wordline_nand::Plane(plane));
             loads[die.index()].programs += writes.len() as u32;
         }
-        for collecting in self.collector.jobs.collections() {
-            let load = &mut loads[self.base.flash.layout.die_of(collecting.plane).index()];
+        for collecting in self.gc.jobs.collections() {
+            let load = &mut loads[self.gc.base.flash.layout.die_of(collecting.plane).index()];
             load.collections += 1;
             load.collecting += collecting.time;
             load.longest = load.longest.max(collecting.time);

@@ -10,6 +10,8 @@ use super::first_read::FirstReads;
 use super::flash::Flash;
 use super::power::LosesPower;
 use super::requests::Requests;
+use crate::event::Context;
+use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 
 /// The map, the flash, what is known of its pages, and the requests in the device.
@@ -49,6 +51,17 @@ impl<M: Mapping> Base<M> {
             free_blocks: mapping.free_blocks(),
             mapping,
             first_reads: FirstReads::new(plan.first_read_pages),
+        }
+    }
+
+    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
+    /// or returns a block.
+    #[inline]
+    pub fn observe_free_blocks(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        let free = self.mapping.free_blocks();
+        if free != self.free_blocks {
+            self.free_blocks = free;
+            cx.observe(Observation::FreeBlocks { free });
         }
     }
 }

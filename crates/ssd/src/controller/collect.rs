@@ -8,60 +8,49 @@ use wordline_ftl::refresh::Steps;
 use wordline_ftl::{Collection, GcKind, JobId, Lpn, Mapping, SpaceRequest};
 use wordline_kernel::Time;
 use wordline_nand::Plane;
+use wordline_reliability::Due;
 
 use super::Controller;
+use super::collector::Collector;
 use super::job::{GcObservation, Job};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 
-impl<M: Mapping> Controller<M> {
+impl<M: Mapping> Collector<M> {
+    /// A page has been placed: collects where free blocks are few.
+    #[inline]
+    pub fn look_at_free_blocks(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        plane: Plane,
+        written: Lpn,
+    ) {
+        if self.base.mapping.wants_collection(plane) {
+            self.free_blocks_are_few(cx, plane, Some(written));
+        }
+    }
+
     /// The free blocks of a plane are fewer than they should be while the host is being served; found
     /// when a page was written, or when a collection was over. Where nothing is collected now,
     /// schedules that put collections off note the page's.
     #[inline]
-    pub(super) fn free_blocks_are_few(
+    pub fn free_blocks_are_few(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         plane: Plane,
         written: Option<Lpn>,
     ) {
-        if !self.collector.jobs.collects(plane) && self.collector.scheduling.policy().at_threshold()
-        {
+        if !self.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
             self.collect(cx, SpaceRequest::Free(plane), Trigger::FreeBlocks);
-        } else if self.collector.puts_off
+        } else if self.puts_off
             && let Some(page) = written
         {
             self.base.mapping.delay(page);
         }
     }
 
-    /// A write waits for room: what is collected there goes on without a stop, or else begins.
-    pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) {
-        let (plane, trigger) = match want {
-            SpaceRequest::Free(plane) => (plane, Trigger::FreeBlocks),
-            SpaceRequest::Update(plane, _) => (plane, Trigger::UpdateBlock),
-            SpaceRequest::Anywhere => return self.demand_everywhere(cx),
-        };
-        if self.collector.jobs.collects(plane) {
-            self.expedite(cx, JobId::of(plane));
-        } else {
-            self.collect(cx, want, trigger);
-        }
-    }
-
-    /// Collects every plane that has too few free blocks, or no room for a write. Needed while writes wait for a block
-    /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
-    #[cold]
-    fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        for plane in (0..self.base.flash.layout.planes()).map(Plane) {
-            if self.base.mapping.lacks_room(plane) {
-                self.demand(cx, SpaceRequest::Free(plane));
-            }
-        }
-    }
-
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained.
-    pub(super) fn collect(
+    pub fn collect(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         want: SpaceRequest,
@@ -70,7 +59,7 @@ impl<M: Mapping> Controller<M> {
         let (SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _)) = want else {
             return;
         };
-        if self.collector.jobs.collects(plane) || self.base.conditions.failing.is_ending {
+        if self.jobs.collects(plane) || self.base.conditions.failing.is_ending {
             return;
         }
         let Some(collection) = self.base.mapping.collect(want) else {
@@ -80,7 +69,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Carries a collection out that the mapping has started.
-    pub(super) fn begin_collection(
+    pub fn begin_collection(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         plane: Plane,
@@ -89,33 +78,30 @@ impl<M: Mapping> Controller<M> {
     ) {
         self.base.first_reads = None;
         let Collection { job, kind, .. } = collection;
-        let time = self.collector.die_loads.time(&collection);
-        self.collector.die_loads.begins(plane, time);
+        let time = self.die_loads.time(&collection);
+        self.die_loads.begins(plane, time);
         let collecting = GcObservation {
             plane,
             kind,
             trigger,
             time,
         };
-        let stepwise = trigger != Trigger::Trim
-            && self.goes_in_steps(trigger)
-            && !self.collector.is_awaited(plane);
+        let stepwise =
+            trigger != Trigger::Trim && self.goes_in_steps(trigger) && !self.is_awaited(plane);
         if kind == GcKind::Refresh {
             self.base.flash.refreshing.push(plane);
         }
-        self.collector
-            .jobs
-            .start(cx.now, job, Some(collecting), stepwise);
+        self.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
     }
 
     /// Whether requests come between the flash operations of a collection that was started for this.
     fn goes_in_steps(&self, trigger: Trigger) -> bool {
-        let by_schedule = || self.collector.scheduling.policy().stepwise();
+        let by_schedule = || self.scheduling.policy().stepwise();
         match trigger {
             Trigger::IdleFold => true,
-            Trigger::ReadDisturb | Trigger::Retention => match self.collector.refresh_steps {
+            Trigger::ReadDisturb | Trigger::Retention => match self.refresh_steps {
                 Steps::Schedule => by_schedule(),
                 Steps::Page => true,
                 Steps::Block => false,
@@ -125,7 +111,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Whether a job stops at the checkpoint that it is at.
-    pub(super) fn must_stop(&self, now: Time, collecting: GcObservation) -> bool {
+    pub fn must_stop(&self, now: Time, collecting: GcObservation) -> bool {
         let plane = collecting.plane;
         if collecting.trigger == Trigger::IdleFold {
             return !self.folds_now(now) && !self.base.mapping.wants_collection(plane);
@@ -135,12 +121,86 @@ impl<M: Mapping> Controller<M> {
             requests: self.base.requests.serving(),
             on_die: self.base.flash.backend.loads()[die.index()].committed(),
             free_blocks: self.base.mapping.free_blocks_of(plane),
-            reserve_blocks: self.collector.reserve_blocks,
+            reserve_blocks: self.reserve_blocks,
         };
-        if collecting.kind == GcKind::Refresh && self.collector.refresh_steps == Steps::Page {
+        if collecting.kind == GcKind::Refresh && self.refresh_steps == Steps::Page {
             return Incremental::default().yields(&checkpoint);
         }
-        self.collector.scheduling.policy().yields(&checkpoint)
+        self.scheduling.policy().yields(&checkpoint)
+    }
+
+    /// A write waits for room in a plane: what is collected there goes on without a stop, or else begins. The job, if it is
+    /// over.
+    fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) -> Option<Job> {
+        let (plane, trigger) = match want {
+            SpaceRequest::Free(plane) => (plane, Trigger::FreeBlocks),
+            SpaceRequest::Update(plane, _) => (plane, Trigger::UpdateBlock),
+            SpaceRequest::Anywhere => return None,
+        };
+        if self.jobs.collects(plane) {
+            return self.expedite(cx, JobId::of(plane));
+        }
+        self.collect(cx, want, trigger);
+        None
+    }
+
+    /// Starts to move the data of blocks that were read too often or are too old, where the mapping can now. One that was erased
+    /// meanwhile is let be; the others are looked at again.
+    #[cold]
+    pub fn refresh_due(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        if self.base.conditions.failing.is_ending {
+            self.base.conditions.due.clear();
+        }
+        let mut place = 0;
+        while let Some(&(block, due)) = self.base.conditions.due.get(place) {
+            let plane = self.base.flash.layout.plane_of(block);
+            let is_due = self
+                .base
+                .conditions
+                .reader
+                .as_ref()
+                .zip(self.base.flash.array.health());
+            let erases = self.base.flash.array.erases()[block.index()];
+            let is_due = is_due.is_some_and(|(reader, health)| {
+                reader.due(&health.of(cx.now, block, erases)).is_some()
+            });
+            if !is_due {
+                self.base.conditions.due.swap_remove(place);
+            } else if self.jobs.collects(plane) {
+                place += 1;
+            } else if let Some(collection) = self.base.mapping.refresh(block) {
+                self.base.conditions.due.swap_remove(place);
+                let trigger = match due {
+                    Due::Reads => Trigger::ReadDisturb,
+                    Due::Age => Trigger::Retention,
+                };
+                self.begin_collection(cx, plane, collection, trigger);
+            } else {
+                place += 1;
+            }
+        }
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// A write waits for room: what is collected there goes on without a stop, or else begins.
+    pub(super) fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) {
+        if want == SpaceRequest::Anywhere {
+            self.demand_everywhere(cx);
+        } else if let Some(job) = self.gc.demand(cx, want) {
+            self.collection_over(cx, &job);
+        }
+    }
+
+    /// Collects every plane that has too few free blocks, or no room for a write. Needed while writes wait for a block
+    /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
+    #[cold]
+    fn demand_everywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        for plane in (0..self.gc.base.flash.layout.planes()).map(Plane) {
+            if self.gc.base.mapping.lacks_room(plane) {
+                self.demand(cx, SpaceRequest::Free(plane));
+            }
+        }
     }
 
     /// A job has ended: if it was a collection, writes that waited for room go on.
@@ -154,7 +214,7 @@ impl<M: Mapping> Controller<M> {
         else {
             return;
         };
-        self.collector.die_loads.ends(plane);
+        self.gc.die_loads.ends(plane);
         let Job {
             moved,
             erased,
@@ -171,13 +231,13 @@ impl<M: Mapping> Controller<M> {
         });
         self.place_stalled(cx, plane);
         self.place_stalled_anywhere(cx);
-        if self.collector.waiting_erases > 0 {
-            self.erase_for_trims(cx, plane);
+        if self.gc.waiting_erases > 0 {
+            self.gc.erase_for_trims(cx, plane);
         }
-        if self.base.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(cx, plane, None);
+        if self.gc.base.mapping.wants_collection(plane) {
+            self.gc.free_blocks_are_few(cx, plane, None);
         }
-        self.use_idle_time(cx, plane);
+        self.gc.use_idle_time(cx, plane);
     }
 
     /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
@@ -186,15 +246,15 @@ impl<M: Mapping> Controller<M> {
     fn place_stalled(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
-            let mut waiting = std::mem::take(&mut self.collector.stalled[plane.index()]);
+            let mut waiting = std::mem::take(&mut self.gc.stalled.planes[plane.index()]);
             let asked = waiting.len();
             let mut left = VecDeque::new();
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
                 let Err(want) = self.place_pending(cx, tag) else {
-                    self.collector
+                    self.gc
                         .die_loads
-                        .goes_on(self.base.flash.layout.die_of(plane));
+                        .goes_on(self.gc.base.flash.layout.die_of(plane));
                     continue;
                 };
                 left.push_back(tag);
@@ -206,7 +266,7 @@ impl<M: Mapping> Controller<M> {
             let done = left.is_empty()
                 || left.len() == asked
                 || wanted.contains(&SpaceRequest::Free(plane));
-            let later = &mut self.collector.stalled[plane.index()];
+            let later = &mut self.gc.stalled.planes[plane.index()];
             left.append(later);
             *later = left;
             if done {
@@ -215,20 +275,20 @@ impl<M: Mapping> Controller<M> {
         }
         for want in wanted {
             self.demand(cx, want);
-            if self.collector.jobs.collects(plane) {
+            if self.gc.jobs.collects(plane) {
                 break;
             }
         }
     }
 
     fn place_stalled_anywhere(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        while let Some(&tag) = self.collector.stalled_anywhere.front() {
+        while let Some(&tag) = self.gc.stalled.anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;
             }
-            self.collector.stalled_anywhere.pop_front();
+            self.gc.stalled.anywhere.pop_front();
         }
-        if !self.collector.stalled_anywhere.is_empty() {
+        if !self.gc.stalled.anywhere.is_empty() {
             self.demand_everywhere(cx);
         }
     }

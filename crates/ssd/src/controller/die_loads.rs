@@ -104,12 +104,9 @@ impl DieLoads {
     pub fn goes_on(&mut self, die: Die) {
         self.dies[die.index()].programs -= 1;
     }
-}
-
-impl Collector {
-    /// What a die has to do.
-    pub fn die_load(&self, flash: &Flash, die: Die) -> DieLoad {
-        let mut load = self.die_loads.of(die);
+    /// What a die has to do, with what its back end and its scheduler have.
+    pub fn load_of(&self, flash: &Flash, die: Die) -> DieLoad {
+        let mut load = self.of(die);
         let (all, programs) = flash.load_of(die);
         load.reads += all - programs;
         load.programs += programs;
@@ -117,41 +114,42 @@ impl Collector {
     }
 }
 
+impl<M: Mapping> Collector<M> {
+    /// Tells the mapping what the dies have to do.
+    #[cold]
+    pub fn tell_work(&mut self) {
+        let (loads, flash) = (&self.die_loads, &self.base.flash);
+        let work = |die| loads.work(&loads.load_of(flash, die));
+        self.base.mapping.set_die_loads(work);
+    }
+}
+
 impl<M: Mapping> Controller<M> {
     /// What a die has to do; constant time.
     pub fn die_load(&self, die: Die) -> DieLoad {
-        self.collector.die_load(&self.base.flash, die)
-    }
-    /// Tells the mapping what the dies have to do.
-    #[cold]
-    pub(super) fn tell_work(&mut self) {
-        let (collector, flash) = (&self.collector, &self.base.flash);
-        let mapping = &mut self.base.mapping;
-        mapping.set_die_loads(|die| collector.die_loads.work(&collector.die_load(flash, die)));
+        self.gc.die_loads.load_of(&self.gc.base.flash, die)
     }
     /// The load level of a die: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq. 2). `P` is 1 while the die collects, else 0;
     /// if several of its planes do, `T_gc` is the time of the longest collection.
     pub fn die_time(&self, die: Die) -> Time {
-        self.collector
-            .die_loads
-            .level(&self.collector.die_load(&self.base.flash, die))
+        self.gc.die_loads.level(&self.die_load(die))
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
-        self.collector.die_loads.time_of(reads, programs)
+        self.gc.die_loads.time_of(reads, programs)
     }
     /// Whether every page has a die, by its address.
     pub fn address_decides(&self) -> bool {
-        self.base.mapping.home_plane(Lpn(0)).is_some()
+        self.gc.base.mapping.home_plane(Lpn(0)).is_some()
     }
     /// The die of a page's copy in the flash; of a page without one, that where its address puts it,
     /// if the address decides.
     pub fn die_of(&self, page: Lpn) -> Option<Die> {
-        let layout = &self.base.flash.layout;
-        let copy = self.base.mapping.lookup(page);
+        let layout = &self.gc.base.flash.layout;
+        let copy = self.gc.base.mapping.lookup(page);
         let die_of = |plane: Plane| layout.die_of(plane);
         copy.map(|place| layout.die_of_page(place))
-            .or_else(|| self.base.mapping.home_plane(page).map(die_of))
+            .or_else(|| self.gc.base.mapping.home_plane(page).map(die_of))
     }
 }
 

@@ -10,15 +10,17 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Request;
 use wordline_ftl::Mapping;
 use wordline_kernel::{Rng, Time};
-use wordline_nand::{BadBlocks, Block, Cause, Die, Layout, Operation, Plane, Ppn};
+use wordline_nand::{Array, BadBlocks, Block, Cause, Die, Layout, Operation, Plane, Ppn};
 use wordline_reliability::failures::Fail;
 
 use super::Controller;
-use super::pending::PageWrite;
+use super::base::Base;
+use super::conditions::Conditions;
+use super::flash::Flash;
 use crate::backend::{Order, Outcome, PageConditions, Purpose};
 use crate::error::Result;
 use crate::event::Context;
-use crate::observation::{DeviceProbe, PageParts};
+use crate::observation::DeviceProbe;
 use wordline_io_scheduler::Slot;
 
 /// What has come of programs and erases that failed.
@@ -79,17 +81,17 @@ impl Failures {
     }
 }
 
-impl<M: Mapping> Controller<M> {
+impl Conditions {
     /// Whether the device takes no writes any more.
     #[inline]
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.base.conditions.failures.read_only.is_some()
+    pub fn is_read_only(&self) -> bool {
+        self.failures.read_only.is_some()
     }
 
     /// Blocks that have gone bad since this was asked last: of each, whether a spare one has taken its place.
-    pub(crate) fn newly_retired(&mut self) -> impl Iterator<Item = bool> {
-        let told = &mut self.base.conditions.failures.told;
-        let table = self.base.flash.array.bad_blocks().map(BadBlocks::table);
+    pub fn newly_retired(&mut self, array: &Array) -> impl Iterator<Item = bool> {
+        let told = &mut self.failures.told;
+        let table = array.bad_blocks().map(BadBlocks::table);
         let grown = table.unwrap_or_default().iter();
         let grown = grown.filter(|bad| bad.cause != Cause::Factory);
         grown.skip(*told as usize).map(move |bad| {
@@ -99,110 +101,156 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// The probability that an operation on a block fails. One that will be replaced is as new from then on.
-    fn failure_probability(&self, block: Block, operation: Operation) -> f64 {
-        let Some(failing) = &self.base.conditions.failure_model else {
+    fn failure_probability(&self, flash: &Flash, block: Block, operation: Operation) -> f64 {
+        let Some(failing) = &self.failure_model else {
             return 0.0;
         };
-        let erases = if self.base.conditions.failing.replacing.contains(&block) {
+        let erases = if self.failing.replacing.contains(&block) {
             0
         } else {
-            self.base.flash.array.erases()[block.index()]
+            flash.array.erases()[block.index()]
         };
         let cycles = failing.cycles + f64::from(erases);
         match operation {
             Operation::Read => 0.0,
             Operation::Program | Operation::Move => failing
                 .failures
-                .program(cycles, self.base.flash.layout.pages_per_block),
+                .program(cycles, flash.layout.pages_per_block),
             Operation::Erase => failing.failures.erase(cycles),
         }
     }
 
     /// Whether an operation on a block fails, which is carried out next.
-    fn fails(&mut self, block: Block, operation: Operation) -> bool {
-        let probability = self.failure_probability(block, operation);
-        probability > 0.0 && self.base.conditions.failing.draws.unit() < probability
+    fn fails(&mut self, flash: &Flash, block: Block, operation: Operation) -> bool {
+        let probability = self.failure_probability(flash, block, operation);
+        probability > 0.0 && self.failing.draws.unit() < probability
     }
 
     /// Looks at whether a program or an erase will fail.
-    pub(super) fn find_failure(&mut self, order: &Order, grade: &mut PageConditions) {
-        let block = self.base.flash.layout.block_of(order.target);
+    pub fn find_failure(&mut self, flash: &Flash, order: &Order, grade: &mut PageConditions) {
+        let block = flash.layout.block_of(order.target);
         let operation = order.purpose.operation();
-        if self.base.conditions.failing.broken.contains(&block) {
-            self.will_fail(order, grade);
+        if self.failing.broken.contains(&block) {
+            self.will_fail(&flash.layout, order, grade);
             return;
         }
-        if !self.fails(block, operation) {
+        if !self.fails(flash, block, operation) {
             return;
         }
-        let plane = self.base.flash.layout.plane_of(block);
-        let replacing = self.base.conditions.failing.replacing.iter();
-        let taken = replacing.filter(|one| self.base.flash.layout.plane_of(**one) == plane);
+        let plane = flash.layout.plane_of(block);
+        let replacing = self.failing.replacing.iter();
+        let taken = replacing.filter(|one| flash.layout.plane_of(**one) == plane);
         let taken = taken.count() as u32;
-        let bad_blocks = self.base.flash.array.bad_blocks();
+        let bad_blocks = flash.array.bad_blocks();
         if bad_blocks.is_none_or(|bad_blocks| bad_blocks.spares_of(plane) <= taken) {
-            self.will_fail(order, grade);
+            self.will_fail(&flash.layout, order, grade);
             return;
         }
-        self.base.conditions.failing.replacing.push(block);
+        self.failing.replacing.push(block);
         let copies = match operation {
             Operation::Erase => 0,
-            _ => self.base.flash.layout.page_in_block(order.target) as u16,
+            _ => flash.layout.page_in_block(order.target) as u16,
         };
         grade.outcome = Outcome::Replaced { copies };
     }
 
     /// An operation that is carried out next will fail, and no spare block is left: collections stop, so that what they could not copy
     /// stays where it is.
-    fn will_fail(&mut self, order: &Order, grade: &mut PageConditions) {
+    fn will_fail(&mut self, layout: &Layout, order: &Order, grade: &mut PageConditions) {
         grade.outcome = Outcome::Failed;
-        self.base.conditions.failing.is_ending = true;
-        self.base
-            .conditions
-            .failing
-            .broken
-            .push(self.base.flash.layout.block_of(order.target));
+        self.failing.is_ending = true;
+        self.failing.broken.push(layout.block_of(order.target));
         match order.purpose {
             Purpose::Move => {
-                self.base
-                    .conditions
-                    .failing
-                    .kept
-                    .insert(order.target, order.place);
+                self.failing.kept.insert(order.target, order.place);
             }
             Purpose::MoveProgram | Purpose::Rewrite => {
-                self.base
-                    .conditions
-                    .failing
-                    .kept
-                    .insert(order.target, Ppn(order.tag));
+                self.failing.kept.insert(order.target, Ppn(order.tag));
             }
             Purpose::Write | Purpose::PartWrite => {
-                self.base.conditions.failing.unwritten.insert(order.target);
+                self.failing.unwritten.insert(order.target);
             }
             _ => {}
         }
     }
 
+    /// The first pages of a block are read, to be programmed in a spare one: what cannot be read is lost.
+    fn copy_to_spare(&mut self, flash: &Flash, now: Time, block: Block, pages: u32) {
+        for page in 0..pages {
+            let place = flash.layout.page(block, page);
+            let mode = flash.mode_of(place);
+            let mut grade = PageConditions::of(mode);
+            let order = Order::new(Purpose::MoveRead, place, 0, 0);
+            self.find_errors(flash, now, &order, &mut grade);
+            if grade.failed {
+                self.lose(place);
+            }
+        }
+    }
+
+    /// An operation of the host finds a page whose copy could not be programmed where it was.
+    pub fn where_kept(&self, order: &Order) -> Order {
+        let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
+        match self.failing.kept.get(&order.place) {
+            Some(place) if of_host => Order {
+                place: *place,
+                target: *place,
+                ..*order
+            },
+            _ => *order,
+        }
+    }
+
+    /// The power has failed. A block that has gone bad and has no spare one in its place is the end of life, also where the command that
+    /// failed on it was not over.
+    pub fn find_end_of_life(&mut self, array: &Array, now: Time) {
+        let Some(bad_blocks) = array.bad_blocks() else {
+            return;
+        };
+        let mut grown = bad_blocks.table().iter();
+        if grown.any(|bad| bad.cause != Cause::Factory && bad.spare.is_none()) {
+            self.failures.read_only.get_or_insert(now);
+        }
+    }
+
+    /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
+    #[cold]
+    pub fn count_refused(&mut self, request: &Request, page_bytes: u64) {
+        let pages = (request.offset + request.bytes).div_ceil(page_bytes);
+        self.failures.host_failures += pages - request.offset / page_bytes;
+    }
+
+    /// A page of a request of the host could not be written.
+    #[cold]
+    pub fn fail_write(&mut self, ticket: u32) {
+        self.failures.host_failures += 1;
+        if let Some(beside) = self.beside_of(ticket) {
+            (beside.failed, beside.unwritten) = (true, true);
+        }
+    }
+}
+
+impl<M: Mapping> Base<M> {
     /// Whether what the array of a die has done for a transaction has failed, which then takes effect.
     #[cold]
-    pub(super) fn is_failure(&mut self, now: Time, slot: Slot, operation: Operation) -> bool {
-        let outcome = self.base.flash.backend.graded(slot).outcome;
+    pub fn is_failure(&mut self, now: Time, slot: Slot, operation: Operation) -> bool {
+        let outcome = self.flash.backend.graded(slot).outcome;
         if outcome == Outcome::Done || operation == Operation::Read {
             return false;
         }
-        let transaction = self.base.flash.backend.get(slot);
+        let transaction = self.flash.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
         if operation == Operation::Program {
             // Where none takes its place, its block may be one that could not be erased.
-            let programmed = self.base.flash.array.program(target);
+            let programmed = self.flash.array.program(target);
             debug_assert!(programmed.is_ok() || outcome == Outcome::Failed);
-            self.base.flash.array.wear(target);
+            self.flash.array.wear(target);
         }
         self.has_failed(now, operation, slot, outcome);
         if outcome != Outcome::Failed {
-            if self.base.conditions.reader.is_some() {
-                self.age(now, operation, place, target);
+            if self.conditions.reader.is_some() {
+                self.conditions
+                    .age(&mut self.flash, now, operation, place, target);
             }
             self.follow(slot, operation, place, target);
         }
@@ -211,10 +259,10 @@ impl<M: Mapping> Controller<M> {
 
     /// An operation has failed.
     fn has_failed(&mut self, now: Time, operation: Operation, slot: Slot, outcome: Outcome) {
-        let transaction = self.base.flash.backend.get(slot);
+        let transaction = self.flash.backend.get(slot);
         let (purpose, target) = (transaction.purpose, transaction.target);
-        let block = self.base.flash.layout.block_of(target);
-        let counts = &mut self.base.conditions.failures;
+        let block = self.flash.layout.block_of(target);
+        let counts = &mut self.conditions.failures;
         let cause = if operation == Operation::Erase {
             counts.erases += 1;
             Cause::Erase
@@ -225,111 +273,83 @@ impl<M: Mapping> Controller<M> {
         if let Outcome::Replaced { copies } = outcome {
             counts.pages_copied += u64::from(copies);
             let place = self
-                .base
                 .conditions
                 .failing
                 .replacing
                 .iter()
                 .position(|one| *one == block);
-            place.map(|place| self.base.conditions.failing.replacing.swap_remove(place));
-            self.copy_to_spare(now, block, copies.into());
-            let replaced = self.base.flash.array.replace(now, block, cause);
+            place.map(|place| self.conditions.failing.replacing.swap_remove(place));
+            self.conditions
+                .copy_to_spare(&self.flash, now, block, copies.into());
+            let replaced = self.flash.array.replace(now, block, cause);
             debug_assert!(replaced, "the spare block promised to {block:?} stands by");
             return;
         }
-        self.base.flash.array.retire(now, block, cause);
+        self.flash.array.retire(now, block, cause);
         if purpose.is_write() {
-            self.base.conditions.lost.insert(target);
+            self.conditions.lost.insert(target);
         }
         let pages = match cause {
             Cause::Erase => {
-                let first = self.base.flash.layout.page(block, 0).0;
-                first..first + self.base.flash.array.programmed(block)
+                let first = self.flash.layout.page(block, 0).0;
+                first..first + self.flash.array.programmed(block)
             }
             _ => target.0..target.0 + 1,
         };
-        self.spoil(pages);
+        self.contents.spoil(pages);
     }
 
-    /// What pages held, or were to hold, cannot be read.
-    fn spoil(&mut self, pages: std::ops::Range<u32>) {
-        for page in pages.map(Ppn) {
-            if let Some(journal) = &mut self.base.contents.journal {
-                journal.spare.clear(page);
-            }
-            if let Some(verification) = &mut self.base.contents.verification {
-                verification.shadow.tear(page);
-            }
+    /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
+    pub fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
+        if self.conditions.is_read_only() {
+            self.conditions.failing.is_ending = true;
+            return false;
         }
-    }
-
-    /// The first pages of a block are read, to be programmed in a spare one: what cannot be read is lost.
-    fn copy_to_spare(&mut self, now: Time, block: Block, pages: u32) {
-        for page in 0..pages {
-            let place = self.base.flash.layout.page(block, page);
-            let mode = self.mode_of(place);
-            let mut grade = PageConditions::of(mode);
-            let order = Order::new(Purpose::MoveRead, place, 0, 0);
-            self.find_errors(now, &order, &mut grade);
-            if grade.failed {
-                self.lose(place);
-            }
+        if !self.conditions.fails(&self.flash, block, Operation::Erase) {
+            return true;
         }
-    }
-
-    /// An operation of the host finds a page whose copy could not be programmed where it was.
-    pub(super) fn where_kept(&self, order: &Order) -> Order {
-        let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
-        match self.base.conditions.failing.kept.get(&order.place) {
-            Some(place) if of_host => Order {
-                place: *place,
-                target: *place,
-                ..*order
-            },
-            _ => *order,
+        self.conditions.failures.erases += 1;
+        if self.flash.array.replace(now, block, Cause::Erase) {
+            return true;
         }
+        self.conditions.failures.read_only = Some(now);
+        self.conditions.failing.is_ending = true;
+        let first = self.flash.layout.page(block, 0).0;
+        self.contents
+            .spoil(first..first + self.flash.array.programmed(block));
+        false
     }
+}
 
+impl<M: Mapping> Controller<M> {
     /// An operation is over that has failed, and no spare block was left: from now on the device is read-only. Writes that wait for room and
     /// TRIMs that wait for the flash end with an error.
     #[cold]
     pub(super) fn end_life(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
-        if self.is_read_only() {
+        if self.gc.base.conditions.is_read_only() {
             return Ok(());
         }
-        self.base.conditions.failures.read_only = Some(cx.now);
-        self.base.conditions.failing.is_ending = true;
-        for plane in (0..self.base.flash.layout.planes()).map(Plane) {
-            while let Some(tag) = self.collector.stalled[plane.index()].pop_front() {
-                self.collector
+        self.gc.base.conditions.failures.read_only = Some(cx.now);
+        self.gc.base.conditions.failing.is_ending = true;
+        for plane in (0..self.gc.base.flash.layout.planes()).map(Plane) {
+            while let Some(tag) = self.gc.stalled.planes[plane.index()].pop_front() {
+                self.gc
                     .die_loads
-                    .goes_on(self.base.flash.layout.die_of(plane));
+                    .goes_on(self.gc.base.flash.layout.die_of(plane));
                 self.refuse_pending(cx, tag);
             }
         }
-        while let Some(tag) = self.collector.stalled_anywhere.pop_front() {
+        while let Some(tag) = self.gc.stalled.anywhere.pop_front() {
             self.refuse_pending(cx, tag);
         }
-        self.refuse_trims(cx);
-        self.base.mapping.freeze();
-        for id in self.collector.jobs.idle_fetches() {
-            if self.run(cx, id) {
+        self.trims.refuse(&mut self.gc, cx);
+        self.gc.base.mapping.freeze();
+        for id in self.gc.jobs.idle_fetches() {
+            if self.gc.run(cx, id) {
                 self.job_over(cx, id)?;
             }
         }
         Ok(())
-    }
-
-    /// The power has failed. A block that has gone bad and has no spare one in its place is the end of life, also where the command that
-    /// failed on it was not over.
-    pub(super) fn find_end_of_life(&mut self, now: Time) {
-        let Some(bad_blocks) = self.base.flash.array.bad_blocks() else {
-            return;
-        };
-        let mut grown = bad_blocks.table().iter();
-        if grown.any(|bad| bad.cause != Cause::Factory && bad.spare.is_none()) {
-            self.base.conditions.failures.read_only.get_or_insert(now);
-        }
     }
 
     /// A held write, and those behind it, end with an error.
@@ -337,62 +357,10 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl DeviceProbe>, tag: u32) {
         let (mut write, later) = self.writes.pending.take(tag);
         write.parts.gc += cx.now - write.since;
-        self.refuse(cx, &write);
+        self.gc.refuse(cx, &write);
         for mut write in later {
             write.parts.die_wait += cx.now - write.since;
-            self.refuse(cx, &write);
+            self.gc.refuse(cx, &write);
         }
-    }
-
-    /// A write or a trim of a page ends with an error.
-    #[cold]
-    pub(super) fn refuse(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
-        self.fail_write(write.owner);
-        self.page_done(cx, write.owner, write.parts);
-        self.page_was_decoded(write.owner, write.decode);
-    }
-
-    /// The same of a page whose request has just come.
-    #[cold]
-    pub(super) fn refuse_now(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: u32) {
-        self.fail_write(ticket);
-        self.page_done(cx, ticket, PageParts::NONE);
-    }
-
-    /// A write or a trim of the host is not taken by the buffer, as nothing is written any more.
-    #[cold]
-    pub(crate) fn count_refused(&mut self, request: &Request) {
-        let pages = (request.offset + request.bytes).div_ceil(self.base.page_bytes);
-        self.base.conditions.failures.host_failures +=
-            pages - request.offset / self.base.page_bytes;
-    }
-
-    /// A page of a request of the host could not be written.
-    #[cold]
-    pub(super) fn fail_write(&mut self, ticket: u32) {
-        self.base.conditions.failures.host_failures += 1;
-        if let Some(beside) = self.beside_of(ticket) {
-            (beside.failed, beside.unwritten) = (true, true);
-        }
-    }
-
-    /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
-    pub(super) fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
-        if self.is_read_only() {
-            self.base.conditions.failing.is_ending = true;
-            return false;
-        }
-        if !self.fails(block, Operation::Erase) {
-            return true;
-        }
-        self.base.conditions.failures.erases += 1;
-        if self.base.flash.array.replace(now, block, Cause::Erase) {
-            return true;
-        }
-        self.base.conditions.failures.read_only = Some(now);
-        self.base.conditions.failing.is_ending = true;
-        let first = self.base.flash.layout.page(block, 0).0;
-        self.spoil(first..first + self.base.flash.array.programmed(block));
-        false
     }
 }

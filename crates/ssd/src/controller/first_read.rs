@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_nand::Ppn;
 
-use super::Controller;
+use super::base::Base;
 
 /// How far they have come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,26 +50,26 @@ impl FirstReads {
     }
 }
 
-impl<M: Mapping> Controller<M> {
+impl<M: Mapping> Base<M> {
     /// A page is about to be written.
-    pub(super) fn first_written(&mut self, page: Lpn) {
-        let Some(first) = &mut self.base.first_reads else {
+    pub fn first_written(&mut self, page: Lpn) {
+        let Some(first) = &mut self.first_reads else {
             return;
         };
         if first.touch(page)
-            && let Some(place) = self.base.mapping.lookup(page)
+            && let Some(place) = self.mapping.lookup(page)
         {
             first.origins.entry(page.0).or_insert(Some(place));
         }
     }
 
     /// A page is about to be read: for the first time it takes the next place of the fill.
-    pub(super) fn first_read(&mut self, page: Lpn) {
-        let Some(first) = &mut self.base.first_reads else {
+    pub fn first_read(&mut self, page: Lpn) {
+        let Some(first) = &mut self.first_reads else {
             return;
         };
         if !first.touch(page) {
-            let place = self.base.mapping.lookup(page);
+            let place = self.mapping.lookup(page);
             if let Some(origin) = first.origins.get_mut(&page.0)
                 && *origin == place
             {
@@ -82,28 +82,28 @@ impl<M: Mapping> Controller<M> {
             first.next += 1;
             let place = match first.origins.get(&number) {
                 Some(origin) => *origin,
-                None => self.base.mapping.lookup(Lpn(number)),
+                None => self.mapping.lookup(Lpn(number)),
             };
             let Some(place) = place else {
                 continue;
             };
-            let Some(there) = self.base.mapping.page_at(place) else {
+            let Some(there) = self.mapping.page_at(place) else {
                 continue;
             };
-            let is_current = self.base.mapping.lookup(there) == Some(place);
+            let is_current = self.mapping.lookup(there) == Some(place);
             if is_current && there != page && first.is_touched(there) {
                 continue;
             }
-            let Some(from) = self.base.mapping.lookup(page) else {
+            let Some(from) = self.mapping.lookup(page) else {
                 return;
             };
-            if !self.base.mapping.exchange(page, place) {
+            if !self.mapping.exchange(page, place) {
                 continue;
             }
             for (page, place) in [(page, from), (there, place)] {
                 first.origins.entry(page.0).or_insert(Some(place));
             }
-            if let Some(verification) = &mut self.base.contents.verification {
+            if let Some(verification) = &mut self.contents.verification {
                 verification.shadow.exchange(from, place);
             }
             return;

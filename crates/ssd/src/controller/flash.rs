@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::Regulator;
 use wordline_kernel::{Rng, Time};
-use wordline_nand::{Array, BadBlocks, Die, Layout, Plane};
+use wordline_nand::{Array, BadBlocks, Die, Layout, Plane, Ppn};
+use wordline_reliability::ProgramMode;
 
 use super::issue::IssueStage;
 use super::power::LosesPower;
@@ -103,6 +104,19 @@ impl Flash {
             .as_ref()
             .map_or((0, 0), |stage| stage.waiting(die));
         (reads + programs + all, programs + queued)
+    }
+
+    /// How a page was programmed.
+    pub fn mode_of(&self, place: Ppn) -> ProgramMode {
+        let modes = self.array.modes();
+        modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
+    }
+
+    /// Whether a die has nothing to do for the host.
+    pub fn is_idle(&self, die: Die) -> bool {
+        let stage = self.issue.as_ref();
+        self.backend.loads()[die.index()].committed() == 0
+            && stage.is_none_or(|stage| stage.waiting(die).0 == 0)
     }
 }
 

@@ -8,11 +8,15 @@ use wordline_kernel::Time;
 use wordline_nand::{Operation, Part, Plane};
 
 use super::Controller;
+use super::collector::Collector;
+use super::pending::PageWrite;
+use super::requests::Done;
 use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::DeviceProbe;
+use crate::observation::{DeviceProbe, PageParts};
 use crate::plan::Plan;
-use wordline_block::{Op, Request};
+use wordline_block::{Op, Request, Ticket};
+use wordline_io_scheduler::Slot;
 
 /// What the flash operations of a collection take, from command to status.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -124,18 +128,81 @@ impl Idling {
     }
 }
 
-impl<M: Mapping> Controller<M> {
+impl<M: Mapping> Collector<M> {
+    /// A page of a request is done that has been through these parts; with the last one, so is the
+    /// request.
+    #[inline]
+    pub fn page_done(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        parts: PageParts,
+    ) {
+        if self.base.requests.page_done(ticket) {
+            self.base.requests.done.push(Done { ticket, parts });
+            self.ends(cx, ticket);
+        }
+    }
+
+    /// The same of a page whose transaction is over.
+    #[inline(always)]
+    pub fn transaction_done(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        slot: Slot,
+    ) {
+        if self.base.requests.page_done(ticket) {
+            self.last_transaction_done(cx, ticket, slot);
+        }
+    }
+
+    #[inline(always)]
+    fn last_transaction_done(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        ticket: Ticket,
+        slot: Slot,
+    ) {
+        let parts = self.base.flash.backend.parts(slot);
+        self.base.requests.done.push(Done { ticket, parts });
+        self.ends(cx, ticket);
+    }
+
+    /// All pages of a request are done.
+    #[inline]
+    fn ends(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: Ticket) {
+        if self.base.requests.end() {
+            self.becomes_idle(cx);
+        }
+        self.base.flash.request_done(ticket);
+    }
+
+    /// A write or a trim of a page ends with an error.
+    #[cold]
+    pub fn refuse(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
+        self.base.conditions.fail_write(write.owner);
+        self.page_done(cx, write.owner, write.parts);
+        self.base.page_was_decoded(write.owner, write.decode);
+    }
+
+    /// The same of a page whose request has just come.
+    #[cold]
+    pub fn refuse_now(&mut self, cx: &mut Context<impl DeviceProbe>, ticket: u32) {
+        self.base.conditions.fail_write(ticket);
+        self.page_done(cx, ticket, PageParts::NONE);
+    }
+
     /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {
-        self.collector
-            .idling
+        self.idling
             .as_ref()
             .map_or(0, |idling| idling.attention.tags)
     }
 
     /// What the host will ask for next, in order of arrival.
     pub fn look_ahead(&mut self, cx: &mut Context<impl DeviceProbe>, upcoming: &[Request]) {
-        let Some(idling) = &mut self.collector.idling else {
+        let Some(idling) = &mut self.idling else {
             return;
         };
         if idling.upcoming == upcoming {
@@ -150,8 +217,8 @@ impl<M: Mapping> Controller<M> {
 
     /// The last request that was being served is done.
     #[inline]
-    pub(super) fn becomes_idle(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(idling) = &mut self.collector.idling else {
+    pub fn becomes_idle(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        let Some(idling) = &mut self.idling else {
             return;
         };
         idling.since = cx.now;
@@ -166,7 +233,7 @@ impl<M: Mapping> Controller<M> {
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
     fn plan_idle_check(&mut self, cx: &mut Context<impl DeviceProbe>, unseen: bool) {
-        let Some(idling) = &self.collector.idling else {
+        let Some(idling) = &self.idling else {
             return;
         };
         let tags = idling.tags_of_writes();
@@ -181,7 +248,7 @@ impl<M: Mapping> Controller<M> {
         let Some(next) = tag.into_iter().chain(long).chain(fold).min() else {
             return;
         };
-        if let Some(idling) = &mut self.collector.idling
+        if let Some(idling) = &mut self.idling
             && idling.planned.is_none_or(|planned| planned > next)
         {
             idling.planned = Some(next);
@@ -193,7 +260,7 @@ impl<M: Mapping> Controller<M> {
     fn can_collect(&self) -> bool {
         let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
         let mapping = &self.base.mapping;
-        let least_recent = self.collector.scheduling.policy().compacts_least_recent();
+        let least_recent = self.scheduling.policy().compacts_least_recent();
         planes.any(|plane| {
             least_recent && mapping.least_recent(plane).is_some()
                 || mapping.full(plane).is_some()
@@ -205,39 +272,12 @@ impl<M: Mapping> Controller<M> {
     /// Whether a block of the SLC cache can be folded anywhere, or go on being.
     fn can_fold(&self) -> bool {
         let mut planes = (0..self.base.flash.layout.planes()).map(Plane);
-        self.collector.jobs.any_paused() || planes.any(|plane| self.base.mapping.can_fold(plane))
-    }
-
-    /// Deals with [`Kind::Look`].
-    pub(crate) fn look(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
-        self.finish_decoded(cx)?;
-        self.check_idle(cx)
-    }
-
-    /// The device may be idle.
-    fn check_idle(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
-        if let Some(idling) = &mut self.collector.idling {
-            idling.planned.take_if(|planned| *planned <= cx.now);
-        }
-        if self.base.requests.serving() > 0 {
-            return Ok(());
-        }
-        if self.collector.jobs.any_paused() {
-            self.resume(cx)?;
-        }
-        for plane in (0..self.base.flash.layout.planes()).map(Plane) {
-            self.use_idle_time(cx, plane);
-        }
-        self.plan_idle_check(cx, false);
-        Ok(())
+        self.jobs.any_paused() || planes.any(|plane| self.base.mapping.can_fold(plane))
     }
 
     /// Collects an idle plane, if the device is idle and its schedule has a use for it.
-    pub(super) fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        if self.base.requests.serving() > 0
-            || self.collector.idling.is_none()
-            || self.collector.jobs.collects(plane)
-        {
+    pub fn use_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
+        if self.base.requests.serving() > 0 || self.idling.is_none() || self.jobs.collects(plane) {
             return;
         }
         if let Some((want, trigger)) = self.idle_work(cx.now, plane) {
@@ -247,7 +287,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     fn idle_work(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Trigger)> {
-        let idling = self.collector.idling.as_ref()?;
+        let idling = self.idling.as_ref()?;
         let left = idling.left(now);
         let idle = Idle {
             since: now - idling.since,
@@ -261,12 +301,12 @@ impl<M: Mapping> Controller<M> {
             least_recent: self.base.mapping.least_recent(plane),
             shortage: left.and_then(|_| self.shortage(now, plane)),
         };
-        self.collector.scheduling.policy().idle(&idle)
+        self.scheduling.policy().idle(&idle)
     }
 
     /// The first collection on a plane that the writes whose tags have come will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(SpaceRequest, Time)> {
-        let idling = self.collector.idling.as_ref()?;
+        let idling = self.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);
         let writes = writes.map(|request| {
             let first = request.offset / self.base.page_bytes;
@@ -276,5 +316,31 @@ impl<M: Mapping> Controller<M> {
         let writes: Vec<(Lpn, u32)> = writes.collect();
         let want = self.base.mapping.shortage(plane, &writes)?;
         Some((want, idling.times.total(self.base.mapping.cost(want))))
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// Deals with [`Kind::Look`].
+    pub(crate) fn look(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
+        self.finish_decoded(cx)?;
+        self.check_idle(cx)
+    }
+
+    /// The device may be idle.
+    fn check_idle(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
+        if let Some(idling) = &mut self.gc.idling {
+            idling.planned.take_if(|planned| *planned <= cx.now);
+        }
+        if self.gc.base.requests.serving() > 0 {
+            return Ok(());
+        }
+        if self.gc.jobs.any_paused() {
+            self.resume(cx)?;
+        }
+        for plane in (0..self.gc.base.flash.layout.planes()).map(Plane) {
+            self.gc.use_idle_time(cx, plane);
+        }
+        self.gc.plan_idle_check(cx, false);
+        Ok(())
     }
 }

@@ -6,13 +6,15 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
+use super::base::Base;
+use super::flash::Flash;
 use crate::backend::{Order, Outcome, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use wordline_io_scheduler::Slot;
 use wordline_io_scheduler::schedule::{
-    Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting,
+    Changed, EntryId, IssueQueue, Load, Schedule, Scheduling, View, Waiting,
 };
 
 /// The scheduler and its queue.
@@ -87,15 +89,42 @@ impl IssueStage {
             cx.schedule(cx.now, Kind::Schedule);
         }
     }
+
+    /// An operation waits for the scheduler.
+    pub(super) fn push(&mut self, cx: &mut Context<impl DeviceProbe>, waiting: Waiting) {
+        self.changed.insert(self.queue.package(waiting.die));
+        self.queue.push(waiting);
+        self.call(cx);
+    }
+
+    /// Chooses the next group; true if it is empty, or if the search for it takes time.
+    fn choose(&mut self, cx: &mut Context<impl DeviceProbe>, loads: &[Load]) -> bool {
+        let view = View {
+            now: cx.now,
+            queue: &self.queue,
+            loads,
+            joins: self.joins,
+        };
+        self.scheduling
+            .choose(&view, &mut self.changed, &mut self.group);
+        if self.group.is_empty() {
+            return true;
+        }
+        let search = self.scheduling.search();
+        if search > Time::ZERO {
+            self.called = Some(cx.now + search);
+            cx.schedule(cx.now + search, Kind::Schedule);
+        }
+        search > Time::ZERO
+    }
 }
 
-impl<M: Mapping> Controller<M> {
+impl<M: Mapping> Base<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
     #[inline(always)]
-    pub(super) fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        if self.base.dispatches_directly {
-            let die = self.base.flash.layout.die_of_page(order.place);
-            return self.base.flash.backend.enqueue(cx, die, order);
+    pub fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
+        if self.dispatches_directly {
+            return self.flash.enqueue(cx, order);
         }
         self.issue_else(cx, *order)
     }
@@ -105,37 +134,47 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl DeviceProbe>, order: Order) -> Slot {
-        if self.base.has_page_conditions {
+        if self.has_page_conditions {
             return self.issue_graded(cx, &order);
         }
-        self.issue_to(cx, &order)
+        self.flash.issue(cx, &order)
     }
 
     /// The same of an operation whose page is to be looked at first.
     fn issue_graded(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        let order = self.where_kept(order);
-        self.grade(cx.now, &order);
-        let fails = self.base.flash.backend.next_grade().outcome == Outcome::Failed;
-        let slot = self.issue_to(cx, &order);
+        let order = self.conditions.where_kept(order);
+        self.conditions
+            .grade(&mut self.flash, &self.mapping, cx.now, &order);
+        let fails = self.flash.backend.next_grade().outcome == Outcome::Failed;
+        let slot = self.flash.issue(cx, &order);
         if fails {
             // What it is held back for may wait for a collection that has stopped for it.
-            self.clear(cx, Operation::Program, order.place, None);
+            self.flash.clear(cx, Operation::Program, order.place, None);
         }
         slot
     }
+}
 
-    fn issue_to(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        if self.base.flash.issue.is_some() {
+impl Flash {
+    /// Puts an operation at the end of its die's queue.
+    #[inline(always)]
+    pub fn enqueue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
+        let die = self.layout.die_of_page(order.place);
+        self.backend.enqueue(cx, die, order)
+    }
+
+    /// Puts an operation into the queue of the scheduler, if there is one.
+    fn issue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
+        if self.issue.is_some() {
             return self.issue_to_queue(cx, order);
         }
-        let die = self.base.flash.layout.die_of_page(order.place);
-        self.base.flash.backend.enqueue(cx, die, order)
+        self.enqueue(cx, order)
     }
 
     #[inline(never)]
     fn issue_to_queue(&mut self, cx: &mut Context<impl DeviceProbe>, order: &Order) -> Slot {
-        let slot = self.base.flash.backend.admit(cx.now, order);
-        let Some(stage) = &self.base.flash.issue else {
+        let slot = self.backend.admit(cx.now, order);
+        let Some(stage) = &self.issue else {
             return slot;
         };
         let operation = order.purpose.operation();
@@ -145,45 +184,43 @@ impl<M: Mapping> Controller<M> {
         for place in &places[..if order.target == order.place { 1 } else { 2 }] {
             self.clear(cx, operation, *place, request);
         }
-        let Some(stage) = &mut self.base.flash.issue else {
+        let Some(stage) = &mut self.issue else {
             return slot;
         };
         let Some(request) = request.filter(|_| stage.scheduling.holds(operation)) else {
-            self.base.flash.backend.commit(cx, slot);
+            self.backend.commit(cx, slot);
             return slot;
         };
-        let die = self.base.flash.layout.die_of_page(order.place);
-        let block = self.base.flash.layout.block_of(order.place);
-        stage.queue.push(Waiting {
+        let block = self.layout.block_of(order.place);
+        let waiting = Waiting {
             slot,
             request,
             ticket: order.owner,
             operation,
             place: order.place,
             block,
-            die,
-            plane: self.base.flash.layout.plane_of(block).0 % self.base.flash.layout.planes_per_die,
+            die: self.layout.die_of_page(order.place),
+            plane: self.layout.plane_of(block).0 % self.layout.planes_per_die,
             since: cx.now,
-        });
-        stage.changed.insert(stage.queue.package(die));
-        stage.call(cx);
+        };
+        stage.push(cx, waiting);
         slot
     }
 
     /// Commits what has to come before an operation that does not wait for it.
-    pub(super) fn clear(
+    pub fn clear(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
         operation: Operation,
         place: Ppn,
         request: Option<u64>,
     ) {
-        while let Some(stage) = &mut self.base.flash.issue
+        while let Some(stage) = &mut self.issue
             && let Some(id) = stage.queue.in_the_way(operation, place, request)
         {
             stage.group.retain(|chosen| *chosen != id);
             let slot = stage.queue.remove(id).slot;
-            self.base.flash.backend.commit(cx, slot);
+            self.backend.commit(cx, slot);
         }
     }
 
@@ -191,11 +228,10 @@ impl<M: Mapping> Controller<M> {
     /// the erase of the block waits for them, and what the scheduler holds them back for may wait
     /// for the erase.
     #[cold]
-    pub(super) fn commit_superseding(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
-        while let Some(stage) = &self.base.flash.issue {
-            let supersedes = |waiting: &&Waiting| {
-                self.base.flash.backend.get(waiting.slot).superseded == block.0 + 1
-            };
+    pub fn commit_superseding(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
+        while let Some(stage) = &self.issue {
+            let supersedes =
+                |waiting: &&Waiting| self.backend.get(waiting.slot).superseded == block.0 + 1;
             let waiting = stage
                 .queue
                 .iter()
@@ -209,11 +245,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A die that has done something with the last hold of a bus may take more.
-    pub(super) fn take_load_change(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(die) = self.base.flash.backend.load_changed() else {
+    pub fn take_load_change(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        let Some(die) = self.backend.load_changed() else {
             return;
         };
-        if let Some(stage) = &mut self.base.flash.issue {
+        if let Some(stage) = &mut self.issue {
             stage.changed.insert(stage.queue.package(die));
             stage.call(cx);
         }
@@ -221,15 +257,46 @@ impl<M: Mapping> Controller<M> {
 
     /// A request is done.
     #[inline]
-    pub(super) fn request_done(&mut self, ticket: u32) {
-        if let Some(stage) = &mut self.base.flash.issue {
+    pub fn request_done(&mut self, ticket: u32) {
+        if let Some(stage) = &mut self.issue {
             stage.done(ticket);
         }
     }
 
+    /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
+    /// it commits in it.
+    pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
+        if let Some(stage) = &self.issue
+            && stage.called == Some(cx.now)
+        {
+            cx.schedule(cx.now, Kind::Begin);
+            return;
+        }
+        self.backend.begin(cx, &self.array);
+    }
+
+    /// A read of the host is in the queue of its die: it may interrupt what the die is at.
+    #[inline]
+    pub fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
+        if matches!(
+            self.backend.get(slot).purpose,
+            Purpose::Read | Purpose::Merge | Purpose::MapRead
+        ) {
+            self.backend.preempt(cx, slot, &self.array);
+        }
+    }
+
+    /// Commits an operation to its die.
+    pub fn commit(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
+        self.backend.commit(cx, slot);
+        self.preempt(cx, slot);
+    }
+}
+
+impl<M: Mapping> Controller<M> {
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
     pub(crate) fn schedule(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let Some(mut stage) = self.base.flash.issue.take() else {
+        let Some(mut stage) = self.gc.base.flash.issue.take() else {
             return;
         };
         stage.called = None;
@@ -237,32 +304,17 @@ impl<M: Mapping> Controller<M> {
             if self.writes.places_on_issue && !stage.group.is_empty() {
                 stage = self.issue_group(cx, stage);
             }
+            let flash = &mut self.gc.base.flash;
             for place in 0..stage.group.len() {
                 let slot = stage.queue.remove(stage.group[place]).slot;
-                self.base.flash.backend.commit(cx, slot);
-                self.preempt(cx, slot);
+                flash.commit(cx, slot);
             }
             stage.group.clear();
-            let view = View {
-                now: cx.now,
-                queue: &stage.queue,
-                loads: self.base.flash.backend.loads(),
-                joins: stage.joins,
-            };
-            stage
-                .scheduling
-                .choose(&view, &mut stage.changed, &mut stage.group);
-            if stage.group.is_empty() {
-                break;
-            }
-            let search = stage.scheduling.search();
-            if search > Time::ZERO {
-                stage.called = Some(cx.now + search);
-                cx.schedule(cx.now + search, Kind::Schedule);
+            if stage.choose(cx, flash.backend.loads()) {
                 break;
             }
         }
-        self.base.flash.issue = Some(stage);
+        self.gc.base.flash.issue = Some(stage);
     }
 
     /// Issues the group of a stage, with places for what has none. What follows from a place may need the stage, which is in the
@@ -274,37 +326,11 @@ impl<M: Mapping> Controller<M> {
     ) -> Box<IssueStage> {
         let group = std::mem::take(&mut stage.group);
         let chosen: Vec<Waiting> = group.iter().map(|id| stage.queue.remove(*id)).collect();
-        self.base.flash.issue = Some(stage);
+        self.gc.base.flash.issue = Some(stage);
         self.issue_chosen(cx, &chosen);
-        match self.base.flash.issue.take() {
+        match self.gc.base.flash.issue.take() {
             Some(stage) => stage,
             None => unreachable!("it was put there"),
-        }
-    }
-
-    /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
-    /// it commits in it.
-    pub fn begin_dies(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        if let Some(stage) = &self.base.flash.issue
-            && stage.called == Some(cx.now)
-        {
-            cx.schedule(cx.now, Kind::Begin);
-            return;
-        }
-        self.base.flash.backend.begin(cx, &self.base.flash.array);
-    }
-
-    /// A read of the host is in the queue of its die: it may interrupt what the die is at.
-    #[inline]
-    pub(super) fn preempt(&mut self, cx: &mut Context<impl DeviceProbe>, slot: Slot) {
-        if matches!(
-            self.base.flash.backend.get(slot).purpose,
-            Purpose::Read | Purpose::Merge | Purpose::MapRead
-        ) {
-            self.base
-                .flash
-                .backend
-                .preempt(cx, slot, &self.base.flash.array);
         }
     }
 }

@@ -9,6 +9,7 @@ use wordline_ftl::Lpn;
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::recovery::Label;
 use wordline_kernel::Time;
+use wordline_nand::Plane;
 
 use crate::observation::PageParts;
 use crate::shadow::Version;
@@ -90,6 +91,32 @@ pub(super) struct PageWrite {
     pub decode: Time,
     /// Whether the rest of its page could not be read.
     pub lost: bool,
+}
+
+/// Writes that wait for room, by their places among the pending ones.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Stalled {
+    /// By plane: those that wait for room in it.
+    pub planes: Vec<VecDeque<u32>>,
+    /// Those that wait for a block anywhere.
+    pub anywhere: VecDeque<u32>,
+}
+
+impl Stalled {
+    pub fn new(planes: usize) -> Self {
+        Self {
+            planes: vec![VecDeque::new(); planes],
+            anywhere: VecDeque::new(),
+        }
+    }
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &u32> {
+        self.planes.iter().flatten().chain(&self.anywhere)
+    }
+    /// Whether one waits for room that a plane may give.
+    pub fn awaits(&self, plane: Plane) -> bool {
+        !self.planes[plane.index()].is_empty() || !self.anywhere.is_empty()
+    }
 }
 
 /// A write that has no place yet, and the writes of its page that came later.

@@ -6,6 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Operation, Ppn};
 
 use super::Controller;
+use super::base::Base;
 use super::trim::Trims;
 use crate::error::{DeviceError, Result};
 use crate::plan::Plan;
@@ -20,14 +21,8 @@ pub(super) trait LosesPower {
 impl<M: Mapping> LosesPower for Controller<M> {
     /// The map is lost too: [`Mapping::recover`] is to follow.
     fn lose_power(&mut self, now: Time, plan: &Plan) {
-        let Self {
-            base,
-            collector,
-            writes,
-            trims,
-        } = self;
-        base.lose_power(now, plan);
-        collector.lose_power(now, plan);
+        let Self { gc, writes, trims } = self;
+        gc.lose_power(now, plan);
         writes.lose_power(now, plan);
         *trims = Trims::new(plan);
     }
@@ -37,38 +32,38 @@ impl<M: Mapping> Controller<M> {
     /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
     /// on a pristine device.
     pub fn expect_power_cuts(&mut self) {
-        let journal = SpareWriter::new(&self.base.flash.layout, self.base.mapping.numbers());
-        self.base.contents.journal = Some(Box::new(journal));
-        self.base.follows = true;
+        let journal = SpareWriter::new(&self.gc.base.flash.layout, self.gc.base.mapping.numbers());
+        self.gc.base.contents.journal = Some(Box::new(journal));
+        self.gc.base.follows = true;
     }
 
     /// The power fails, and comes back at once. Nothing that was under way happens any more: the
     /// owner forgets all events. Then the device recovers; it is ready after [`PowerCut::time`].
     pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut> {
-        let Some(mut journal) = self.base.contents.journal.take() else {
+        let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut {
-            requests_lost: self.base.requests.serving(),
+            requests_lost: self.gc.base.requests.serving(),
             ..PowerCut::default()
         };
         let recovery = self.rescan(now, plan, &mut journal, &mut cut)?;
-        self.base.contents.journal = Some(journal);
+        self.gc.base.contents.journal = Some(journal);
         for block in &recovery.erase {
-            cut.blocks_erased += u32::from(self.erase_unclaimed(now, *block)?);
+            cut.blocks_erased += u32::from(self.gc.base.erase_unclaimed(now, *block)?);
         }
-        if self.is_read_only() {
-            self.base.mapping.freeze();
+        if self.gc.base.conditions.is_read_only() {
+            self.gc.base.mapping.freeze();
         }
-        self.base.free_blocks = self.base.mapping.free_blocks();
+        self.gc.base.free_blocks = self.gc.base.mapping.free_blocks();
         cut.pages_read = recovery.pages_read;
-        let each = |count: u64| count.div_ceil(u64::from(self.base.flash.layout.dies));
+        let each = |count: u64| count.div_ceil(u64::from(self.gc.base.flash.layout.dies));
         let chains = &plan.part.chains;
         let read = chains.unloaded(Operation::Read, 0).0 * each(cut.pages_read);
         let erase = chains.unloaded(Operation::Erase, 0).0 * each(cut.blocks_erased.into());
         cut.time = Time(read + erase);
-        if let Some(verification) = &mut self.base.contents.verification {
-            let mapping = &self.base.mapping;
+        if let Some(verification) = &mut self.gc.base.contents.verification {
+            let mapping = &self.gc.base.mapping;
             let audited = mapping.audit();
             let checked = audited.and_then(|()| {
                 let place = |page| mapping.lookup(page);
@@ -86,19 +81,21 @@ impl<M: Mapping> Controller<M> {
     /// The power fails, and again while the device recovers: behind so many erases of that recovery and during the next of them, if
     /// there are so many. To be followed by [`Controller::cut_power`]; whether there were.
     pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
-        let Some(mut journal) = self.base.contents.journal.take() else {
+        let Some(mut journal) = self.gc.base.contents.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut::default();
         let recovery = self.rescan(now, plan, &mut journal, &mut cut)?;
         let torn = recovery.erase.get(erases).copied();
         if let Some(block) = torn {
-            let place = self.base.flash.layout.page(block, 0);
-            self.tear(now, Operation::Erase, place, &mut journal, &mut cut)?;
+            let place = self.gc.base.flash.layout.page(block, 0);
+            self.gc
+                .base
+                .tear(now, Operation::Erase, place, &mut journal, &mut cut)?;
         }
-        self.base.contents.journal = Some(journal);
+        self.gc.base.contents.journal = Some(journal);
         for block in recovery.erase.iter().take(erases) {
-            self.erase_unclaimed(now, *block)?;
+            self.gc.base.erase_unclaimed(now, *block)?;
         }
         Ok(torn.is_some())
     }
@@ -111,42 +108,45 @@ impl<M: Mapping> Controller<M> {
         journal: &mut SpareWriter,
         cut: &mut PowerCut,
     ) -> Result<Recovery> {
-        for (operation, place) in self.base.flash.backend.under_way() {
-            self.tear(now, operation, place, journal, cut)?;
+        for (operation, place) in self.gc.base.flash.backend.under_way() {
+            self.gc.base.tear(now, operation, place, journal, cut)?;
         }
-        self.find_end_of_life(now);
+        self.gc
+            .base
+            .conditions
+            .find_end_of_life(&self.gc.base.flash.array, now);
         self.lose_power(now, plan);
-        let flash = journal.flash(&self.base.flash.array, self.base.flash.layout);
-        Ok(self.base.mapping.recover(&flash))
+        let flash = journal.flash(&self.gc.base.flash.array, self.gc.base.flash.layout);
+        Ok(self.gc.base.mapping.recover(&flash))
     }
+}
 
+impl<M: Mapping> Base<M> {
     /// The recovery erases a block that holds nothing; false if it cannot be erased.
-    fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<bool> {
-        let before = self.base.conditions.failures.erases;
+    pub fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<bool> {
+        let before = self.conditions.failures.erases;
         if !self.erase_for_recovery(now, block) {
-            self.base.mapping.retired(block);
+            self.mapping.retired(block);
             return Ok(false);
         }
-        let is_replaced = self.base.conditions.failures.erases > before;
+        let is_replaced = self.conditions.failures.erases > before;
         let erased = if is_replaced {
             Ok(())
         } else {
-            self.base.flash.array.erase(block)
+            self.flash.array.erase(block)
         };
         erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-        self.age_erased(block);
-        if let Some(verification) = &mut self.base.contents.verification {
-            verification
-                .shadow
-                .erase(self.base.flash.layout.page(block, 0));
+        self.conditions.age_erased(&mut self.flash, block);
+        if let Some(verification) = &mut self.contents.verification {
+            verification.shadow.erase(self.flash.layout.page(block, 0));
         }
-        let erases = self.base.flash.array.erases()[block.index()];
-        self.base.mapping.erased(block, erases);
+        let erases = self.flash.array.erases()[block.index()];
+        self.mapping.erased(block, erases);
         Ok(true)
     }
 
     /// What the array was at when the power failed cannot be read.
-    fn tear(
+    pub fn tear(
         &mut self,
         now: Time,
         operation: Operation,
@@ -156,28 +156,18 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         let pages = if operation == Operation::Erase {
             cut.erases_torn += 1;
-            let first = self
-                .base
-                .flash
-                .layout
-                .page(self.base.flash.layout.block_of(place), 0)
-                .0;
-            first
-                ..first
-                    + self
-                        .base
-                        .flash
-                        .array
-                        .programmed(self.base.flash.layout.block_of(place))
+            let block = self.flash.layout.block_of(place);
+            let first = self.flash.layout.page(block, 0).0;
+            first..first + self.flash.array.programmed(block)
         } else {
             cut.pages_torn += 1;
-            let programmed = self.base.flash.array.program(place);
+            let programmed = self.flash.array.program(place);
             programmed.map_err(|violation| DeviceError::Violation { at: now, violation })?;
             place.0..place.0 + 1
         };
         for page in pages.map(Ppn) {
             journal.spare.clear(page);
-            if let Some(verification) = &mut self.base.contents.verification {
+            if let Some(verification) = &mut self.contents.verification {
                 verification.shadow.tear(page);
             }
         }

@@ -4,6 +4,7 @@ use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Lpn, Mapping};
 
 use super::Controller;
+use super::base::Base;
 use super::job::Waiter;
 use super::pending::PageRead;
 use super::verification::NO_VERSION;
@@ -13,6 +14,29 @@ use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::shadow::{Shadow, Version};
 
+impl<M: Mapping> Base<M> {
+    /// Puts the read of a request on its way, behind what the page has been through before.
+    #[inline(always)]
+    pub fn issue_read(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        order: &Order,
+        earlier: &PageParts,
+        oldest: Version,
+    ) {
+        let slot = self.issue(cx, order);
+        if *earlier != PageParts::NONE {
+            self.flash.backend.add_earlier(slot, earlier);
+        }
+        if let Some(verification) = &mut self.contents.verification {
+            verification.note(slot, 0, oldest);
+        }
+        if self.flash.issue.is_none() {
+            self.flash.backend.preempt(cx, slot, &self.flash.array);
+        }
+    }
+}
+
 impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn read(
@@ -21,7 +45,7 @@ impl<M: Mapping> Controller<M> {
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
-        if self.base.follows {
+        if self.gc.base.follows {
             return self.read_followed(cx, owner, page);
         }
         let read = PageRead {
@@ -32,8 +56,8 @@ impl<M: Mapping> Controller<M> {
             oldest: NO_VERSION,
             found: Characteristic::New,
         };
-        if let Some(job) = self.base.mapping.fetch(page, false) {
-            self.wait_for_map(cx, job, Waiter::Read(read));
+        if let Some(job) = self.gc.base.mapping.fetch(page, false) {
+            self.gc.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
         self.read_mapped(cx, &read)
@@ -47,10 +71,10 @@ impl<M: Mapping> Controller<M> {
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
-        self.first_read(page);
+        self.gc.base.first_read(page);
         let mut oldest = NO_VERSION;
-        if let Some(verification) = &mut self.base.contents.verification {
-            let filled = self.base.mapping.lookup(page).is_some();
+        if let Some(verification) = &mut self.gc.base.contents.verification {
+            let filled = self.gc.base.mapping.lookup(page).is_some();
             oldest.number = verification.shadow.begin_read(page, filled);
         }
         let read = PageRead {
@@ -59,10 +83,10 @@ impl<M: Mapping> Controller<M> {
             parts: PageParts::NONE,
             since: cx.now,
             oldest,
-            found: self.accessed(page, false),
+            found: self.gc.base.conditions.accessed(page, false),
         };
-        if let Some(job) = self.base.mapping.fetch(page, false) {
-            self.wait_for_map(cx, job, Waiter::Read(read));
+        if let Some(job) = self.gc.base.mapping.fetch(page, false) {
+            self.gc.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
         self.read_regulated(cx, &read)
@@ -74,10 +98,10 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
-        let place = self.base.mapping.lookup(read.page);
+        let place = self.gc.base.mapping.lookup(read.page);
         self.read_mapped(cx, read)?;
         if let Some(place) = place {
-            self.regulate_read(cx, read, place);
+            self.writes.regulate_read(&mut self.gc, cx, read, place);
         }
         Ok(())
     }
@@ -89,37 +113,15 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         read: &PageRead,
     ) -> Result<()> {
-        if let Some(place) = self.base.mapping.lookup(read.page) {
-            self.base.flash.array.prefetch(place);
+        if let Some(place) = self.gc.base.mapping.lookup(read.page) {
+            self.gc.base.flash.array.prefetch(place);
             let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
-            self.issue_read(cx, &order, &read.parts, read.oldest);
+            self.gc
+                .base
+                .issue_read(cx, &order, &read.parts, read.oldest);
             return Ok(());
         }
         self.read_unwritten(cx, read)
-    }
-
-    /// Puts the read of a request on its way, behind what the page has been through before.
-    #[inline(always)]
-    pub(super) fn issue_read(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        order: &Order,
-        earlier: &PageParts,
-        oldest: Version,
-    ) {
-        let slot = self.issue(cx, order);
-        if *earlier != PageParts::NONE {
-            self.base.flash.backend.add_earlier(slot, earlier);
-        }
-        if let Some(verification) = &mut self.base.contents.verification {
-            verification.note(slot, 0, oldest);
-        }
-        if self.base.flash.issue.is_none() {
-            self.base
-                .flash
-                .backend
-                .preempt(cx, slot, &self.base.flash.array);
-        }
     }
 
     /// Reads a page that was never written: it is done at once.
@@ -130,12 +132,12 @@ impl<M: Mapping> Controller<M> {
         read: &PageRead,
     ) -> Result<()> {
         cx.observe(Observation::UnwrittenRead);
-        if let Some(verification) = &mut self.base.contents.verification {
+        if let Some(verification) = &mut self.gc.base.contents.verification {
             let (shadow, oldest) = (&mut verification.shadow, read.oldest.number);
             let checked = shadow.check(cx.now, read.page, oldest, Shadow::unwritten(), None);
             checked.map_err(DeviceError::Verification)?;
         }
-        self.page_done(cx, read.owner, read.parts);
+        self.gc.page_done(cx, read.owner, read.parts);
         Ok(())
     }
 
@@ -146,7 +148,9 @@ impl<M: Mapping> Controller<M> {
         waiter: Waiter,
     ) -> Result<()> {
         match waiter {
-            Waiter::Write(tag) if self.base.has_page_conditions && self.is_read_only() => {
+            Waiter::Write(tag)
+                if self.gc.base.has_page_conditions && self.gc.base.conditions.is_read_only() =>
+            {
                 self.refuse_pending(cx, tag);
             }
             Waiter::Write(tag) => {
@@ -155,13 +159,13 @@ impl<M: Mapping> Controller<M> {
                 write.since = cx.now;
                 self.advance(cx, write, later);
             }
-            Waiter::Trim(trim) => self.trim_done(cx, trim),
-            Waiter::Rewrite(rewrite) => self.rewrite(cx, rewrite),
+            Waiter::Trim(trim) => self.gc.trim_done(cx, trim),
+            Waiter::Rewrite(rewrite) => self.writes.rewrite(&mut self.gc, cx, rewrite),
             Waiter::Read(mut read) => {
                 read.parts.die_wait += cx.now - read.since;
                 read.since = cx.now;
-                if let Some(job) = self.base.mapping.fetch(read.page, false) {
-                    self.wait_for_map(cx, job, Waiter::Read(read));
+                if let Some(job) = self.gc.base.mapping.fetch(read.page, false) {
+                    self.gc.wait_for_map(cx, job, Waiter::Read(read));
                 } else {
                     self.read_regulated(cx, &read)?;
                 }

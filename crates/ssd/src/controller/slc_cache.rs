@@ -6,7 +6,9 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Plane, Ppn};
 
-use super::Controller;
+use super::collector::Collector;
+use super::conditions::Conditions;
+use super::flash::Flash;
 use crate::backend::{Order, PageConditions, Purpose};
 use crate::event::Context;
 use crate::observation::DeviceProbe;
@@ -42,19 +44,20 @@ impl SlcCounts {
     }
 }
 
-impl<M: Mapping> Controller<M> {
-    /// What went through the SLC cache, if there is one.
-    pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.base.conditions.slc.as_deref()
-    }
-
+impl Conditions {
     /// Says of an operation whether its pages are, or are to be, in single-level mode, and counts it.
-    pub(super) fn grade_cached(&mut self, order: &Order, grade: &mut PageConditions) {
-        let Some(counts) = &mut self.base.conditions.slc else {
+    pub fn grade_cached<M: Mapping>(
+        &mut self,
+        flash: &mut Flash,
+        mapping: &M,
+        order: &Order,
+        grade: &mut PageConditions,
+    ) {
+        let Some(counts) = &mut self.slc else {
             return;
         };
-        let array = &mut self.base.flash.array;
-        let layout = &self.base.flash.layout;
+        let array = &mut flash.array;
+        let layout = &flash.layout;
         let was_single = |place: Ppn| array.is_single_level(layout.block_of(place));
         let (operation, purpose) = (order.purpose.operation(), order.purpose);
         grade.single_read = match operation {
@@ -69,7 +72,7 @@ impl<M: Mapping> Controller<M> {
             _ => {}
         }
         if matches!(operation, Operation::Program | Operation::Move) {
-            grade.single_program = self.base.mapping.is_single_level(order.target);
+            grade.single_program = mapping.is_single_level(order.target);
             array.set_single_level(layout.block_of(order.target), grade.single_program);
             if purpose.is_write() {
                 let count = if grade.single_program {
@@ -81,10 +84,12 @@ impl<M: Mapping> Controller<M> {
             }
         }
     }
+}
 
+impl<M: Mapping> Collector<M> {
     /// Whether the device has been idle for so long that blocks of the SLC cache are folded.
-    pub(super) fn folds_now(&self, now: Time) -> bool {
-        let Some(idling) = &self.collector.idling else {
+    pub fn folds_now(&self, now: Time) -> bool {
+        let Some(idling) = &self.idling else {
             return false;
         };
         let due = idling.fold_due();
@@ -92,8 +97,8 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Folds the next block of an idle plane, if it is time.
-    pub(super) fn fold_in_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        if self.collector.jobs.collects(plane)
+    pub fn fold_in_idle_time(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
+        if self.jobs.collects(plane)
             || self.base.conditions.failing.is_ending
             || !self.folds_now(cx.now)
         {

@@ -12,7 +12,9 @@ use wordline_ftl::{JobId, Lpn, Mapping};
 use wordline_nand::{Block, Plane};
 
 use super::Controller;
-use super::job::Waiter;
+use super::base::Base;
+use super::collector::Collector;
+use super::job::{Job, Waiter};
 use super::pending::{PageTrim, PageWrite};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation, PageParts};
@@ -41,6 +43,190 @@ impl Trims {
             mapped: Vec::new(),
         }
     }
+
+    /// What a TRIM frees now, of its own range or of what it completes.
+    pub fn trim_frees(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        page_bytes: u64,
+        request: &Request,
+    ) -> Range<u64> {
+        let bytes = request.offset..request.offset + request.bytes;
+        let covered = whole_pages(bytes.clone(), page_bytes);
+        let pages = covered.end - covered.start;
+        cx.observe(Observation::TrimBegun { pages });
+        match &mut self.run {
+            Some(run) => run.trim(bytes),
+            None => bytes,
+        }
+    }
+
+    /// A write begins while a run of TRIMs may be open.
+    #[cold]
+    pub fn trim_run_written(&mut self, request: &Request) {
+        if let Some(run) = &mut self.run {
+            run.write(request.offset..request.offset + request.bytes);
+        }
+    }
+
+    /// Trims a page, and has the map in flash say so.
+    #[cold]
+    pub fn discard_through<M: Mapping>(
+        &mut self,
+        gc: &mut Collector<M>,
+        cx: &mut Context<impl DeviceProbe>,
+        write: &PageWrite,
+    ) {
+        let job = gc.base.mapping.trim_through(write.page);
+        gc.base.trimmed(cx, write);
+        let Some(job) = job else {
+            return gc.page_done(cx, write.owner, write.parts);
+        };
+        let trim = PageTrim::of(cx.now, write);
+        self.mapped.push((job, trim));
+        if !self.gathering {
+            self.end_trims(gc, cx);
+        }
+    }
+
+    /// No more pages of a TRIM are to come now: the parts of the map that list those that came are written.
+    pub fn end_trims<M: Mapping>(
+        &mut self,
+        gc: &mut Collector<M>,
+        cx: &mut Context<impl DeviceProbe>,
+    ) {
+        self.gathering = false;
+        for (job, trim) in std::mem::take(&mut self.mapped) {
+            gc.wait_for_map_write(cx, job, trim);
+        }
+    }
+
+    /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
+    #[cold]
+    pub fn refuse<M: Mapping>(
+        &mut self,
+        gc: &mut Collector<M>,
+        cx: &mut Context<impl DeviceProbe>,
+    ) {
+        let mut refused = gc.take_trims();
+        refused.extend(self.mapped.drain(..).map(|(_, trim)| trim));
+        gc.jobs.take_trims(&mut refused);
+        for trim in refused {
+            gc.base.conditions.fail_write(trim.owner);
+            gc.trim_done(cx, trim);
+        }
+    }
+}
+
+impl<M: Mapping> Base<M> {
+    fn trimmed(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
+        cx.observe(Observation::PageTrimmed);
+        if let Some(verification) = &mut self.contents.verification {
+            let shadow = &mut verification.shadow;
+            shadow.acknowledge(cx.now, write.page, write.version);
+        }
+    }
+}
+
+impl<M: Mapping> Collector<M> {
+    /// Trims a page whose map entry is in memory. A job that was in the way of the erase, if it is over.
+    #[cold]
+    pub fn discard(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        write: &PageWrite,
+    ) -> Option<Job> {
+        let place = self.base.mapping.lookup(write.page);
+        self.base.mapping.trim(write.page);
+        self.base.trimmed(cx, write);
+        let block = place.map(|place| self.base.flash.layout.block_of(place));
+        let erases = |block: &Block| !self.erasing.is_empty() && self.base.mapping.is_spent(*block);
+        match block.filter(erases) {
+            Some(_) if self.base.conditions.is_read_only() => self.refuse(cx, write),
+            Some(block) => {
+                let trim = PageTrim::of(cx.now, write);
+                return self.erase_for_trim(cx, block, trim);
+            }
+            None => self.page_done(cx, write.owner, write.parts),
+        }
+        None
+    }
+
+    /// A trimmed page joins the job that writes the part of the map that lists it. A job that cannot, for want of room, is over at once: the
+    /// change stays in memory.
+    pub fn wait_for_map_write(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        id: JobId,
+        trim: PageTrim,
+    ) {
+        if let Some(job) = self.jobs.get(id) {
+            job.waiters.push(Waiter::Trim(trim));
+            return;
+        }
+        self.jobs.start(cx.now, id, None, false);
+        if self.run(cx, id) {
+            self.jobs.end(id);
+            self.trim_done(cx, trim);
+        } else if let Some(job) = self.jobs.get(id) {
+            job.waiters.push(Waiter::Trim(trim));
+        }
+    }
+
+    /// What a trimmed page waited for is done.
+    pub fn trim_done(&mut self, cx: &mut Context<impl DeviceProbe>, trim: PageTrim) {
+        let PageTrim {
+            owner,
+            mut parts,
+            since,
+        } = trim;
+        parts.die_wait += cx.now - since;
+        self.page_done(cx, owner, parts);
+    }
+
+    /// A block holds nothing any more: it is erased as soon as its plane is not being collected. The job that was in its way, if it
+    /// is over.
+    pub fn erase_for_trim(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        block: Block,
+        trim: PageTrim,
+    ) -> Option<Job> {
+        let plane = self.base.flash.layout.plane_of(block);
+        self.erasing[plane.index()].push_back((block, trim));
+        self.waiting_erases += 1;
+        if self.jobs.collects(plane) {
+            return self.expedite(cx, JobId::of(plane));
+        }
+        self.erase_for_trims(cx, plane);
+        None
+    }
+
+    /// The next block of a plane that TRIMs wait for is erased, if nothing is collected there. One that a collection has erased in the
+    /// meantime is done with.
+    pub fn erase_for_trims(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
+        while !self.jobs.collects(plane)
+            && let Some((block, trim)) = self.erasing[plane.index()].pop_front()
+        {
+            self.waiting_erases -= 1;
+            let Some(collection) = self.base.mapping.clear(block) else {
+                self.trim_done(cx, trim);
+                continue;
+            };
+            let job = collection.job;
+            self.begin_collection(cx, plane, collection, Trigger::Trim);
+            if let Some(job) = self.jobs.get(job) {
+                job.waiters.push(Waiter::Trim(trim));
+            }
+        }
+    }
+
+    /// Takes away the TRIMs that wait for blocks to be erased.
+    pub fn take_trims(&mut self) -> Vec<PageTrim> {
+        self.waiting_erases = 0;
+        let waiting = self.erasing.iter_mut().flat_map(std::mem::take);
+        waiting.map(|(_, trim)| trim).collect()
+    }
 }
 
 impl<M: Mapping> Controller<M> {
@@ -55,19 +241,19 @@ impl<M: Mapping> Controller<M> {
         if request.op == Op::Flush {
             // What is done is in the flash.
             self.expect(ticket, 1, request.op);
-            self.page_done(cx, ticket, PageParts::NONE);
+            self.gc.page_done(cx, ticket, PageParts::NONE);
             return;
         }
-        let bytes = self.trim_frees(cx, request);
-        let pages = whole_pages(bytes, self.base.page_bytes);
+        let bytes = self.trims.trim_frees(cx, self.gc.base.page_bytes, request);
+        let pages = whole_pages(bytes, self.gc.base.page_bytes);
         let count = (pages.end - pages.start) as u32;
         self.expect(ticket, count.max(1), request.op);
         if count == 0 {
-            return self.page_done(cx, ticket, PageParts::NONE);
+            return self.gc.page_done(cx, ticket, PageParts::NONE);
         }
         let all = Span {
             from: 0,
-            bytes: self.base.page_bytes as u32,
+            bytes: self.gc.base.page_bytes as u32,
             written: 0,
             whole: true,
         };
@@ -75,159 +261,6 @@ impl<M: Mapping> Controller<M> {
         for page in pages {
             self.write(cx, ticket, Lpn(page as u32), all, true);
         }
-        self.end_trims(cx);
-    }
-
-    /// What a TRIM frees now, of its own range or of what it completes.
-    pub fn trim_frees(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        request: &Request,
-    ) -> Range<u64> {
-        let bytes = request.offset..request.offset + request.bytes;
-        let covered = whole_pages(bytes.clone(), self.base.page_bytes);
-        let pages = covered.end - covered.start;
-        cx.observe(Observation::TrimBegun { pages });
-        match &mut self.trims.run {
-            Some(run) => run.trim(bytes),
-            None => bytes,
-        }
-    }
-
-    /// A write begins while a run of TRIMs may be open.
-    #[cold]
-    pub fn trim_run_written(&mut self, request: &Request) {
-        if let Some(run) = &mut self.trims.run {
-            run.write(request.offset..request.offset + request.bytes);
-        }
-    }
-
-    /// Trims a page whose map entry is in memory.
-    #[cold]
-    pub(super) fn discard(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
-        let place = self.base.mapping.lookup(write.page);
-        self.base.mapping.trim(write.page);
-        self.trimmed(cx, write);
-        let block = place.map(|place| self.base.flash.layout.block_of(place));
-        match block.filter(|block| {
-            !self.collector.erasing.is_empty() && self.base.mapping.is_spent(*block)
-        }) {
-            Some(_) if self.is_read_only() => self.refuse(cx, write),
-            Some(block) => self.erase_for_trim(cx, block, PageTrim::of(cx.now, write)),
-            None => self.page_done(cx, write.owner, write.parts),
-        }
-    }
-
-    /// Trims a page, and has the map in flash say so.
-    #[cold]
-    pub(super) fn discard_through(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        write: &PageWrite,
-    ) {
-        let job = self.base.mapping.trim_through(write.page);
-        self.trimmed(cx, write);
-        let Some(job) = job else {
-            return self.page_done(cx, write.owner, write.parts);
-        };
-        let trim = PageTrim::of(cx.now, write);
-        self.trims.mapped.push((job, trim));
-        if !self.trims.gathering {
-            self.end_trims(cx);
-        }
-    }
-
-    fn trimmed(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite) {
-        cx.observe(Observation::PageTrimmed);
-        if let Some(verification) = &mut self.base.contents.verification {
-            let shadow = &mut verification.shadow;
-            shadow.acknowledge(cx.now, write.page, write.version);
-        }
-    }
-
-    /// No more pages of a TRIM are to come now: the parts of the map that list those that came are written.
-    pub fn end_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        self.trims.gathering = false;
-        for (job, trim) in std::mem::take(&mut self.trims.mapped) {
-            self.wait_for_map_write(cx, job, trim);
-        }
-    }
-
-    /// A trimmed page joins the job that writes the part of the map that lists it. A job that cannot, for want of room, is over at once: the
-    /// change stays in memory.
-    fn wait_for_map_write(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        id: JobId,
-        trim: PageTrim,
-    ) {
-        if let Some(job) = self.collector.jobs.get(id) {
-            job.waiters.push(Waiter::Trim(trim));
-            return;
-        }
-        self.collector.jobs.start(cx.now, id, None, false);
-        if self.run(cx, id) {
-            self.collector.jobs.end(id);
-            self.trim_done(cx, trim);
-        } else if let Some(job) = self.collector.jobs.get(id) {
-            job.waiters.push(Waiter::Trim(trim));
-        }
-    }
-
-    /// What a trimmed page waited for is done.
-    pub(super) fn trim_done(&mut self, cx: &mut Context<impl DeviceProbe>, trim: PageTrim) {
-        let PageTrim {
-            owner,
-            mut parts,
-            since,
-        } = trim;
-        parts.die_wait += cx.now - since;
-        self.page_done(cx, owner, parts);
-    }
-
-    /// A block holds nothing any more: it is erased as soon as its plane is not being collected.
-    fn erase_for_trim(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block, trim: PageTrim) {
-        let plane = self.base.flash.layout.plane_of(block);
-        self.collector.erasing[plane.index()].push_back((block, trim));
-        self.collector.waiting_erases += 1;
-        if self.collector.jobs.collects(plane) {
-            self.expedite(cx, JobId::of(plane));
-        } else {
-            self.erase_for_trims(cx, plane);
-        }
-    }
-
-    /// Nothing is erased any more: TRIMs that wait for that, or for the map in flash, end with an error.
-    #[cold]
-    pub(super) fn refuse_trims(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        self.collector.waiting_erases = 0;
-        let waiting = self.collector.erasing.iter_mut().flat_map(std::mem::take);
-        let mut refused: Vec<PageTrim> = waiting.map(|(_, trim)| trim).collect();
-        let mapped = std::mem::take(&mut self.trims.mapped);
-        refused.extend(mapped.into_iter().map(|(_, trim)| trim));
-        self.collector.jobs.take_trims(&mut refused);
-        for trim in refused {
-            self.fail_write(trim.owner);
-            self.trim_done(cx, trim);
-        }
-    }
-
-    /// The next block of a plane that TRIMs wait for is erased, if nothing is collected there. One that a collection has erased in the
-    /// meantime is done with.
-    pub(super) fn erase_for_trims(&mut self, cx: &mut Context<impl DeviceProbe>, plane: Plane) {
-        while !self.collector.jobs.collects(plane)
-            && let Some((block, trim)) = self.collector.erasing[plane.index()].pop_front()
-        {
-            self.collector.waiting_erases -= 1;
-            let Some(collection) = self.base.mapping.clear(block) else {
-                self.trim_done(cx, trim);
-                continue;
-            };
-            let job = collection.job;
-            self.begin_collection(cx, plane, collection, Trigger::Trim);
-            if let Some(job) = self.collector.jobs.get(job) {
-                job.waiters.push(Waiter::Trim(trim));
-            }
-        }
+        self.trims.end_trims(&mut self.gc, cx);
     }
 }

@@ -9,13 +9,17 @@ use wordline_block::{Request, Ticket};
 use wordline_dram_buffer::Span;
 use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, Written};
+use wordline_io_scheduler::Slot;
 use wordline_kernel::Time;
 use wordline_nand::{Plane, Ppn};
 
 use super::Controller;
+use super::base::Base;
+use super::collector::Collector;
 use super::job::Waiter;
 use super::pending::{PageWrite, PendingWrites};
 use super::power::LosesPower;
+use super::rewrite::Rewrites;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
@@ -34,6 +38,8 @@ pub(super) struct Place {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Writes {
     pub pending: PendingWrites,
+    /// Pages that are written again; `None` if all pages are programmed alike.
+    pub rewrites: Option<Box<Rewrites>>,
     /// Whether writes get their places when they are issued.
     pub places_on_issue: bool,
     /// Whether places depend on what the dies have to do.
@@ -47,6 +53,7 @@ impl Writes {
         let allocate = &plan.ftl.config.allocate;
         Self {
             pending: PendingWrites::default(),
+            rewrites: Rewrites::new(plan),
             places_on_issue: allocate.is_on_issue() && plan.is_scheduled(),
             allocates_by_load: allocate.is_by_work(),
             places_singly: plan.is_scheduled() || allocate.is_by_work(),
@@ -55,39 +62,39 @@ impl Writes {
 }
 
 impl LosesPower for Writes {
-    fn lose_power(&mut self, _now: Time, _plan: &Plan) {
+    fn lose_power(&mut self, _now: Time, plan: &Plan) {
         let Self {
             pending,
+            rewrites,
             places_on_issue: _,
             allocates_by_load: _,
             places_singly: _,
         } = self;
         *pending = PendingWrites::default();
+        *rewrites = Rewrites::new(plan);
     }
 }
 
-impl<M: Mapping> Controller<M> {
+impl Writes {
     /// Writes the first pages of a request, as far as they are whole and find their places at once;
     /// returns the first page that is left.
     #[inline]
-    pub(super) fn write_rows(
+    pub fn write_rows<M: Mapping>(
         &mut self,
+        gc: &mut Collector<M>,
         cx: &mut Context<impl DeviceProbe>,
         ticket: Ticket,
         request: &Request,
     ) -> u64 {
-        let first = request.offset / self.base.page_bytes;
-        let end = (request.offset + request.bytes) / self.base.page_bytes;
-        if first * self.base.page_bytes != request.offset
-            || self.base.follows
-            || self.writes.places_singly
-        {
+        let first = request.offset / gc.base.page_bytes;
+        let end = (request.offset + request.bytes) / gc.base.page_bytes;
+        if first * gc.base.page_bytes != request.offset || gc.base.follows || self.places_singly {
             return first;
         }
         let (mut next, end) = (first as u32, end as u32);
         while next < end {
-            let free = self.writes.pending.first_of(next..end);
-            let placed = self.write_row(cx, ticket, next..free);
+            let free = self.pending.first_of(next..end);
+            let placed = gc.write_row(cx, ticket, next..free);
             if placed == 0 {
                 break;
             }
@@ -96,6 +103,116 @@ impl<M: Mapping> Controller<M> {
         u64::from(next)
     }
 
+    /// Reads the page of which the write covers a part.
+    fn merge<M: Mapping>(
+        &mut self,
+        base: &mut Base<M>,
+        cx: &mut Context<impl DeviceProbe>,
+        write: &PageWrite,
+        later: &mut VecDeque<PageWrite>,
+        place: Ppn,
+    ) {
+        let (owner, parts) = (write.owner, write.parts);
+        let tag = self.pending.add(write, later);
+        cx.observe(Observation::PageMerged);
+        let order = Order::new(Purpose::Merge, place, owner, tag);
+        base.issue_read(cx, &order, &parts, NO_VERSION);
+    }
+
+    /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
+    /// the schedule puts collections off, a free block takes the place of a full update block.
+    #[inline]
+    pub fn find_place<M: Mapping>(
+        &self,
+        gc: &mut Collector<M>,
+        cx: &mut Context<impl DeviceProbe>,
+        page: Lpn,
+    ) -> Result<Place, SpaceRequest> {
+        if self.allocates_by_load {
+            gc.tell_work();
+        }
+        let before = gc.base.mapping.lookup(page);
+        let superseded = before.map_or(0, |before| gc.base.flash.layout.block_of(before).0 + 1);
+        let place = match gc.base.mapping.write(page) {
+            Written::Placed(place) => place,
+            Written::Wait(want) => gc.replace(cx, page, want)?,
+        };
+        Ok(Place { place, superseded })
+    }
+
+    /// The rest of a page that the host writes in part has been read.
+    pub fn merged<M: Mapping>(&mut self, base: &mut Base<M>, now: Time, slot: Slot) {
+        let transaction = base.flash.backend.get(slot);
+        let (tag, owner) = (transaction.tag, transaction.owner);
+        let write = self.pending.get_mut(tag);
+        write.parts = base.flash.backend.parts(slot);
+        write.since = now;
+        if base.has_page_conditions {
+            let grade = base.flash.backend.graded(slot);
+            write.decode = grade.decode;
+            if grade.failed {
+                write.lost = true;
+                base.conditions.fail(owner);
+            }
+        }
+        write.base = base.contents.of(slot).unwrap_or(write.base);
+        base.flash.backend.release(slot);
+    }
+
+    /// Says how a write is programmed that is issued now, and whether its page is to be written again.
+    #[cold]
+    pub fn grade_write<M: Mapping>(
+        &mut self,
+        gc: &mut Collector<M>,
+        place: Ppn,
+        write: &PageWrite,
+    ) {
+        let waits = || self.pending.any_of_others(write.owner, gc.stalled.all());
+        let rewrite = gc
+            .base
+            .conditions
+            .grade_write(&mut gc.base.flash, place, write, waits);
+        if rewrite && let Some(rewrites) = &mut self.rewrites {
+            rewrites.queue(&gc.base.flash.layout, write.page, place);
+        }
+    }
+
+    #[inline]
+    fn program<M: Mapping>(
+        &mut self,
+        gc: &mut Collector<M>,
+        cx: &mut Context<impl DeviceProbe>,
+        write: &PageWrite,
+        place: Place,
+    ) {
+        let Place { place, superseded } = place;
+        if superseded != 0 {
+            gc.base.flash.superseding[superseded as usize - 1] += 1;
+        }
+        cx.observe(Observation::PagesWritten { pages: 1 });
+        gc.base.observe_free_blocks(cx);
+        let purpose = Purpose::of_write(write.fill);
+        let mut order = Order::new(purpose, place, write.owner, write.page.0);
+        order.superseded = superseded;
+        gc.base.mapping.placed(place, write.label);
+        if gc.base.has_page_conditions {
+            self.grade_write(gc, place, write);
+        }
+        let slot = gc.base.issue(cx, &order);
+        gc.base.flash.backend.fill(slot, write.fill);
+        if write.parts != PageParts::NONE {
+            gc.base.flash.backend.add_earlier(slot, &write.parts);
+        }
+        if gc.base.follows {
+            gc.base.contents.follow_write(slot, write, place);
+        }
+        gc.base.summarize(cx);
+        let plane = gc.base.flash.layout.plane_of_page(place);
+        gc.look_at_free_blocks(cx, plane, write.page);
+    }
+}
+
+impl<M: Mapping> Collector<M> {
     /// Writes whole pages that no earlier write is pending for, as many as find their places at once;
     /// none beyond one that may call for a collection.
     #[inline]
@@ -132,69 +249,40 @@ impl<M: Mapping> Controller<M> {
         });
         if count > 0 {
             cx.observe(Observation::PagesWritten { pages: count });
-            self.observe_free_blocks(cx);
+            self.base.observe_free_blocks(cx);
             let (plane, page) = last;
             self.look_at_free_blocks(cx, plane, page);
         }
         count
     }
 
-    /// A page has been placed: collects where free blocks are few.
-    #[inline]
-    pub(super) fn look_at_free_blocks(
+    /// Replaces a full update block by a free one, where the schedule puts collections off, and places the write there.
+    #[cold]
+    fn replace(
         &mut self,
         cx: &mut Context<impl DeviceProbe>,
-        plane: Plane,
-        written: Lpn,
-    ) {
-        if self.base.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(cx, plane, Some(written));
-        }
-    }
-
-    #[inline]
-    pub(super) fn write(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        owner: u32,
         page: Lpn,
-        span: Span,
-        trim: bool,
-    ) {
-        let whole = span.whole;
-        let (mut version, mut found) = (NO_VERSION, Characteristic::New);
-        if self.base.follows {
-            if self.is_read_only() {
-                self.refuse_now(cx, owner);
-                return;
-            }
-            (version, found) = self.follow_coming(cx.now, page, &span, trim);
-        }
-        let (parts, base) = (PageParts::default(), Shadow::unwritten());
-        let write = PageWrite {
-            owner,
-            page,
-            whole,
-            fill: self.base.page_bytes as u32 - span.written,
-            trim,
-            parts,
-            since: cx.now,
-            version,
-            base,
-            label: self.base.mapping.label(page),
-            found,
-            decode: Time::ZERO,
-            lost: false,
+        want: SpaceRequest,
+    ) -> Result<Ppn, SpaceRequest> {
+        let SpaceRequest::Update(_, block) = want else {
+            return Err(want);
         };
-        if self.writes.pending.queue_behind(&write) {
-            return;
+        if !self.scheduling.policy().replaces() || !self.base.mapping.replace(block) {
+            return Err(want);
         }
-        self.accept(cx, &write, &mut VecDeque::new());
+        cx.observe(Observation::Replaced);
+        self.base.observe_free_blocks(cx);
+        match self.base.mapping.write(page) {
+            Written::Placed(place) => Ok(place),
+            Written::Wait(want) => Err(want),
+        }
     }
+}
 
+impl<M: Mapping> Base<M> {
     /// A write or a trim of a page comes where pages are followed: its version, and what its page is used for.
     #[cold]
-    fn follow_coming(
+    pub fn follow_coming(
         &mut self,
         now: Time,
         page: Lpn,
@@ -203,8 +291,8 @@ impl<M: Mapping> Controller<M> {
     ) -> (Version, Characteristic) {
         self.first_written(page);
         let mut version = NO_VERSION;
-        if let Some(verification) = &mut self.base.contents.verification {
-            let filled = self.base.mapping.lookup(page).is_some();
+        if let Some(verification) = &mut self.contents.verification {
+            let filled = self.mapping.lookup(page).is_some();
             let shadow = &mut verification.shadow;
             let Span {
                 from, bytes, whole, ..
@@ -218,9 +306,51 @@ impl<M: Mapping> Controller<M> {
         let found = if trim {
             Characteristic::New
         } else {
-            self.accessed(page, true)
+            self.conditions.accessed(page, true)
         };
         (version, found)
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        owner: u32,
+        page: Lpn,
+        span: Span,
+        trim: bool,
+    ) {
+        let whole = span.whole;
+        let (mut version, mut found) = (NO_VERSION, Characteristic::New);
+        if self.gc.base.follows {
+            if self.gc.base.conditions.is_read_only() {
+                self.gc.refuse_now(cx, owner);
+                return;
+            }
+            (version, found) = self.gc.base.follow_coming(cx.now, page, &span, trim);
+        }
+        let (parts, base) = (PageParts::default(), Shadow::unwritten());
+        let write = PageWrite {
+            owner,
+            page,
+            whole,
+            fill: self.gc.base.page_bytes as u32 - span.written,
+            trim,
+            parts,
+            since: cx.now,
+            version,
+            base,
+            label: self.gc.base.mapping.label(page),
+            found,
+            decode: Time::ZERO,
+            lost: false,
+        };
+        if self.writes.pending.queue_behind(&write) {
+            return;
+        }
+        self.accept(cx, &write, &mut VecDeque::new());
     }
 
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
@@ -251,31 +381,38 @@ impl<M: Mapping> Controller<M> {
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
         if write.trim && self.trims.writes_map {
-            self.discard_through(cx, write);
+            self.trims.discard_through(&mut self.gc, cx, write);
             return true;
         }
-        if let Some(job) = self.base.mapping.fetch(write.page, true) {
+        if let Some(job) = self.gc.base.mapping.fetch(write.page, true) {
             let tag = self.writes.pending.add(write, later);
             self.writes.pending.get_mut(tag).since = cx.now;
-            self.wait_for_map(cx, job, Waiter::Write(tag));
+            self.gc.wait_for_map(cx, job, Waiter::Write(tag));
             return false;
         }
         if !write.whole
-            && let Some(place) = self.base.mapping.lookup(write.page)
+            && let Some(place) = self.gc.base.mapping.lookup(write.page)
         {
-            self.merge(cx, write, later, place);
+            self.writes
+                .merge(&mut self.gc.base, cx, write, later, place);
             return false;
         }
         if write.trim {
-            self.discard(cx, write);
+            if let Some(job) = self.gc.discard(cx, write) {
+                self.collection_over(cx, &job);
+            }
             return true;
         }
-        if self.writes.places_on_issue && self.defer_allocation(cx, write, later) {
+        if self.writes.places_on_issue
+            && self
+                .writes
+                .defer_allocation(&mut self.gc.base, cx, write, later)
+        {
             return false;
         }
-        match self.find_place(cx, write.page) {
+        match self.writes.find_place(&mut self.gc, cx, write.page) {
             Ok(place) => {
-                self.program(cx, write, place);
+                self.writes.program(&mut self.gc, cx, write, place);
                 true
             }
             Err(want) => {
@@ -283,62 +420,6 @@ impl<M: Mapping> Controller<M> {
                 self.stall(cx, tag, want);
                 false
             }
-        }
-    }
-
-    /// Reads the page of which the write covers a part.
-    fn merge(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        write: &PageWrite,
-        later: &mut VecDeque<PageWrite>,
-        place: Ppn,
-    ) {
-        let (owner, parts) = (write.owner, write.parts);
-        let tag = self.writes.pending.add(write, later);
-        cx.observe(Observation::PageMerged);
-        let order = Order::new(Purpose::Merge, place, owner, tag);
-        self.issue_read(cx, &order, &parts, NO_VERSION);
-    }
-
-    /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
-    /// the schedule puts collections off, a free block takes the place of a full update block.
-    #[inline]
-    pub(super) fn find_place(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        page: Lpn,
-    ) -> Result<Place, SpaceRequest> {
-        if self.writes.allocates_by_load {
-            self.tell_work();
-        }
-        let before = self.base.mapping.lookup(page);
-        let superseded = before.map_or(0, |before| self.base.flash.layout.block_of(before).0 + 1);
-        let place = match self.base.mapping.write(page) {
-            Written::Placed(place) => place,
-            Written::Wait(want) => self.replace(cx, page, want)?,
-        };
-        Ok(Place { place, superseded })
-    }
-
-    #[cold]
-    fn replace(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        page: Lpn,
-        want: SpaceRequest,
-    ) -> Result<Ppn, SpaceRequest> {
-        let SpaceRequest::Update(_, block) = want else {
-            return Err(want);
-        };
-        if !self.collector.scheduling.policy().replaces() || !self.base.mapping.replace(block) {
-            return Err(want);
-        }
-        cx.observe(Observation::Replaced);
-        self.observe_free_blocks(cx);
-        match self.base.mapping.write(page) {
-            Written::Placed(place) => Ok(place),
-            Written::Wait(want) => Err(want),
         }
     }
 
@@ -353,14 +434,14 @@ impl<M: Mapping> Controller<M> {
         self.writes.pending.get_mut(tag).since = cx.now;
         match want {
             SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => {
-                self.collector
+                self.gc
                     .die_loads
-                    .stalls(self.base.flash.layout.die_of(plane));
-                self.collector.stalled[plane.index()].push_back(tag);
+                    .stalls(self.gc.base.flash.layout.die_of(plane));
+                self.gc.stalled.planes[plane.index()].push_back(tag);
             }
-            SpaceRequest::Anywhere => self.collector.stalled_anywhere.push_back(tag),
+            SpaceRequest::Anywhere => self.gc.stalled.anywhere.push_back(tag),
         }
-        if want != SpaceRequest::Anywhere || self.collector.stalled_anywhere.len() == 1 {
+        if want != SpaceRequest::Anywhere || self.gc.stalled.anywhere.len() == 1 {
             self.demand(cx, want);
         }
     }
@@ -371,63 +452,20 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         tag: u32,
     ) -> Result<(), SpaceRequest> {
-        if self.base.has_page_conditions && self.is_read_only() {
+        if self.gc.base.has_page_conditions && self.gc.base.conditions.is_read_only() {
             self.refuse_pending(cx, tag);
             return Ok(());
         }
         let page = self.writes.pending.get_mut(tag).page;
-        let place = self.find_place(cx, page)?;
+        let place = self.writes.find_place(&mut self.gc, cx, page)?;
         let (mut write, mut later) = self.writes.pending.take(tag);
         write.parts.gc += cx.now - write.since;
-        self.program(cx, &write, place);
+        self.writes.program(&mut self.gc, cx, &write, place);
         if let Some(mut next) = later.pop_front() {
             next.parts.die_wait += cx.now - next.since;
             next.since = cx.now;
             self.advance(cx, next, later);
         }
         Ok(())
-    }
-
-    #[inline]
-    fn program(&mut self, cx: &mut Context<impl DeviceProbe>, write: &PageWrite, place: Place) {
-        let Place { place, superseded } = place;
-        if superseded != 0 {
-            self.base.flash.superseding[superseded as usize - 1] += 1;
-        }
-        cx.observe(Observation::PagesWritten { pages: 1 });
-        self.observe_free_blocks(cx);
-        let purpose = Purpose::of_write(write.fill);
-        let mut order = Order::new(purpose, place, write.owner, write.page.0);
-        order.superseded = superseded;
-        self.base.mapping.placed(place, write.label);
-        if self.base.has_page_conditions {
-            self.grade_write(place, write);
-        }
-        let slot = self.issue(cx, &order);
-        self.base.flash.backend.fill(slot, write.fill);
-        if write.parts != PageParts::NONE {
-            self.base.flash.backend.add_earlier(slot, &write.parts);
-        }
-        if self.base.follows {
-            self.follow_write(slot, write, place);
-        }
-        self.summarize(cx);
-        let plane = self
-            .base
-            .flash
-            .layout
-            .plane_of(self.base.flash.layout.block_of(place));
-        self.look_at_free_blocks(cx, plane, write.page);
-    }
-
-    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
-    /// or returns a block.
-    #[inline]
-    pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<impl DeviceProbe>) {
-        let free = self.base.mapping.free_blocks();
-        if free != self.base.free_blocks {
-            self.base.free_blocks = free;
-            cx.observe(Observation::FreeBlocks { free });
-        }
     }
 }
