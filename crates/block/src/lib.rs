@@ -16,7 +16,7 @@ pub use completion::{Completion, Ticket};
 pub use device::{BlockDevice, Busy, Event, Failure, GcObservation};
 pub use member::{Member, Nested};
 pub use observation::{ArrayObservation, MemberObservation};
-pub use part::{PARTS, Part, Parts, Shown};
+pub use part::{PARTS, PageParts, Part, Parts, Shown};
 pub use power_cut::PowerCut;
 pub use read_events::ReadEvents;
 pub use request::{BeyondEnd, Op, Request};

@@ -2,7 +2,8 @@
 //!
 //! [`ALL`](Part::ALL) is the one table of them. Sums, columns of `requests.parquet`, the breakdown of a summary, its
 //! metrics, the Python types and the colours of the report come from it: a new part is a line here, and the place
-//! where its time is measured.
+//! where its time is measured. A part that an SSD measures for every page is marked `in page`: a field of
+//! [`PageParts`].
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -36,7 +37,15 @@ pub struct Part {
 }
 
 macro_rules! parts {
-    ($($field:ident, $name:literal, $colour:literal, $shown:ident, $meaning:literal;)+) => {
+    ($($rows:tt)+) => {
+        request_parts! { $($rows)+ }
+        page_parts! { [] $($rows)+ }
+    };
+}
+
+/// Makes [`Parts`] and [`Part::ALL`] of the rows of [`parts!`].
+macro_rules! request_parts {
+    ($($field:ident $(in $_page:ident)?, $name:literal, $colour:literal, $shown:ident, $meaning:literal;)+) => {
         /// Where the time of a request went. A request that touches several pages is described by the page
         /// that was done last; the sum of the parts is the response time, exactly.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +82,47 @@ macro_rules! parts {
     };
 }
 
+/// Makes [`PageParts`] of the rows of [`parts!`] that are marked `in page`; takes one row after the other.
+macro_rules! page_parts {
+    ([$($kept:tt)*] $field:ident in page, $_n:literal, $_c:literal, $_s:ident, $meaning:literal; $($rows:tt)*) => {
+        page_parts! { [$($kept)* $field $meaning,] $($rows)* }
+    };
+    ([$($kept:tt)*] $_field:ident, $_n:literal, $_c:literal, $_s:ident, $_m:literal; $($rows:tt)*) => {
+        page_parts! { [$($kept)*] $($rows)* }
+    };
+    ([$($field:ident $meaning:literal,)+]) => {
+        /// Where the time of a page went inside the device, from the moment in which its request began there:
+        /// the parts that a device measures for every page.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct PageParts {
+            $(#[doc = $meaning] pub $field: Time,)+
+        }
+
+        impl PageParts {
+            /// No time in any part.
+            pub const NONE: Self = Self { $($field: Time::ZERO),+ };
+
+            /// Adds what the page went through in `further`.
+            #[inline]
+            pub fn add(&mut self, further: &Self) {
+                $(self.$field += further.$field;)+
+            }
+            /// The sum of the parts.
+            #[inline]
+            pub fn total(&self) -> Time {
+                Time::ZERO $(+ self.$field)+
+            }
+        }
+
+        impl From<PageParts> for Parts {
+            #[inline]
+            fn from(page: PageParts) -> Self {
+                Self { $($field: page.$field,)+ ..Self::default() }
+            }
+        }
+    };
+}
+
 parts! {
     host_queue, "host queue", "#9aa1ab", Always,
         "Waiting for a slot, from arrival until the device took the command.";
@@ -88,19 +138,19 @@ parts! {
         "Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another request began.";
     buffer, "buffer", "#8fa83a", Spent,
         "Data moving between the host and the DRAM buffer, and waiting for its first byte.";
-    queue, "device queue", "#5d6570", Spent,
+    queue in page, "device queue", "#5d6570", Spent,
         "Waiting in the device's queue until the scheduler chose the page.";
-    die_wait, "die wait", "#e0a30a", Always,
+    die_wait in page, "die wait", "#e0a30a", Always,
         "Waiting for the die behind operations of the host, for an earlier write of the page, or while the operation was suspended.";
-    bus_wait, "bus wait", "#7cc0ea", Always,
+    bus_wait in page, "bus wait", "#7cc0ea", Always,
         "Waiting for the channel's bus behind operations of the host.";
-    bus, "bus", "#1f78b4", Always,
+    bus in page, "bus", "#1f78b4", Always,
         "Commands, addresses, data and status on the bus.";
-    cell, "cell", "#12a07a", Always,
+    cell in page, "cell", "#12a07a", Always,
         "The memory array at work, and the short busy times of commands for several planes.";
     decode, "decoding", "#4a3fa0", Spent,
         "The decoder of the error correcting code at work on a page after its last bit has come.";
-    gc, "GC interference", "#c2457f", Always,
+    gc in page, "GC interference", "#c2457f", Always,
         "Waiting for a die or a bus behind garbage collection, or for a free block.";
     disk_queue, "disk queue", "#a8795b", Spent,
         "Waiting in the queue of a disk behind other requests.";

@@ -1,6 +1,5 @@
 //! What a probe hears of a device.
 
-use serde::{Deserialize, Serialize};
 use wordline_block::{
     ArrayObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents, Request,
 };
@@ -9,76 +8,9 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
+pub use wordline_block::PageParts;
+
 use crate::programmed::Programmed;
-
-/// Where the time of a page went, from the moment in which its request began in the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageParts {
-    /// Waiting in the device's queue until the scheduler chose it.
-    pub queue: Time,
-    /// Waiting for the die behind operations of the host, or for an earlier write of the page, or
-    /// while the operation was suspended.
-    pub die_wait: Time,
-    /// Waiting for the channel's bus behind operations of the host.
-    pub bus_wait: Time,
-    /// Commands, addresses, data and status on the bus.
-    pub bus: Time,
-    /// The memory array at work, and the short busy times of commands for several planes.
-    pub cell: Time,
-    /// Waiting for the die or the bus behind garbage collection, or for a free block.
-    pub gc: Time,
-}
-
-impl PageParts {
-    /// No time at all.
-    pub const NONE: Self = Self {
-        queue: Time::ZERO,
-        die_wait: Time::ZERO,
-        bus_wait: Time::ZERO,
-        bus: Time::ZERO,
-        cell: Time::ZERO,
-        gc: Time::ZERO,
-    };
-
-    /// Adds what the page went through in `further`.
-    #[inline]
-    pub fn add(&mut self, further: &Self) {
-        self.queue += further.queue;
-        self.die_wait += further.die_wait;
-        self.bus_wait += further.bus_wait;
-        self.bus += further.bus;
-        self.cell += further.cell;
-        self.gc += further.gc;
-    }
-    /// All of it.
-    #[inline]
-    pub fn total(&self) -> Time {
-        self.queue + self.die_wait + self.bus_wait + self.bus + self.cell + self.gc
-    }
-}
-
-impl From<PageParts> for Parts {
-    #[inline]
-    fn from(page: PageParts) -> Self {
-        let PageParts {
-            queue,
-            die_wait,
-            bus_wait,
-            bus,
-            cell,
-            gc,
-        } = page;
-        Self {
-            queue,
-            die_wait,
-            bus_wait,
-            bus,
-            cell,
-            gc,
-            ..Self::default()
-        }
-    }
-}
 
 /// A probe that hears of a device.
 pub trait DeviceProbe: Probe<Observation> {}
