@@ -179,34 +179,26 @@ macro_rules! members {
             }
         }
 
-        impl Connect for Connection {
-            #[inline]
-            fn takes(&self, stream: u32) -> bool {
-                // Asked at every event, where the interface that takes no time has the largest share.
-                if let Self::Direct(state) = self {
-                    return state.takes(stream);
+        wordline_kernel::forward! {
+            impl Connect for Connection by [$($Variant),+] {
+                #[inline]
+                fn takes(&self, stream: u32) -> bool {
+                    // Asked at every event, where the interface that takes no time has the largest share.
+                    if let Self::Direct(state) = self {
+                        return state.takes(stream);
+                    }
+                    match self { $(Self::$Variant(state) => state.takes(stream)),+ }
                 }
-                match self { $(Self::$Variant(state) => state.takes(stream)),+ }
-            }
-            #[inline]
-            fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {
-                match self { $(Self::$Variant(state) => state.submit(now, command, act)),+ }
-            }
-            #[inline]
-            fn handle(&mut self, now: Time, event: Event, act: &mut impl Act) {
-                match self { $(Self::$Variant(state) => state.handle(now, event, act)),+ }
-            }
-            #[inline(always)]
-            fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
-                match self { $(Self::$Variant(state) => state.finished(now, ticket, act)),+ }
-            }
-            #[inline]
-            fn transfer(&mut self, ticket: Ticket) -> Transfer {
-                match self { $(Self::$Variant(state) => state.transfer(ticket)),+ }
-            }
-            #[inline]
-            fn in_flight(&self) -> u32 {
-                match self { $(Self::$Variant(state) => state.in_flight()),+ }
+                #[inline]
+                fn submit(&mut self, now: Time, command: Command, act: &mut impl Act);
+                #[inline]
+                fn handle(&mut self, now: Time, event: Event, act: &mut impl Act);
+                #[inline(always)]
+                fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act);
+                #[inline]
+                fn transfer(&mut self, ticket: Ticket) -> Transfer;
+                #[inline]
+                fn in_flight(&self) -> u32;
             }
         }
     };

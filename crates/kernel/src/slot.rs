@@ -164,6 +164,85 @@ macro_rules! family {
     };
 }
 
+/// Implements a trait for an enum whose variants hold what implements it: each method is that of the variant at hand. A
+/// method is given by its signature, attributes included; one with a body is kept as it stands.
+///
+/// ```
+/// trait Order {
+///     fn push(&mut self, request: u32);
+///     fn waiting(&self) -> usize;
+///     fn is_empty(&self) -> bool;
+/// }
+/// struct Fifo(Vec<u32>);
+/// impl Order for Fifo {
+///     fn push(&mut self, request: u32) { self.0.push(request) }
+///     fn waiting(&self) -> usize { self.0.len() }
+///     fn is_empty(&self) -> bool { self.0.is_empty() }
+/// }
+/// enum Queue { Fifo(Fifo) }
+///
+/// wordline_kernel::forward! {
+///     impl Order for Queue by [Fifo] {
+///         #[inline]
+///         fn push(&mut self, request: u32);
+///         fn waiting(&self) -> usize;
+///         fn is_empty(&self) -> bool { self.waiting() == 0 }
+///     }
+/// }
+/// let mut queue = Queue::Fifo(Fifo(vec![]));
+/// queue.push(7);
+/// assert_eq!((queue.waiting(), queue.is_empty()), (1, false));
+/// ```
+#[macro_export]
+macro_rules! forward {
+    (impl $Trait:ident for $Type:ident by $variants:tt { $($items:tt)* }) => {
+        impl $Trait for $Type {
+            $crate::forward! { @items $Trait $variants $($items)* }
+        }
+    };
+    (@items $Trait:ident $variants:tt) => {};
+    (@items $Trait:ident $variants:tt type $Name:ident = $Type:ty; $($rest:tt)*) => {
+        type $Name = $Type;
+        $crate::forward! { @items $Trait $variants $($rest)* }
+    };
+    (
+        @items $Trait:ident $variants:tt
+        $(#[$attribute:meta])*
+        fn $method:ident $(<$($Generic:ident),+>)? $signature:tt $(-> $Output:ty)?;
+        $($rest:tt)*
+    ) => {
+        $(#[$attribute])*
+        fn $method $(<$($Generic),+>)? $signature $(-> $Output)? {
+            $crate::forward! { @call $Trait $variants $method $signature }
+        }
+        $crate::forward! { @items $Trait $variants $($rest)* }
+    };
+    (
+        @items $Trait:ident $variants:tt
+        $(#[$attribute:meta])*
+        fn $method:ident $(<$($Generic:ident),+>)? $signature:tt $(-> $Output:ty)? $body:block
+        $($rest:tt)*
+    ) => {
+        $(#[$attribute])*
+        fn $method $(<$($Generic),+>)? $signature $(-> $Output)? $body
+        $crate::forward! { @items $Trait $variants $($rest)* }
+    };
+    (@call $Trait:ident $variants:tt $method:ident (&mut $self:ident $(, $argument:ident: $Type:ty)* $(,)?)) => {
+        $crate::forward! { @match $self $variants $Trait $method member (member $(, $argument)*) }
+    };
+    (@call $Trait:ident $variants:tt $method:ident (&$self:ident $(, $argument:ident: $Type:ty)* $(,)?)) => {
+        $crate::forward! { @match $self $variants $Trait $method member (member $(, $argument)*) }
+    };
+    (@call $Trait:ident $variants:tt $method:ident ($self:ident $(, $argument:ident: $Type:ty)* $(,)?)) => {
+        $crate::forward! { @match $self $variants $Trait $method member (member $(, $argument)*) }
+    };
+    (@match $self:ident [$($Variant:ident),+ $(,)?] $Trait:ident $method:ident $member:ident $arguments:tt) => {
+        match $self {
+            $(Self::$Variant($member) => $Trait::$method $arguments),+
+        }
+    };
+}
+
 /// The doc comment of a policy's parameters, as the JSON schema carries it.
 pub fn description<P: schemars::JsonSchema>() -> String {
     let schema = schemars::SchemaGenerator::default().into_root_schema_for::<P>();

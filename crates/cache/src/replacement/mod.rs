@@ -211,56 +211,28 @@ macro_rules! states {
             }
         }
 
-        impl Replace for Replacing {
-            #[inline]
-            fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool {
-                match self { $(Self::$Variant(state) => state.access(entry, write, owner)),+ }
-            }
-            fn contains(&self, entry: Entry) -> bool {
-                match self { $(Self::$Variant(state) => state.contains(entry)),+ }
-            }
-            fn remembers(&self, entry: Entry) -> bool {
-                match self { $(Self::$Variant(state) => state.remembers(entry)),+ }
-            }
-            fn len(&self) -> usize {
-                match self { $(Self::$Variant(state) => state.len()),+ }
-            }
-            fn capacity(&self) -> usize {
-                match self { $(Self::$Variant(state) => state.capacity()),+ }
-            }
-            fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
-                match self { $(Self::$Variant(state) => state.remove(entry, owner)),+ }
-            }
-            fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
-                let capacity = capacity.max(1);
-                match self { $(Self::$Variant(state) => state.resize(capacity, owner)),+ }
-            }
-            fn queue(&self, entry: Entry) -> usize {
-                match self { $(Self::$Variant(state) => state.queue(entry)),+ }
-            }
-            fn suspect(&mut self, entry: Entry) -> usize {
-                match self { $(Self::$Variant(state) => state.suspect(entry)),+ }
-            }
-            fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
-                match self { $(Self::$Variant(state) => state.revive(entry, owner)),+ }
-            }
-            fn bury(&mut self, entry: Entry, queue: usize, owner: &mut impl Owner) {
-                match self { $(Self::$Variant(state) => state.bury(entry, queue, owner)),+ }
-            }
-            fn evict(&mut self, entry: Entry, owner: &mut impl Owner) {
-                match self { $(Self::$Variant(state) => state.evict(entry, owner)),+ }
-            }
-            fn cleaned(&mut self, entry: Entry) {
-                match self { $(Self::$Variant(state) => state.cleaned(entry)),+ }
-            }
-            fn needs_next_use(&self) -> bool {
-                match self { $(Self::$Variant(state) => state.needs_next_use()),+ }
-            }
-            fn set_next_use(&mut self, next: u32) {
-                match self { $(Self::$Variant(state) => state.set_next_use(next)),+ }
-            }
-            fn replay(self, requests: &Requests) -> Counts {
-                match self { $(Self::$Variant(state) => state.replay(requests)),+ }
+        wordline_kernel::forward! {
+            impl Replace for Replacing by [$($Variant),+] {
+                #[inline]
+                fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool;
+                fn contains(&self, entry: Entry) -> bool;
+                fn remembers(&self, entry: Entry) -> bool;
+                fn len(&self) -> usize;
+                fn capacity(&self) -> usize;
+                fn remove(&mut self, entry: Entry, owner: &mut impl Owner);
+                fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+                    let capacity = capacity.max(1);
+                    match self { $(Self::$Variant(state) => state.resize(capacity, owner)),+ }
+                }
+                fn queue(&self, entry: Entry) -> usize;
+                fn suspect(&mut self, entry: Entry) -> usize;
+                fn revive(&mut self, entry: Entry, owner: &mut impl Owner);
+                fn bury(&mut self, entry: Entry, queue: usize, owner: &mut impl Owner);
+                fn evict(&mut self, entry: Entry, owner: &mut impl Owner);
+                fn cleaned(&mut self, entry: Entry);
+                fn needs_next_use(&self) -> bool;
+                fn set_next_use(&mut self, next: u32);
+                fn replay(self, requests: &Requests) -> Counts;
             }
         }
     };

@@ -39,18 +39,14 @@ macro_rules! members {
             }
         }
 
-        impl Admit for Filter {
-            #[inline]
-            fn comes(&mut self, request: &Request) {
-                match self { $(Self::$Variant(state) => state.comes(request)),+ }
-            }
-            #[inline]
-            fn bypasses(&self) -> bool {
-                match self { $(Self::$Variant(state) => state.bypasses()),+ }
-            }
-            #[inline]
-            fn admits(&mut self, page: u64) -> bool {
-                match self { $(Self::$Variant(state) => state.admits(page)),+ }
+        wordline_kernel::forward! {
+            impl Admit for Filter by [$($Variant),+] {
+                #[inline]
+                fn comes(&mut self, request: &Request);
+                #[inline]
+                fn bypasses(&self) -> bool;
+                #[inline]
+                fn admits(&mut self, page: u64) -> bool;
             }
         }
     };

@@ -54,20 +54,14 @@ macro_rules! members {
             }
         }
 
-        impl PlanePolicy for Allocator {
-            #[inline]
-            fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
-                match self { $(Self::$Variant(state) => state.plane(page, has_room)),+ }
-            }
-            #[inline]
-            fn home(&self, page: Lpn) -> Option<Plane> {
-                match self { $(Self::$Variant(state) => state.home(page)),+ }
-            }
-            fn turn(&self, first: Lpn) -> Option<Vec<Plane>> {
-                match self { $(Self::$Variant(state) => state.turn(first)),+ }
-            }
-            fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
-                match self { $(Self::$Variant(state) => state.set_die_loads(work)),+ }
+        wordline_kernel::forward! {
+            impl PlanePolicy for Allocator by [$($Variant),+] {
+                #[inline]
+                fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
+                #[inline]
+                fn home(&self, page: Lpn) -> Option<Plane>;
+                fn turn(&self, first: Lpn) -> Option<Vec<Plane>>;
+                fn set_die_loads(&mut self, work: impl Fn(Die) -> Time);
             }
         }
     };

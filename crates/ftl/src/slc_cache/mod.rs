@@ -53,9 +53,9 @@ macro_rules! members {
             }
         }
 
-        impl Caches for SlcCache {
-            fn size(&self) -> Option<Size> {
-                match self { $(Self::$Variant(policy) => policy.size()),+ }
+        wordline_kernel::forward! {
+            impl Caches for SlcCache by [$($Variant),+] {
+                fn size(&self) -> Option<Size>;
             }
         }
     };

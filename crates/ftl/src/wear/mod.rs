@@ -69,27 +69,15 @@ macro_rules! members {
             }
         }
 
-        impl Spend for FreeBlocks {
-            fn erased(&mut self, plane: Plane, block: Block, erases: u32) {
-                match self { $(Self::$Variant(state) => state.erased(plane, block, erases)),+ }
-            }
-            fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
-                match self { $(Self::$Variant(state) => state.refreshed(plane, block, erases)),+ }
-            }
-            fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
-                match self { $(Self::$Variant(state) => state.refreshed_in_place(plane, block, erases)),+ }
-            }
-            fn take(&mut self, plane: Plane) -> Option<Block> {
-                match self { $(Self::$Variant(state) => state.take(plane)),+ }
-            }
-            fn take_worn(&mut self, plane: Plane) -> Option<Block> {
-                match self { $(Self::$Variant(state) => state.take_worn(plane)),+ }
-            }
-            fn in_use(&mut self, plane: Plane, block: Block, erases: u32) {
-                match self { $(Self::$Variant(state) => state.in_use(plane, block, erases)),+ }
-            }
-            fn rested(&mut self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block> {
-                match self { $(Self::$Variant(state) => state.rested(plane, may_move)),+ }
+        wordline_kernel::forward! {
+            impl Spend for FreeBlocks by [$($Variant),+] {
+                fn erased(&mut self, plane: Plane, block: Block, erases: u32);
+                fn refreshed(&mut self, plane: Plane, block: Block, erases: u32);
+                fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32);
+                fn take(&mut self, plane: Plane) -> Option<Block>;
+                fn take_worn(&mut self, plane: Plane) -> Option<Block>;
+                fn in_use(&mut self, plane: Plane, block: Block, erases: u32);
+                fn rested(&mut self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block>;
             }
         }
     };

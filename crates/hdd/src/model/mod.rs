@@ -81,25 +81,15 @@ macro_rules! members {
             }
         }
 
-        impl Mechanism for Timed {
-            #[inline]
-            fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access {
-                match self { $(Self::$Variant(model) => model.access(now, extent, write, ready)),+ }
-            }
-            fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time {
-                match self { $(Self::$Variant(model) => model.positioning(now, extent, write)),+ }
-            }
-            fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time) {
-                match self { $(Self::$Variant(model) => model.pass(since, now, from, most)),+ }
-            }
-            fn lead(&self, now: Time, extent: Extent) -> u64 {
-                match self { $(Self::$Variant(model) => model.lead(now, extent)),+ }
-            }
-            fn track(&self, lbn: u64) -> Option<(u64, u64)> {
-                match self { $(Self::$Variant(model) => model.track(lbn)),+ }
-            }
-            fn sectors(&self) -> Option<u64> {
-                match self { $(Self::$Variant(model) => model.sectors()),+ }
+        wordline_kernel::forward! {
+            impl Mechanism for Timed by [$($Variant),+] {
+                #[inline]
+                fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access;
+                fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time;
+                fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time);
+                fn lead(&self, now: Time, extent: Extent) -> u64;
+                fn track(&self, lbn: u64) -> Option<(u64, u64)>;
+                fn sectors(&self) -> Option<u64>;
             }
         }
     };

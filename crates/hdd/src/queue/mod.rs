@@ -73,18 +73,14 @@ macro_rules! members {
             }
         }
 
-        impl Order for Queue {
-            #[inline]
-            fn push(&mut self, waiting: Waiting) {
-                match self { $(Self::$Variant(state) => state.push(waiting)),+ }
-            }
-            #[inline]
-            fn next(&mut self, now: Time, served: Extent, cost: impl Fn(&Waiting) -> Time) -> Option<Waiting> {
-                match self { $(Self::$Variant(state) => state.next(now, served, cost)),+ }
-            }
-            #[inline]
-            fn waiting(&self) -> usize {
-                match self { $(Self::$Variant(state) => state.waiting()),+ }
+        wordline_kernel::forward! {
+            impl Order for Queue by [$($Variant),+] {
+                #[inline]
+                fn push(&mut self, waiting: Waiting);
+                #[inline]
+                fn next(&mut self, now: Time, served: Extent, cost: impl Fn(&Waiting) -> Time) -> Option<Waiting>;
+                #[inline]
+                fn waiting(&self) -> usize;
             }
         }
     };

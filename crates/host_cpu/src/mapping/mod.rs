@@ -103,30 +103,16 @@ macro_rules! members {
             }
         }
 
-        impl Map for MapState {
-            fn look_up(&self, units: Units) -> u64 {
-                match self { $(Self::$Variant(state) => state.look_up(units)),+ }
-            }
-            fn write(&mut self, units: Units) -> u64 {
-                match self { $(Self::$Variant(state) => state.write(units)),+ }
-            }
-            fn trim(&mut self, units: Units) -> u64 {
-                match self { $(Self::$Variant(state) => state.trim(units)),+ }
-            }
-            fn memory(&self) -> Memory {
-                match self { $(Self::$Variant(state) => state.memory()),+ }
-            }
-            fn fill(&mut self, units: Units) {
-                match self { $(Self::$Variant(state) => Map::fill(state, units)),+ }
-            }
-            fn touch(&mut self, units: Units, op: Op, touches: &mut Vec<Touch>) {
-                match self { $(Self::$Variant(state) => Map::touch(state, units, op, touches)),+ }
-            }
-            fn loads(&self) -> Loads {
-                match self { $(Self::$Variant(state) => state.loads()),+ }
-            }
-            fn recover(&mut self) {
-                match self { $(Self::$Variant(state) => state.recover()),+ }
+        wordline_kernel::forward! {
+            impl Map for MapState by [$($Variant),+] {
+                fn look_up(&self, units: Units) -> u64;
+                fn write(&mut self, units: Units) -> u64;
+                fn trim(&mut self, units: Units) -> u64;
+                fn memory(&self) -> Memory;
+                fn fill(&mut self, units: Units);
+                fn touch(&mut self, units: Units, op: Op, touches: &mut Vec<Touch>);
+                fn loads(&self) -> Loads;
+                fn recover(&mut self);
             }
         }
     };

@@ -38,12 +38,10 @@ macro_rules! members {
             }
         }
 
-        impl Compose for Composition {
-            fn joins(&self) -> bool {
-                match self { $(Self::$Variant(policy) => policy.joins()),+ }
-            }
-            fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>) {
-                match self { $(Self::$Variant(policy) => policy.pick(line, most, picked)),+ }
+        wordline_kernel::forward! {
+            impl Compose for Composition by [$($Variant),+] {
+                fn joins(&self) -> bool;
+                fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>);
             }
         }
     };

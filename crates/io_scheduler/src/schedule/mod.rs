@@ -158,21 +158,13 @@ macro_rules! members {
             }
         }
 
-        impl Schedule for Scheduling {
-            fn holds(&self, operation: Operation) -> bool {
-                match self { $(Self::$Variant(state) => state.holds(operation)),+ }
-            }
-            fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
-                match self { $(Self::$Variant(state) => state.choose(view, changed, group)),+ }
-            }
-            fn done(&mut self, ticket: Ticket) {
-                match self { $(Self::$Variant(state) => state.done(ticket)),+ }
-            }
-            fn search(&self) -> Time {
-                match self { $(Self::$Variant(state) => state.search()),+ }
-            }
-            fn packs(&self) -> bool {
-                match self { $(Self::$Variant(state) => state.packs()),+ }
+        wordline_kernel::forward! {
+            impl Schedule for Scheduling by [$($Variant),+] {
+                fn holds(&self, operation: Operation) -> bool;
+                fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>);
+                fn done(&mut self, ticket: Ticket);
+                fn search(&self) -> Time;
+                fn packs(&self) -> bool;
             }
         }
     };

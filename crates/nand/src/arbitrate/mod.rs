@@ -42,10 +42,10 @@ macro_rules! members {
             }
         }
 
-        impl Arbitrate for Arbitration {
-            #[inline]
-            fn choose(&mut self, line: &VecDeque<Asking>, last: Die) -> usize {
-                match self { $(Self::$Variant(policy) => policy.choose(line, last)),+ }
+        wordline_kernel::forward! {
+            impl Arbitrate for Arbitration by [$($Variant),+] {
+                #[inline]
+                fn choose(&mut self, line: &VecDeque<Asking>, last: Die) -> usize;
             }
         }
     };

@@ -33,15 +33,11 @@ macro_rules! members {
             }
         }
 
-        impl PageTypes for Cell {
-            fn levels(&self) -> u8 {
-                match self { $(Self::$Variant(cell) => cell.levels()),+ }
-            }
-            fn level(&self, offset: u32, pages: u32) -> u8 {
-                match self { $(Self::$Variant(cell) => cell.level(offset, pages)),+ }
-            }
-            fn lambda(&self) -> Option<u32> {
-                match self { $(Self::$Variant(cell) => cell.lambda()),+ }
+        wordline_kernel::forward! {
+            impl PageTypes for Cell by [$($Variant),+] {
+                fn levels(&self) -> u8;
+                fn level(&self, offset: u32, pages: u32) -> u8;
+                fn lambda(&self) -> Option<u32>;
             }
         }
     };

@@ -12,12 +12,10 @@ macro_rules! members {
             }
         }
 
-        impl Schedule for Scheduler {
-            fn place(&self, page: u64, dies: u32, planes: u32) -> Place {
-                match self { $(Self::$Variant(policy) => policy.place(page, dies, planes)),+ }
-            }
-            fn planes(&self, planes: u32) -> u32 {
-                match self { $(Self::$Variant(policy) => policy.planes(planes)),+ }
+        wordline_kernel::forward! {
+            impl Schedule for Scheduler by [$($Variant),+] {
+                fn place(&self, page: u64, dies: u32, planes: u32) -> Place;
+                fn planes(&self, planes: u32) -> u32;
             }
         }
     };

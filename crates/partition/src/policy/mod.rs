@@ -55,25 +55,17 @@ macro_rules! members {
             }
         }
 
-        impl Divide for Partitioning {
-            #[inline]
-            fn is_split(&self) -> bool {
-                match self { $(Self::$Variant(state) => state.is_split()),+ }
-            }
-            fn start(&self) -> Sizes {
-                match self { $(Self::$Variant(state) => state.start()),+ }
-            }
-            #[inline]
-            fn request(&mut self) {
-                match self { $(Self::$Variant(state) => state.request()),+ }
-            }
-            #[inline]
-            fn page(&mut self, page: u64, kind: Kind, hit: bool) {
-                match self { $(Self::$Variant(state) => state.page(page, kind, hit)),+ }
-            }
-            #[inline]
-            fn decide(&mut self) -> Option<Sizes> {
-                match self { $(Self::$Variant(state) => state.decide()),+ }
+        wordline_kernel::forward! {
+            impl Divide for Partitioning by [$($Variant),+] {
+                #[inline]
+                fn is_split(&self) -> bool;
+                fn start(&self) -> Sizes;
+                #[inline]
+                fn request(&mut self);
+                #[inline]
+                fn page(&mut self, page: u64, kind: Kind, hit: bool);
+                #[inline]
+                fn decide(&mut self) -> Option<Sizes>;
             }
         }
     };

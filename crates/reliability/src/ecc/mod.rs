@@ -69,9 +69,9 @@ macro_rules! members {
             }
         }
 
-        impl Correct for Ecc {
-            fn code(&self) -> Result<Code, Fault> {
-                match self { $(Self::$Variant(code) => code.code()),+ }
+        wordline_kernel::forward! {
+            impl Correct for Ecc by [$($Variant),+] {
+                fn code(&self) -> Result<Code, Fault>;
             }
         }
     };

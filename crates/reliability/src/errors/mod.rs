@@ -61,15 +61,11 @@ macro_rules! members {
             }
         }
 
-        impl Err for Errors {
-            fn rate(&self, age: &Age) -> Rate {
-                match self { $(Self::$Variant(model) => model.rate(age)),+ }
-            }
-            fn fault(&self) -> Option<Fault> {
-                match self { $(Self::$Variant(model) => model.fault()),+ }
-            }
-            fn is_none(&self) -> bool {
-                match self { $(Self::$Variant(model) => model.is_none()),+ }
+        wordline_kernel::forward! {
+            impl Err for Errors by [$($Variant),+] {
+                fn rate(&self, age: &Age) -> Rate;
+                fn fault(&self) -> Option<Fault>;
+                fn is_none(&self) -> bool;
             }
         }
     };

@@ -33,18 +33,12 @@ macro_rules! members {
             }
         }
 
-        impl Fail for Failures {
-            fn erase(&self, cycles: f64) -> f64 {
-                match self { $(Self::$Variant(model) => model.erase(cycles)),+ }
-            }
-            fn program(&self, cycles: f64, pages: u32) -> f64 {
-                match self { $(Self::$Variant(model) => model.program(cycles, pages)),+ }
-            }
-            fn fault(&self) -> Option<Fault> {
-                match self { $(Self::$Variant(model) => model.fault()),+ }
-            }
-            fn is_none(&self) -> bool {
-                match self { $(Self::$Variant(model) => model.is_none()),+ }
+        wordline_kernel::forward! {
+            impl Fail for Failures by [$($Variant),+] {
+                fn erase(&self, cycles: f64) -> f64;
+                fn program(&self, cycles: f64, pages: u32) -> f64;
+                fn fault(&self) -> Option<Fault>;
+                fn is_none(&self) -> bool;
             }
         }
     };

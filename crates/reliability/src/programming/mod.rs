@@ -72,15 +72,11 @@ macro_rules! members {
             }
         }
 
-        impl Price for Programming {
-            fn costs(&self) -> Result<Option<ModeCosts>, Fault> {
-                match self { $(Self::$Variant(model) => model.costs()),+ }
-            }
-            fn steps(&self) -> [Step; 4] {
-                match self { $(Self::$Variant(model) => model.steps()),+ }
-            }
-            fn distance(&self) -> f64 {
-                match self { $(Self::$Variant(model) => model.distance()),+ }
+        wordline_kernel::forward! {
+            impl Price for Programming by [$($Variant),+] {
+                fn costs(&self) -> Result<Option<ModeCosts>, Fault>;
+                fn steps(&self) -> [Step; 4];
+                fn distance(&self) -> f64;
             }
         }
     };

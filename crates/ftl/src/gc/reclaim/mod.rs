@@ -26,12 +26,10 @@ macro_rules! members {
             }
         }
 
-        impl Reclaim for Reclaiming {
-            fn moves(&self, page: Lpn, owner: &impl Owner) -> bool {
-                match self { $(Self::$Variant(policy) => policy.moves(page, owner)),+ }
-            }
-            fn needs_room(&self) -> bool {
-                match self { $(Self::$Variant(policy) => policy.needs_room()),+ }
+        wordline_kernel::forward! {
+            impl Reclaim for Reclaiming by [$($Variant),+] {
+                fn moves(&self, page: Lpn, owner: &impl Owner) -> bool;
+                fn needs_room(&self) -> bool;
             }
         }
     };

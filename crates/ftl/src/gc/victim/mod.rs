@@ -60,28 +60,18 @@ macro_rules! members {
             }
         }
 
-        impl VictimPolicy for Chooser {
-            #[inline]
-            fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
-                match self { $(Self::$Variant(state) => state.closed(plane, block, valid)),+ }
-            }
-            #[inline(always)]
-            fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
-                match self { $(Self::$Variant(state) => state.invalidated(plane, block, valid)),+ }
-            }
-            fn revived(&mut self, plane: Plane, block: Block, valid: u32) {
-                match self { $(Self::$Variant(state) => state.revived(plane, block, valid)),+ }
-            }
-            #[inline]
-            fn prefetch(&self, block: Block) {
-                match self { $(Self::$Variant(state) => state.prefetch(block)),+ }
-            }
-            #[inline]
-            fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block> {
-                match self { $(Self::$Variant(state) => state.choose(plane, blocks)),+ }
-            }
-            fn withdraw(&mut self, plane: Plane, block: Block, valid: u32) {
-                match self { $(Self::$Variant(state) => state.withdraw(plane, block, valid)),+ }
+        wordline_kernel::forward! {
+            impl VictimPolicy for Chooser by [$($Variant),+] {
+                #[inline]
+                fn closed(&mut self, plane: Plane, block: Block, valid: u32);
+                #[inline(always)]
+                fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
+                fn revived(&mut self, plane: Plane, block: Block, valid: u32);
+                #[inline]
+                fn prefetch(&self, block: Block);
+                #[inline]
+                fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
+                fn withdraw(&mut self, plane: Plane, block: Block, valid: u32);
             }
         }
     };

@@ -18,9 +18,9 @@ macro_rules! members {
             }
         }
 
-        impl Return for Target {
-            fn returns(&self) -> bool {
-                match self { $(Self::$Variant(policy) => policy.returns()),+ }
+        wordline_kernel::forward! {
+            impl Return for Target by [$($Variant),+] {
+                fn returns(&self) -> bool;
             }
         }
     };

@@ -25,9 +25,9 @@ macro_rules! members {
             }
         }
 
-        impl Free for Frees {
-            fn run(&self, page_bytes: u64, user_bytes: u64) -> Option<Run> {
-                match self { $(Self::$Variant(policy) => policy.run(page_bytes, user_bytes)),+ }
+        wordline_kernel::forward! {
+            impl Free for Frees by [$($Variant),+] {
+                fn run(&self, page_bytes: u64, user_bytes: u64) -> Option<Run>;
             }
         }
     };
