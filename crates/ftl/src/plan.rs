@@ -112,7 +112,7 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
             remedy: "give one of them".into(),
         });
     }
-    let waits_for_writes = matches!(family, Family::Page(_))
+    let waits_for_writes = family.abilities().free_pages
         && !moves_data
         && !config.allocate.is_on_issue()
         && config.slc_cache.size().is_none();
@@ -233,7 +233,7 @@ impl Plan {
     /// Only page mapping looks at its free blocks when a block is full.
     fn check_full_blocks(&self) -> Result<(), PlanError> {
         let config = &self.config;
-        let is_plain = matches!(config.mapping, Family::Page(_))
+        let is_plain = config.mapping.abilities().free_pages
             && config.slc_cache.size().is_none()
             && !config.allocate.is_on_issue();
         if config.gc.check == Check::EachPage || is_plain {
@@ -261,14 +261,12 @@ impl Plan {
                 remedy: remedy.into(),
             })
         };
-        if !matches!(config.mapping, Family::Page(_)) {
+        if !config.mapping.abilities().any_place {
             let name = config.mapping.name();
             let reason = format!("with ftl.mapping = \"{name}\" there is no SLC cache");
-            return fault(
-                "ftl.slc_cache",
-                reason,
-                "set it to \"off\", or ftl.mapping to \"page\"",
-            );
+            let able = Family::able(|can| can.any_place);
+            let remedy = format!("set it to \"off\", or ftl.mapping to {able}");
+            return fault("ftl.slc_cache", reason, &remedy);
         }
         if !config.gc.own_block {
             let reason = "what is folded would go to the block that the host writes to".into();
@@ -297,16 +295,17 @@ impl Plan {
     /// Only page mapping knows when a block holds nothing any more.
     fn check_trim(&self) -> Result<(), PlanError> {
         let family = &self.config.mapping;
-        if self.config.trim.answer.policy().erases()
-            && !matches!(family, Family::Page(_) | Family::Dftl(_))
-        {
+        if self.config.trim.answer.policy().erases() && !family.abilities().whole_blocks {
             return Err(PlanError {
                 key: "ftl.trim.answer",
                 reason: format!(
                     "with ftl.mapping = \"{}\" no block is erased for a TRIM",
                     family.name()
                 ),
-                remedy: "choose ideal or invalidate, or page mapping (page, dftl)".into(),
+                remedy: format!(
+                    "choose ideal or invalidate, or set ftl.mapping to {}",
+                    Family::able(|can| can.whole_blocks)
+                ),
             });
         }
         Ok(())

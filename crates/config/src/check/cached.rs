@@ -2,7 +2,7 @@
 
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::gc::reclaim::Reclaiming;
-use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::{Build, Family};
 use wordline_host_link::Interface;
 use wordline_ssd::config::{Buffer, Host, Ssd as Wiring};
 
@@ -19,12 +19,12 @@ pub(super) fn cached(
 ) -> Result<Cached, ConfigError> {
     let backing = backing(config, seed)?;
     let mut ssd = Ssd::new(config, seed)?;
-    if !matches!(config.ftl.mapping, Family::Page(_)) {
+    if !config.ftl.mapping.abilities().any_place {
         return Err(ConfigError::rule(
             "ftl.mapping",
             config.ftl.mapping.name(),
             "the entries of a cache are mapped page by page",
-            "set it to \"page\"",
+            format!("set it to {}", Family::able(|can| can.any_place)),
         ));
     }
     if !matches!(config.host.interface, Interface::Direct(_)) {
@@ -158,12 +158,13 @@ pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
             "set it to \"move\", or put the flash before a disk with [cache] and [disk]",
         ));
     }
-    if gc.start_free_pages > 0 && !matches!(config.ftl.mapping, Family::Page(_)) {
+    if gc.start_free_pages > 0 && !config.ftl.mapping.abilities().free_pages {
+        let able = Family::able(|can| can.free_pages);
         return Err(ConfigError::rule(
             "ftl.gc.start_free_pages",
             gc.start_free_pages,
             "this mapping counts free blocks",
-            "set it to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to \"page\"",
+            format!("set it to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to {able}"),
         )
         .with(&["ftl.mapping"]));
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wordline_dram_buffer::read_ahead::Physical;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::{Build, Family};
 use wordline_ftl::program_mode::Regulation;
 use wordline_ftl::slc_cache::Caches;
 use wordline_io_scheduler::compose::Compose;
@@ -110,7 +110,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
     if !config.ftl.allocate.is_on_issue() {
         return Ok(());
     }
-    let rule = |reason: &str, remedy, others| {
+    let rule = |reason: &str, remedy: &str, others| {
         Err(ConfigError::rule("ftl.allocate.static.on_issue", true, reason, remedy).with(others))
     };
     if !Scheduling::new(&config.ssd.scheduler).holds(Operation::Program) {
@@ -124,10 +124,13 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
             &["ssd.scheduler"],
         );
     }
-    if !matches!(config.ftl.mapping, Family::Page(_)) {
+    if !config.ftl.mapping.abilities().any_place {
         return rule(
             "only with page mapping may a page go to any place",
-            "set ftl.mapping to \"page\", or this to false",
+            &format!(
+                "set ftl.mapping to {}, or this to false",
+                Family::able(|can| can.any_place)
+            ),
             &["ftl.mapping"],
         );
     }
@@ -139,13 +142,16 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     if config.precondition.layout != FillLayout::FirstRead {
         return Ok(0);
     }
-    let rule = |reason, remedy, others| {
+    let rule = |reason: &str, remedy: &str, others| {
         Err(ConfigError::rule("precondition.layout", "first-read", reason, remedy).with(others))
     };
-    if !matches!(config.ftl.mapping, Family::Page(_)) {
+    if !config.ftl.mapping.abilities().any_place {
         return rule(
             "only with page mapping may a page lie in any place",
-            "set ftl.mapping to \"page\", or this to \"address\"",
+            &format!(
+                "set ftl.mapping to {}, or this to \"address\"",
+                Family::able(|can| can.any_place)
+            ),
             &["ftl.mapping"],
         );
     }
@@ -171,7 +177,7 @@ fn scattered(config: &Config) -> Result<(), ConfigError> {
     if config.precondition.layout != FillLayout::Scattered {
         return Ok(());
     }
-    let rule = |reason, remedy, others| {
+    let rule = |reason: &str, remedy: &str, others| {
         Err(ConfigError::rule("precondition.layout", "scattered", reason, remedy).with(others))
     };
     if config.ftl.allocate.is_by_address() {
@@ -262,7 +268,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
         .code()
         .map_err(|fault| parameter("ssd.ecc", "none", fault))?;
     let moves = *read_limit > 0 || *refresh_days > 0.0;
-    if moves && !matches!(config.ftl.mapping, Family::Page(_) | Family::Dftl(_)) {
+    if moves && !config.ftl.mapping.abilities().whole_blocks {
         let key = if *read_limit > 0 {
             "nand.reliability.read_limit"
         } else {
@@ -276,7 +282,10 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
                 "mapping \"{}\" does not move blocks for the sake of their data",
                 config.ftl.mapping.name()
             ),
-            "set it to 0, or ftl.mapping to \"page\" or \"dftl\"",
+            format!(
+                "set it to 0, or ftl.mapping to {}",
+                Family::able(|can| can.whole_blocks)
+            ),
         )
         .with(&["ftl.mapping"]));
     }

@@ -21,7 +21,7 @@ use self::frozen::Frozen;
 use self::job::TranslationJob;
 pub use self::shape::Shape;
 use super::page::{Demand, PageMap};
-use super::{Build, MapCache, Mapping, SpaceRequest, Written};
+use super::{Abilities, Build, MapCache, Mapping, SpaceRequest, Written};
 use crate::allocate::Order;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
@@ -91,6 +91,12 @@ impl Cited for Dftl {
 
 impl Build for Dftl {
     type Map = DftlMap;
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            whole_blocks: true,
+            ..Abilities::default()
+        }
+    }
     fn metadata_blocks(&self, plan: &Plan) -> u32 {
         self.shape(plan).blocks
     }

@@ -258,10 +258,25 @@ pub trait Mapping {
     fn audit(&self) -> Result<(), String>;
 }
 
+/// What some families can do and others cannot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Any logical page may lie in any physical page of any block, whatever lies beside it.
+    pub any_place: bool,
+    /// Free pages are counted, and it is known when the open block of the host is full.
+    pub free_pages: bool,
+    /// It is known when a block holds no valid page any more, and a block is moved for the sake of its data.
+    pub whole_blocks: bool,
+}
+
 /// The parameters of a family: what it needs of an array, and the map that they make.
 pub trait Build {
     /// The map.
     type Map: Mapping;
+    /// What the family can do beyond mapping.
+    fn abilities(&self) -> Abilities {
+        Abilities::default()
+    }
     /// Free blocks of a plane that a collection may take before it frees any.
     fn reserve_blocks(&self) -> u32 {
         1
@@ -298,25 +313,18 @@ macro_rules! members {
         #[derive(Serialize, Deserialize)]
         pub enum Map { $($Variant(<$file::$Variant as Build>::Map)),+ }
 
-        impl Build for Family {
-            type Map = Map;
-            fn reserve_blocks(&self) -> u32 {
-                match self { $(Self::$Variant(family) => family.reserve_blocks()),+ }
-            }
-            fn wear_blocks(&self) -> u32 {
-                match self { $(Self::$Variant(family) => family.wear_blocks()),+ }
-            }
-            fn metadata_blocks(&self, plan: &Plan) -> u32 {
-                match self { $(Self::$Variant(family) => family.metadata_blocks(plan)),+ }
-            }
-            fn check(&self, plan: &Plan) -> Result<(), PlanError> {
-                match self { $(Self::$Variant(family) => family.check(plan)),+ }
-            }
-            fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
-                match self { $(Self::$Variant(family) => family.memory(plan, fill)),+ }
-            }
-            fn build(&self, plan: &Plan) -> Map {
-                match self { $(Self::$Variant(family) => Map::$Variant(family.build(plan))),+ }
+        wordline_kernel::forward! {
+            impl Build for Family by [$($Variant),+] {
+                type Map = Map;
+                fn abilities(&self) -> Abilities;
+                fn reserve_blocks(&self) -> u32;
+                fn wear_blocks(&self) -> u32;
+                fn metadata_blocks(&self, plan: &Plan) -> u32;
+                fn check(&self, plan: &Plan) -> Result<(), PlanError>;
+                fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table>;
+                fn build(&self, plan: &Plan) -> Map {
+                    match self { $(Self::$Variant(family) => Map::$Variant(family.build(plan))),+ }
+                }
             }
         }
 
@@ -363,6 +371,18 @@ impl Map {
     /// What it takes of memory, of a device so full.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         plan.config.mapping.memory(plan, fill)
+    }
+}
+
+impl Family {
+    /// The families that can do something, as a choice of values: `"page" or "dftl"`.
+    pub fn able(can: impl Fn(Abilities) -> bool) -> String {
+        let able = Self::defaults();
+        let able = able.iter().filter(|family| can(family.abilities()));
+        let names: Vec<String> = able
+            .map(|family| format!("\"{}\"", family.name()))
+            .collect();
+        names.join(" or ")
     }
 }
 

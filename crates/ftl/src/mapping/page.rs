@@ -25,7 +25,7 @@ use wordline_nand::{Block, Die, Layout, Plane, Ppn};
 use self::collect::Victim;
 pub(super) use self::room::Demand;
 use self::slc_cache::Cache;
-use super::{Build, Bulk, Mapping, SpaceRequest, Written};
+use super::{Abilities, Build, Bulk, Mapping, SpaceRequest, Written};
 use crate::allocate::{Allocator, PlanePolicy};
 use crate::block::{Blocks, Phase};
 use crate::gc::check::Check;
@@ -48,6 +48,13 @@ impl Cited for Page {
 
 impl Build for Page {
     type Map = PageMap;
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            any_place: true,
+            free_pages: true,
+            whole_blocks: true,
+        }
+    }
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
         let demand = Demand::of(plan, 0)?;
         if demand.fits(plan) {
