@@ -673,7 +673,7 @@ class TestCommand:
         (place / "plan.toml").write_text('device = "d4"\n')
         done = wordline("sweep", "plan.toml", *args)
         assert done.returncode == 2
-        told = set(done.stderr.split("write ")[1].split(" into it")[0].split(", "))
+        told = set(done.stderr.split("; set ")[1].split(" in it")[0].split(", "))
         assert told == set(names.split(", "))
 
     @pytest.mark.parametrize(
