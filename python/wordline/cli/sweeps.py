@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +14,15 @@ from wordline._api.options import STRICT
 from wordline._internal import interruption, output_folder, small_file
 from wordline._internal.arguments import toml_value
 from wordline._render import units
-from wordline._sweep import Sweep, SweepInterrupted, plan, sweep
 from wordline._wordline import WordlineError
 from wordline.cli.command import command, device_argument
 from wordline.cli.exit import DONE, FAILED, fault, interrupted
 from wordline.cli.many_traces import ManyTraces
 from wordline.cli.streams import note, shows_progress
+
+if TYPE_CHECKING:
+    from wordline._sweep import Sweep
+    from wordline._sweep.plan import Plan
 
 MANY_POINTS = 10_000
 """Points whose check takes long enough to be announced: a second or more."""
@@ -57,6 +60,8 @@ def sweep_command(
     The folder contains {files}. Exit code: 0 done, 1 a point failed, 2 invalid command or plan, 130
     Ctrl-C, 143 SIGTERM.
     """
+    from wordline._sweep import SweepInterrupted, plan, sweep
+
     chosen = _plan(device, given)
     count = plan.most(chosen)
     if count > MANY_POINTS:
@@ -80,8 +85,10 @@ def sweep_command(
     return DONE
 
 
-def _plan(device: str, given: dict[str, Any]) -> plan.Plan:
+def _plan(device: str, given: dict[str, Any]) -> Plan:
     """The plan of the arguments."""
+    from wordline._sweep import plan
+
     changed = _changed(given)
     if device.endswith(".toml") and _is_plan(device):
         if names := _on_command_line(given):
@@ -120,7 +127,9 @@ def _is_plan(path: str) -> bool:
 def _values(key: str, text: str) -> object:
     """The values of --vary: words separated by commas, or a range."""
     if ":" in text and "," not in text:
-        return plan.span(key, text)
+        from wordline._sweep.plan import span
+
+        return span(key, text)
     return [toml_value(word) for word in _split(text)]
 
 
@@ -190,6 +199,8 @@ def sweep_report(folder: str, out: Path | None) -> None:
     Example:
       wordline sweep report out/sweep-plan
     """
+    from wordline._sweep import Sweep
+
     path = Sweep.of(folder).report(out or Path(folder, "report.html"))
     click.echo(f"wrote {path}")
 
@@ -226,9 +237,10 @@ def search_command(
     130 Ctrl-C, 143 SIGTERM.
     """
     from wordline._search import SearchInterrupted, search
+    from wordline._sweep.plan import OPTIONS
 
     place = output_folder.check(out or Path("out", f"search-{_name(device)}"), "search")
-    chosen = {key: given.pop(key) for key in tuple(given) if key not in plan.OPTIONS}
+    chosen = {key: given.pop(key) for key in tuple(given) if key not in OPTIONS}
     try:
         found = search(
             device,
