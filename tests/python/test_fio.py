@@ -305,7 +305,7 @@ def results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     assert main(args) == 0
     shown = capsys.readouterr()
     assert "without effect in a simulation: direct, norandommap" in shown.err
-    assert "reads closed loop, 8 under way; writes closed loop, 1 under way" in shown.out
+    assert "reads closed loop, queue depth 8; writes closed loop, queue depth 1" in shown.out
     return out
 
 

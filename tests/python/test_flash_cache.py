@@ -93,7 +93,7 @@ def test_the_terminal_says_what_the_cache_did(wordline: Command, place: Path):
     assert done.returncode == 0, done.stderr
     summary = json.loads((place / "out" / "summary.json").read_text())
     said = " ".join(done.stdout.split())
-    assert f"{summary['cache']['fills']:,} taken in" in said
+    assert f"{summary['cache']['fills']:,} inserted" in said
     assert "The cache was empty at the start" in said
 
 

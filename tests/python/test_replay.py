@@ -30,8 +30,8 @@ def trace(place: Path) -> str:
 
 def played(answer: Any) -> str:
     assert answer.returncode == 0, answer.stderr
-    (line,) = (line for line in answer.stdout.splitlines() if line.startswith("Played: "))
-    return line.removeprefix("Played: ")
+    (line,) = (line for line in answer.stdout.splitlines() if line.startswith("Replay: "))
+    return line.removeprefix("Replay: ")
 
 
 def notes(result: package.Result) -> str:
@@ -46,14 +46,16 @@ def test_no_preset_ignores_the_time_stamps_of_a_trace(preset: str) -> None:
 
 def test_a_trace_is_played_by_its_time_stamps(wordline: Command, trace: str) -> None:
     answer = wordline("run", "d4", "--trace", trace)
-    assert played(answer) == "open loop, by its time stamps; 10.0 s recorded, 12.0 s simulated"
+    assert (
+        played(answer) == "open loop, at the trace's timestamps; 10.0 s recorded, 12.0 s simulated"
+    )
 
 
 def test_a_scaled_trace_says_so(wordline: Command, trace: str) -> None:
     scaled = "replay.mode.open-loop.time_scale=0.25"
     answer = wordline("run", "d4", "--trace", trace, "--set", scaled)
     assert played(answer) == (
-        "open loop, by its time stamps x 0.250; 10.0 s recorded, 3.00 s simulated"
+        "open loop, at the trace's timestamps x 0.250; 10.0 s recorded, 3.00 s simulated"
     )
 
 
@@ -61,7 +63,7 @@ def test_a_closed_loop_says_that_time_stamps_are_ignored(wordline: Command, trac
     closed = "replay.mode.closed-loop.queue_depth=4"
     answer = wordline("run", "d4", "--trace", trace, "--set", closed)
     told = played(answer)
-    assert told.startswith("closed loop, 4 under way, time stamps ignored; 10.0 s recorded, ")
+    assert told.startswith("closed loop, queue depth 4, timestamps ignored; 10.0 s recorded, ")
     assert re.search(r"[µm]s simulated$", told)
     assert "The time stamps of the trace were ignored" in " ".join(answer.stdout.split())
 
@@ -72,7 +74,7 @@ def test_a_trace_without_time_stamps_has_none_to_ignore(wordline: Command, place
     )
     closed = "replay.mode.closed-loop.queue_depth=4"
     answer = wordline("run", "d4", "--trace", "disk.iolog", "--set", closed)
-    assert played(answer).startswith("closed loop, 4 under way, no usable time stamps; ")
+    assert played(answer).startswith("closed loop, queue depth 4, no usable timestamps; ")
     assert "time stamps of the trace were ignored" not in answer.stdout
 
 
@@ -81,7 +83,7 @@ def test_generated_load_has_no_recording(wordline: Command, tiny: str) -> None:
     answer = wordline("run", tiny, *load, "workload.arrival.poisson.iops=100")
     assert played(answer).startswith("open loop, generated arrivals; ")
     answer = wordline("run", tiny, *load, "workload.arrival.closed-loop.queue_depth=3")
-    assert played(answer).startswith("closed loop, 3 under way; ")
+    assert played(answer).startswith("closed loop, queue depth 3; ")
 
 
 def test_each_stream_says_how_it_is_played(tiny: str, trace: str) -> None:

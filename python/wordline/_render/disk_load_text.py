@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from wordline._render.units import share
+from wordline._render.units import many, share
 
 
 def disk_spared(cache: Mapping[str, Any]) -> str:
@@ -11,9 +11,8 @@ def disk_spared(cache: Mapping[str, Any]) -> str:
     without = cache["disk_utilisation_without"]
     if without is None:
         return ""
-    beyond = ", more than they can do" if without > 1 else ""
+    beyond = ", an overload" if without > 1 else ""
     return (
-        f"at work {share(cache['disk_utilisation'])} of the time, and {share(without)} without the "
-        f"cache{beyond}, if every request of the host took the mean time of the "
-        f"{cache['disk_requests']:,} that the disk served"
+        f"{share(cache['disk_utilisation'])} (estimated without the cache: {share(without)}{beyond}"
+        f"; from the mean time of the {many(cache['disk_requests'], 'request')} that it served)"
     )

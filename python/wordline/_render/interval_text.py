@@ -13,5 +13,5 @@ def interval_text(constant: Constant) -> str:
     if constant["held"]:
         return "not fitted"
     if constant["low"] is None or constant["high"] is None:
-        return "not determined by the points"
+        return "not determined by the data"
     return f"{constant['low']:.4g} to {constant['high']:.4g}"

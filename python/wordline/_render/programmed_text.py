@@ -8,17 +8,17 @@ from typing import Any
 from wordline._render import units
 
 NAMES = (
-    ("host_bytes", "data written"),
-    ("fill_bytes", "rest of pages written in part"),
-    ("gc_bytes", "moved by GC"),
-    ("merge_bytes", "copied by merges"),
-    ("wear_bytes", "moved for even wear"),
-    ("fold_bytes", "folded from the SLC cache"),
+    ("host_bytes", "host data"),
+    ("fill_bytes", "rest of partly written pages"),
+    ("gc_bytes", "GC"),
+    ("merge_bytes", "merges"),
+    ("wear_bytes", "wear levelling"),
+    ("fold_bytes", "SLC folding"),
     ("refresh_bytes", "read reclaim and refresh"),
-    ("rewrite_bytes", "programmed again for reads"),
+    ("rewrite_bytes", "rewrites for faster reads"),
     ("map_bytes", "map and records"),
     ("summary_bytes", "block summaries"),
-    ("spare_bytes", "to spare blocks"),
+    ("spare_bytes", "moves to spare blocks"),
 )
 """Keys of `flash.programmed`, and what they are."""
 

@@ -23,18 +23,18 @@ def replayed(summary: Mapping[str, Any]) -> str:
 def _loop(load: Mapping[str, Any]) -> str:
     recorded = load["kind"] == "trace"
     if load["replay"] == "closed-loop":
-        depth = f"closed loop, {load['queue_depth']} under way"
+        depth = f"closed loop, queue depth {load['queue_depth']}"
         if not recorded:
             return depth
         known = load["recorded_s"] is not None
-        return f"{depth}, {'time stamps ignored' if known else 'no usable time stamps'}"
+        return f"{depth}, {'timestamps ignored' if known else 'no usable timestamps'}"
     if load["replay"] == "think-time":
-        return "one request at a time, with the think times of the recording"
+        return "one request at a time, with the recorded think times"
     if not recorded:
         return "open loop, generated arrivals"
     if load["time_scale"] == 1:
-        return "open loop, by its time stamps"
-    return f"open loop, by its time stamps x {figures(load['time_scale'])}"
+        return "open loop, at the trace's timestamps"
+    return f"open loop, at the trace's timestamps x {figures(load['time_scale'])}"
 
 
 def _seconds(seconds: float) -> str:

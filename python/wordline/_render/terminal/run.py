@@ -57,7 +57,7 @@ def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield _heading(summary)
     for line in formats(summary["input"]["files"]):
         yield Text(f"Read: {line}")
-    yield Text(f"Played: {replayed(summary)}")
+    yield Text(f"Replay: {replayed(summary)}")
     if summary["partial"]:
         reason = summary["error"] or "the run was interrupted"
         yield Text(f"Partial result: {reason}", style="bold yellow")
@@ -82,9 +82,9 @@ def _heading(summary: Mapping[str, Any]) -> Text:
         files = ", ".join(stream["name"] for stream in summary["streams"])
     text.append(files or "generated load", style="bold")
     trims = f" and {many(work['trims'], 'trim')}" if work["trims"] else ""
-    text.append(f": {many(work['requests'], 'request')}{trims} in ")
-    text.append(f"{duration(summary['time']['simulated_s'] * US_PER_S)} of simulated time, ")
-    text.append(f"{duration(summary['speed']['wall_s'] * US_PER_S)} of yours")
+    text.append(f": {many(work['requests'], 'request')}{trims}, ")
+    text.append(f"{duration(summary['time']['simulated_s'] * US_PER_S)} simulated in ")
+    text.append(duration(summary["speed"]["wall_s"] * US_PER_S))
     return text
 
 
@@ -158,9 +158,9 @@ def _members(members: Sequence[Mapping[str, Any]]) -> Table:
     for member in members:
         table.add_row(member["name"], *_disks(member) * by_disk, *_member(member))
     table.caption_justify = "left"
-    caption = "requests: the parts that went to a member"
+    caption = "requests: those sent to the member, parts of requests included"
     if any(member["cache"] for member in members):
-        caption += "; behind a cache, what it asked for"
+        caption += "; of a member with a cache, the requests of the cache"
     table.caption = Text(caption, style="dim")
     return table
 
@@ -184,7 +184,7 @@ def _member(member: Mapping[str, Any]) -> list[str]:
 
 def _fairness(fairness: Mapping[str, Any]) -> str:
     jain = number(fairness["jain_index"])
-    parts = [f"share: of the bytes while all streams asked (Jain's index {jain})"]
+    parts = [f"share: of the bytes while all streams issued requests (Jain's index {jain})"]
     if fairness["slowdown_ratio"] is not None:
         parts.append(
             f"slowdowns: smallest / largest {number(fairness['slowdown_ratio'])}, "
@@ -208,46 +208,46 @@ def _buffer(buffer: Mapping[str, Any]) -> str:
 def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
     """What flash in front of a disk has done."""
     suspected = cache["suspected_hits"]
-    revived = f", {whole(suspected)} of them revived" if suspected else ""
+    revived = f", {whole(suspected)} of them on evicted pages" if suspected else ""
     hits = cache["pages_read"] - cache["misses"] - cache["bypassed"]
     grid.add_row(
         "Cache",
         f"{share(cache['hit_ratio'])} of {many(cache['pages_read'], 'page')} read hit "
-        f"({whole(hits)}{revived}); {whole(cache['fills'])} taken in, "
-        f"{whole(cache['evicted'])} evicted, {whole(cache['dropped'])} dropped by collection",
+        f"({whole(hits)}{revived}); {whole(cache['fills'])} inserted, "
+        f"{whole(cache['evicted'])} evicted, {whole(cache['dropped'])} dropped by GC",
     )
     grid.add_row(
         "By tier",
-        f"{duration(cache['hit_mean_us'])} a read from flash alone, "
+        f"mean read {duration(cache['hit_mean_us'])} from flash alone, "
         f"{duration(cache['miss_mean_us'])} with the disk; "
         f"{number(cache['bytes_programmed_per_byte_hit'])} bytes programmed per byte hit"
         + (
-            f"; the flash lasts {lifetime(cache['lifetime_years'])} at this load"
+            f"; flash lifetime at this load {lifetime(cache['lifetime_years'])}"
             if cache["lifetime_years"]
             else ""
         ),
     )
     _add_tiers(grid, cache)
     if saved := disk_spared(cache):
-        grid.add_row("Disk spared", saved)
+        grid.add_row("Disk busy", saved)
     if cache["lru_miss_ratio"] is not None:
         grid.add_row(
             "Curve",
             f"an LRU cache of {many(cache['capacity_pages'], 'page')} would hit "
-            f"{share(1 - cache['lru_miss_ratio'])} of the pages of these reads, by a sample",
+            f"{share(1 - cache['lru_miss_ratio'])} of the pages read (from a sample)",
         )
     _add_written(grid, cache)
     if cache["divisions"]:
         grid.add_row(
             "Divided",
-            f"{many(cache['divisions'], 'time')}, the last time into "
+            f"{many(cache['divisions'], 'time')}; at the end "
             f"{many(cache['read_size_pages'], 'page')} for reads, "
             f"{whole(cache['write_size_pages'])} for writes, "
-            f"{whole(cache['over_provisioning_pages'])} of over-provisioning",
+            f"{whole(cache['over_provisioning_pages'])} for over-provisioning",
         )
     if cache["pages_checked"] is not None:
         grid.add_row(
-            "Cache verified", f"{many(cache['pages_checked'], 'page')} served, by flash or disk"
+            "Cache verified", f"{many(cache['pages_checked'], 'page')} read from flash or disk"
         )
 
 
@@ -273,25 +273,25 @@ def _add_written(grid: Table, cache: Mapping[str, Any]) -> None:
     destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]
     grid.add_row(
         "Written back",
-        f"{many(written, 'page')} stayed in flash "
-        f"({share(cache['write_hit_ratio'])} were held: "
-        f"{whole(cache['write_hits_in_write_list'])} in the list of writes, "
-        f"{whole(cache['write_hits_in_read_list'])} in that of reads), "
-        f"{whole(cache['writes_bypassed'])} passed by; "
+        f"{many(written, 'page')} written to flash "
+        f"({share(cache['write_hit_ratio'])} overwrote cached pages: "
+        f"{whole(cache['write_hits_in_write_list'])} in the write list, "
+        f"{whole(cache['write_hits_in_read_list'])} in the read list), "
+        f"{whole(cache['writes_bypassed'])} bypassed; "
         f"{whole(destaged + cache['destaged_to_resize'])} destaged, "
-        f"{whole(cache['dirty_pages'])} newer than the disk at the end",
+        f"{whole(cache['dirty_pages'])} dirty at the end",
     )
 
 
 def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
     """What a hard disk has done."""
     volumes = f" (disks {', '.join(map(str, disk['disks']))})" if disk["disks"] else ""
-    busy = "" if disk["utilisation"] is None else f", at work {share(disk['utilisation'])} of it"
+    busy = "" if disk["utilisation"] is None else f", busy {share(disk['utilisation'])}"
     buffered = [
         f"{whole(disk[key])} {words}"
         for key, words in (
-            ("reads_buffered", "reads from its buffer"),
-            ("writes_buffered", "writes complete in it"),
+            ("reads_buffered", "reads served by its buffer"),
+            ("writes_buffered", "writes completed in its buffer"),
         )
         if disk[key]
     ]
@@ -306,7 +306,7 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
         f"Disk {disk['name']}",
         f"{many(disk['reads'], 'read')}, {many(disk['writes'], 'write')}{volumes}{busy}"
         + "".join(f", {words}" for words in buffered)
-        + f"; {phases or 'nothing done'}",
+        + f"; {phases or 'idle'}",
     )
 
 
@@ -322,19 +322,20 @@ def _host_side(side: Mapping[str, Any]) -> str:
     causes = _times(
         side,
         workers="cpu_worker_s",
-        **{"look-ups": "cpu_lookup_s"},
+        lookups="cpu_lookup_s",
         updates="cpu_update_s",
-        collections="cpu_collection_s",
+        GC="cpu_collection_s",
     )
-    words = [f"{share(side['cpu_utilisation'])} of {many(side['cores'], 'core')} ({causes or '-'})"]
+    cores = many(side["cores"], "core")
+    words = [f"{share(side['cpu_utilisation'])} of {cores} busy ({causes or '-'})"]
     if side["map_bytes"]:
         words.append(
             f"map {size(side['map_bytes'])} for {many(side['map_entries'], 'entry', 'entries')}"
         )
     if side["map_hit_ratio"] is not None:
-        words.append(f"{share(side['map_hit_ratio'])} of its pages in memory")
+        words.append(f"{share(side['map_hit_ratio'])} of lookups hit in memory")
     if side["bridge_utilisation"]:
-        words.append(f"bridge at work {share(side['bridge_utilisation'])} of the time")
+        words.append(f"bridge busy {share(side['bridge_utilisation'])}")
     return ", ".join(words)
 
 
@@ -374,19 +375,19 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
     if cache := summary["map_cache"]:
         grid.add_row(
             "Map",
-            f"{share(cache['hit_ratio'])} of {many(cache['hits'] + cache['misses'], 'look-up')} in "
-            f"memory, {many(flash['own_page_reads'], 'page')} read, "
+            f"{share(cache['hit_ratio'])} of {many(cache['hits'] + cache['misses'], 'lookup')} hit "
+            f"in memory; {many(flash['own_page_reads'], 'map page')} read, "
             f"{whole(flash['own_page_programs'])} programmed",
         )
     if buffer := summary["buffer"]:
         grid.add_row("Buffer", _buffer(buffer))
     if in_front := summary["cache"]:
         _add_cache(grid, in_front)
-    grid.add_row("Collection", _collection(flash))
+    grid.add_row("GC", _collection(flash))
     if bad := summary["bad_blocks"]:
         grid.add_row("Health", _health(bad))
     if errors := summary["read_errors"]:
-        grid.add_row("Reads met", _met(errors["reads_met"]))
+        grid.add_row("Reads delayed", _met(errors["reads_met"]))
     grid.add_row(
         "Busy",
         f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
@@ -396,8 +397,8 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
     grid.add_row("Commands", _commands(done))
     grid.add_row(
         "Dies",
-        f"bus {share(dies['bus_active'])}, waiting for it {share(dies['bus_contention'])}, "
-        f"cells {share(dies['cell_active'])}, idle {share(dies['idle'])} of all dies' time",
+        f"of die time: {share(dies['cell_active'])} array, {share(dies['bus_active'])} bus, "
+        f"{share(dies['bus_contention'])} bus wait, {share(dies['idle'])} idle",
     )
     energy = summary["energy"]
     grid.add_row(
@@ -412,23 +413,23 @@ def _health(bad: Mapping[str, Any]) -> str:
     """Bad and spare blocks, and whether the device has come to the end of its life."""
     end = bad["read_only_s"]
     return (
-        f"{many(bad['factory'], 'block')} bad from the factory, {whole(bad['grown'])} gone bad, "
+        f"{many(bad['factory'], 'factory bad block')}, {whole(bad['grown'])} grown, "
         f"{many(bad['spare'], 'spare block')} left"
-    ) + (f"; read-only since {duration(end * US_PER_S)}" if end is not None else "")
+    ) + (f"; read-only after {duration(end * US_PER_S)}" if end is not None else "")
 
 
 def _met(reads: Mapping[str, Any]) -> str:
     """Reads by what they have met, and their means."""
     told = [
-        f"{name} {many(reads[key]['count'], 'time')} (mean {duration(reads[key]['mean_us'])})"
+        f"{whole(reads[key]['count'])} by {name} (mean {duration(reads[key]['mean_us'])})"
         for key, name in (
-            ("retry", "a retry"),
-            ("reclaim", "data being moved"),
-            ("bad_block", "a block being replaced"),
+            ("retry", "read retry"),
+            ("reclaim", "read reclaim or refresh"),
+            ("bad_block", "bad-block replacement"),
         )
         if reads[key]["count"]
     ]
-    nothing = f"nothing {many(reads['nothing']['count'], 'time')}"
+    nothing = f"{whole(reads['nothing']['count'])} not delayed"
     if mean := reads["nothing"]["mean_us"]:
         nothing += f" (mean {duration(mean)})"
     return ", ".join([*told, nothing])
@@ -439,36 +440,38 @@ def _slow(worst: Mapping[str, Any], excess: Mapping[str, Any]) -> str:
     marginal = duration(excess["marginal_response_us"])
     beyond = excess["all"]
     text = (
-        f"{duration(worst['all']['max_us'])}, on average {duration(worst['all']['mean_us'])} "
-        f"in intervals of {interval}; "
+        f"maximum {duration(worst['all']['max_us'])}; mean of the maxima per {interval} "
+        f"{duration(worst['all']['mean_us'])}; "
     )
     if not beyond["requests"]:
-        return f"{text}no request beyond {marginal}"
+        return f"{text}none above {marginal}"
     return (
         f"{text}{many(beyond['requests'], 'request')} ({share(beyond['share'])}) "
-        f"beyond {marginal}, by {duration(beyond['mean_us'])} on average"
+        f"above {marginal}, by {duration(beyond['mean_us'])} on average"
     )
 
 
 def _commands(done: Mapping[str, Any]) -> str:
     kinds = {
-        "planes_shared": "on several planes",
-        "dies_interleaved": "beside another die of the package",
+        "planes_shared": "multi-plane",
+        "dies_interleaved": "overlapping another die of the package",
         "dies_interleaved_planes_shared": "both",
     }
     seen = [f"{whole(done[kind])} {words}" for kind, words in kinds.items() if done[kind]]
     if not seen:
-        return f"{whole(done['total'])}, each on one plane while no other die of its package worked"
+        return (
+            f"{whole(done['total'])}, all single-plane, none overlapping another die of the package"
+        )
     pages = number(done["pages_per_command"])
     return f"{whole(done['total'])} of {pages} pages on average: {', '.join(seen)}"
 
 
 def _collection(flash: Mapping[str, Any]) -> str:
     if not flash["gc_runs"]:
-        return "none was needed"
+        return "no runs"
     return (
         f"{many(flash['gc_runs'], 'run')} moved {many(flash['gc_pages_moved'], 'page')} "
-        f"in {duration(flash['gc_time_s'] * US_PER_S)}, summed over planes"
+        f"({duration(flash['gc_time_s'] * US_PER_S)}, summed over planes)"
     )
 
 
@@ -482,6 +485,6 @@ def _speed(speed: Mapping[str, Any]) -> str:
 
 def _verified(found: Mapping[str, Any]) -> str:
     return (
-        f"{many(found['reads_checked'], 'page')} read, each the newest of "
-        f"{whole(found['writes_followed'])} written"
+        f"{many(found['reads_checked'], 'page read')}, each returned the newest of "
+        f"{many(found['writes_followed'], 'page write')}"
     )
