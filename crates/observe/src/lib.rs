@@ -4,6 +4,7 @@
 //! The only crate that depends on arrow and parquet.
 
 pub mod busy;
+pub mod columns;
 pub mod error;
 pub mod excess;
 pub mod grid;
@@ -21,6 +22,7 @@ pub mod tally;
 pub mod timeline;
 
 pub use busy::Busy;
+pub use columns::{Column, values};
 pub use error::ObserveError;
 pub use excess::{Above, Excess};
 pub use grid::Grid;

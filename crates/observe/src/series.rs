@@ -11,14 +11,26 @@ pub trait Merge {
 }
 
 impl Merge for u64 {
+    #[inline]
     fn merge(&mut self, other: &Self) {
         *self += other;
     }
 }
 
 impl Merge for Time {
+    #[inline]
     fn merge(&mut self, other: &Self) {
         *self += *other;
+    }
+}
+
+/// Place by place.
+impl<T: Merge, const N: usize> Merge for [T; N] {
+    #[inline]
+    fn merge(&mut self, other: &Self) {
+        for (own, other) in self.iter_mut().zip(other) {
+            own.merge(other);
+        }
     }
 }
 

@@ -2,59 +2,81 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PowerCut};
+use wordline_dram_buffer::Observation as BufferObservation;
 use wordline_flash_cache as flash_cache;
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::Operation;
 use wordline_observe::{Merge, Tally};
-use wordline_ssd::Programmed;
+use wordline_ssd::{Observation, Programmed};
 
-/// What is counted of the flash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlashCounts {
-    /// Host writes of (parts of) pages.
-    pub host_page_writes: u64,
-    /// Bytes of writes that the device has completed without an error.
-    pub host_written_bytes: u64,
-    /// Bytes programmed, in the order of [`Programmed`].
-    pub programmed: [u64; Programmed::ALL.len()],
-    /// Pages, or blocks erased, of what dies have done, in the order of [`Operation`].
-    pub(super) done: [u64; 4],
-    /// Collections done.
-    pub gc_runs: u64,
-    /// Pages that collections moved.
-    pub gc_pages_moved: u64,
-    /// Time from start to end of collections, summed over planes.
-    pub gc_time: Time,
-    /// Time that dies were occupied for collections, summed over dies.
-    pub gc_die_time: Time,
-    /// Pages that dies read before anybody asked for them.
-    pub read_ahead: u64,
-    /// Those of them that were asked for then.
-    pub read_ahead_used: u64,
-    /// Reads that complete partial writes.
-    pub read_modify_writes: u64,
-    /// Reads of pages that were never written.
-    pub unwritten_pages_read: u64,
-    /// Pages that TRIMs covered as a whole.
-    pub pages_trim_asked: u64,
-    /// Pages discarded.
-    pub pages_trimmed: u64,
-    /// Pages that the mapping read for itself.
-    pub own_page_reads: u64,
-    /// Pages that the mapping programmed for itself.
-    pub own_page_programs: u64,
-    /// Free blocks that took the place of full update blocks.
-    pub blocks_replaced: u64,
-    /// Blocks that went bad.
-    pub blocks_retired: u64,
-    /// Of those, the ones whose place a spare block took.
-    pub spares_taken: u64,
-    /// Further reads of pages that could not be corrected at once.
-    pub read_retries: u64,
-    /// Blocks moved for the sake of their data.
-    pub refreshes: u64,
+use crate::{buffer_figures, flash_figures};
+
+/// Makes the counters of a table of figures, what an observation adds to them, and their sum.
+macro_rules! counts {
+    (
+        { $(#[$about:meta])* $name:ident on $observation:ident } $_counts:ident $now:ident $_end:ident;
+        $(
+            $(
+                figure $figure:ident $(on $event:ident $fields:tt => $amount:expr,)?
+                $(summary $sentence:literal)? $(series $words:literal)?
+            )?
+            $(
+                count $count:ident: $type:ty $(, on $counted:ident $counted_fields:tt => $added:expr)?,
+                $what:literal
+            )?
+            $(summary $_key:ident: $_type:ty = $_value:expr, $_sentence:literal)?
+            $(series $_column:ident = $_shown:expr, $_words:literal)?
+        ;)+
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct $name {
+            $(
+                $($(#[doc = $sentence])? $(#[doc = $words])? pub $figure: u64,)?
+                $(#[doc = $what] pub $count: $type,)?
+            )+
+        }
+
+        impl $name {
+            /// Counts what has happened at `now`. In line always: where its kind is known, nothing is left of the others.
+            #[inline(always)]
+            pub(super) fn observe(&mut self, $now: Time, observation: &$observation) {
+                let _ = $now;
+                $(
+                    $($(if let $observation::$event $fields = *observation {
+                        self.$figure += $amount;
+                    })?)?
+                    $($(if let $observation::$counted $counted_fields = *observation {
+                        self.$count += $added;
+                    })?)?
+                )+
+            }
+        }
+
+        impl Merge for $name {
+            fn merge(&mut self, other: &Self) {
+                $($(self.$figure.merge(&other.$figure);)? $(self.$count.merge(&other.$count);)?)+
+            }
+        }
+    };
+}
+
+flash_figures! {
+    counts {
+        /// What is counted of the flash.
+        FlashCounts on Observation
+    }
+    counts now end
+}
+
+buffer_figures! {
+    counts {
+        /// What is counted of the DRAM buffer.
+        BufferCounts on BufferObservation
+    }
+    counts now end
 }
 
 /// Collections of one kind that were started for the same reason.
@@ -88,6 +110,10 @@ impl FlashCounts {
     pub fn page_programs(&self) -> u64 {
         self.of(Operation::Program) + self.of(Operation::Move)
     }
+    /// Bytes programmed for a purpose.
+    pub fn programmed(&self, purpose: Programmed) -> u64 {
+        self.programmed[purpose as usize]
+    }
     /// Bytes programmed, for whatever.
     pub fn programmed_bytes(&self) -> u64 {
         self.programmed.iter().sum()
@@ -98,104 +124,22 @@ impl FlashCounts {
     }
 }
 
-impl Merge for FlashCounts {
-    fn merge(&mut self, other: &Self) {
-        self.host_page_writes += other.host_page_writes;
-        self.host_written_bytes += other.host_written_bytes;
-        for (own, other) in self.programmed.iter_mut().zip(other.programmed) {
-            *own += other;
-        }
-        for (own, other) in self.done.iter_mut().zip(other.done) {
-            *own += other;
-        }
-        self.gc_runs += other.gc_runs;
-        self.gc_pages_moved += other.gc_pages_moved;
-        self.gc_time += other.gc_time;
-        self.gc_die_time += other.gc_die_time;
-        self.read_ahead += other.read_ahead;
-        self.read_ahead_used += other.read_ahead_used;
-        self.read_modify_writes += other.read_modify_writes;
-        self.unwritten_pages_read += other.unwritten_pages_read;
-        self.pages_trim_asked += other.pages_trim_asked;
-        self.pages_trimmed += other.pages_trimmed;
-        self.own_page_reads += other.own_page_reads;
-        self.own_page_programs += other.own_page_programs;
-        self.blocks_replaced += other.blocks_replaced;
-        self.blocks_retired += other.blocks_retired;
-        self.spares_taken += other.spares_taken;
-        self.read_retries += other.read_retries;
-        self.refreshes += other.refreshes;
-    }
-}
-
-/// What is counted of the DRAM buffer. Reads come first in every pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BufferCounts {
-    /// Pages of requests that were there.
-    pub hits: [u64; 2],
-    /// Pages of requests that were not.
-    pub misses: [u64; 2],
-    /// Pages that left: like those in the flash, and newer.
-    pub evictions: [u64; 2],
-    /// Of both, those at which the dies were unbalanced, where somebody watches.
-    pub unbalanced: u64,
-    /// Pages that went to the flash.
-    pub destaged: u64,
-    /// Of those: pages that had to be completed from the flash.
-    pub destaged_partial: u64,
-    /// Pages that went there in idle time.
-    pub flushed_idly: u64,
-    /// Pages that were read before anybody asked for them.
-    pub read_ahead: u64,
-    /// Those of them that a read asked for then.
-    pub read_ahead_used: u64,
-    /// Batches that went there.
-    pub batches: u64,
-}
-
 impl BufferCounts {
-    #[inline]
-    pub(super) fn hear(&mut self, heard: wordline_dram_buffer::Observation) {
-        use wordline_dram_buffer::Observation;
-        match heard {
-            Observation::Accessed { op, hit } => {
-                let counts = if hit {
-                    &mut self.hits
-                } else {
-                    &mut self.misses
-                };
-                counts[usize::from(op != Op::Read)] += 1;
-            }
-            Observation::Evicted { dirty, unbalanced } => {
-                self.evictions[usize::from(dirty)] += 1;
-                self.unbalanced += u64::from(unbalanced);
-            }
-            Observation::Destaged { partial } => {
-                self.destaged += 1;
-                self.destaged_partial += u64::from(partial);
-            }
-            Observation::ReadAhead => self.read_ahead += 1,
-            Observation::ReadAheadUsed => self.read_ahead_used += 1,
-            Observation::BatchSent { .. } => self.batches += 1,
-            Observation::FlushedIdly => self.flushed_idly += 1,
-        }
+    /// Pages of requests that were in the buffer.
+    pub fn hits(&self) -> u64 {
+        self.read_hits + self.write_hits
     }
-}
-
-impl Merge for BufferCounts {
-    fn merge(&mut self, other: &Self) {
-        for kind in 0..2 {
-            self.hits[kind] += other.hits[kind];
-            self.misses[kind] += other.misses[kind];
-            self.evictions[kind] += other.evictions[kind];
-        }
-        self.unbalanced += other.unbalanced;
-        self.destaged += other.destaged;
-        self.destaged_partial += other.destaged_partial;
-        self.flushed_idly += other.flushed_idly;
-        self.batches += other.batches;
-        self.read_ahead += other.read_ahead;
-        self.read_ahead_used += other.read_ahead_used;
+    /// Pages of reads.
+    pub fn reads(&self) -> u64 {
+        self.read_hits + self.read_misses
+    }
+    /// Pages of writes.
+    pub fn writes(&self) -> u64 {
+        self.write_hits + self.write_misses
+    }
+    /// Pages that left the buffer.
+    pub fn evictions(&self) -> u64 {
+        self.clean_evictions + self.dirty_evictions
     }
 }
 
@@ -243,10 +187,8 @@ pub struct Cell {
 
 impl Merge for Cell {
     fn merge(&mut self, other: &Self) {
-        for op in 0..2 {
-            self.latency[op].merge(&other.latency[op]);
-            self.bytes[op].merge(&other.bytes[op]);
-        }
+        self.latency.merge(&other.latency);
+        self.bytes.merge(&other.bytes);
         self.busy.merge(&other.busy);
         self.flash.merge(&other.flash);
         self.buffer.merge(&other.buffer);

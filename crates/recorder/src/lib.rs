@@ -2,6 +2,7 @@
 
 pub mod chip_load;
 mod counts;
+mod figures;
 mod hits;
 mod met;
 mod parts;

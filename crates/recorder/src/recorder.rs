@@ -10,7 +10,6 @@ use wordline_block::{Op, Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
 use wordline_flash_cache as flash_cache;
-use wordline_ftl::GcKind;
 use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
@@ -332,47 +331,12 @@ impl Probe<Observation> for Recorder {
                 self.record
                     .worked(now, from, operation, pages, interleaved, gc);
             }
-            Observation::Buffer(heard) => self.record.series.at(now).buffer.hear(heard),
-            Observation::PagesWritten { pages } => {
-                self.record.series.at(now).flash.host_page_writes += u64::from(pages);
+            Observation::Buffer(ref heard) => {
+                self.record.series.at(now).buffer.observe(now, heard);
             }
             Observation::Programmed { of, bytes } => {
                 self.record.series.at(now).flash.programmed[of as usize] += bytes;
             }
-            Observation::ReadAhead { used } => {
-                let flash = &mut self.record.series.at(now).flash;
-                if used {
-                    flash.read_ahead_used += 1;
-                } else {
-                    flash.read_ahead += 1;
-                }
-            }
-            Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
-            Observation::UnwrittenRead => {
-                self.record.series.at(now).flash.unwritten_pages_read += 1;
-            }
-            Observation::TrimBegun { pages } => {
-                self.record.series.at(now).flash.pages_trim_asked += pages;
-            }
-            Observation::PageTrimmed => self.record.series.at(now).flash.pages_trimmed += 1,
-            Observation::MetadataPage { program } => {
-                let flash = &mut self.record.series.at(now).flash;
-                let pages = if program {
-                    &mut flash.own_page_programs
-                } else {
-                    &mut flash.own_page_reads
-                };
-                *pages += 1;
-            }
-            Observation::BlockRetired { replaced } => {
-                let flash = &mut self.record.series.at(now).flash;
-                flash.blocks_retired += 1;
-                flash.spares_taken += u64::from(replaced);
-            }
-            Observation::Retried { retries } => {
-                self.record.series.at(now).flash.read_retries += u64::from(retries);
-            }
-            Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
             Observation::Collected {
                 kind,
                 trigger,
@@ -381,11 +345,7 @@ impl Probe<Observation> for Recorder {
                 from,
                 ..
             } => {
-                let flash = &mut self.record.series.at(now).flash;
-                flash.gc_runs += 1;
-                flash.gc_pages_moved += u64::from(moved);
-                flash.gc_time += now - from;
-                flash.refreshes += u64::from(kind == GcKind::Refresh);
+                self.record.series.at(now).flash.observe(now, &observation);
                 self.record
                     .collected(kind, trigger, moved, erased, now - from);
             }
@@ -395,6 +355,7 @@ impl Probe<Observation> for Recorder {
             Observation::Bus { .. }
             | Observation::Array { .. }
             | Observation::FreeBlocks { .. } => {}
+            _ => self.record.series.at(now).flash.observe(now, &observation),
         }
     }
 }

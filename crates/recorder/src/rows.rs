@@ -7,55 +7,36 @@ use wordline_observe::{Finished, Heading, Kind, ObserveError, RowTable, Table};
 
 pub(super) const PS: &str = "ps";
 
-/// What a row says of a request before the parts of its response time.
-pub(super) const HEAD: usize = 8;
-
 /// Columns that are set when a row is added: its place among the rows, and that of its request in the input.
 const INDEX: usize = 0;
 const NUMBER: usize = 2;
 
-pub(super) const HEAD_COLUMNS: [(Heading, Kind); HEAD] = [
+/// Makes what a row says of a request before the parts of its response time, a line for each column: name, unit, meaning,
+/// how its words are read, and its word.
+macro_rules! head_columns {
     (
-        Heading::new("index", "", "Order of completion, from 0"),
-        Kind::U64,
-    ),
-    (
-        Heading::new("stream", "", "The stream of the host, from 0"),
-        Kind::U64,
-    ),
-    (
-        Heading::new(
-            "number",
-            "",
-            "Place of the request in the input of its stream, from 0",
-        ),
-        Kind::U64,
-    ),
-    (
-        Heading::new("op", "", "read, write, trim or flush"),
-        Kind::Word(&["read", "write", "trim", "flush"]),
-    ),
-    (
-        Heading::new("offset", "B", "First byte of the request"),
-        Kind::U64,
-    ),
-    (
-        Heading::new("bytes", "B", "Length of the request"),
-        Kind::U64,
-    ),
-    (
-        Heading::new("arrival_ps", PS, "When the host issued the request"),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "latency_ps",
-            PS,
-            "From arrival to completion; the sum of the columns that follow",
-        ),
-        Kind::I64,
-    ),
-];
+        $request:ident $latency:ident;
+        $($name:ident, $unit:expr, $meaning:literal, $kind:expr, $word:expr;)+
+    ) => {
+        pub(super) const HEAD: usize = HEAD_COLUMNS.len();
+        const HEAD_COLUMNS: &[(Heading, Kind)] =
+            &[$((Heading::new(stringify!($name), $unit, $meaning), $kind)),+];
+        fn head($request: &Request, $latency: Time) -> [u64; HEAD] {
+            [$($word),+]
+        }
+    };
+}
+
+head_columns! { request latency;
+    index, "", "Order of completion, from 0", Kind::U64, 0;
+    stream, "", "The stream of the host, from 0", Kind::U64, request.stream.into();
+    number, "", "Place of the request in the input of its stream, from 0", Kind::U64, 0;
+    op, "", "read, write, trim or flush", Kind::Word(&["read", "write", "trim", "flush"]), request.op as u64;
+    offset, "B", "First byte of the request", Kind::U64, request.offset;
+    bytes, "B", "Length of the request", Kind::U64, request.bytes;
+    arrival_ps, PS, "When the host issued the request", Kind::I64, request.arrival.0;
+    latency_ps, PS, "From arrival to completion; the sum of the columns that follow", Kind::I64, latency.0;
+}
 
 pub(super) const ROW: usize = HEAD + PARTS;
 
@@ -90,16 +71,7 @@ pub(super) struct Unnumbered {
 impl Unnumbered {
     /// The row of a request of these properties, whose last part went to `member`.
     pub(super) fn new(request: &Request, latency: Time, parts: &Parts, member: u32) -> Self {
-        let head = [
-            0,
-            u64::from(request.stream),
-            0,
-            request.op as u64,
-            request.offset,
-            request.bytes,
-            request.arrival.0,
-            latency.0,
-        ];
+        let head = head(request, latency);
         let parts = parts.in_order();
         Self {
             row: std::array::from_fn(|place| {

@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The unit of a figure, from the end of its name.
-fn unit(name: &str) -> &'static str {
+pub(crate) fn unit(name: &str) -> &'static str {
     const UNITS: [(&str, &str); 8] = [
         ("_us", "us"),
         ("_ms", "ms"),

@@ -1,11 +1,18 @@
 //! Figures from counts and times.
 
 use crate::device::Device;
+use crate::metrics::unit;
 use wordline_kernel::Time;
+use wordline_observe::Heading;
 use wordline_ssd::Usage;
 
 pub(super) fn us(time: Time) -> f64 {
     time.as_us()
+}
+
+/// The heading of a column whose unit is in its name.
+pub(super) fn heading(name: &'static str, meaning: &'static str) -> Heading {
+    Heading::new(name, unit(name), meaning)
 }
 
 /// A part of a whole, or programs per page that the host wrote; none of nothing.

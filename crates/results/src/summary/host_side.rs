@@ -2,90 +2,90 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use wordline_host_cpu::Cause;
+use wordline_host_cpu::{Cause, HostStats};
 use wordline_kernel::Time;
 
+use super::figures::ratio;
 use crate::outcome::Outcome;
 
-/// What requests and flash software took of the host (`[host_side]`). Null, as all of these, without one.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "HostSide")]
-pub struct HostSideSummary {
+section! {
+    /// What requests and flash software took of the host (`[host_side]`). Null, as all of these, without one.
+    #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+    #[schemars(rename = "HostSide")]
+    pub struct HostSideSummary by of(of: &HostOfRun);
+
     /// Cores.
-    pub cores: u32,
+    cores: u32 = of.cores;
     /// CPU time of workers, submitting requests and taking completions.
-    pub cpu_worker_s: f64,
+    cpu_worker_s: f64 = of.cpu(Cause::Worker);
     /// CPU time of look-ups in the map.
-    pub cpu_lookup_s: f64,
+    cpu_lookup_s: f64 = of.cpu(Cause::LookUp);
     /// CPU time of updates of the map.
-    pub cpu_update_s: f64,
+    cpu_update_s: f64 = of.cpu(Cause::Update);
     /// CPU time of the steps of collections.
-    pub cpu_collection_s: f64,
+    cpu_collection_s: f64 = of.cpu(Cause::Collection);
     /// Share of the time that the cores were at work, all of them together.
-    pub cpu_utilisation: Option<f64>,
+    cpu_utilisation: Option<f64> = of.share(of.stats.cpu.total()).map(|all| all / f64::from(of.cores));
     /// Share of the time that the lock was held by who ran.
-    pub lock_utilisation: Option<f64>,
+    lock_utilisation: Option<f64> = of.share(of.stats.locked);
     /// Share of the time that the bridge converted.
-    pub bridge_utilisation: Option<f64>,
+    bridge_utilisation: Option<f64> = of.share(of.stats.bridge);
     /// Requests that the host held, on average over the time.
-    pub held_mean: Option<f64>,
+    held_mean: Option<f64> = of.held_mean();
     /// Requests that it held at once, at most.
-    pub held_most: u32,
+    held_most: u32 = of.stats.held_most;
     /// Steps of look-ups: entries of a table, nodes or further extents of a tree.
-    pub lookup_steps: u64,
+    lookup_steps: u64 = of.stats.lookups;
     /// Steps of updates.
-    pub update_steps: u64,
+    update_steps: u64 = of.stats.updates;
     /// Steps of collections: pages read, programmed or moved, blocks erased.
-    pub collection_steps: u64,
+    collection_steps: u64 = of.stats.collection_steps;
     /// Units that are mapped at the end.
-    pub map_units: u64,
+    map_units: u64 = of.stats.memory.units;
     /// Entries that say where they are.
-    pub map_entries: u64,
+    map_entries: u64 = of.stats.memory.entries;
     /// What the map takes of the memory of the host at the end.
-    pub map_bytes: u64,
+    map_bytes: u64 = of.stats.memory.bytes;
     /// What it has taken at most.
-    pub map_most_bytes: u64,
+    map_most_bytes: u64 = of.stats.most_bytes;
     /// Pages of a map that is a cache which were in memory when they were looked at or changed.
-    pub map_hits: u64,
+    map_hits: u64 = of.stats.loads.hits;
     /// Pages of it that had to be read from the store.
-    pub map_misses: u64,
+    map_misses: u64 = of.stats.loads.misses;
     /// Share of hits in both. Null if the map is all in memory, or nothing was looked at.
-    pub map_hit_ratio: Option<f64>,
+    map_hit_ratio: Option<f64> = ratio(of.stats.loads.hits, of.stats.loads.hits + of.stats.loads.misses);
     /// Pages of it that were written to the store to make room.
-    pub map_write_backs: u64,
+    map_write_backs: u64 = of.stats.loads.write_backs;
+}
+
+/// A host side and what it has done in a run.
+pub(super) struct HostOfRun {
+    cores: u32,
+    stats: HostStats,
+    /// Simulated time from the first arrival on.
+    span: Time,
+}
+
+impl HostOfRun {
+    fn cpu(&self, cause: Cause) -> f64 {
+        self.stats.cpu.get(cause).as_secs()
+    }
+    fn share(&self, time: Time) -> Option<f64> {
+        (self.span > Time::ZERO).then(|| time.as_secs() / self.span.as_secs())
+    }
+    fn held_mean(&self) -> Option<f64> {
+        let span = self.span;
+        (span > Time::ZERO).then(|| self.stats.held_time as f64 / span.ps() as f64)
+    }
 }
 
 impl HostSideSummary {
     /// None without a host side; `span` is the simulated time from the first arrival on.
     pub(super) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
-        let cores = outcome.plan.host_side.as_ref()?.cores;
-        let figures = outcome.host_side?;
-        let share = |time: Time| (span > Time::ZERO).then(|| time.as_secs() / span.as_secs());
-        let loads = figures.loads;
-        let looked = loads.hits + loads.misses;
-        let cpu = |cause| figures.cpu.get(cause).as_secs();
-        Some(Self {
-            cores,
-            cpu_worker_s: cpu(Cause::Worker),
-            cpu_lookup_s: cpu(Cause::LookUp),
-            cpu_update_s: cpu(Cause::Update),
-            cpu_collection_s: cpu(Cause::Collection),
-            cpu_utilisation: share(figures.cpu.total()).map(|all| all / f64::from(cores)),
-            lock_utilisation: share(figures.locked),
-            bridge_utilisation: share(figures.bridge),
-            held_mean: (span > Time::ZERO).then(|| figures.held_time as f64 / span.ps() as f64),
-            held_most: figures.held_most,
-            lookup_steps: figures.lookups,
-            update_steps: figures.updates,
-            collection_steps: figures.collection_steps,
-            map_units: figures.memory.units,
-            map_entries: figures.memory.entries,
-            map_bytes: figures.memory.bytes,
-            map_most_bytes: figures.most_bytes,
-            map_hits: loads.hits,
-            map_misses: loads.misses,
-            map_hit_ratio: (looked > 0).then(|| loads.hits as f64 / looked as f64),
-            map_write_backs: loads.write_backs,
-        })
+        Some(Self::of(&HostOfRun {
+            cores: outcome.plan.host_side.as_ref()?.cores,
+            stats: outcome.host_side?,
+            span,
+        }))
     }
 }

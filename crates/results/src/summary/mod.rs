@@ -1,5 +1,8 @@
 //! The numbers of a run, and the sentences beside them.
 
+#[macro_use]
+mod section;
+
 mod bad_blocks;
 mod buffer;
 mod cache;
@@ -35,9 +38,8 @@ pub use self::energy::EnergySummary;
 use self::energy::MeanEnergy;
 pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
 pub use self::errors::ErrorSummary;
-pub(crate) use self::figures::ratio;
+pub(crate) use self::figures::mean;
 use self::figures::usage;
-pub(crate) use self::flash::write_amplification;
 pub use self::flash::{
     CollectionSummary, CommandSummary, FlashSummary, MapCacheSummary, PreconditionSummary,
 };
@@ -66,93 +68,97 @@ use crate::outcome::Outcome;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::{Config, chosen};
+use wordline_kernel::Time;
+use wordline_recorder::{FlashCounts, Served};
 
 /// Version of the summary's format. In 2 `write_amplification` is a ratio of bytes, in 1 it is one of pages.
 pub const SCHEMA: u32 = 2;
 
-/// The content of `summary.json`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Summary {
+section! {
+    /// The content of `summary.json`.
+    #[derive(Clone, Debug, Serialize, JsonSchema)]
+    pub struct Summary by of_run(run: &Run<'_>);
+
     /// Version of the format of the summary.
-    pub schema: u32,
+    schema: u32 = SCHEMA;
     /// Version of the program.
-    pub version: &'static str,
+    version: &'static str = env!("CARGO_PKG_VERSION");
     /// Whether the run ended early.
-    pub partial: bool,
+    partial: bool = run.outcome.error.is_some();
     /// Why it did; null if it did not.
-    pub error: Option<String>,
+    error: Option<String> = run.outcome.error.clone();
     /// Seed of all random streams.
-    pub seed: u64,
+    seed: u64 = run.outcome.plan.seed;
     /// Digest of all events: equal runs have equal ones.
-    pub digest: String,
+    digest: String = format!("{:016x}", run.outcome.digest);
     /// The device, or the array as one.
-    pub device: DeviceSummary,
+    device: DeviceSummary = DeviceSummary::new(&run.outcome.plan);
     /// What it was asked to do.
-    pub input: InputSummary,
+    input: InputSummary = input_summary(run.outcome, &run.flash);
     /// Simulated time.
-    pub time: TimeSummary,
+    time: TimeSummary = run.time();
     /// Response times.
-    pub latency: LatencyByOp,
+    latency: LatencyByOp = LatencySummary::by_op(run.total());
     /// The parts of the mean response time; they sum to it.
-    pub breakdown: ByOp<Breakdown>,
+    breakdown: ByOp<Breakdown> = Breakdown::by_op(run.total());
     /// The longest response times, interval by interval.
-    pub worst_case: WorstCase,
+    worst_case: WorstCase = WorstCase::new(&run.outcome.record.worst);
     /// What requests took beyond the marginal response time.
-    pub excess: ExcessSummary,
+    excess: ExcessSummary = ExcessSummary::new(run.outcome.plan.observe.marginal_response, run.total());
     /// Requests and bytes a second.
-    pub throughput: Throughput,
+    throughput: Throughput = Throughput::new(run.total(), run.outcome.measured_from());
     /// The streams of `[[streams]]` or `--stream`; empty where a run has one stream without a name.
-    pub streams: Vec<StreamSummary>,
+    streams: Vec<StreamSummary> = streams(run.outcome);
     /// How the streams shared the device; null with one stream.
-    pub fairness: Option<Fairness>,
+    fairness: Option<Fairness> = run.fairness();
     /// The devices of a store of several: SSDs, caches, hard disks; empty for one SSD, for hard disks alone, and for one cache before them.
-    pub members: Vec<MemberSummary>,
+    members: Vec<MemberSummary> = members(run.outcome);
     /// What happened to the flash.
-    pub flash: FlashSummary,
+    flash: FlashSummary = FlashSummary::new(&run.flash, &run.outcome.devices);
     /// Look-ups in the part of the map that is in memory; null if the whole map is.
-    pub map_cache: Option<MapCacheSummary>,
+    map_cache: Option<MapCacheSummary> = MapCacheSummary::new(&run.outcome.devices);
     /// What reads have found; null where they never err.
-    pub read_errors: Option<ErrorSummary>,
+    read_errors: Option<ErrorSummary> = ErrorSummary::new(run.outcome);
     /// Bad and spare blocks; null where no block can go bad.
-    pub bad_blocks: Option<BadBlockSummary>,
+    bad_blocks: Option<BadBlockSummary> = BadBlockSummary::new(&run.outcome.devices);
     /// What each SSD that is no cache would say of its health.
-    pub smart: Vec<SmartSummary>,
+    smart: Vec<SmartSummary> = SmartSummary::all(run.outcome);
     /// What was done of each cost; null where all pages are programmed alike.
-    pub regulation: Option<RegulationSummary>,
+    regulation: Option<RegulationSummary> = RegulationSummary::new(&run.outcome.devices);
     /// The SLC cache; null without one.
-    pub slc_cache: Option<SlcCacheSummary>,
+    slc_cache: Option<SlcCacheSummary> = SlcCacheSummary::new(&run.outcome.devices);
     /// The DRAM buffer; null without one.
-    pub buffer: Option<BufferSummary>,
+    buffer: Option<BufferSummary> = BufferSummary::new(&run.outcome.plan, &run.outcome.record, &run.outcome.devices, &run.mean_energy);
     /// The cache; null unless the store is flash in front of another.
-    pub cache: Option<CacheSummary>,
+    cache: Option<CacheSummary> = CacheSummary::of_store(run.outcome, run.span);
     /// The host side of the store; null without one.
-    pub host_side: Option<HostSideSummary>,
+    host_side: Option<HostSideSummary> = HostSideSummary::new(run.outcome, run.span);
     /// The hard disks, wherever they stand in the store; empty without one.
-    pub disks: Vec<DiskSummary>,
+    disks: Vec<DiskSummary> = DiskSummary::all(run.outcome, run.span);
     /// The load of the dies; null if it was not looked at.
-    pub chip_load: Option<ChipLoadSummary>,
+    chip_load: Option<ChipLoadSummary> = run.outcome.chip_loads.as_ref().map(ChipLoadSummary::new);
     /// Collections by kind and trigger; one row for each pair that came up.
-    pub collections: Vec<CollectionSummary>,
+    collections: Vec<CollectionSummary> = run.collections();
     /// Power cuts; null if the power never failed.
-    pub power: Option<PowerSummary>,
+    power: Option<PowerSummary> = PowerSummary::new(&run.outcome.record.power, run.outcome.counts().lost);
     /// Commands of the flash.
-    pub commands: CommandSummary,
+    commands: CommandSummary = CommandSummary::new(run.outcome.record.commands, &run.flash);
     /// How busy channels and dies were.
-    pub utilisation: Utilisation,
+    utilisation: Utilisation = Utilisation::new(&run.outcome.record, run.span);
     /// What the dies did with their time.
-    pub execution: Execution,
+    execution: Execution = Execution::new(usage(&run.outcome.devices), run.span);
     /// What the flash took.
-    pub energy: EnergySummary,
+    energy: EnergySummary = run.energy;
     /// What happened before the run.
-    pub precondition: PreconditionSummary,
+    precondition: PreconditionSummary = PreconditionSummary::new(&run.outcome.preconditioned());
     /// How much was checked; null without --verify.
-    pub verification: Option<VerificationSummary>,
+    verification: Option<VerificationSummary> = verification(&run.outcome.devices);
     /// What to know before the numbers are used.
-    pub notes: Vec<String>,
+    notes: Vec<String> = Vec::new();
     /// The policies in the slots of the configuration, and their papers.
-    pub references: Vec<Reference>,
+    references: Vec<Reference> = Vec::new();
     /// What the simulation cost.
-    pub speed: SpeedSummary,
+    speed: SpeedSummary = run.speed();
 }
 
 /// How much `--verify` looked at.
@@ -179,89 +185,63 @@ pub struct Reference {
 impl Summary {
     /// Sums a run up.
     pub(crate) fn new(outcome: &Outcome) -> Self {
-        let Outcome {
-            plan,
-            record,
-            devices,
-            end,
-            error,
-            speed,
-            ..
-        } = outcome;
-        let flash = record.flash();
-        let total = &record.total;
-        let first_arrival = outcome.first_arrival();
-        let measured_from = outcome.measured_from();
-        let span = end.since(measured_from);
+        let mut summary = Self::of_run(&Run::new(outcome));
+        summary.notes = notes(outcome, &summary);
+        summary
+    }
+}
+
+/// A run that is summed up.
+pub(crate) struct Run<'a> {
+    outcome: &'a Outcome,
+    flash: FlashCounts,
+    /// From where measuring began to the last event.
+    span: Time,
+    energy: EnergySummary,
+    mean_energy: MeanEnergy,
+}
+
+impl<'a> Run<'a> {
+    fn new(outcome: &'a Outcome) -> Self {
+        let flash = outcome.record.flash();
+        let span = outcome.end.since(outcome.measured_from());
         let energy = outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
             sum.plus(&sum_of_dies(&ssd, span))
         });
-        let mean_energy = MeanEnergy::new(&energy, &flash);
-        let pages_touched = outcome.ssds().map(|ssd| pages_touched(&ssd)).sum::<u64>();
-        let mut summary = Self {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            partial: error.is_some(),
-            error: error.clone(),
-            seed: plan.seed,
-            digest: format!("{:016x}", outcome.digest),
-            device: DeviceSummary::new(plan),
-            input: input_summary(outcome, &flash),
-            time: TimeSummary {
-                simulated_s: end.as_secs(),
-                first_arrival_s: first_arrival.as_secs(),
-                measured_from_s: measured_from.as_secs(),
-                last_completion_s: total.last_completion.as_secs(),
-                busy_s: record.busy().as_secs(),
-            },
-            latency: LatencySummary::by_op(total),
-            breakdown: Breakdown::by_op(total),
-            worst_case: WorstCase::new(&record.worst),
-            excess: ExcessSummary::new(plan.observe.marginal_response, total),
-            throughput: Throughput::new(total, measured_from),
-            streams: streams(outcome),
-            fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contention.as_ref())),
-            members: members(outcome),
-            flash: FlashSummary::new(&flash, devices),
-            map_cache: MapCacheSummary::new(devices),
-            read_errors: ErrorSummary::new(outcome),
-            bad_blocks: BadBlockSummary::new(devices),
-            smart: SmartSummary::all(outcome),
-            regulation: RegulationSummary::new(devices),
-            slc_cache: SlcCacheSummary::new(devices),
-            buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),
-            cache: CacheSummary::of_store(outcome, span),
-            host_side: HostSideSummary::new(outcome, span),
-            disks: DiskSummary::all(outcome, span),
-            chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
-            collections: record
-                .collections
-                .iter()
-                .map(|one| CollectionSummary::new(one, &mean_energy))
-                .collect(),
-            power: PowerSummary::new(&record.power, outcome.counts().lost),
-            commands: CommandSummary::new(record.commands, &flash),
-            execution: Execution::new(usage(devices), span),
-            utilisation: Utilisation::new(record, span),
+        Self {
+            outcome,
+            flash,
+            span,
             energy,
-            precondition: PreconditionSummary::new(&outcome.preconditioned()),
-            verification: verification(devices),
-            notes: Vec::new(),
-            references: Vec::new(),
-            speed: SpeedSummary {
-                wall_s: speed.wall.as_secs_f64(),
-                cpu_s: speed.cpu.as_secs_f64(),
-                precondition_cpu_s: speed.precondition_cpu.as_secs_f64(),
-                events: speed.events,
-                requests_per_cpu_s: total.count() as f64 / speed.cpu.as_secs_f64().max(1e-9),
-                resident_bytes: speed.resident_bytes,
-                pages_touched,
-                resident_bytes_per_touched_page: speed.resident_bytes as f64
-                    / pages_touched.max(1) as f64,
-            },
-        };
-        summary.notes = notes(outcome, &summary);
-        summary
+            mean_energy: MeanEnergy::new(&energy, &flash),
+        }
+    }
+    /// The requests of all streams.
+    fn total(&self) -> &Served {
+        &self.outcome.record.total
+    }
+    fn time(&self) -> TimeSummary {
+        TimeSummary {
+            simulated_s: self.outcome.end.as_secs(),
+            first_arrival_s: self.outcome.first_arrival().as_secs(),
+            measured_from_s: self.outcome.measured_from().as_secs(),
+            last_completion_s: self.total().last_completion.as_secs(),
+            busy_s: self.outcome.record.busy().as_secs(),
+        }
+    }
+    fn fairness(&self) -> Option<Fairness> {
+        let has_several = self.outcome.plan.streams.len() > 1;
+        has_several.then(|| Fairness::new(self.outcome.contention.as_ref()))
+    }
+    fn collections(&self) -> Vec<CollectionSummary> {
+        let collections = self.outcome.record.collections.iter();
+        collections
+            .map(|one| CollectionSummary::new(one, &self.mean_energy))
+            .collect()
+    }
+    fn speed(&self) -> SpeedSummary {
+        let touched = self.outcome.ssds().map(|ssd| pages_touched(&ssd)).sum();
+        SpeedSummary::new(&self.outcome.speed, self.total().count(), touched)
     }
 }
 

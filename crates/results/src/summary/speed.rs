@@ -1,30 +1,32 @@
 //! What the simulation cost.
 
-use crate::outcome::SsdOutcome;
+use crate::outcome::{Speed, SsdOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_ssd::precondition::Preconditioned;
 
-/// What the simulation cost.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Speed")]
-pub struct SpeedSummary {
+section! {
+    /// What the simulation cost.
+    #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+    #[schemars(rename = "Speed")]
+    pub struct SpeedSummary by new(speed: &Speed, requests: u64, touched: u64);
+
     /// Wall-clock time of the run, preconditioning included.
-    pub wall_s: f64,
+    wall_s: f64 = speed.wall.as_secs_f64();
     /// Processor time of the run, preconditioning included.
-    pub cpu_s: f64,
+    cpu_s: f64 = speed.cpu.as_secs_f64();
     /// Of that, the processor time of preconditioning.
-    pub precondition_cpu_s: f64,
+    precondition_cpu_s: f64 = speed.precondition_cpu.as_secs_f64();
     /// Events simulated.
-    pub events: u64,
+    events: u64 = speed.events;
     /// Completed requests per second of processor time.
-    pub requests_per_cpu_s: f64,
+    requests_per_cpu_s: f64 = requests as f64 / speed.cpu.as_secs_f64().max(1e-9);
     /// Growth of the process's resident memory from the empty device to the end of the run.
-    pub resident_bytes: u64,
+    resident_bytes: u64 = speed.resident_bytes;
     /// Logical pages written at least once, at most: pages written, bounded by the user pages.
-    pub pages_touched: u64,
+    pages_touched: u64 = touched;
     /// The ratio of the two; fixed costs weigh on short runs, the shadow store on verified ones.
-    pub resident_bytes_per_touched_page: f64,
+    resident_bytes_per_touched_page: f64 = speed.resident_bytes as f64 / touched.max(1) as f64;
 }
 
 /// Logical pages of a device that were written, at most.

@@ -1,0 +1,97 @@
+//! Sections of the summary as lists of figures.
+
+/// Makes a section of the summary of its figures: the type, whose schema has their sentences, and the function that takes
+/// what their values are made of.
+///
+/// ```ignore
+/// section! {
+///     /// What is counted of doors.
+///     #[schemars(rename = "Doors")]
+///     pub struct DoorSummary by new(doors: &Doors);
+///     /// Doors opened.
+///     opened: u64 = doors.opened;
+/// }
+/// ```
+macro_rules! section {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident by $make:ident($($given:ident: $of:ty),+);
+        $($(#[doc = $sentence:tt])+ $key:ident: $type:ty = $value:expr;)+
+    ) => {
+        $(#[$about])*
+        pub struct $name {
+            $($(#[doc = $sentence])+ pub $key: $type,)+
+        }
+
+        impl $name {
+            pub(super) fn $make($($given: $of),+) -> Self {
+                Self { $($key: $value,)+ }
+            }
+        }
+    };
+}
+
+/// Makes a section of the summary, and columns of the series, of a table of figures (`recorder/figures.rs`). The head names
+/// the type of the counters, that of the devices at the end, and what the names of columns begin with.
+macro_rules! figures {
+    (
+        {
+            $(#[$about:meta])*
+            $name:ident of $from:ty, $at_end:ty; columns $prefix:literal
+        }
+        $counts:ident $_now:ident $end:ident;
+        $(
+            $(
+                figure $figure:ident $(on $_event:ident $_fields:tt => $_amount:expr,)?
+                $(summary $sentence:literal)? $(series $words:literal)?
+            )?
+            $(
+                count $_count:ident: $_of:ty $(, on $_counted:ident $_counted_fields:tt => $_added:expr)?,
+                $_what:literal
+            )?
+            $(summary $key:ident: $type:ty = $value:expr, $meaning:literal)?
+            $(series $column:ident = $shown:expr, $told:literal)?
+        ;)+
+    ) => {
+        $(#[$about])*
+        pub struct $name {
+            $(
+                $($(#[doc = $sentence] pub $figure: u64,)?)?
+                $(#[doc = $meaning] pub $key: $type,)?
+            )+
+        }
+
+        impl $name {
+            fn of($counts: &$from, $end: &$at_end) -> Self {
+                Self {
+                    $(
+                        $($($figure: figure!($counts.$figure, $sentence),)?)?
+                        $($key: $value,)?
+                    )+
+                }
+            }
+            /// The columns of the series, a row for each of the counters.
+            pub(crate) fn columns(rows: &[&$from]) -> Vec<Column> {
+                vec![
+                    $(
+                        $($((
+                            heading(concat!($prefix, stringify!($figure)), $words),
+                            values(rows, |$counts| $counts.$figure),
+                        ),)?)?
+                        $((
+                            heading(concat!($prefix, stringify!($column)), $told),
+                            values(rows, |$counts| $shown),
+                        ),)?
+                    )+
+                ]
+            }
+        }
+    };
+}
+
+/// A counter that is shown, without its sentence.
+macro_rules! figure {
+    ($value:expr, $_sentence:literal) => {
+        $value
+    };
+}
