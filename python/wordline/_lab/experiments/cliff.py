@@ -206,7 +206,7 @@ def _steady(found: steady.Window | None, rounds: Sequence[float]) -> str:
     return (
         f"PTS: of {many} rounds, {found.first + 1} to {found.first + steady.ROUNDS} are the first "
         f"that are steady (range {units.share(found.range)}, slope {units.share(found.slope)} of "
-        f"the average of {units.bandwidth(found.average)}). The first that are may come before "
+        f"the average of {units.bandwidth(found.average)}). Steady rounds may precede "
         "the cliff; the level is that of the settled device."
     )
 
@@ -221,7 +221,11 @@ def _verdict(figures: Mapping[str, Any]) -> str:
             f"Worst case {worst}."
         )
     share = figures["stopped_share"]
-    stops = f"For {units.share(share)} of the time writes all but stop. " if share > 0.1 else ""
+    stops = (
+        f"Writes stall {units.share(share)} of the time (below a tenth of the initial rate). "
+        if share > 0.1
+        else ""
+    )
     return (
         f"Write cliff at {units.size(figures['cliff_at_bytes'])} after "
         f"{units.duration(1e6 * figures['cliff_at_s'])} of random writes of 4 KiB, when free "

@@ -130,10 +130,10 @@ def _row(bench: TestDevice, one: Measured, without: int) -> dict[str, Any]:
 def _verdict(best: Mapping[str, Any]) -> str:
     pause = units.duration(1e6 * best["idle_s"])
     if not best["recovered_bytes"]:
-        return f"A pause of {pause} gives nothing back: writes go on at the settled rate."
+        return f"A pause of {pause} regains nothing: writes continue at the settled rate."
     more = "at least " if best["whole_burst"] else ""
     return (
-        f"A pause of {pause} gives back {best['ratio']:.3g} times the settled rate, for "
+        f"After a pause of {pause}, writes run at {best['ratio']:.3g} times the settled rate, for "
         f"{more}{units.duration(1e6 * best['recovered_s'])} or "
         f"{units.size(best['recovered_bytes'])}."
     )

@@ -54,7 +54,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     own = limit(bench)
     if not own:
         return absent(
-            "Reads do not wear this device: it moves no data for having been read often "
+            "Read disturb is not modelled for this device "
             "(nand.reliability has no read_limit, or no errors)."
         )
     rows: list[dict[str, Any]] = []

@@ -49,7 +49,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         f"{limit(bench) / min(LIMIT, limit(bench)):.4g}."
     ]
     return Finding(
-        _verdict(rows) or "No read met a retry or data being moved.",
+        _verdict(rows) or "No read was delayed by a retry or by moving data.",
         {"sizes": rows},
         _table(rows),
         _plots([row for row in rows if row["ratio"]]),
@@ -88,7 +88,7 @@ def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     if known:
         worst = max(known, key=lambda row: row["ratio"])
         parts.append(
-            f"Reads that meet data being moved take {worst['ratio']:.3g} times as long as "
+            f"Reads delayed by moving data take {worst['ratio']:.3g} times as long as "
             f"others, worst at {units.size(worst['bytes'])}: "
             f"{units.duration(worst['met_mean_us'])} against "
             f"{units.duration(worst['other_mean_us'])}."
@@ -108,11 +108,11 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         (
             "size",
-            "met data being moved",
+            "delayed by moving data",
             "their mean",
-            "met a retry",
+            "with a retry",
             "their mean",
-            "mean of those that met nothing",
+            "mean of undelayed reads",
         ),
         [
             (
@@ -139,7 +139,7 @@ def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
     return [
         Plot(
             "Mean response time",
-            "Of reads that met data being moved, and of those that met nothing.",
+            "Of reads delayed by moving data, and of undelayed reads.",
             lines(drawn, COLOURS, "request", "µs", category=True, log=True),
         )
     ]
@@ -148,7 +148,7 @@ def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
 EXPERIMENT = Experiment(
     "reliability",
     "Read reliability",
-    "Random reads of a filled device, in a sixteenth of its space. Each is told by what it met.",
+    "Random reads of a filled device, in a sixteenth of its space, grouped by what delayed them.",
     "No counterpart in PTS.",
     trials,
     finding,

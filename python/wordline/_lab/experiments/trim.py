@@ -121,8 +121,8 @@ def _told(kind: str, rate: float, fresh: float, used: float) -> str:
     if share is None:
         return f"After {which} it is {units.bandwidth(rate)}."
     if share < 0.05:
-        return f"{which} gives nothing back."
-    return f"{which} gives back {units.share(min(share, 1.0))} of the difference."
+        return f"{which} regains nothing."
+    return f"{which} regains {units.share(min(share, 1.0))} of the difference."
 
 
 EXPERIMENT = Experiment(

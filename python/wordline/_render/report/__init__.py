@@ -140,18 +140,17 @@ def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         Chart(
             "distribution",
             "Distribution",
-            "How many requests were answered within a time. Further left is faster, steeper is "
-            "steadier.",
+            "Share of requests that took no longer than a given time. Further left is faster, "
+            "steeper is steadier.",
             latency.distribution(tables.latency, summary),
             NO_REQUESTS,
         ),
         Chart(
             "tail",
             "The slow end",
-            "The same, turned over: how many requests took longer. p99 is where the curve "
-            "crosses 1 %.",
+            "Share of requests slower than a given time. p99 is where the curve crosses 1 %.",
             latency.tail(tables.latency, summary),
-            "There is no slow end: too few requests, or all took equally long.",
+            "No slow end: too few requests, or equal response times.",
         ),
         *(
             Chart(
@@ -206,7 +205,7 @@ def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             time_series.health(
                 tables.series, summary["bad_blocks"]["spare"] if summary["bad_blocks"] else None
             ),
-            "No page was read again, no block moved for its data or gone bad.",
+            "No read retry, read reclaim, refresh or bad block.",
         ),
     ]
 

@@ -40,11 +40,11 @@ def print_comparison(found: Comparison) -> None:
     more = f", {len(lines) - MOST_ROWS} of them not shown" if len(lines) > MOST_ROWS else ""
     print(f"{many(len(lines), 'metric')} changed{more}; {equal} unchanged")
     if not knows_noise(found):
-        print("What is noise only repeated seeds tell: compare sweeps with --seeds.")
+        print("One run cannot show noise: compare sweeps with --seeds.")
     versions = {side.version for side in found.sides}
     if len(versions) > 1:
         told = ", ".join(f"{side.name} {side.version}" for side in found.sides)
-        print(f"The results are of different versions of Wordline: {told}")
+        print(f"The results come from different versions of Wordline: {told}")
 
 
 def _print_side(first: str, name: str, place: int, lines: Sequence[Line]) -> None:
