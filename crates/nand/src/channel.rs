@@ -197,12 +197,12 @@ impl<D, B> Channels<D, B> {
             die, since, hold, ..
         } = asking;
         let bus = &mut self.buses[channel as usize];
-        if !L::Features::SUSPEND || !asking.urgent {
+        if !L::Features::GENERAL || !asking.urgent {
             let of_die = &mut self.lanes[die.index()].own;
             listen.granted(now, die, &mut bus.own, of_die, since, hold);
         }
         Self::hold(now, channel, bus, die, hold, listen);
-        if L::Features::SUSPEND {
+        if L::Features::GENERAL {
             bus.urgent = asking.urgent;
         }
     }
@@ -218,7 +218,7 @@ impl<D, B> Channels<D, B> {
     ) {
         bus.held = true;
         bus.holder = die;
-        if L::Features::SUSPEND {
+        if L::Features::GENERAL {
             bus.urgent = false;
         }
         bus.granted = now;
@@ -237,7 +237,7 @@ impl<D, B> Channels<D, B> {
         let bus = &mut self.buses[channel as usize];
         bus.held = false;
         bus.busy += now - bus.granted;
-        if L::Features::SUSPEND && bus.urgent {
+        if L::Features::GENERAL && bus.urgent {
             return self.interrupted(now, channel, listen);
         }
         let die = bus.holder;
@@ -252,14 +252,14 @@ impl<D, B> Channels<D, B> {
         listen.released(now, held, &lane.step);
         let rows = lane.step.reports;
         let began = Self::release(now, die, lane, &self.chains, listen);
-        let ended = !began && (!L::Features::MULTI_PLANE || lane.rest.count == 0);
+        let ended = !began && (!L::Features::GENERAL || lane.rest.count == 0);
         if ended {
             lane.state = State::Free;
         }
         if !bus.line.is_empty() {
             self.serve(now, channel, listen);
         }
-        if L::Features::MULTI_PLANE && !began && !ended {
+        if L::Features::GENERAL && !began && !ended {
             self.go_on(now, die, listen);
         }
         Released {
@@ -361,7 +361,7 @@ impl<D, B> Channels<D, B> {
         listen: &mut L,
     ) -> ReadyOutcome {
         let lane = &mut self.lanes[die.index()];
-        if L::Features::SUSPEND && (lane.registers.ready() != now || lane.state != State::Busy) {
+        if L::Features::GENERAL && (lane.registers.ready() != now || lane.state != State::Busy) {
             if lane.state == State::Reporting {
                 return ReadyOutcome::Reported(self.report(now, die, listen));
             }
@@ -369,15 +369,15 @@ impl<D, B> Channels<D, B> {
         }
         let worked = lane.step.array;
         let bus = &mut self.buses[lane.channel as usize];
-        if L::Features::SUSPEND && lane.suspending {
+        if L::Features::GENERAL && lane.suspending {
             lane.suspending = !bus.withdraw(die);
         }
-        lane.step = if L::Features::MULTI_PLANE {
+        lane.step = if L::Features::GENERAL {
             lane.rest.next(&self.chains)
         } else {
             self.chains.collect(lane.rest.operation)
         };
-        if L::Features::MULTI_PLANE && lane.step.hold.is_empty() {
+        if L::Features::GENERAL && lane.step.hold.is_empty() {
             lane.state = State::Reporting;
             listen.schedule(now, Event::Ready(die.0));
             return ReadyOutcome::Done(worked);
@@ -414,7 +414,7 @@ impl<D, B> DieAccess<'_, D, B> {
             bus,
         } = self;
         lane.rest.operation = operation;
-        if L::Features::MULTI_PLANE {
+        if L::Features::GENERAL {
             lane.rest.steps.clear();
             lane.rest.count = 1;
             lane.begin_with(chains.issue(operation, time));

@@ -1,14 +1,11 @@
 //! What dies can be asked for beyond one page or block a command.
 
-/// Features of dies that a device uses, known when its code is compiled: what it does not use costs nothing. The
-/// result does not depend on features that are compiled in and not used.
+/// What the dies of a device do, known when its code is compiled: what they do not do costs nothing. The result does
+/// not depend on the choice where [`Basic`] is enough.
 pub trait Features {
-    /// Commands of several planes or steps, moves inside a plane, dies that share a package.
-    const MULTI_PLANE: bool;
-    /// Programs and erases that are suspended for reads.
-    const SUSPEND: bool;
-    /// Operations that wait for a scheduler.
-    const SCHEDULE: bool;
+    /// Whether dies do more than [`Basic`] ones: commands of several planes or steps, moves inside a plane, dies that share a
+    /// package, programs and erases that are suspended for reads, operations that wait for a scheduler.
+    const GENERAL: bool;
 }
 
 /// Each command is one page or block; a die takes them in the order of its queue and carries each out without a break.
@@ -16,17 +13,13 @@ pub trait Features {
 pub struct Basic;
 
 impl Features for Basic {
-    const MULTI_PLANE: bool = false;
-    const SUSPEND: bool = false;
-    const SCHEDULE: bool = false;
+    const GENERAL: bool = false;
 }
 
-/// All of them.
+/// All that dies can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
 
 impl Features for Full {
-    const MULTI_PLANE: bool = true;
-    const SUSPEND: bool = true;
-    const SCHEDULE: bool = true;
+    const GENERAL: bool = true;
 }

@@ -18,10 +18,7 @@ impl<D, B> Channels<D, B> {
         die: Die,
         listen: &mut L,
     ) -> Time {
-        debug_assert!(
-            L::Features::MULTI_PLANE,
-            "basic dies have no cache registers"
-        );
+        debug_assert!(L::Features::GENERAL, "basic dies have no cache registers");
         let step = Step {
             array: Some(Operation::Read),
             ..self.chains.last_status()

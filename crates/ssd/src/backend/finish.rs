@@ -58,31 +58,31 @@ impl BackEnd {
         array: &Array,
     ) -> Option<Slot> {
         let die = released.die;
-        if F::SCHEDULE && self.is_scheduled && (released.began || released.ended) {
+        if F::GENERAL && self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
             self.load_changed = Some(die);
         }
         if released.ended {
             let head = self.finish::<F>(cx, die);
-            if F::MULTI_PLANE {
+            if F::GENERAL {
                 self.end_ahead(cx, die);
                 if self.channels.of(die).command.head != NONE {
                     return Some(head);
                 }
             }
-            if F::SUSPEND && self.suspends && self.channels.of(die).suspended.is_some() {
+            if F::GENERAL && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(cx, die, array);
-            } else if F::SCHEDULE && (self.is_scheduled || !self.to_begin.is_empty()) {
+            } else if F::GENERAL && (self.is_scheduled || !self.to_begin.is_empty()) {
                 self.begin_with_others(cx, die);
             } else {
                 self.start_next::<F>(cx, die, array);
             }
             return Some(head);
         }
-        if F::SUSPEND && self.suspends && released.began {
-            self.suspend_for_waiting(cx, die, array);
-        }
-        if F::MULTI_PLANE && released.began {
+        if F::GENERAL && released.began {
+            if self.suspends {
+                self.suspend_for_waiting(cx, die, array);
+            }
             self.abort_ahead(cx, die);
         }
         None
@@ -97,14 +97,14 @@ impl BackEnd {
     ) -> Slot {
         let now = cx.now;
         let pages = self.channels.of(die).command.pages;
-        let sensed = if F::MULTI_PLANE {
+        let sensed = if F::GENERAL {
             self.sensed(die, pages)
         } else {
             pages
         };
         let state = self.channels.of_mut(die);
         let command = &mut state.command;
-        if F::SUSPEND && self.suspends {
+        if F::GENERAL && self.suspends {
             command.parts.die_wait = (now - command.began).since(command.parts.total());
         }
         let head = command.head;
@@ -129,7 +129,7 @@ impl BackEnd {
         let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         match self.channels.ready(now, die, &mut listener) {
             ReadyOutcome::Done(worked) => {
-                if F::MULTI_PLANE && self.brings(now, die, worked) {
+                if F::GENERAL && self.brings(now, die, worked) {
                     return DieReady::Worked(ArrayDone {
                         head: self.channels.of(die).command.head,
                         operation: Operation::Read,
@@ -143,9 +143,7 @@ impl BackEnd {
                 command.under_way = false;
                 let programs = operation == Operation::Program;
                 self.table.observe_array(now, command, programs, cx.probe);
-                if F::MULTI_PLANE
-                    && self.has_page_conditions
-                    && self.table.goes_on(command, operation)
+                if F::GENERAL && self.has_page_conditions && self.table.goes_on(command, operation)
                 {
                     command.under_way = true;
                     return DieReady::Nothing;

@@ -193,7 +193,7 @@ impl BackEnd {
             return;
         }
         let is_simple = self.planes == 1 && self.ahead.is_none();
-        if !(F::MULTI_PLANE && !is_simple || F::SUSPEND && self.suspends) {
+        if !F::GENERAL || is_simple && !self.suspends {
             let head = self.table.pop_front::<F>(state);
             self.start::<F>(cx, die, head, 1);
             return;
@@ -232,11 +232,11 @@ impl BackEnd {
         pages: u32,
     ) {
         let now = cx.now;
-        if F::MULTI_PLANE {
+        if F::GENERAL {
             self.begins(head);
         }
-        let interleaved = F::MULTI_PLANE && self.dies_per_package > 1 && self.interleave(die);
-        if F::SCHEDULE && self.is_scheduled {
+        let interleaved = F::GENERAL && self.dies_per_package > 1 && self.interleave(die);
+        if F::GENERAL && self.is_scheduled {
             self.loads[die.index()].array_begun = false;
         }
         let mut at = self.channels.at(die);
@@ -250,7 +250,7 @@ impl BackEnd {
         state.command.begin(now, head, operation, gc, pages);
         state.command.interleaved = interleaved;
         let is_legacy = pages == 1 && operation != Operation::Move && !self.has_page_conditions;
-        if !F::MULTI_PLANE || (is_legacy && self.ahead.is_none()) {
+        if !F::GENERAL || (is_legacy && self.ahead.is_none()) {
             let time = at.chains().array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);

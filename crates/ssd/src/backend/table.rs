@@ -10,12 +10,6 @@ use super::transaction::{Order, PageConditions, Transaction, Wait};
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use wordline_io_scheduler::Slot;
 
-/// Whether transactions leave their queues from elsewhere than the front. Where they do not, none knows the one before
-/// it.
-const fn leaves_early<F: Features>() -> bool {
-    F::MULTI_PLANE || F::SUSPEND
-}
-
 /// The transactions that are on their way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TransactionTable {
@@ -141,7 +135,7 @@ impl TransactionTable {
             state.first = slot;
         } else {
             self.transactions[state.last as usize].next = slot;
-            if leaves_early::<F>() {
+            if F::GENERAL {
                 self.transactions[slot as usize].previous = state.last;
             }
         }
@@ -176,7 +170,7 @@ impl TransactionTable {
         let slot = state.first;
         let next = std::mem::replace(&mut self.transactions[slot as usize].next, NONE);
         state.first = next;
-        if leaves_early::<F>() && next != NONE {
+        if F::GENERAL && next != NONE {
             self.transactions[next as usize].previous = NONE;
         }
         slot

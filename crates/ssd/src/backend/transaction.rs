@@ -136,7 +136,7 @@ pub(crate) struct Transaction {
     pub(super) die: Die,
     /// The next of its queue, or of its command.
     pub(super) next: Slot,
-    /// The one before it in its queue.
+    /// The one before it in its queue, where transactions leave queues from elsewhere than the front.
     pub(super) previous: Slot,
     /// The page; for an erase the first of its block.
     pub place: Ppn,

@@ -67,14 +67,14 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<impl DeviceProbe>,
         head: Option<Slot>,
     ) -> Result<()> {
-        if F::SCHEDULE && self.gc.base.flash.issue.is_some() {
+        if F::GENERAL && self.gc.base.flash.issue.is_some() {
             self.gc.base.flash.take_load_change(cx);
         }
         let mut next = head;
         while let Some(slot) = next {
             let joined = || self.gc.base.flash.backend.joined(slot);
-            next = F::MULTI_PLANE.then(joined).flatten();
-            if F::MULTI_PLANE && self.gc.base.has_page_conditions {
+            next = F::GENERAL.then(joined).flatten();
+            if F::GENERAL && self.gc.base.has_page_conditions {
                 self.finish_graded(cx, slot)?;
             } else {
                 self.finish::<F>(cx, slot)?;
@@ -134,7 +134,7 @@ impl<M: Mapping> Controller<M> {
                 }
             }
             Purpose::ReadAhead => gc.base.flash.backend.release(slot),
-            Purpose::RewriteRead | Purpose::Rewrite if F::MULTI_PLANE => {
+            Purpose::RewriteRead | Purpose::Rewrite if F::GENERAL => {
                 self.writes.finish_rewrite(gc, cx, slot);
             }
             _ => {
@@ -250,7 +250,7 @@ impl<M: Mapping> Base<M> {
             operation,
             was_ahead,
         } = worked;
-        if F::MULTI_PLANE && was_ahead {
+        if F::GENERAL && was_ahead {
             self.take_ahead(head);
             return Ok(());
         }
@@ -258,8 +258,8 @@ impl<M: Mapping> Base<M> {
         while let Some(slot) = next {
             let transaction = self.flash.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
-            next = F::MULTI_PLANE.then(|| transaction.joined()).flatten();
-            if F::MULTI_PLANE
+            next = F::GENERAL.then(|| transaction.joined()).flatten();
+            if F::GENERAL
                 && self.conditions.failure_model.is_some()
                 && self.is_failure(now, slot, operation)
             {
@@ -271,7 +271,7 @@ impl<M: Mapping> Base<M> {
                 Operation::Erase => self.flash.array.erase(self.flash.layout.block_of(place)),
             };
             applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-            if F::MULTI_PLANE && self.has_page_conditions {
+            if F::GENERAL && self.has_page_conditions {
                 if operation == Operation::Program {
                     self.flash.array.wear(target);
                 }
