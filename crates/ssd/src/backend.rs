@@ -32,7 +32,7 @@ use waiting::Waiting;
 use wordline_block::Ticket;
 use wordline_io_scheduler::Slot;
 use wordline_kernel::{BusyTime, Rng, Time};
-use wordline_nand::{Channels, Die, Layout, Operation, PlaneRule, Ppn};
+use wordline_nand::{Block, Channels, Die, Layout, Operation, PlaneRule, Ppn};
 use wordline_reliability::{Code, ModeCosts};
 
 use crate::observation::PageParts;
@@ -217,10 +217,10 @@ impl BackEnd {
         self.table.vacant.push(slot);
     }
     /// A program that was admitted without a place is to go there; what it was admitted for otherwise is told, too.
-    pub fn bind(&mut self, slot: Slot, place: Ppn, tag: u32, superseded: u32) {
+    pub fn bind(&mut self, slot: Slot, place: Ppn, tag: u32, superseded: Option<Block>) {
         let transaction = &mut self.table.transactions[slot as usize];
         (transaction.place, transaction.target) = (place, place);
-        (transaction.tag, transaction.superseded) = (tag, superseded);
+        (transaction.tag, transaction.superseded) = (tag, superseded.into());
     }
     /// Notes how many bytes of the page of a host write are not the host's; of a whole page there are none.
     #[inline]

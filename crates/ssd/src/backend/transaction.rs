@@ -1,8 +1,10 @@
 //! One flash operation, and what it is for.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
-use wordline_nand::{Die, Operation, Ppn};
+use wordline_nand::{Block, Die, Operation, Ppn};
 use wordline_reliability::ProgramMode;
 
 use wordline_io_scheduler::Slot;
@@ -147,8 +149,8 @@ pub(crate) struct Transaction {
     /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
     /// page of metadata: its label. For a page of a summary: how many pages it tells of. For a page written again: the page, when it is read; where it was, when it is programmed.
     pub tag: u32,
-    /// For a host write, and a page written again: 1 + the block of the copy that it supersedes, or 0.
-    pub superseded: u32,
+    /// For a host write, and a page written again: the block of the copy that it supersedes.
+    pub superseded: MaybeBlock,
     pub(super) wait: Wait,
     /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
@@ -205,6 +207,27 @@ impl PageConditions {
     }
 }
 
+/// A block, or none, as large as a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MaybeBlock(Option<NonZeroU32>);
+
+impl MaybeBlock {
+    /// No block.
+    pub const NONE: Self = Self(None);
+    /// The block, if there is one.
+    #[inline]
+    pub fn get(self) -> Option<Block> {
+        self.0.map(|one_more| Block(one_more.get() - 1))
+    }
+}
+
+impl From<Option<Block>> for MaybeBlock {
+    #[inline]
+    fn from(block: Option<Block>) -> Self {
+        Self(block.and_then(|block| NonZeroU32::new(block.0 + 1)))
+    }
+}
+
 /// An operation for [`BackEnd::enqueue`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
@@ -213,7 +236,7 @@ pub(crate) struct Order {
     pub target: Ppn,
     pub owner: u32,
     pub tag: u32,
-    pub superseded: u32,
+    pub superseded: MaybeBlock,
 }
 
 impl Transaction {
@@ -230,7 +253,7 @@ impl Transaction {
         target: Ppn(0),
         owner: 0,
         tag: 0,
-        superseded: 0,
+        superseded: MaybeBlock::NONE,
         wait: Wait {
             time: Time::ZERO,
             gc: Time::ZERO,
@@ -254,7 +277,7 @@ impl Order {
             target: place,
             owner,
             tag,
-            superseded: 0,
+            superseded: MaybeBlock::NONE,
         }
     }
 }

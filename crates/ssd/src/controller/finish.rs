@@ -2,7 +2,7 @@
 
 use wordline_ftl::{JobId, Lpn, Mapping};
 use wordline_kernel::Time;
-use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation, Ppn};
+use wordline_nand::{Basic, Die, Event as Flash, Features, Full, Operation, Ppn};
 
 use super::Controller;
 use super::base::Base;
@@ -103,7 +103,7 @@ impl<M: Mapping> Controller<M> {
         let gc = &mut self.gc;
         let transaction = gc.base.flash.backend.get(slot);
         let (purpose, owner, tag) = (transaction.purpose, transaction.owner, transaction.tag);
-        let superseded = transaction.superseded;
+        let superseded = transaction.superseded.get();
         match purpose {
             Purpose::Read => {
                 if gc.base.follows {
@@ -116,8 +116,8 @@ impl<M: Mapping> Controller<M> {
                 if gc.base.follows {
                     gc.base.end_followed_write(cx.now, slot);
                 }
-                if superseded != 0 {
-                    gc.is_superseded(cx, Block(superseded - 1));
+                if let Some(block) = superseded {
+                    gc.is_superseded(cx, block);
                 }
                 if purpose == Purpose::Write {
                     gc.base.page_programmed(cx, Programmed::Host);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::Regulator;
 use wordline_kernel::{Rng, Time};
-use wordline_nand::{Array, BadBlocks, Die, Layout, Plane, Ppn};
+use wordline_nand::{Array, BadBlocks, Block, Die, Layout, Plane, Ppn};
 use wordline_reliability::ProgramMode;
 
 use super::issue::IssueStage;
@@ -104,6 +104,14 @@ impl Flash {
             .as_ref()
             .map_or((0, 0), |stage| stage.waiting(die));
         (reads + programs + all, programs + queued)
+    }
+
+    /// A program is on its way that supersedes a page of this block.
+    #[inline]
+    pub fn supersedes(&mut self, block: Option<Block>) {
+        if let Some(block) = block {
+            self.superseding[block.index()] += 1;
+        }
     }
 
     /// How a page was programmed.

@@ -231,7 +231,7 @@ impl Flash {
     pub fn commit_superseding(&mut self, cx: &mut Context<impl DeviceProbe>, block: Block) {
         while let Some(stage) = &self.issue {
             let supersedes =
-                |waiting: &&Waiting| self.backend.get(waiting.slot).superseded == block.0 + 1;
+                |waiting: &&Waiting| self.backend.get(waiting.slot).superseded.get() == Some(block);
             let waiting = stage
                 .queue
                 .iter()

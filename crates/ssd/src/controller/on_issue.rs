@@ -123,10 +123,8 @@ impl Writes {
         before: Option<Ppn>,
     ) -> VecDeque<PageWrite> {
         let (write, later) = self.pending.take(issued.tag);
-        let superseded = before.map_or(0, |before| gc.base.flash.layout.block_of(before).0 + 1);
-        if superseded != 0 {
-            gc.base.flash.superseding[superseded as usize - 1] += 1;
-        }
+        let superseded = before.map(|before| gc.base.flash.layout.block_of(before));
+        gc.base.flash.supersedes(superseded);
         cx.observe(Observation::PagesWritten { pages: 1 });
         gc.base.observe_free_blocks(cx);
         gc.base.mapping.placed(place, write.label);

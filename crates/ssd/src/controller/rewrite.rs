@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::program_mode::{Regulator, Rewriting};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_io_scheduler::Slot;
-use wordline_nand::{Block, Die, Layout, Ppn};
+use wordline_nand::{Die, Layout, Ppn};
 use wordline_reliability::ProgramMode;
 
 use super::base::Base;
@@ -198,12 +198,10 @@ impl Writes {
             self.skip_rewrite(&mut gc.base, rewrite);
             return;
         };
-        if superseded != 0 {
-            gc.base.flash.superseding[superseded as usize - 1] += 1;
-        }
+        gc.base.flash.supersedes(superseded);
         gc.base.observe_free_blocks(cx);
         let mut order = Order::new(Purpose::Rewrite, place, queue, from.0);
-        order.superseded = superseded;
+        order.superseded = superseded.into();
         if let Some(rewrites) = &mut self.rewrites {
             gc.base
                 .flash
@@ -237,14 +235,14 @@ impl Writes {
     ) {
         let transaction = gc.base.flash.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
-        let (tag, superseded) = (transaction.tag, transaction.superseded);
+        let (tag, superseded) = (transaction.tag, transaction.superseded.get());
         if purpose == Purpose::RewriteRead {
             gc.base.flash.backend.release(slot);
             self.rewrite_page_read(gc, cx, slot, Rewrite::of(tag, owner), place);
             return;
         }
-        if superseded != 0 {
-            gc.is_superseded(cx, Block(superseded - 1));
+        if let Some(block) = superseded {
+            gc.is_superseded(cx, block);
         }
         gc.base.page_programmed(cx, Programmed::Rewrite);
         gc.base.flash.backend.release(slot);

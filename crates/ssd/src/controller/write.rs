@@ -11,7 +11,7 @@ use wordline_ftl::program_mode::Characteristic;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, SpaceRequest, Written};
 use wordline_io_scheduler::Slot;
 use wordline_kernel::Time;
-use wordline_nand::{Plane, Ppn};
+use wordline_nand::{Block, Plane, Ppn};
 
 use super::Controller;
 use super::base::Base;
@@ -27,11 +27,11 @@ use crate::observation::{DeviceProbe, Observation, PageParts};
 use crate::plan::Plan;
 use crate::shadow::{Shadow, Version};
 
-/// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
+/// Where a write goes, and the block of the copy that it supersedes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub place: Ppn,
-    pub superseded: u32,
+    pub superseded: Option<Block>,
 }
 
 /// Writes without a place, and how they get one.
@@ -119,7 +119,7 @@ impl Writes {
         base.issue_read(cx, &order, &parts, NO_VERSION);
     }
 
-    /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
+    /// A place for a write, and the block of the copy that it supersedes. Where
     /// the schedule puts collections off, a free block takes the place of a full update block.
     #[inline]
     pub fn find_place<M: Mapping>(
@@ -132,7 +132,7 @@ impl Writes {
             gc.tell_work();
         }
         let before = gc.base.mapping.lookup(page);
-        let superseded = before.map_or(0, |before| gc.base.flash.layout.block_of(before).0 + 1);
+        let superseded = before.map(|before| gc.base.flash.layout.block_of(before));
         let place = match gc.base.mapping.write(page) {
             Written::Placed(place) => place,
             Written::Wait(want) => gc.replace(cx, page, want)?,
@@ -186,14 +186,12 @@ impl Writes {
         place: Place,
     ) {
         let Place { place, superseded } = place;
-        if superseded != 0 {
-            gc.base.flash.superseding[superseded as usize - 1] += 1;
-        }
+        gc.base.flash.supersedes(superseded);
         cx.observe(Observation::PagesWritten { pages: 1 });
         gc.base.observe_free_blocks(cx);
         let purpose = Purpose::of_write(write.fill);
         let mut order = Order::new(purpose, place, write.owner, write.page.0);
-        order.superseded = superseded;
+        order.superseded = superseded.into();
         gc.base.mapping.placed(place, write.label);
         if gc.base.has_page_conditions {
             self.grade_write(gc, place, write);
@@ -241,7 +239,7 @@ impl<M: Mapping> Collector<M> {
             let mut order = Order::new(Purpose::Write, place, ticket, page.0);
             if let Some(block) = superseded {
                 superseding[block.index()] += 1;
-                order.superseded = block.0 + 1;
+                order.superseded = superseded.into();
             }
             backend.enqueue(cx, layout.die_of(plane), &order);
             (count, last) = (count + 1, (plane, page));
