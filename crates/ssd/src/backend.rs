@@ -43,6 +43,16 @@ use wordline_io_scheduler::schedule::Load;
 /// Planes that one command takes at most.
 const MAX_PLANES: usize = 64;
 
+/// A command that has finished and was not for collection.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    /// What it went through.
+    parts: PageParts,
+    began: Time,
+    /// How long collection had had the die when it began.
+    gc_before: Time,
+}
+
 /// Dies, buses and the transactions between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)] // what a plan says, each looked at by itself
@@ -62,8 +72,7 @@ pub(crate) struct BackEnd {
     channels: Channels<DieState, GcClock>,
     table: TransactionTable,
     draws: Rng,
-    /// What the command that has finished last went through, if it was not for collection.
-    finished: PageParts,
+    finished: Finished,
     /// Idle dies with something in their queues, which begin at this instant; each once.
     to_begin: Vec<Die>,
     /// What is committed, by die.
@@ -123,7 +132,7 @@ impl BackEnd {
             ),
             table: TransactionTable::default(),
             draws,
-            finished: PageParts::NONE,
+            finished: Finished::default(),
             to_begin: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
             is_scheduled: plan.is_scheduled(),
@@ -188,22 +197,27 @@ impl BackEnd {
     /// collection.
     pub fn parts(&self, slot: Slot) -> PageParts {
         let transaction = self.get(slot);
-        let mut parts = self.finished;
-        parts.gc += transaction.wait.gc;
-        parts.die_wait += transaction.wait.time - transaction.wait.gc;
+        let Finished {
+            mut parts,
+            began,
+            gc_before,
+        } = self.finished;
+        let behind_gc = gc_before - transaction.queued.gc;
+        parts.gc += behind_gc;
+        parts.die_wait += began - transaction.queued.since - behind_gc;
         if transaction.is_late {
             parts.add(&self.table.earlier[slot as usize]);
         }
         parts
     }
 
-    /// Where the time of the command went that has finished last, if it was not for collection.
-    pub fn finished(&self) -> PageParts {
+    /// The command that has finished last, if it was not for collection.
+    pub fn finished(&self) -> Finished {
         self.finished
     }
     /// A command that finished earlier is the one that has finished last.
-    pub fn finish_again(&mut self, parts: PageParts) {
-        self.finished = parts;
+    pub fn finish_again(&mut self, finished: Finished) {
+        self.finished = finished;
     }
     /// The next transaction of the same command.
     #[inline]

@@ -239,11 +239,10 @@ impl BackEnd {
         since: Time,
     ) {
         let slot = self.admit_ahead(cx, place, false);
-        let transaction = &mut self.table.transactions[slot as usize];
         let state = self.channels.of_mut(die);
-        transaction.wait.end(cx.now, state.gc.read(cx.now));
+        let began = (cx.now, state.gc.read(cx.now));
         state.gc.start(cx.now, false);
-        state.command.begin(cx.now, slot, Operation::Read, false, 1);
+        state.command.begin(began, slot, Operation::Read, false, 1);
         state.command.busy_since = since;
         let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, cx.probe);
         let until = self.channels.await_array(cx.now, die, &mut listener);

@@ -54,6 +54,8 @@ pub(super) struct DieCommand {
     /// Whether another die of the package was occupied at the same time.
     pub(super) interleaved: bool,
     pub(super) began: Time,
+    /// How long collection had had the die then.
+    pub(super) gc_before: Time,
     /// Since when the die has been occupied without a break.
     pub(super) since: Time,
     /// Since when the die has been busy.
@@ -76,6 +78,7 @@ impl DieCommand {
         under_way: false,
         interleaved: false,
         began: Time::ZERO,
+        gc_before: Time::ZERO,
         since: Time::ZERO,
         busy_since: Time::ZERO,
         suspended_at: Time::ZERO,
@@ -83,11 +86,11 @@ impl DieCommand {
         bus_gc: Time::ZERO,
     };
 
-    /// A die is given to a command: what is not set here is set when it first counts.
+    /// A die, which collection has had for `gc_before`, is given to a command: what is not set here is set when it first counts.
     #[inline]
     pub(super) fn begin(
         &mut self,
-        now: Time,
+        (now, gc_before): (Time, Time),
         head: Slot,
         operation: Operation,
         gc: bool,
@@ -100,6 +103,7 @@ impl DieCommand {
         self.under_way = false;
         self.interleaved = false;
         self.began = now;
+        self.gc_before = gc_before;
         self.since = now;
         self.parts = PageParts::NONE;
     }

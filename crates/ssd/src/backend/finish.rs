@@ -3,10 +3,10 @@
 use wordline_nand::channel::{ReadyOutcome, Released};
 use wordline_nand::{Array, Die, Features, Operation};
 
-use super::BackEnd;
 use super::die::DieState;
 use super::listener::ChannelListener;
 use super::transaction::NONE;
+use super::{BackEnd, Finished};
 use crate::event::Context;
 use crate::observation::{DeviceProbe, Observation};
 use wordline_io_scheduler::Slot;
@@ -109,7 +109,11 @@ impl BackEnd {
         }
         let head = command.head;
         if !command.gc {
-            self.finished = command.parts;
+            self.finished = Finished {
+                parts: command.parts,
+                began: command.began,
+                gc_before: command.gc_before,
+            };
             *self.loads[die.index()].of(command.operation) -= pages;
         }
         leave(cx, die, state, sensed);

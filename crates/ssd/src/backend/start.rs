@@ -11,7 +11,7 @@ use super::ahead::Sensing;
 use super::die::DieCommand;
 use super::listener::ChannelListener;
 use super::transaction::NONE;
-use super::transaction::{Order, Outcome, PageConditions, Purpose, Wait};
+use super::transaction::{Order, Outcome, PageConditions, Purpose, Queued};
 use super::{BackEnd, MAX_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{DeviceProbe, PageParts};
@@ -89,15 +89,15 @@ impl BackEnd {
         let transaction = &mut self.table.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
         let clock = self.channels.of(die).gc.read(cx.now);
-        let Wait { time, gc } = transaction.wait;
-        transaction.wait = Wait {
-            time: cx.now,
+        let Queued { since, gc } = transaction.queued;
+        transaction.queued = Queued {
+            since: cx.now,
             gc: clock,
         };
-        if time < cx.now {
+        if since < cx.now {
             let parts = PageParts {
                 gc: clock - gc,
-                queue: cx.now - time - (clock - gc),
+                queue: cx.now - since - (clock - gc),
                 ..PageParts::NONE
             };
             self.table.add_earlier(slot, &parts);
@@ -174,7 +174,7 @@ impl BackEnd {
         if first == NONE {
             return None;
         }
-        if self.suspends && now.since(self.get(first).wait.time) < self.longest {
+        if self.suspends && now.since(self.get(first).queued.since) < self.longest {
             return Some(self.waiting_read(die, array).unwrap_or(first));
         }
         Some(first)
@@ -241,13 +241,14 @@ impl BackEnd {
         }
         let mut at = self.channels.at(die);
         let state = at.own();
-        let transaction = &mut self.table.transactions[head as usize];
-        let of_gc = state.gc.read(now);
-        transaction.wait.end(now, of_gc);
+        let transaction = &self.table.transactions[head as usize];
+        let gc_before = state.gc.read(now);
         let (operation, gc) = (transaction.operation, transaction.gc);
         let offset = self.layout.page_in_block(transaction.place);
         state.gc.start(now, gc);
-        state.command.begin(now, head, operation, gc, pages);
+        state
+            .command
+            .begin((now, gc_before), head, operation, gc, pages);
         state.command.interleaved = interleaved;
         let is_legacy = pages == 1 && operation != Operation::Move && !self.has_page_conditions;
         if !F::GENERAL || (is_legacy && self.ahead.is_none()) {
@@ -256,7 +257,7 @@ impl BackEnd {
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
             at.start_single(now, operation, time, &mut listener);
         } else {
-            self.start_together(cx, die, head, of_gc);
+            self.start_together(cx, die, head);
         }
     }
 
@@ -276,8 +277,7 @@ impl BackEnd {
         interleaved
     }
 
-    /// Starts the command of a die that is not one of one page or block. Its transactions but the
-    /// first have waited until now, for `of_gc` in all behind collection.
+    /// Starts the command of a die that is not one of one page or block.
     #[cold]
     #[inline(never)]
     pub(super) fn start_together(
@@ -285,7 +285,6 @@ impl BackEnd {
         cx: &mut Context<impl DeviceProbe>,
         die: Die,
         head: Slot,
-        of_gc: Time,
     ) {
         let DieCommand {
             operation, pages, ..
@@ -296,10 +295,7 @@ impl BackEnd {
             if slot != head {
                 self.begins(slot);
             }
-            let transaction = &mut self.table.transactions[slot as usize];
-            if slot != head {
-                transaction.wait.end(cx.now, of_gc);
-            }
+            let transaction = &self.table.transactions[slot as usize];
             places[count] = transaction.place;
             targets[count] = transaction.target;
             count += 1;

@@ -6,7 +6,7 @@ use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
 use super::transaction::NONE;
-use super::transaction::{Order, PageConditions, Transaction, Wait};
+use super::transaction::{Order, PageConditions, Queued, Transaction};
 use crate::observation::{DeviceProbe, Observation, PageParts};
 use wordline_io_scheduler::Slot;
 
@@ -48,8 +48,8 @@ impl TransactionTable {
         transaction.tag = order.tag;
         transaction.superseded = order.superseded;
         transaction.is_late = false;
-        transaction.wait = Wait {
-            time: now,
+        transaction.queued = Queued {
+            since: now,
             gc: gc_before,
         };
         slot

@@ -108,21 +108,12 @@ impl Purpose {
     }
 }
 
-/// A wait for a die. Before its end: since when, and how long collection had had the die then. From
-/// then on: how long it was, and how long of that behind collection.
+/// When a transaction entered the queue of its die, or the scheduler's.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Wait {
-    pub(super) time: Time,
+pub(super) struct Queued {
+    pub(super) since: Time,
+    /// How long collection had had the die then.
     pub(super) gc: Time,
-}
-
-impl Wait {
-    /// It ends; collection has had the die for `gc`.
-    #[inline]
-    pub(super) fn end(&mut self, now: Time, gc: Time) {
-        self.time = now - self.time;
-        self.gc = gc - self.gc;
-    }
 }
 
 /// One flash operation on its way through the back end: a line of a processor's cache.
@@ -151,7 +142,7 @@ pub(crate) struct Transaction {
     pub tag: u32,
     /// For a host write, and a page written again: the block of the copy that it supersedes.
     pub superseded: MaybeBlock,
-    pub(super) wait: Wait,
+    pub(super) queued: Queued,
     /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
 }
@@ -254,8 +245,8 @@ impl Transaction {
         owner: 0,
         tag: 0,
         superseded: MaybeBlock::NONE,
-        wait: Wait {
-            time: Time::ZERO,
+        queued: Queued {
+            since: Time::ZERO,
             gc: Time::ZERO,
         },
         number: 0,

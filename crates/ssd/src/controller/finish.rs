@@ -161,12 +161,12 @@ impl<M: Mapping> Controller<M> {
         if decode == Time::ZERO || purpose.operation() != Operation::Read {
             return self.finish_page(cx, slot);
         }
-        let (until, parts) = (cx.now + decode, self.gc.base.flash.backend.finished());
-        self.gc
-            .base
-            .conditions
-            .decoding
-            .push(Decoding { slot, until, parts });
+        let (until, command) = (cx.now + decode, self.gc.base.flash.backend.finished());
+        self.gc.base.conditions.decoding.push(Decoding {
+            slot,
+            until,
+            command,
+        });
         cx.schedule(until, Kind::Look);
         Ok(())
     }
@@ -174,15 +174,18 @@ impl<M: Mapping> Controller<M> {
     /// Pages have been decoded.
     pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl DeviceProbe>) -> Result<()> {
         let mut place = 0;
-        while let Some(Decoding { slot, until, parts }) =
-            self.gc.base.conditions.decoding.get(place).copied()
+        while let Some(Decoding {
+            slot,
+            until,
+            command,
+        }) = self.gc.base.conditions.decoding.get(place).copied()
         {
             if until > cx.now {
                 place += 1;
                 continue;
             }
             self.gc.base.conditions.decoding.remove(place);
-            self.gc.base.flash.backend.finish_again(parts);
+            self.gc.base.flash.backend.finish_again(command);
             self.finish_page(cx, slot)?;
         }
         Ok(())

@@ -12,9 +12,9 @@ use super::base::Base;
 use super::conditions::Conditions;
 use super::flash::Flash;
 use super::pending::{PageRead, PageWrite};
-use crate::backend::{Order, Outcome, PageConditions, Purpose};
+use crate::backend::{Finished, Order, Outcome, PageConditions, Purpose};
 use crate::event::Context;
-use crate::observation::{DeviceProbe, Observation, PageParts};
+use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 use crate::programmed::Programmed;
 use wordline_io_scheduler::Slot;
@@ -43,8 +43,8 @@ wordline_kernel::since!(GradeCounts: reads, writes, moves, rewrites, rewrites_sk
 pub(super) struct Decoding {
     pub slot: Slot,
     pub until: Time,
-    /// Where the time of its command went.
-    pub parts: PageParts,
+    /// Its command.
+    pub command: Finished,
 }
 
 /// The regulator of modes.
