@@ -28,8 +28,7 @@ impl<B: BlockDevice> Cached<B> {
     /// Whether the flash takes programs, which it does until the end of its life.
     #[inline]
     pub(super) fn takes_programs(&self) -> bool {
-        let failures = self.flash.failures();
-        failures.is_none_or(|failures| failures.read_only.is_none())
+        !self.flash.is_read_only()
     }
     /// Whether nothing holds a page as it was written last.
     #[inline]

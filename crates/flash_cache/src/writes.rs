@@ -198,8 +198,7 @@ impl<B: BlockDevice> Cached<B> {
             },
         };
         // Nothing is programmed with what cannot be read and is held below; and what is not programmed is at hand as a whole.
-        let may_fail =
-            self.flash.failures().is_some() || !is_dirty && self.flash.read_errors().is_some();
+        let may_fail = self.flash.writes_can_fail() || !is_dirty && self.flash.reads_can_fail();
         let rest_in_flash = !whole && !rest && may_fail;
         let waiting = if rest {
             Some(self.read_rest(cx, page, sub)?)

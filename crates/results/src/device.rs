@@ -3,7 +3,7 @@
 use wordline_ftl::{MapCache, Mapping};
 use wordline_nand::Cause;
 use wordline_ssd::precondition::Preconditioned;
-use wordline_ssd::{Activity, ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, Usage};
+use wordline_ssd::{ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, SsdStats, Usage};
 
 /// What a device is like at the end of a run.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct BadBlockDevice {
 }
 
 impl BadBlockDevice {
-    fn of<M: Mapping>(ssd: &Ssd<M>, activity: &Activity) -> Option<Self> {
+    fn of<M: Mapping>(ssd: &Ssd<M>, activity: &SsdStats) -> Option<Self> {
         let bad = ssd.array().bad_blocks()?;
         let grown = bad.table().iter().filter(|one| one.cause != Cause::Factory);
         let taken = grown.filter(|one| one.spare.is_some()).count();
@@ -76,7 +76,7 @@ impl Device {
     /// The state of an SSD that was brought there by `preconditioned` and a run.
     pub fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
         let shadow = ssd.shadow();
-        let activity = ssd.activity();
+        let activity = ssd.measured();
         Self {
             preconditioned,
             erases: ssd.array().erases().to_vec(),

@@ -54,13 +54,13 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Array, Block, Health, PageModes};
 use write::Writes;
 
-use crate::backend::Usage;
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
+use crate::stats::{Graded, SsdStats};
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -199,12 +199,6 @@ impl<M: Mapping> Controller<M> {
     pub fn array(&self) -> &Array {
         &self.gc.base.flash.array
     }
-    /// What each die has been used for.
-    pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        let before = self.gc.base.flash.usage.iter();
-        let usage = before.zip(self.gc.base.flash.backend.usage());
-        usage.map(|(before, usage)| before.plus(&usage))
-    }
     /// How long each bus has been held since the power came.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.gc.base.flash.backend.buses_busy()
@@ -213,21 +207,32 @@ impl<M: Mapping> Controller<M> {
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.gc.base.flash.backend.dies_busy()
     }
-    /// What was done of each mode, where pages are not all programmed alike.
-    pub fn graded(&self) -> Option<&GradeCounts> {
-        let modes = self.gc.base.flash.array.modes();
-        modes.map(|_| &self.gc.base.conditions.graded)
+    /// Counts and times that no observation carries, without those of the buffer.
+    pub fn stats(&self) -> SsdStats {
+        let (flash, conditions) = (&self.gc.base.flash, &self.gc.base.conditions);
+        let before = flash.usage.iter().zip(flash.backend.usage());
+        SsdStats {
+            usage: before.map(|(before, usage)| before.plus(&usage)).collect(),
+            map_cache: self.gc.base.mapping.map_cache(),
+            read_errors: self.reads_can_fail().then_some(conditions.errors),
+            failures: self.writes_can_fail().then_some(*conditions.failures),
+            graded: flash.array.modes().map(|modes| Graded {
+                counts: conditions.graded,
+                wear: modes.wear().to_vec(),
+                programs: modes.programs(),
+            }),
+            slc_cache: conditions.slc.as_deref().copied(),
+            lost_reads: 0,
+        }
     }
-    /// What reads have found, where they err, or where what they ask for may not have been written.
-    pub fn read_errors(&self) -> Option<&ErrorCounts> {
-        let may_err = self.gc.base.conditions.reader.is_some()
-            || self.gc.base.conditions.failure_model.is_some();
-        may_err.then_some(&self.gc.base.conditions.errors)
+    /// Whether reads err, or what they ask for may not have been written.
+    pub fn reads_can_fail(&self) -> bool {
+        let conditions = &self.gc.base.conditions;
+        conditions.reader.is_some() || conditions.failure_model.is_some()
     }
-    /// What has come of programs and erases that failed, where blocks can go bad.
-    pub fn failures(&self) -> Option<&FailureCounts> {
-        let bad_blocks = self.gc.base.flash.array.bad_blocks();
-        bad_blocks.map(|_| self.gc.base.conditions.failures.as_ref())
+    /// Whether blocks can go bad.
+    pub fn writes_can_fail(&self) -> bool {
+        self.gc.base.flash.array.bad_blocks().is_some()
     }
     /// Whether there may be something to say of requests beside: pages are not all alike.
     #[inline]
@@ -273,10 +278,6 @@ impl<M: Mapping> Controller<M> {
     /// Further reads since this was asked last.
     pub fn newly_retried(&mut self) -> Option<u32> {
         self.gc.base.conditions.newly_retried()
-    }
-    /// What went through the SLC cache, if there is one.
-    pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.gc.base.conditions.slc.as_deref()
     }
     /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {

@@ -15,6 +15,7 @@ pub mod precondition;
 mod programmed;
 pub mod shadow;
 pub mod ssd;
+mod stats;
 
 pub use backend::Usage;
 pub use controller::{DieLoad, ErrorCounts, FailureCounts, GradeCounts, Prepared, SlcCounts};
@@ -24,4 +25,5 @@ pub use observation::{Observation, PageParts};
 pub use plan::Plan;
 pub use precondition::Precondition;
 pub use programmed::Programmed;
-pub use ssd::{Activity, Graded, Ssd};
+pub use ssd::Ssd;
+pub use stats::{Graded, SsdStats};

@@ -1,10 +1,8 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
-mod activity;
 mod device_side;
 mod tickets;
 
-pub use activity::{Activity, Graded};
 use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
@@ -19,18 +17,15 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{Since, Time};
 use wordline_nand::{Array, Die};
 
-use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{
-    Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared, ReadAnnotations,
-    SlcCounts,
-};
+use crate::controller::{Controller, DieLoad, Done, Prepared, ReadAnnotations};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
+use crate::stats::SsdStats;
 use wordline_host_link::{Command, Connect, Connection};
 
 /// A solid-state disk over a mapping family.
@@ -46,7 +41,7 @@ pub struct Ssd<M> {
     /// Requests that are complete since they were last asked for.
     completions: Vec<Completion>,
     /// Counts and times up to the start of measuring.
-    before: Box<Activity>,
+    before: Box<SsdStats>,
 }
 
 impl<M: Mapping> Ssd<M> {
@@ -123,11 +118,6 @@ impl<M: Mapping> Ssd<M> {
         let buffered = self.buffer.as_ref();
         buffered.map_or(0, |buffered| buffered.dirty_pages())
     }
-    /// Pages of reads that ended with an error because what the DRAM buffer held of them could not be written, and is lost.
-    pub fn lost_reads(&self) -> u64 {
-        let buffered = self.buffer.as_ref();
-        buffered.map_or(0, |buffered| buffered.lost_reads())
-    }
     /// What a die has to do.
     pub fn die_load(&self, die: Die) -> DieLoad {
         self.controller.die_load(die)
@@ -167,29 +157,30 @@ impl<M: Mapping> Ssd<M> {
     pub fn array(&self) -> &Array {
         self.controller.array()
     }
+    /// Counts and times from the start.
+    pub fn stats(&self) -> SsdStats {
+        let buffered = self.buffer.as_ref();
+        SsdStats {
+            lost_reads: buffered.map_or(0, |buffered| buffered.lost_reads()),
+            ..self.controller.stats()
+        }
+    }
     /// Counts and times since the start of measuring.
-    pub fn activity(&self) -> Activity {
-        Activity::of(self).since(&self.before)
+    pub fn measured(&self) -> SsdStats {
+        self.stats().since(&self.before)
     }
-    /// What each die has been used for.
-    pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        self.controller.usage()
+    /// Whether the device takes no writes any more.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.controller.is_read_only()
     }
-    /// What reads have found, where they err.
-    pub fn read_errors(&self) -> Option<&ErrorCounts> {
-        self.controller.read_errors()
+    /// Whether reads can end with an error.
+    pub fn reads_can_fail(&self) -> bool {
+        self.controller.reads_can_fail()
     }
-    /// What has come of programs and erases that failed, where blocks can go bad.
-    pub fn failures(&self) -> Option<&FailureCounts> {
-        self.controller.failures()
-    }
-    /// What was done of each mode, where pages are not all programmed alike.
-    pub fn graded(&self) -> Option<&GradeCounts> {
-        self.controller.graded()
-    }
-    /// What went through the SLC cache, if there is one.
-    pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.controller.slc_counts()
+    /// Whether writes can end with an error.
+    pub fn writes_can_fail(&self) -> bool {
+        self.controller.writes_can_fail()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
@@ -373,7 +364,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         self.controller.user_bytes()
     }
     fn begin_measuring(&mut self, _now: Time) {
-        *self.before = Activity::of(self);
+        *self.before = self.stats();
     }
     #[inline]
     fn takes(&self, stream: u32) -> bool {
@@ -471,7 +462,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         buffered.map_or(0, |buffered| buffered.volatile_pages(&pages))
     }
     fn die_backlog(&self, times: &mut Vec<Time>) {
-        let dies = 0..self.controller.usage().count() as u32;
+        let dies = 0..self.plan.part.layout.dies;
         times.extend(dies.map(|die| self.die_time(Die(die))));
     }
     fn busy(&self, busy: &mut Busy) {

@@ -116,7 +116,7 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
         assert_eq!(played[0].done - now, US(took), "page {page}");
         now = played[0].done;
     }
-    let counts = *ssd.failures().unwrap();
+    let counts = ssd.stats().failures.unwrap();
     assert_eq!(
         (counts.programs, counts.pages_copied, counts.host_failures),
         (4, 3, 1)
@@ -129,7 +129,7 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
         .map(|page| at(now, Op::Read, page * PAGE, PAGE))
         .collect();
     play(&mut ssd, &requests);
-    assert_eq!(ssd.read_errors().unwrap().host_failures, 1);
+    assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 1);
     let (played, _) = play(
         &mut ssd,
         &[
@@ -138,7 +138,7 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
         ],
     );
     assert!(played.iter().all(|one| one.done == now + US(1000)));
-    assert_eq!(ssd.failures().unwrap().host_failures, 3);
+    assert_eq!(ssd.stats().failures.unwrap().host_failures, 3);
 }
 
 /// A read that comes while a failed program is made good on its die meets that; one behind it does not, nor one of another die. One
@@ -189,7 +189,7 @@ fn a_trim_whose_erase_fails_is_answered() {
         let (played, _) = play(&mut ssd, &[at(now, Op::Trim, turn * block, block)]);
         assert_eq!(played[0].done - now, US(1500));
         now = played[0].done;
-        let counts = *ssd.failures().unwrap();
+        let counts = ssd.stats().failures.unwrap();
         assert_eq!((counts.erases, counts.programs), (turn + 1, 0));
         assert_eq!(counts.host_failures, u64::from(fails));
         assert_eq!(counts.read_only.is_some(), fails);
@@ -197,7 +197,7 @@ fn a_trim_whose_erase_fails_is_answered() {
     }
     let (played, _) = play(&mut ssd, &[at(now, Op::Trim, 0, block)]);
     assert_eq!(played[0].done, now);
-    assert!(ssd.failures().unwrap().host_failures > 1);
+    assert!(ssd.stats().failures.unwrap().host_failures > 1);
 }
 
 /// What a buffer sends to a device whose life has ended is lost with an error: whoever waits for it to be durable is told, and reads of it
@@ -233,7 +233,7 @@ fn what_a_buffer_cannot_write_is_an_error() {
         written += 1;
         assert!(written < 10_000);
     }
-    assert!(ssd.failures().unwrap().read_only.is_some());
+    assert!(ssd.stats().failures.unwrap().read_only.is_some());
     let lost = written % 40;
     assert!(serve(&mut ssd, Op::Write, 41, false), "none is taken");
     assert!(serve(&mut ssd, Op::Trim, 1, false));
@@ -248,7 +248,7 @@ fn what_a_buffer_cannot_write_is_an_error() {
     for _ in 0..3 {
         assert!(serve(&mut ssd, Op::Read, lost, false));
     }
-    assert_eq!(ssd.lost_reads(), 3);
+    assert_eq!(ssd.stats().lost_reads, 3);
 }
 
 /// A write that was acknowledged and cannot be destaged: flushes end with an error as long as it is lost, not only the one that destages it.
@@ -369,7 +369,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
                 // A failure for which there was no spare block is the end, though the power fails before its command is over.
                 let mut bad = ssd.array().bad_blocks().unwrap().table().iter();
                 let is_short = bad.any(|one| one.cause != Cause::Factory && one.spare.is_none());
-                let is_over = ssd.failures().unwrap().read_only.is_some();
+                let is_over = ssd.stats().failures.unwrap().read_only.is_some();
                 assert!(is_over || !is_short, "seed {seed}");
                 assert_eq!(ssd.completions().count() as u32, cut.requests_lost);
                 lost += u64::from(cut.requests_lost);
@@ -384,12 +384,12 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
         0,
         "every request is served or lost: {:?}, seed {seed}, {:?}",
         plan.ftl.config,
-        ssd.failures()
+        ssd.stats().failures
     );
     assert_eq!(tally.requests + lost, requests);
     conserve(&ssd, plan);
     ssd.mapping().audit().unwrap();
-    let counts = ssd.failures().unwrap();
+    let counts = ssd.stats().failures.unwrap();
     seen.read_only = counts.read_only.is_some();
     let bad = ssd.array().bad_blocks().unwrap();
     seen.grown = bad.count(Cause::Erase) + bad.count(Cause::Program);
@@ -404,7 +404,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     // An error of the host has its cause, and without one there is none; a buffer tells of one page to all who ask for it.
     assert!(
         plan.buffer.is_some()
-            || seen.failed <= counts.host_failures + ssd.read_errors().unwrap().host_failures
+            || seen.failed <= counts.host_failures + ssd.stats().read_errors.unwrap().host_failures
     );
     assert!(
         seen.read_only || seen.failed == 0,
@@ -535,7 +535,7 @@ fn as_many_blocks_go_bad_as_the_model_says() {
     let (_, _, ssd) =
         shared::closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
     let (array, bad) = (ssd.array(), ssd.array().bad_blocks().unwrap());
-    assert!(ssd.failures().unwrap().read_only.is_none());
+    assert!(ssd.stats().failures.unwrap().read_only.is_none());
     let (mut erases, mut programs) = (0.0, 0.0);
     let mut of_cells: Vec<(u32, u32, bool)> = Vec::new();
     let spares: Vec<_> = bad.table().iter().filter_map(|line| line.spare).collect();

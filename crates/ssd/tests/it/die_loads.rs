@@ -72,7 +72,8 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
     )
     .unwrap();
     assert_eq!(tally.evictions, [0, DIES]);
-    let programs: Vec<Time> = ssd.usage().map(|usage| usage.array[1]).collect();
+    let usage = ssd.stats().usage;
+    let programs: Vec<Time> = usage.iter().map(|usage| usage.array[1]).collect();
     assert!(
         programs.iter().all(|time| *time > Time::ZERO),
         "every chip programs one of the pages: {programs:?}"

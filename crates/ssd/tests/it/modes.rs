@@ -194,7 +194,7 @@ fn short_ways_end_where_the_long_ways_end() {
             let fill = plan.ftl.user_pages / 2;
             let run = closed_loop(plan, PageMap::new(&plan.ftl), load, fill, verify);
             let (tally, digest, ssd) = run.unwrap_or_else(|error| panic!("{error}; {plan:?}"));
-            let usage: Vec<_> = ssd.usage().collect();
+            let usage = ssd.stats().usage;
             (tally.collections, digest, format!("{tally:?}"), usage)
         };
         let short = done(&plan, false);
@@ -415,7 +415,7 @@ fn internal_data_moves_use_the_bus_for_commands_only() {
         let cycles = 9 * (reads + programs) + 7 * erases + 18 * moves;
         let data = plan.part.chains.data() * (reads + programs);
         assert_eq!(held.bus, Time::from_ns(25) * cycles + data);
-        let used: Vec<_> = ssd.usage().collect();
+        let used = ssd.stats().usage;
         assert_eq!(used.iter().map(|die| die.bus).sum::<Time>(), held.bus);
         let array = |kind: usize| used.iter().map(|die| die.array[kind]).sum::<Time>();
         assert_eq!(array(0), US(50) * (reads + moves));

@@ -95,7 +95,7 @@ fn reads(abort_us: Option<u32>, pages: &[(u64, u64)]) -> (Vec<u64>, u64, [u64; 2
         .collect();
     let (played, tally) = play(&mut ssd, &requests);
     let done = played.iter().map(|one| one.done.0 / 1_000_000).collect();
-    let array = ssd.usage().next().unwrap().array[0];
+    let array = ssd.stats().usage.into_iter().next().unwrap().array[0];
     (done, array.0 / 1_000_000, tally.ahead)
 }
 
@@ -303,7 +303,12 @@ fn the_time_of_the_arrays_is_that_of_the_pages_that_they_have_read() {
         let plan = plan(Dimensions { planes, ..FOUR }, abort);
         let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
         let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.8, 6), fill, true).unwrap();
-        let worked: u64 = ssd.usage().map(|usage| usage.array[0].0).sum();
+        let worked: u64 = ssd
+            .stats()
+            .usage
+            .into_iter()
+            .map(|usage| usage.array[0].0)
+            .sum();
         let whole = tally.read * US(60).0;
         if abort == Some(5) {
             assert!(worked > whole && worked < whole + tally.ahead[0] * US(60).0);
@@ -340,7 +345,7 @@ fn a_page_from_the_register_is_read_again_where_it_has_to_be() {
     let done: Vec<_> = played.iter().map(|one| one.done).collect();
     assert_eq!(done, [US(250), US(1000 + 23 + 170), US(2000 + 23 + 170)]);
     assert_eq!(tally.ahead, [3, 2]);
-    let counts = ssd.read_errors().unwrap();
+    let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (3, 3));
     // Every read of a block disturbs it: two for each page, and one of page 3.
     let reads = ssd.array().health().unwrap().reads().iter().max();
@@ -356,13 +361,13 @@ fn what_cannot_be_corrected_is_an_error_of_its_read_and_of_no_other() {
         .collect();
     let (_, tally) = play(&mut ssd, &requests);
     assert_eq!(tally.ahead, [4, 3]);
-    let counts = ssd.read_errors().unwrap();
+    let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.host_failures), (4, 4));
     // One page in fifty, with everything that can happen to it meanwhile: verification hears of every read that succeeds.
     let plan = with_errors(Dimensions { planes: 2, ..FOUR }, 2.35e-2);
     let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
     let (tally, _, ssd) = closed_loop(&plan, mapping, load(0.6, 6), fill, true).unwrap();
-    let counts = ssd.read_errors().unwrap();
+    let counts = ssd.stats().read_errors.unwrap();
     assert!(tally.ahead[1] > 0 && counts.host_failures > 0 && counts.pages_lost > 0);
 }
 
@@ -388,7 +393,7 @@ fn pages_in_single_level_mode_are_read_ahead_in_its_time() {
     let done: Vec<_> = played[3..].iter().map(|one| one.done).collect();
     assert_eq!(done, [US(1025), US(1123), US(1147)]);
     assert_eq!(tally.ahead, [2, 2]);
-    let usage = ssd.usage().next().unwrap();
+    let usage = ssd.stats().usage.into_iter().next().unwrap();
     assert_eq!(usage.array[Operation::Read as usize], US(3 * 5));
 }
 

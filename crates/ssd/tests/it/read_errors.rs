@@ -56,7 +56,7 @@ fn a_read_takes_what_its_errors_demand() {
         let mut ssd = filled(&plan(constant(rate), without_decoding().code().unwrap()));
         let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
         assert_eq!(played[0].done, US(took), "{rate}");
-        let counts = ssd.read_errors().unwrap();
+        let counts = ssd.stats().read_errors.unwrap();
         assert_eq!(counts.host_failures, u64::from(failed));
         assert_eq!(counts.reads_retried, u64::from(took > 50));
     }
@@ -102,7 +102,7 @@ fn pages_fail_as_often_as_theory_says() {
             .map(|turn| at(US(100 * turn), Op::Read, turn % 100 * PAGE, PAGE))
             .collect();
         play(&mut ssd, &requests);
-        let share = ssd.read_errors().unwrap().host_failures as f64 / 4000.0;
+        let share = ssd.stats().read_errors.unwrap().host_failures as f64 / 4000.0;
         let error = (expected * (1.0 - expected) / 4000.0).sqrt();
         assert!(
             (share - expected).abs() < 5.0 * error,
@@ -136,8 +136,8 @@ fn what_cannot_be_read_is_an_error_until_it_is_written() {
     assert!(!failed(&mut ssd, Op::Write, PAGE));
     // The rest of a page that is written in part cannot be read.
     assert!(failed(&mut ssd, Op::Write, 512));
-    assert_eq!(ssd.read_errors().unwrap().pages_lost, 1);
-    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+    assert_eq!(ssd.stats().read_errors.unwrap().pages_lost, 1);
+    assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 2);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn errors_are_never_taken_for_data() {
         let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
         let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
         assert!(tally.moved > 0);
-        let counts = ssd.read_errors().unwrap();
+        let counts = ssd.stats().read_errors.unwrap();
         assert!(failure < 0.01 || counts.host_failures > 0 && counts.pages_lost > 0);
     }
 }
@@ -179,7 +179,7 @@ fn blocks_that_are_read_often_move_although_nothing_errs() {
         assert_eq!(tally.moved > 0, read == 40, "read {read}");
         now += US(100_000);
     }
-    assert_eq!(ssd.read_errors().unwrap().reads_retried, 0);
+    assert_eq!(ssd.stats().read_errors.unwrap().reads_retried, 0);
 }
 
 /// Each retry senses the page again, and disturbs its block again: 1.2e-2 takes the second level, and so two reads of the array for one
@@ -214,7 +214,7 @@ fn data_ages_with_time_and_with_reads() {
         .map(|turn| at(US(1000 * turn), Op::Read, 0, PAGE))
         .collect();
     play(&mut ssd, &requests);
-    let counts = *ssd.read_errors().unwrap();
+    let counts = ssd.stats().read_errors.unwrap();
     // The worst of four codewords with a median of about 40 errors and a deviation of 6 lies some six above.
     assert!(
         counts.host_failures > 50 && counts.host_failures < 65,
@@ -329,7 +329,7 @@ fn errors_that_are_corrected_take_decoding_time() {
     };
     let mut ssd = filled(&plan(constant(5e-4), code.code().unwrap()));
     let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
-    let errors = ssd.read_errors().unwrap().worst_codewords;
+    let errors = ssd.stats().read_errors.unwrap().worst_codewords;
     assert!(errors > 0);
     assert_eq!(played[0].parts.decode, US(2) + Time::from_ns(500) * errors);
 }
@@ -350,7 +350,7 @@ fn the_probe_hears_of_every_retry() {
         let mapping = Map::new(&plan.ftl);
         let (tally, _, ssd) =
             closed_loop(&plan, mapping, MIXED, plan.ftl.user_pages, false).unwrap();
-        let counts = ssd.read_errors().unwrap();
+        let counts = ssd.stats().read_errors.unwrap();
         assert!(tally.moved > 0 && counts.retries > 0);
         assert_eq!(tally.retries, counts.retries);
     }
@@ -424,7 +424,7 @@ fn errors_come_through_a_buffer() {
     ];
     let failed = failures(&mut ssd, &requests);
     assert_eq!(failed, [true, true, true, false, false]);
-    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+    assert_eq!(ssd.stats().read_errors.unwrap().host_failures, 2);
     // A part of a page whose rest cannot be read is an error of who waits until it is durable.
     let part = |fua| wordline_block::Request {
         fua,
@@ -494,7 +494,7 @@ fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
         let reads = [(0, 0), (1_000, 1), (2_000, 2), (3_000, 3)];
         let requests = reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE));
         let failed = failures(&mut ssd, &requests);
-        (failed, *ssd.read_errors().unwrap())
+        (failed, ssd.stats().read_errors.unwrap())
     };
     // The second read goes on where the first ended: 2, 3 and 4 are read ahead with it, and the later ones find them.
     let (failed, counts) = read_ahead(1e-9);
@@ -529,7 +529,7 @@ fn a_buffer_before_pages_that_err_is_right_or_says_so() {
         let (tally, _, ssd) =
             closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
         assert_eq!(tally.requests, load.requests);
-        failures += ssd.read_errors().unwrap().host_failures;
+        failures += ssd.stats().read_errors.unwrap().host_failures;
     }
     assert!(failures > 0);
 }

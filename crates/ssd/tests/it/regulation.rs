@@ -344,7 +344,7 @@ fn regulators_are_their_naive_twins() {
             let found: Vec<_> = (0..pages).map(|page| mode(&serial.ssd, page)).collect();
             assert_eq!(found, modes, "{regulation:?}");
         }
-        let counts = serial.ssd.graded().unwrap();
+        let counts = serial.ssd.stats().graded.unwrap().counts;
         assert_eq!(
             (counts.reads, counts.writes),
             (reads, writes),
@@ -420,7 +420,7 @@ fn a_rewrite_waits_for_the_host() {
     // All fifty at the old cost, none behind a re-write; then one at the new.
     assert_eq!(played[49].done, US(50 * 170));
     assert_eq!(played[50].done, US(100_070));
-    let counts = ssd.graded().unwrap();
+    let counts = ssd.stats().graded.unwrap().counts;
     assert_eq!((counts.rewrites, counts.reads), (1, [50, 0, 1, 0]));
 }
 
@@ -439,7 +439,7 @@ fn differentiated_codes_rewrite_at_once() {
     assert_eq!(played[0].done, US(310));
     assert_eq!(played[1].done, US(310 + 310 + 310));
     assert_eq!(played[2].done, US(5170));
-    assert_eq!(ssd.graded().unwrap().rewrites, 1);
+    assert_eq!(ssd.stats().graded.unwrap().counts.rewrites, 1);
 }
 
 fn families() -> Vec<Family> {
@@ -476,7 +476,7 @@ fn every_read_is_right_whoever_decides() {
                 let (_, _, ssd) =
                     done.unwrap_or_else(|error| panic!("{regulation:?} {family:?}: {error}"));
                 ssd.mapping().audit().unwrap();
-                rewrites += ssd.graded().unwrap().rewrites;
+                rewrites += ssd.stats().graded.unwrap().counts.rewrites;
             }
         }
     }
@@ -498,7 +498,7 @@ fn wear_is_that_of_all_programs_and_never_falls() {
         assert!(wear.iter().zip(&before).all(|(now, before)| now >= before));
         before = wear.to_vec();
     }
-    let counts = serial.ssd.graded().unwrap();
+    let counts = serial.ssd.stats().graded.unwrap().counts;
     let programs = |mode: ProgramMode| counts.writes[mode.index()] + counts.moves[mode.index()];
     let reduced = programs(Reduced);
     let others = programs(Low) + programs(Medium) + programs(High) + counts.rewrites;
@@ -557,5 +557,5 @@ fn tags_outlive_the_power() {
             assert_eq!(mode(&ssd, page), programmed[place.index()]);
         }
     }
-    assert!(ssd.graded().unwrap().writes[Low.index()] > 0);
+    assert!(ssd.stats().graded.unwrap().counts.writes[Low.index()] > 0);
 }

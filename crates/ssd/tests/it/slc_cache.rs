@@ -104,7 +104,7 @@ fn unloaded(plan: &Plan, operation: Operation) -> [Time; 2] {
 }
 
 fn counts(ssd: &Ssd<Map>) -> SlcCounts {
-    *ssd.slc_counts().unwrap()
+    ssd.stats().slc_cache.unwrap()
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn pages_of_the_cache_do_not_err_until_they_are_folded() {
     requests.extend((0..5).map(|page| at(later(10 + page), Op::Read, page * PAGE, PAGE)));
     play(&mut ssd, &requests);
     // Five reads by the host, and those of the four pages that have been folded since.
-    let counts = *ssd.read_errors().unwrap();
+    let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (9, 0));
     let again = at(later(500), Op::Read, 0, PAGE);
     play(&mut ssd, &[again]);
-    let counts = *ssd.read_errors().unwrap();
+    let counts = ssd.stats().read_errors.unwrap();
     assert_eq!((counts.reads, counts.reads_retried), (10, 1));
 }
 

@@ -151,7 +151,7 @@ fn survives(told: &str, plan: &Plan) {
         assert_eq!(run.ssd.outstanding(), 0, "{told}");
         run.ssd.audit().unwrap();
         let erases = run.ssd.array().erases().to_vec();
-        (erases, run.ssd.usage().collect::<Vec<_>>())
+        (erases, run.ssd.stats().usage)
     });
     assert_eq!(ends[0], ends[1], "{told}");
 }

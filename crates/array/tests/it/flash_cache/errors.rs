@@ -397,11 +397,11 @@ fn a_part_of_a_page_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
                 failing(device, 0.0, 0.5);
             });
             assert!(!run.serve(first, 0, PAGE));
-            let is_held = run.store.flash().failures().unwrap().read_only.is_none();
+            let is_held = !run.store.flash().is_read_only();
             assert!(!run.serve(Op::Write, 512, 512), "{first:?} {seed}");
             assert!(!run.serve(Op::Read, 0, PAGE), "{first:?} {seed}");
             assert_eq!(run.store.figures().pages_lost, 0);
-            let has_ended = run.store.flash().failures().unwrap().read_only.is_some();
+            let has_ended = run.store.flash().is_read_only();
             ended += u32::from(is_held && has_ended);
         }
         assert!(ended > 5, "{ended} of them end with the part");
@@ -454,7 +454,7 @@ fn a_cache_whose_flash_ends_is_none_from_then_on() {
 }
 
 fn has_ended(run: &Run) -> bool {
-    run.store.flash().failures().unwrap().read_only.is_some()
+    run.store.flash().is_read_only()
 }
 
 /// What cuts around the end of the flash have met.

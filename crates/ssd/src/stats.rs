@@ -1,16 +1,15 @@
 //! Counts and times of an SSD.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::{MapCache, Mapping};
+use wordline_ftl::MapCache;
 use wordline_kernel::since;
 
-use super::Ssd;
 use crate::backend::Usage;
 use crate::controller::{ErrorCounts, FailureCounts, GradeCounts, SlcCounts};
 
 /// Counts and times of an SSD that no observation carries.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Activity {
+pub struct SsdStats {
     /// By die: what it was used for.
     pub usage: Vec<Usage>,
     /// Look-ups by outcome, if part of the map is in flash.
@@ -27,7 +26,7 @@ pub struct Activity {
     pub lost_reads: u64,
 }
 
-since!(Activity: usage, map_cache, read_errors, failures, graded, slc_cache, lost_reads);
+since!(SsdStats: usage, map_cache, read_errors, failures, graded, slc_cache, lost_reads);
 
 /// Pages and wear by program mode.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -41,24 +40,3 @@ pub struct Graded {
 }
 
 since!(Graded: counts, wear, programs);
-
-impl Activity {
-    /// Since the start.
-    pub(super) fn of<M: Mapping>(ssd: &Ssd<M>) -> Self {
-        let modes = ssd.array().modes();
-        let graded = modes.zip(ssd.graded()).map(|(modes, counts)| Graded {
-            counts: *counts,
-            wear: modes.wear().to_vec(),
-            programs: modes.programs(),
-        });
-        Self {
-            usage: ssd.usage().collect(),
-            map_cache: ssd.mapping().map_cache(),
-            read_errors: ssd.read_errors().copied(),
-            failures: ssd.failures().copied(),
-            graded,
-            slc_cache: ssd.slc_counts().copied(),
-            lost_reads: ssd.lost_reads(),
-        }
-    }
-}
