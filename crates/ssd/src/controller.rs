@@ -1,4 +1,8 @@
-//! What a disk does with a request once it is in the device: pages, places, collections.
+//! What an SSD does with a request once it is in the device: pages, places, collections.
+//!
+//! The controller is layers. [`Base`] holds the map, the flash and the requests; [`Collector`] is a `Base` with the jobs of the
+//! mapping; [`Writes`] and [`Trims`] work on a `Collector`. What a layer finishes it returns: only the controller acts on
+//! several of them.
 
 mod audit;
 mod base;

@@ -129,7 +129,7 @@ impl<M: Mapping> Collector<M> {
         self.scheduling.policy().yields(&checkpoint)
     }
 
-    /// A write waits for room in a plane: what is collected there goes on without a stop, or else begins. The job, if it is
+    /// A write waits for room in a plane: what is collected there continues without a stop, or else begins. The job, if it is
     /// over.
     fn demand(&mut self, cx: &mut Context<impl DeviceProbe>, want: SpaceRequest) -> Option<Job> {
         let (plane, trigger) = match want {

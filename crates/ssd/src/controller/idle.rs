@@ -193,7 +193,7 @@ impl<M: Mapping> Collector<M> {
         self.page_done(cx, ticket, PageParts::NONE);
     }
 
-    /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
+    /// Requests that the host is to announce in advance with `look_ahead`.
     pub fn tags(&self) -> u32 {
         self.idling
             .as_ref()

@@ -5,6 +5,7 @@ use wordline_ftl::{Lpn, Mapping};
 
 use super::Controller;
 use super::base::Base;
+use super::collector::Collector;
 use super::job::Waiter;
 use super::pending::PageRead;
 use super::verification::NO_VERSION;
@@ -37,7 +38,43 @@ impl<M: Mapping> Base<M> {
     }
 }
 
+impl<M: Mapping> Collector<M> {
+    /// Reads a page whose map entry is in memory.
+    #[inline(always)]
+    pub fn read_mapped(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        read: &PageRead,
+    ) -> Result<()> {
+        if let Some(place) = self.base.mapping.lookup(read.page) {
+            self.base.flash.array.prefetch(place);
+            let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
+            self.base.issue_read(cx, &order, &read.parts, read.oldest);
+            return Ok(());
+        }
+        self.read_unwritten(cx, read)
+    }
+
+    /// Reads a page that was never written: it is done at once.
+    #[cold]
+    fn read_unwritten(
+        &mut self,
+        cx: &mut Context<impl DeviceProbe>,
+        read: &PageRead,
+    ) -> Result<()> {
+        cx.observe(Observation::UnwrittenRead);
+        if let Some(verification) = &mut self.base.contents.verification {
+            let (shadow, oldest) = (&mut verification.shadow, read.oldest.number);
+            let checked = shadow.check(cx.now, read.page, oldest, Shadow::unwritten(), None);
+            checked.map_err(DeviceError::Verification)?;
+        }
+        self.page_done(cx, read.owner, read.parts);
+        Ok(())
+    }
+}
+
 impl<M: Mapping> Controller<M> {
+    /// Reads a page.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
@@ -60,7 +97,7 @@ impl<M: Mapping> Controller<M> {
             self.gc.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
-        self.read_mapped(cx, &read)
+        self.gc.read_mapped(cx, &read)
     }
 
     /// Reads a page where pages are followed.
@@ -99,45 +136,10 @@ impl<M: Mapping> Controller<M> {
         read: &PageRead,
     ) -> Result<()> {
         let place = self.gc.base.mapping.lookup(read.page);
-        self.read_mapped(cx, read)?;
+        self.gc.read_mapped(cx, read)?;
         if let Some(place) = place {
             self.writes.regulate_read(&mut self.gc, cx, read, place);
         }
-        Ok(())
-    }
-
-    /// Reads a page whose map entry is in memory.
-    #[inline(always)]
-    pub(super) fn read_mapped(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        read: &PageRead,
-    ) -> Result<()> {
-        if let Some(place) = self.gc.base.mapping.lookup(read.page) {
-            self.gc.base.flash.array.prefetch(place);
-            let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
-            self.gc
-                .base
-                .issue_read(cx, &order, &read.parts, read.oldest);
-            return Ok(());
-        }
-        self.read_unwritten(cx, read)
-    }
-
-    /// Reads a page that was never written: it is done at once.
-    #[cold]
-    pub(super) fn read_unwritten(
-        &mut self,
-        cx: &mut Context<impl DeviceProbe>,
-        read: &PageRead,
-    ) -> Result<()> {
-        cx.observe(Observation::UnwrittenRead);
-        if let Some(verification) = &mut self.gc.base.contents.verification {
-            let (shadow, oldest) = (&mut verification.shadow, read.oldest.number);
-            let checked = shadow.check(cx.now, read.page, oldest, Shadow::unwritten(), None);
-            checked.map_err(DeviceError::Verification)?;
-        }
-        self.gc.page_done(cx, read.owner, read.parts);
         Ok(())
     }
 

@@ -75,7 +75,7 @@ impl<M: Mapping> Collector<M> {
         self.run(cx, id).then(|| self.end(id)).flatten()
     }
 
-    /// The next job from `place` on, in the order in which they stopped, that its schedule lets go on; it is not stopped any more.
+    /// The next job from `place` on, in the order in which they stopped, that its schedule lets continue; it is not stopped any more.
     pub fn resumable(&mut self, now: Time, place: &mut usize) -> Option<JobId> {
         while let Some(id) = self.jobs.paused(*place) {
             let collecting = self.jobs.get(id).and_then(|job| job.collecting);
@@ -316,7 +316,7 @@ impl<M: Mapping> Collector<M> {
         self.step_done(cx, id)
     }
 
-    /// A step of a job is done: with the last one on its way, it stops, goes on, or is over; whether it is over.
+    /// A step of a job is done: with the last one on its way, it stops, continues, or is over; whether it is over.
     #[inline(always)]
     pub fn step_done(&mut self, cx: &mut Context<impl DeviceProbe>, id: JobId) -> bool {
         let Some(job) = self.jobs.get(id) else {
