@@ -31,8 +31,22 @@ pub(super) struct Spent {
     pub(super) precondition_cpu: Duration,
 }
 
-/// A state of a run: what was done before it, where loop and host are, who observes, and the store.
-pub(super) type RunState<S, E, O> = (Before, (LoopState<E>, HostState, O, S));
+/// A state of a run. It is written from references and read as values, and both are this structure: the file has no names, only
+/// the order of the fields.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Parts<Past, Loop, Host, Observer, Store> {
+    /// What was done before it.
+    pub(super) before: Past,
+    /// Where the loop is.
+    pub(super) position: Loop,
+    /// Where the host is.
+    pub(super) host: Host,
+    pub(super) observer: Observer,
+    pub(super) store: Store,
+}
+
+/// A state of a run on a store `S`, with events `E`, that `O` observes, as it is read.
+pub(super) type RunState<S, E, O> = Parts<Before, LoopState<E>, HostState, O, S>;
 
 /// What is known of a run beside what changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,12 +95,25 @@ impl Checkpoints {
         ))
     }
     /// Writes a state. If that fails the run goes on, and the state before stays.
-    pub(super) fn write(&mut self, state: &impl Serialize) {
+    pub(super) fn write(
+        &mut self,
+        position: impl Serialize,
+        host: impl Serialize,
+        observer: impl Serialize,
+        store: impl Serialize,
+    ) {
         let mut before = self.before.clone();
         before.spent.wall += self.wall.elapsed();
         before.spent.cpu += self.cpu.elapsed();
+        let state = Parts {
+            before,
+            position,
+            host,
+            observer,
+            store,
+        };
         let CheckpointOptions { path, command, .. } = &self.options;
-        let written = state::write(path, kind::RUN, command.clone(), &(before, state));
+        let written = state::write(path, kind::RUN, command.clone(), &state);
         self.fault = written.err();
         self.last = Instant::now();
     }

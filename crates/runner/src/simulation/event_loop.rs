@@ -5,7 +5,6 @@ use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
 use crate::observer::{Drawn, Observer};
 use crate::timeline::Timeline;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
@@ -221,16 +220,18 @@ impl LoopEnd {
     }
 }
 
-/// Where the loop of a run is, beside its store and its host.
+/// Where the loop of a run is, beside its store and its host: of values, or of references to be written.
 #[derive(Serialize, Deserialize)]
-#[serde(bound = "E: Copy + Default + Serialize + DeserializeOwned")]
-pub(super) struct LoopState<E> {
-    pub(super) ended: LoopEnd,
-    queue: EventQueue<E>,
-    cuts: Option<PowerCuts>,
+pub(super) struct LoopParts<End, Queue, Cuts> {
+    pub(super) ended: End,
+    queue: Queue,
+    cuts: Option<Cuts>,
     /// Whether the store knows what comes first.
     begun: bool,
 }
+
+/// The same by itself, with events `E`.
+pub(super) type LoopState<E> = LoopParts<LoopEnd, EventQueue<E>, PowerCuts>;
 
 impl<E: Copy + Default> LoopState<E> {
     pub(super) fn start(plan: &Plan, watcher: &Watcher<'_>, cuts: Option<PowerCuts>) -> Self {
@@ -428,9 +429,13 @@ where
     if let Some(checkpoints) = &mut watcher.checkpoints
         && (!goes_on || checkpoints.is_due())
     {
-        // As `LoopState` is read.
-        let state = (ended, &*cx.queue, cuts, true);
-        checkpoints.write(&(state, host.state(), &*cx.probe, store));
+        let position = LoopParts {
+            ended,
+            queue: &*cx.queue,
+            cuts,
+            begun: true,
+        };
+        checkpoints.write(position, host.state(), &*cx.probe, store);
     }
     goes_on
 }

@@ -70,6 +70,14 @@ pub(super) struct Position {
     unmeasured: InputCounts,
 }
 
+/// Where the intake of a stream is: of a position, or of a reference to be written.
+#[derive(Serialize, Deserialize)]
+pub(super) struct IntakeState<At> {
+    at: At,
+    /// Digest of what the source has read for it, if it reads anything.
+    read_digest: Option<u64>,
+}
+
 impl Position {
     fn start(replay: Replay) -> Self {
         let tokens = match replay {
@@ -146,25 +154,26 @@ impl<'a> Intake<'a> {
 
     /// Goes on where a stream was; the source, which is at its start, is brought there. An error if it
     /// does not hold what it held then, by its digest.
-    pub(super) fn resume(
-        &mut self,
-        (at, digest): (Position, Option<u64>),
-    ) -> Result<(), SimulationError> {
+    pub(super) fn resume(&mut self, state: IntakeState<Position>) -> Result<(), SimulationError> {
+        let IntakeState { at, read_digest } = state;
         for _ in 0..at.taken() {
             if self.source.next_request()?.is_none() {
                 return Err(SimulationError::ChangedInput);
             }
         }
         let more = at.ended && self.source.next_request()?.is_some();
-        if more || self.source.read_digest() != digest {
+        if more || self.source.read_digest() != read_digest {
             return Err(SimulationError::ChangedInput);
         }
         self.at = at;
         Ok(())
     }
-    /// How far it has come, and the digest of what the source has read for it.
-    pub(super) fn position(&self) -> (&Position, Option<u64>) {
-        (&self.at, self.source.read_digest())
+    /// Where it is.
+    pub(super) fn state(&self) -> IntakeState<&Position> {
+        IntakeState {
+            at: &self.at,
+            read_digest: self.source.read_digest(),
+        }
     }
 
     /// When the host issues the next request; `None` if there is none, or none before another

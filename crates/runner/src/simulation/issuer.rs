@@ -1,10 +1,10 @@
 //! All that issue requests to the store.
 
 use super::contention::Contention;
-use super::intake::{Input, Intake, Position};
+use super::intake::{Input, Intake, IntakeState, Position};
 use super::watch::{Phase, Progress};
 use crate::error::SimulationError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Completion, Request, Ticket};
 use wordline_config::Plan;
 use wordline_config::plan::WarmUp;
@@ -33,16 +33,21 @@ pub(super) fn earliest(
     (soonest, first)
 }
 
-/// Positions of the streams, the soonest and calm times, requests left, the contention, the numbers by ticket, and whether the warm-up
-/// lasts.
-pub(super) type HostState = (
-    Vec<(Position, Option<u64>)>,
-    [Time; 2],
-    u64,
-    Contention,
-    Option<Vec<u64>>,
-    bool,
-);
+/// Where a host is: of values, or of references to be written. The fields are those of [`Host`], if not said otherwise.
+#[derive(Serialize, Deserialize)]
+pub(super) struct HostParts<Stream, Contended, Numbers> {
+    streams: Vec<Stream>,
+    soonest: Time,
+    calm_until: Time,
+    left: u64,
+    contention: Contended,
+    numbers: Option<Numbers>,
+    /// Whether the warm-up lasts.
+    is_warming_up: bool,
+}
+
+/// Where a host is, as it is read.
+pub(super) type HostState = HostParts<IntakeState<Position>, Contention, Vec<u64>>;
 
 /// The warm-up that the host watches for; one that ends at a time is up to the loop.
 fn warm_up(plan: &Plan) -> Option<WarmUp> {
@@ -100,9 +105,17 @@ impl<'a> Host<'a> {
         state: HostState,
     ) -> Result<Self, SimulationError> {
         let flushes = plan.takes_flushes();
-        let (positions, [soonest, calm_until], left, contention, numbers, is_warming_up) = state;
+        let HostState {
+            streams,
+            soonest,
+            calm_until,
+            left,
+            contention,
+            numbers,
+            is_warming_up,
+        } = state;
         let mut intakes = Vec::new();
-        for ((input, at), stream) in inputs.into_iter().zip(positions).zip(0..) {
+        for ((input, at), stream) in inputs.into_iter().zip(streams).zip(0..) {
             let mut intake = Intake::new(input, stream, flushes);
             intake.resume(at)?;
             intakes.push(intake);
@@ -117,19 +130,17 @@ impl<'a> Host<'a> {
             warm_up: warm_up(plan).filter(|_| is_warming_up),
         })
     }
-    /// Where it is, as [`HostState`] is read.
-    pub(super) fn state(&self) -> impl Serialize + '_ {
-        let positions: Vec<_> = self.intakes.iter().map(Intake::position).collect();
-        let times = [self.soonest, self.calm_until];
-        let is_warming_up = self.warm_up.is_some();
-        (
-            positions,
-            times,
-            self.left,
-            &self.contention,
-            &self.numbers,
-            is_warming_up,
-        )
+    /// Where it is.
+    pub(super) fn state(&self) -> HostParts<IntakeState<&Position>, &Contention, &[u64]> {
+        HostParts {
+            streams: self.intakes.iter().map(Intake::state).collect(),
+            soonest: self.soonest,
+            calm_until: self.calm_until,
+            left: self.left,
+            contention: &self.contention,
+            numbers: self.numbers.as_deref(),
+            is_warming_up: self.warm_up.is_some(),
+        }
     }
     pub(super) fn close(&mut self) {
         self.intakes.iter_mut().for_each(Intake::close);

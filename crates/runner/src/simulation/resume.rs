@@ -90,7 +90,14 @@ impl<'a> Resumed<'a, '_, '_> {
             + DeserializeOwned,
         O: Observer<S::Observation> + Serialize + DeserializeOwned,
     {
-        let (_, (before, state)) = state::read::<RunState<S, S::Event, O>>(self.path, kind::RUN)?;
+        let (_, state) = state::read::<RunState<S, S::Event, O>>(self.path, kind::RUN)?;
+        let RunState {
+            before,
+            position,
+            host,
+            mut observer,
+            mut store,
+        } = state;
         if before.run != identity(self.plan, self.options) {
             return Err(SimulationError::State(StateError::new(
                 self.path,
@@ -98,7 +105,6 @@ impl<'a> Resumed<'a, '_, '_> {
                 "go on with the configuration that it was started with, or start the run anew",
             )));
         }
-        let (position, host, mut observer, mut store) = state;
         let mut host = Host::resume(self.plan, self.inputs, host)?;
         let checkpoint = self.options.checkpoint.as_ref();
         self.watcher.checkpoints =

@@ -6,6 +6,7 @@
 use std::hash::Hasher;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
 use wordline_config::Plan;
@@ -50,6 +51,14 @@ pub fn key(plan: &Plan, spare_areas: bool) -> String {
     format!("{:016x}", hash.finish())
 }
 
+/// Prepared devices of a plan: of values, or of references to be written.
+#[derive(Serialize, Deserialize)]
+struct Devices<Done, Device> {
+    /// What was done to each.
+    done: Done,
+    devices: Vec<Device>,
+}
+
 /// Writes devices that are prepared. With spare areas, runs in which the power fails can take them.
 /// Returns the bytes of the file.
 pub(crate) fn write(
@@ -66,8 +75,8 @@ pub(crate) fn write(
         "seed": plan.seed,
         "spare_areas": spare_areas,
     });
-    let devices: Vec<_> = ssds.iter().map(Ssd::prepared).collect();
-    file::write(path, kind::DEVICE, content, &(done, devices))
+    let devices = ssds.iter().map(Ssd::prepared).collect();
+    file::write(path, kind::DEVICE, content, &Devices { done, devices })
 }
 
 /// Brings pristine devices of a plan into the state in a file.
@@ -79,8 +88,8 @@ pub(crate) fn read(
 ) -> Result<Vec<Preconditioned>, StateError> {
     let header = file::header(path)?;
     require_equal(path, &header, plan, spare_areas)?;
-    let (_, (done, devices)) =
-        file::read::<(Vec<Preconditioned>, Vec<Prepared<Map>>)>(path, kind::DEVICE)?;
+    let (_, Devices { done, devices }) =
+        file::read::<Devices<Vec<Preconditioned>, Prepared<Map>>>(path, kind::DEVICE)?;
     for (ssd, prepared) in ssds.iter_mut().zip(devices) {
         ssd.prepare(prepared);
     }
