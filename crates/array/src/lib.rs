@@ -3,9 +3,11 @@
 pub mod address_map;
 pub mod array;
 pub mod error;
+pub mod kinds;
 pub mod store;
 
 pub use address_map::{AddressMap, Extent};
 pub use array::Array;
-pub use error::{ArrayError, StoreError};
-pub use store::{DeviceEvent, Leaf, OfDevice, Store, behind_cache};
+pub use error::ArrayError;
+pub use kinds::{DeviceEvent, Leaf, OfDevice, Store, StoreError};
+pub use store::behind_cache;

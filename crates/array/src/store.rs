@@ -1,99 +1,18 @@
-//! A store of any shape: an SSD, a disk, flash in front of a store, an array of stores.
-
-use std::convert::Infallible;
+//! What a store of any shape does: pass on to its devices.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, BlockDevice, Busy, Completion, GcObservation, Member, Nested, PowerCut,
-    Request, Ticket,
+    ArrayObservation, BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket,
 };
 use wordline_flash_cache::{self as flash_cache, Cached};
-use wordline_ftl::Map;
-use wordline_hdd::Disk;
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
-use wordline_ssd::Ssd;
+use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use crate::array::Array;
-use crate::error::StoreError;
-
-/// A store whose shape is known only when it is built. Where all devices of a store are of one kind, [`Array`] and [`Cached`] by
-/// themselves are faster.
-///
-/// Its devices are numbered: the members of an array as [`Member`] says, and in a cached store the flash is member 0 of two and the
-/// store behind it is member 1.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Store {
-    /// A solid-state disk.
-    Ssd(Box<Device<Ssd<Map>>>),
-    /// A hard disk.
-    Disk(Box<Device<Disk>>),
-    /// Flash in front of another store.
-    Cached(Box<Device<Cached<Store>>>),
-    /// Several stores as one.
-    Array(Box<Array<Store>>),
-}
-
-/// A device of a store.
-#[derive(Clone, Copy, Debug)]
-pub enum Leaf<'a> {
-    /// A solid-state disk.
-    Ssd(&'a Ssd<Map>),
-    /// A hard disk.
-    Disk(&'a Disk),
-    /// The cache before another store.
-    Cached(&'a Cached<Store>),
-}
-
-/// Something that happened in a device of a store of any shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfDevice {
-    /// In an SSD.
-    Ssd(wordline_ssd::Observation),
-    /// In a disk.
-    Disk(wordline_hdd::Observation),
-    /// In a cache. What is heard of the store behind it is said by the devices there.
-    Cache(flash_cache::Observation<Infallible>),
-}
-
-impl GcObservation for OfDevice {
-    fn collection_steps(&self) -> u32 {
-        match self {
-            Self::Ssd(heard) | Self::Cache(flash_cache::Observation::Flash(heard)) => {
-                heard.collection_steps()
-            }
-            Self::Disk(heard) => heard.collection_steps(),
-            Self::Cache(_) => 0,
-        }
-    }
-}
-
-/// An event of a device of any kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DeviceEvent {
-    /// Of an SSD, or of the flash of a cache.
-    Flash(wordline_ssd::Event),
-    /// Of a disk.
-    Disk(wordline_hdd::Event),
-}
-
-impl Default for DeviceEvent {
-    fn default() -> Self {
-        Self::Flash(wordline_ssd::Event::default())
-    }
-}
-
-impl wordline_block::Event for DeviceEvent {
-    fn mix(self, digest: &mut Digest) {
-        match self {
-            Self::Flash(event) => event.mix(digest),
-            Self::Disk(event) => event.mix(digest),
-        }
-    }
-}
+use crate::kinds::{DeviceEvent, OfDevice, Store, StoreError, either};
 
 /// What a store schedules.
-type Event = Member<DeviceEvent>;
+pub(crate) type Event = Member<DeviceEvent>;
 
 /// The places of the two tiers of a cached store among its devices, and how many there are.
 const FLASH: u32 = 0;
@@ -119,66 +38,29 @@ pub trait Part: BlockDevice<Event: Copy + Default> {
     fn fault(error: Self::Error) -> StoreError;
 }
 
-fn only<T>(of: T) -> Member<T> {
+/// Of a device by itself.
+pub(crate) fn only<T>(of: T) -> Member<T> {
     Member { member: 0, of }
-}
-
-impl Part for Ssd<Map> {
-    fn outside(event: Self::Event) -> Event {
-        only(DeviceEvent::Flash(event))
-    }
-    fn inside(event: Event) -> Option<Self::Event> {
-        match event.of {
-            DeviceEvent::Flash(event) => Some(event),
-            DeviceEvent::Disk(_) => None,
-        }
-    }
-    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
-        ArrayObservation::Device(only(OfDevice::Ssd(observation)))
-    }
-    fn fault(error: Self::Error) -> StoreError {
-        StoreError::Ssd(error)
-    }
-}
-
-impl Part for Disk {
-    fn outside(event: Self::Event) -> Event {
-        only(DeviceEvent::Disk(event))
-    }
-    fn inside(event: Event) -> Option<Self::Event> {
-        match event.of {
-            DeviceEvent::Disk(event) => Some(event),
-            DeviceEvent::Flash(_) => None,
-        }
-    }
-    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
-        ArrayObservation::Device(only(OfDevice::Disk(observation)))
-    }
-    fn fault(error: Self::Error) -> StoreError {
-        StoreError::Disk(error)
-    }
 }
 
 impl Part for Cached<Store> {
     fn outside(event: Self::Event) -> Event {
         match event {
-            flash_cache::Event::Flash(event) => {
-                only(DeviceEvent::Flash(event)).outside(FLASH, TIERS)
-            }
+            flash_cache::Event::Flash(event) => only(DeviceEvent::Ssd(event)).outside(FLASH, TIERS),
             flash_cache::Event::Backing(event) => event.outside(BACKING, TIERS),
         }
     }
     fn inside(event: Event) -> Option<Self::Event> {
         let (tier, event) = Event::inside(event, TIERS);
         match (tier, event.of) {
-            (FLASH, DeviceEvent::Flash(event)) => Some(flash_cache::Event::Flash(event)),
-            (FLASH, DeviceEvent::Disk(_)) => None,
+            (FLASH, DeviceEvent::Ssd(event)) => Some(flash_cache::Event::Flash(event)),
+            (FLASH, _) => None,
             _ => Some(flash_cache::Event::Backing(event)),
         }
     }
     fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice> {
         match observation.apart() {
-            Ok(own) => ArrayObservation::Device(only(OfDevice::Cache(own))),
+            Ok(own) => ArrayObservation::Device(only(OfDevice::Cached(own))),
             Err(heard) => behind_cache(heard),
         }
     }
@@ -221,11 +103,14 @@ pub struct Device<D: BlockDevice> {
 }
 
 impl<D: Part> Device<D> {
-    fn boxed(device: D) -> Box<Self> {
+    pub(crate) fn boxed(device: D) -> Box<Self> {
         Box::new(Self {
             device,
             scheduled: EventQueue::default(),
         })
+    }
+    pub(crate) fn device(&self) -> &D {
+        &self.device
     }
     /// Does something with the device at this instant, and passes on what it schedules.
     fn act<T>(
@@ -269,18 +154,6 @@ impl<D: Part> Device<D> {
     }
 }
 
-impl From<Ssd<Map>> for Store {
-    fn from(ssd: Ssd<Map>) -> Self {
-        Self::Ssd(Device::boxed(ssd))
-    }
-}
-
-impl From<Disk> for Store {
-    fn from(disk: Disk) -> Self {
-        Self::Disk(Device::boxed(disk))
-    }
-}
-
 impl From<Cached<Store>> for Store {
     fn from(cached: Cached<Self>) -> Self {
         Self::Cached(Device::boxed(cached))
@@ -291,33 +164,6 @@ impl From<Array<Store>> for Store {
     fn from(array: Array<Self>) -> Self {
         Self::Array(Box::new(array))
     }
-}
-
-impl Store {
-    /// The devices: of a cached store the cache, and then what lies behind it; of an array those of its members in their order.
-    pub fn leaves(&self) -> Vec<Leaf<'_>> {
-        match self {
-            Self::Ssd(ssd) => vec![Leaf::Ssd(&ssd.device)],
-            Self::Disk(disk) => vec![Leaf::Disk(&disk.device)],
-            Self::Cached(cached) => {
-                let behind = cached.device.backing().leaves();
-                [vec![Leaf::Cached(&cached.device)], behind].concat()
-            }
-            Self::Array(array) => array.members().flat_map(Self::leaves).collect(),
-        }
-    }
-}
-
-/// Does the same to a store of any shape: to what is not an array as `$device`, to an array.
-macro_rules! either {
-    ($store:expr, $device:ident => $done:expr, $array:ident => $of_array:expr) => {
-        match $store {
-            Self::Ssd($device) => $done,
-            Self::Disk($device) => $done,
-            Self::Cached($device) => $done,
-            Self::Array($array) => $of_array,
-        }
-    };
 }
 
 impl BlockDevice for Store {

@@ -15,7 +15,7 @@ pub mod trim_range;
 pub use completion::{Completion, Ticket};
 pub use device::{BlockDevice, Busy, Event, Failure, GcObservation};
 pub use member::{Member, Nested};
-pub use observation::{ArrayObservation, MemberObservation};
+pub use observation::{ArrayObservation, DeviceObservation, MemberObservation, RequestObservation};
 pub use part::{PARTS, PageParts, Part, Parts, Shown};
 pub use power_cut::PowerCut;
 pub use read_events::ReadEvents;

@@ -1,9 +1,35 @@
-//! Observations of an array and of its members, at any depth.
+//! Observations of a device, and of an array and its members, at any depth.
 
 use crate::device::GcObservation;
 use crate::member::Member;
 use crate::part::Parts;
+use crate::power_cut::PowerCut;
 use crate::request::Request;
+
+/// What every device reports of the requests that come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestObservation {
+    /// A request has come in.
+    Admitted {
+        /// Requests that are not complete, with this one.
+        held: u32,
+    },
+    /// A request is complete.
+    Request {
+        /// What was asked.
+        request: Request,
+        /// Where its time went; the sum is the response time, exactly.
+        parts: Parts,
+    },
+    /// The power has failed.
+    PowerCut(PowerCut),
+}
+
+/// An observation of a device by itself.
+pub trait DeviceObservation: Copy {
+    /// What it says of the requests of the device; `None` if it is of something inside the device.
+    fn of_requests(self) -> Option<RequestObservation>;
+}
 
 /// Something that happened in an array of devices that `T` is heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

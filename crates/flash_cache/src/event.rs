@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{
-    ArrayObservation, BeyondEnd, Failure, Member, MemberObservation, Nested, Parts, PowerCut,
-    Request,
+    ArrayObservation, BeyondEnd, DeviceObservation, Failure, Member, MemberObservation, Nested,
+    Parts, PowerCut, Request, RequestObservation,
 };
 use wordline_kernel::Digest;
 use wordline_ssd::DeviceError;
@@ -56,6 +56,21 @@ impl<B: Copy> MemberObservation for Observation<B> {
     #[inline]
     fn outside(self, member: u32, _members: u32) -> ArrayObservation<Self> {
         ArrayObservation::Device(Member { member, of: self })
+    }
+}
+
+impl<B: Copy> DeviceObservation for Observation<B> {
+    fn of_requests(self) -> Option<RequestObservation> {
+        match self {
+            Self::Admitted { in_flight } => Some(RequestObservation::Admitted { held: in_flight }),
+            Self::Request { request, parts, .. } => {
+                Some(RequestObservation::Request { request, parts })
+            }
+            Self::PowerCut(cut) => Some(RequestObservation::PowerCut(cut)),
+            Self::Flash(_) | Self::Backing(_) | Self::Found(_) | Self::Lists(_) | Self::Held(_) => {
+                None
+            }
+        }
     }
 }
 

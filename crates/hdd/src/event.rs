@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, Member, MemberObservation, Nested, Parts, PowerCut, Request, Ticket,
+    ArrayObservation, DeviceObservation, Member, MemberObservation, Nested, Parts, PowerCut,
+    Request, RequestObservation, Ticket,
 };
 use wordline_kernel::{Digest, Time};
 
@@ -113,6 +114,20 @@ pub enum Observation {
     },
     /// The power has failed.
     PowerCut(PowerCut),
+}
+
+impl DeviceObservation for Observation {
+    #[inline]
+    fn of_requests(self) -> Option<RequestObservation> {
+        match self {
+            Self::Admitted { held } => Some(RequestObservation::Admitted { held }),
+            Self::Request { request, parts } => {
+                Some(RequestObservation::Request { request, parts })
+            }
+            Self::PowerCut(cut) => Some(RequestObservation::PowerCut(cut)),
+            Self::Begun(_) | Self::Over | Self::Buffered { .. } => None,
+        }
+    }
 }
 
 impl wordline_block::GcObservation for Observation {

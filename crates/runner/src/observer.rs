@@ -6,14 +6,16 @@ use std::ops::Range;
 
 use wordline_array::OfDevice;
 use wordline_block::ArrayObservation as Heard;
-use wordline_block::{Member as Of, Parts, PowerCut, Request};
+use wordline_block::{
+    DeviceObservation, Member as Of, Parts, PowerCut, Request, RequestObservation,
+};
 use wordline_config::Plan;
 use wordline_config::plan::Device;
 use wordline_flash_cache as flash_cache;
 use wordline_kernel::{Probe, Time};
 use wordline_ssd::Observation;
 
-use crate::timeline::Timeline;
+use crate::timeline::{Shown, Timeline};
 use wordline_recorder::{Hits, Lanes, Recorder};
 
 /// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
@@ -58,10 +60,7 @@ pub(crate) struct Drawn<R> {
     pub timeline: Box<Timeline>,
 }
 
-impl<O: Copy, R: Observer<O>> Observer<O> for Drawn<R>
-where
-    Timeline: Probe<O>,
-{
+impl<O: Shown, R: Observer<O>> Observer<O> for Drawn<R> {
     fn recorder(&self) -> &Recorder {
         self.observer.recorder()
     }
@@ -82,13 +81,10 @@ where
     }
 }
 
-impl<O: Copy, R: Probe<O>> Probe<O> for Drawn<R>
-where
-    Timeline: Probe<O>,
-{
+impl<O: Shown, R: Probe<O>> Probe<O> for Drawn<R> {
     fn observe(&mut self, now: Time, observation: O) {
         self.observer.observe(now, observation);
-        self.timeline.observe(now, observation);
+        observation.show(now, &mut self.timeline);
     }
 }
 
@@ -233,23 +229,22 @@ impl Several {
         let recorder = &mut self.members[place].recorder;
         recorder.hear(now, of_one_stream(observation));
     }
-    fn hear_disk(&mut self, now: Time, place: usize, observation: wordline_hdd::Observation) {
-        use wordline_hdd::Observation as Of;
+    /// A device of another kind, of which only its requests are recorded.
+    fn hear_requests(&mut self, now: Time, place: usize, heard: RequestObservation) {
         let member = &mut self.members[place];
-        match observation {
-            Of::Admitted { held } => {
+        match heard {
+            RequestObservation::Admitted { held } => {
                 member.recorder.admitted(now, held);
                 self.admitted(now, place);
             }
-            Of::Request { request, parts } => {
+            RequestObservation::Request { request, parts } => {
                 member.request(now, request, &parts);
                 self.left(now, place);
             }
-            Of::PowerCut(cut) => {
+            RequestObservation::PowerCut(cut) => {
                 member.recorder.power_cut(now, &cut);
                 self.power_cut(now, place, &cut);
             }
-            Of::Begun(_) | Of::Over | Of::Buffered { .. } => {}
         }
     }
     fn hear_cache(&mut self, now: Time, place: usize, heard: flash_cache::Observation<Infallible>) {
@@ -404,8 +399,12 @@ impl Probe<Heard<OfDevice>> for Several {
                 let place = self.place(member);
                 match of {
                     OfDevice::Ssd(of) => self.hear_ssd(now, place, of),
-                    OfDevice::Disk(of) => self.hear_disk(now, place, of),
-                    OfDevice::Cache(of) => self.hear_cache(now, place, of),
+                    OfDevice::Cached(of) => self.hear_cache(now, place, of),
+                    other => {
+                        if let Some(heard) = other.of_requests() {
+                            self.hear_requests(now, place, heard);
+                        }
+                    }
                 }
             }
             Heard::Request {

@@ -1,7 +1,8 @@
 //! What a probe hears of a device.
 
 use wordline_block::{
-    ArrayObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents, Request,
+    ArrayObservation, DeviceObservation, Member, MemberObservation, Parts, PowerCut, ReadEvents,
+    Request, RequestObservation,
 };
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
@@ -154,6 +155,20 @@ pub enum Observation {
         /// Free blocks of the whole device.
         free: u32,
     },
+}
+
+impl DeviceObservation for Observation {
+    #[inline]
+    fn of_requests(self) -> Option<RequestObservation> {
+        match self {
+            Self::Admitted { in_flight } => Some(RequestObservation::Admitted { held: in_flight }),
+            Self::Request { request, parts, .. } => {
+                Some(RequestObservation::Request { request, parts })
+            }
+            Self::PowerCut(cut) => Some(RequestObservation::PowerCut(cut)),
+            _ => None,
+        }
+    }
 }
 
 impl wordline_block::GcObservation for Observation {

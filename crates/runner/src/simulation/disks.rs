@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_array::{AddressMap, Array};
 use wordline_block::ArrayObservation as Observation;
-use wordline_block::Member;
+use wordline_block::{DeviceObservation, Member, RequestObservation};
 use wordline_config::Plan;
 use wordline_config::plan::Store;
 use wordline_hdd::Disk;
@@ -50,22 +50,21 @@ impl Observer<Observation<wordline_hdd::Observation>> for OfDisks {
 impl Probe<Observation<wordline_hdd::Observation>> for OfDisks {
     const WANTS_FRAGMENTS: bool = false;
     fn observe(&mut self, now: Time, heard: Observation<wordline_hdd::Observation>) {
-        use wordline_hdd::Observation as OfDisk;
         match heard {
-            Observation::Device(Member { of, .. }) => match of {
-                OfDisk::Admitted { .. } => {
+            Observation::Device(Member { of, .. }) => match of.of_requests() {
+                Some(RequestObservation::Admitted { .. }) => {
                     self.serving += 1;
                     self.recorder.admitted(now, self.serving);
                 }
-                OfDisk::Request { .. } => {
+                Some(RequestObservation::Request { .. }) => {
                     self.serving -= 1;
                     self.recorder.left(now);
                 }
-                OfDisk::PowerCut(cut) => {
+                Some(RequestObservation::PowerCut(cut)) => {
                     self.serving = 0;
                     self.recorder.power_cut(now, &cut);
                 }
-                OfDisk::Begun(_) | OfDisk::Over | OfDisk::Buffered { .. } => {}
+                None => {}
             },
             Observation::Request {
                 request,

@@ -4,13 +4,13 @@ use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
 use crate::observer::{Drawn, Observer};
-use crate::timeline::Timeline;
+use crate::timeline::{Shown, Timeline};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
 use wordline_config::Plan;
 use wordline_config::plan::WarmUp;
-use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Time};
 use wordline_recorder::Lanes;
 use wordline_recorder::chip_load::ChipLoads;
 use wordline_workload::WorkloadError;
@@ -285,9 +285,8 @@ pub(super) fn simulate_drawn<S, O>(
     state: LoopState<S::Event>,
 ) -> (LoopEnd, O, Option<Box<Timeline>>)
 where
-    S: BlockDevice<Event: Serialize> + Serialize,
+    S: BlockDevice<Event: Serialize, Observation: Shown> + Serialize,
     O: Observer<S::Observation> + Serialize,
-    Timeline: Probe<S::Observation>,
 {
     let Some(timeline) = timeline else {
         let ended = simulate(store, host, &mut observer, watcher, state);

@@ -7,7 +7,7 @@ use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
 use crate::devices;
 use crate::observer::{Observer, Recorded, Several};
-use crate::timeline::Timeline;
+use crate::timeline::{Shown, Timeline};
 use serde::Serialize;
 use wordline_array::{Array, Leaf, Store};
 use wordline_block::BlockDevice;
@@ -17,7 +17,6 @@ use wordline_flash_cache::Cached;
 use wordline_ftl::{Map, Mapping};
 use wordline_hdd::Disk;
 use wordline_host_cpu::Host as HostSide;
-use wordline_kernel::Probe;
 use wordline_recorder::Recorder;
 use wordline_results::Device;
 use wordline_results::outcome::CacheOutcome;
@@ -78,9 +77,8 @@ impl PreparedRun {
         watcher: &mut Watcher<'_>,
     ) -> (LoopEnd, O, Option<Box<Timeline>>)
     where
-        S: BlockDevice<Event: Copy + Default + Serialize> + Serialize,
+        S: BlockDevice<Event: Copy + Default + Serialize, Observation: Shown> + Serialize,
         O: Observer<S::Observation> + Serialize,
-        Timeline: Probe<S::Observation>,
     {
         let timeline = self.timeline.take();
         if self.preconditioned.iter().any(|done| done.stopped) {

@@ -2,23 +2,25 @@
 
 use std::convert::Infallible;
 
+use wordline_block::DeviceObservation;
 use wordline_config::plan;
 use wordline_flash_cache::config::Mode;
 use wordline_flash_cache::{Holding, Observation};
 use wordline_kernel::Time;
 use wordline_observe::{CounterId, TimelineFile, TrackId};
 
+use super::Requests;
 use super::ssd::SsdTracks;
 
 /// The tracks of a cache: those of its flash, and what it holds.
 #[derive(Debug)]
 pub(super) struct CacheTracks {
-    queue_depth: CounterId,
-    in_flight: u32,
     resident: CounterId,
     /// Where writes stay in flash.
     dirty: Option<CounterId>,
     told: Holding,
+    /// Requests in the flash.
+    queue: Requests,
     flash: SsdTracks,
 }
 
@@ -26,23 +28,24 @@ impl CacheTracks {
     /// Under the track of a device.
     pub(super) fn new(device: TrackId, plan: &plan::Cached, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
-        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
         let resident = tracks.counter(Some(device), "cached pages", "pages");
         let keeps_writes = matches!(plan.cache.mode, Mode::WriteBack | Mode::WriteOnly);
         let dirty = keeps_writes.then(|| tracks.counter(Some(device), "dirty pages", "pages"));
         Self {
-            queue_depth,
-            in_flight: 0,
             resident,
             dirty,
             told: Holding::default(),
-            flash: SsdTracks::new(device, "flash queue depth", &plan.ssd, file),
+            queue: Requests::new(device, "flash queue depth", file),
+            flash: SsdTracks::new(device, &plan.ssd, file),
         }
     }
     /// The run begins with so many free blocks in its flash.
-    pub(super) fn begin(&mut self, free_blocks: Option<u32>, file: &mut TimelineFile) {
+    pub(super) fn begin_flash(&mut self, free_blocks: Option<u32>, file: &mut TimelineFile) {
+        self.queue.count(Time::ZERO, 0, file);
         self.flash.begin(free_blocks, file);
-        self.count_requests(Time::ZERO, 0, file);
+    }
+    /// The run begins with nothing in it.
+    pub(super) fn begin(&mut self, file: &mut TimelineFile) {
         self.count_pages(Time::ZERO, Holding::default(), file);
     }
 
@@ -53,21 +56,23 @@ impl CacheTracks {
         file: &mut TimelineFile,
     ) {
         match heard {
-            Observation::Flash(heard) => self.flash.observe(now, heard, file),
-            Observation::Admitted { in_flight } => self.count_requests(now, in_flight, file),
-            Observation::Request { .. } => self.count_requests(now, self.in_flight - 1, file),
-            Observation::PowerCut(_) => self.count_requests(now, 0, file),
+            Observation::Flash(heard) => {
+                if let Some(heard) = heard.of_requests() {
+                    self.queue.observe(now, heard, file);
+                }
+                self.flash.observe(now, heard, file);
+            }
             Observation::Held(holding) if holding != self.told => {
                 self.count_pages(now, holding, file);
             }
             Observation::Backing(never) => match never {},
-            Observation::Held(_) | Observation::Found(_) | Observation::Lists(_) => {}
+            Observation::Admitted { .. }
+            | Observation::Request { .. }
+            | Observation::PowerCut(_)
+            | Observation::Held(_)
+            | Observation::Found(_)
+            | Observation::Lists(_) => {}
         }
-    }
-    fn count_requests(&mut self, now: Time, in_flight: u32, file: &mut TimelineFile) {
-        self.in_flight = in_flight;
-        let timeline = file.timeline();
-        timeline.count(self.queue_depth, now, i64::from(in_flight));
     }
     fn count_pages(&mut self, now: Time, holding: Holding, file: &mut TimelineFile) {
         self.told = holding;

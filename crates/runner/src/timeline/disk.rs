@@ -3,7 +3,7 @@
 use wordline_hdd::model::Timed;
 use wordline_hdd::{Observation, Plan, Purpose, Work};
 use wordline_kernel::Time;
-use wordline_observe::{CounterId, Slice, TimelineFile, TrackId};
+use wordline_observe::{Slice, TimelineFile, TrackId};
 
 /// The tracks of a hard disk.
 #[derive(Debug)]
@@ -13,8 +13,6 @@ pub(super) struct DiskTracks {
     parts: Option<TrackId>,
     /// Where there is one.
     buffer: Option<TrackId>,
-    queue_depth: CounterId,
-    held: u32,
     /// What the mechanism is at, and what the buffer serves by itself.
     at_work: Vec<Begun>,
     buffered: Vec<Begun>,
@@ -81,7 +79,6 @@ impl DiskTracks {
     /// Under the track of a device.
     pub(super) fn new(device: TrackId, plan: &Plan, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
-        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
         let mechanism = tracks.track(Some(device), "mechanism");
         let has_parts = !matches!(plan.model, Timed::Constant(_));
         let has_buffer = plan.buffer.segments > 0;
@@ -89,19 +86,14 @@ impl DiskTracks {
             mechanism,
             parts: has_parts.then(|| tracks.track(Some(mechanism), "parts")),
             buffer: has_buffer.then(|| tracks.track(Some(device), "buffer")),
-            queue_depth,
-            held: 0,
             at_work: Vec::new(),
             buffered: Vec::new(),
         }
     }
-    pub(super) fn begin(&mut self, file: &mut TimelineFile) {
-        self.count_requests(Time::ZERO, 0, file);
-    }
 
     pub(super) fn observe(&mut self, now: Time, observation: Observation, file: &mut TimelineFile) {
         match observation {
-            Observation::Admitted { held } => self.count_requests(now, held, file),
+            Observation::Admitted { .. } => {}
             Observation::Request { .. } => self.complete(now, file),
             Observation::Begun(work) => self.at_work.push(Begun::new(now, work)),
             Observation::Buffered { from, work } => self.buffered.push(Begun::new(from, work)),
@@ -109,18 +101,11 @@ impl DiskTracks {
             Observation::PowerCut(_) => {
                 self.at_work.clear();
                 self.buffered.clear();
-                self.count_requests(now, 0, file);
             }
         }
     }
-    fn count_requests(&mut self, now: Time, held: u32, file: &mut TimelineFile) {
-        self.held = held;
-        let timeline = file.timeline();
-        timeline.count(self.queue_depth, now, i64::from(held));
-    }
     /// A request is complete, maybe by the buffer alone.
     fn complete(&mut self, now: Time, file: &mut TimelineFile) {
-        self.count_requests(now, self.held - 1, file);
         if let Some(track) = self.buffer
             && let Some(over) = Begun::take(&mut self.buffered, now)
         {

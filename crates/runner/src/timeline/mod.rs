@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use wordline_array::{OfDevice, behind_cache};
-use wordline_block::Member;
+use wordline_block::{ArrayObservation, DeviceObservation, Member, RequestObservation};
 use wordline_config::Plan;
 use wordline_config::plan::{BEHIND, Device, Leaf};
 use wordline_flash_cache as flash_cache;
-use wordline_kernel::{Probe, Time};
-use wordline_observe::{CounterId, ObserveError, TimelineFile, Window};
+use wordline_kernel::Time;
+use wordline_observe::{CounterId, ObserveError, TimelineFile, TrackId, Window};
 use wordline_workload::grouped;
 
 use self::cache::CacheTracks;
@@ -69,7 +69,15 @@ pub struct Timeline {
 
 /// The tracks of a device.
 #[derive(Debug)]
-enum Tracks {
+struct Tracks {
+    requests: Requests,
+    /// Those of what is inside it; none of a device that is no more than its requests.
+    inside: Option<Inside>,
+}
+
+/// The tracks of what is inside a device.
+#[derive(Debug)]
+enum Inside {
     Ssd(SsdTracks),
     Disk(DiskTracks),
     Cache(CacheTracks),
@@ -78,11 +86,76 @@ enum Tracks {
 impl Tracks {
     fn new(plan: &Plan, leaf: &Leaf<'_>, file: &mut TimelineFile) -> Self {
         let track = file.timeline().track(None, &name(plan, leaf));
-        match leaf.of {
-            Device::Ssd(ssd) => Self::Ssd(SsdTracks::new(track, "queue depth", ssd, file)),
-            Device::Disk(disk) => Self::Disk(DiskTracks::new(track, &disk.disk, file)),
-            Device::Cached(cached) => Self::Cache(CacheTracks::new(track, cached, file)),
+        Self {
+            requests: Requests::new(track, "queue depth", file),
+            inside: Inside::new(track, leaf.of, file),
         }
+    }
+    fn begin(&mut self, free: &mut impl Iterator<Item = u32>, file: &mut TimelineFile) {
+        if let Some(Inside::Cache(cache)) = &mut self.inside {
+            cache.begin_flash(free.next(), file);
+        }
+        self.requests.count(Time::ZERO, 0, file);
+        match &mut self.inside {
+            Some(Inside::Ssd(ssd)) => ssd.begin(free.next(), file),
+            Some(Inside::Cache(cache)) => cache.begin(file),
+            Some(Inside::Disk(_)) | None => {}
+        }
+    }
+    fn observe(&mut self, now: Time, heard: OfDevice, file: &mut TimelineFile) {
+        if let Some(heard) = heard.of_requests() {
+            self.requests.observe(now, heard, file);
+        }
+        match (&mut self.inside, heard) {
+            (Some(Inside::Ssd(tracks)), OfDevice::Ssd(heard)) => tracks.observe(now, heard, file),
+            (Some(Inside::Disk(tracks)), OfDevice::Disk(heard)) => tracks.observe(now, heard, file),
+            (Some(Inside::Cache(tracks)), OfDevice::Cached(heard)) => {
+                tracks.observe(now, heard, file);
+            }
+            (None, _) => {}
+            (Some(_), _) => unreachable!("a device is heard of under its number in the plan"),
+        }
+    }
+}
+
+impl Inside {
+    fn new(track: TrackId, of: Device<'_>, file: &mut TimelineFile) -> Option<Self> {
+        Some(if let Device::Ssd(ssd) = of {
+            Self::Ssd(SsdTracks::new(track, ssd, file))
+        } else if let Device::Disk(disk) = of {
+            Self::Disk(DiskTracks::new(track, &disk.disk, file))
+        } else if let Device::Cached(cached) = of {
+            Self::Cache(CacheTracks::new(track, cached, file))
+        } else {
+            return None;
+        })
+    }
+}
+
+/// Counts the requests in a device.
+#[derive(Debug)]
+struct Requests {
+    counter: CounterId,
+    held: u32,
+}
+
+impl Requests {
+    /// Under the track of a device, with this name.
+    fn new(device: TrackId, name: &str, file: &mut TimelineFile) -> Self {
+        let counter = file.timeline().counter(Some(device), name, "requests");
+        Self { counter, held: 0 }
+    }
+    fn observe(&mut self, now: Time, heard: RequestObservation, file: &mut TimelineFile) {
+        let held = match heard {
+            RequestObservation::Admitted { held } => held,
+            RequestObservation::Request { .. } => self.held - 1,
+            RequestObservation::PowerCut(_) => 0,
+        };
+        self.count(now, held, file);
+    }
+    fn count(&mut self, now: Time, held: u32, file: &mut TimelineFile) {
+        self.held = held;
+        file.timeline().count(self.counter, now, i64::from(held));
     }
 }
 
@@ -122,30 +195,16 @@ impl Timeline {
     pub fn begin(&mut self, free_blocks: impl IntoIterator<Item = u32>) {
         self.count_at_host(Time::ZERO, 0);
         let mut free = free_blocks.into_iter();
-        let file = &mut self.file;
         for device in &mut self.devices {
-            match device {
-                Tracks::Ssd(ssd) => ssd.begin(free.next(), file),
-                Tracks::Disk(disk) => disk.begin(file),
-                Tracks::Cache(cache) => cache.begin(free.next(), file),
-            }
+            device.begin(&mut free, &mut self.file);
         }
     }
 
     fn device(&mut self, number: u32, now: Time, heard: OfDevice) {
-        let device = self
-            .places
-            .get(&number)
-            .map(|place| &mut self.devices[*place]);
-        let file = &mut self.file;
-        match (device, heard) {
-            (Some(Tracks::Ssd(tracks)), OfDevice::Ssd(heard)) => tracks.observe(now, heard, file),
-            (Some(Tracks::Disk(tracks)), OfDevice::Disk(heard)) => tracks.observe(now, heard, file),
-            (Some(Tracks::Cache(tracks)), OfDevice::Cache(heard)) => {
-                tracks.observe(now, heard, file);
-            }
-            _ => unreachable!("a device is heard of under its number in the plan"),
-        }
+        let Some(place) = self.places.get(&number) else {
+            unreachable!("a device is heard of under its number in the plan");
+        };
+        self.devices[*place].observe(now, heard, &mut self.file);
     }
     fn count_at_host(&mut self, now: Time, held: u32) {
         self.at_host = held;
@@ -175,61 +234,42 @@ impl Timeline {
     }
 }
 
-/// Of an array of devices of one kind.
-type OfArray<T> = wordline_block::ArrayObservation<T>;
-/// Of a host in front of a store.
-type OfHost = wordline_host_cpu::Observation<OfArray<OfDevice>>;
+/// An observation that a timeline can show.
+pub(crate) trait Shown: Copy {
+    /// Shows it.
+    fn show(self, now: Time, timeline: &mut Timeline);
+}
 
-impl Probe<wordline_ssd::Observation> for Timeline {
-    fn observe(&mut self, now: Time, heard: wordline_ssd::Observation) {
-        self.device(0, now, OfDevice::Ssd(heard));
+/// A device by itself, where that is all of the store.
+impl Shown for wordline_ssd::Observation {
+    fn show(self, now: Time, timeline: &mut Timeline) {
+        timeline.device(0, now, self.into());
     }
 }
 
-impl Probe<OfArray<wordline_ssd::Observation>> for Timeline {
-    fn observe(&mut self, now: Time, heard: OfArray<wordline_ssd::Observation>) {
-        if let OfArray::Device(Member { member, of }) = heard {
-            self.device(member, now, OfDevice::Ssd(of));
+impl<T: Copy + Into<OfDevice>> Shown for ArrayObservation<T> {
+    fn show(self, now: Time, timeline: &mut Timeline) {
+        if let Self::Device(Member { member, of }) = self {
+            timeline.device(member, now, of.into());
         }
     }
 }
 
-impl Probe<OfArray<wordline_hdd::Observation>> for Timeline {
-    fn observe(&mut self, now: Time, heard: OfArray<wordline_hdd::Observation>) {
-        if let OfArray::Device(Member { member, of }) = heard {
-            self.device(member, now, OfDevice::Disk(of));
+impl<T: Copy + Into<OfDevice>> Shown for flash_cache::Observation<ArrayObservation<T>> {
+    fn show(self, now: Time, timeline: &mut Timeline) {
+        match self.apart() {
+            Ok(own) => timeline.device(0, now, OfDevice::Cached(own)),
+            Err(heard) => behind_cache(heard).show(now, timeline),
         }
     }
 }
 
-impl Probe<flash_cache::Observation<OfArray<wordline_hdd::Observation>>> for Timeline {
-    fn observe(
-        &mut self,
-        now: Time,
-        heard: flash_cache::Observation<OfArray<wordline_hdd::Observation>>,
-    ) {
-        match heard.apart() {
-            Ok(own) => self.device(0, now, OfDevice::Cache(own)),
-            Err(heard) => self.observe(now, behind_cache(heard)),
-        }
-    }
-}
-
-impl Probe<OfArray<OfDevice>> for Timeline {
-    fn observe(&mut self, now: Time, heard: OfArray<OfDevice>) {
-        if let OfArray::Device(Member { member, of }) = heard {
-            self.device(member, now, of);
-        }
-    }
-}
-
-impl Probe<OfHost> for Timeline {
-    fn observe(&mut self, now: Time, heard: OfHost) {
-        use wordline_host_cpu::Observation as Of;
-        match heard {
-            Of::Store(heard) => self.observe(now, heard),
-            Of::Admitted { held } => self.count_at_host(now, held),
-            Of::Request { .. } => self.count_at_host(now, self.at_host - 1),
+impl<T: Shown> Shown for wordline_host_cpu::Observation<T> {
+    fn show(self, now: Time, timeline: &mut Timeline) {
+        match self {
+            Self::Store(heard) => heard.show(now, timeline),
+            Self::Admitted { held } => timeline.count_at_host(now, held),
+            Self::Request { .. } => timeline.count_at_host(now, timeline.at_host - 1),
         }
     }
 }

@@ -15,21 +15,13 @@ pub(super) struct SsdTracks {
     channels: Vec<TrackId>,
     dies: Vec<TrackId>,
     planes: Vec<TrackId>,
-    queue_depth: CounterId,
     free_blocks: CounterId,
-    in_flight: u32,
 }
 
 impl SsdTracks {
-    /// Under the track of a device; the requests in the flash are counted as `queue`.
-    pub(super) fn new(
-        device: TrackId,
-        queue: &str,
-        plan: &plan::Ssd,
-        file: &mut TimelineFile,
-    ) -> Self {
+    /// Under the track of a device.
+    pub(super) fn new(device: TrackId, plan: &plan::Ssd, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
-        let queue_depth = tracks.counter(Some(device), queue, "requests");
         let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
         let mut own = Self {
             layout: plan.device.part.layout,
@@ -38,9 +30,7 @@ impl SsdTracks {
             channels: Vec::new(),
             dies: Vec::new(),
             planes: Vec::new(),
-            queue_depth,
             free_blocks,
-            in_flight: 0,
         };
         own.add_channels(device, plan.dimensions.ways, file);
         own
@@ -48,7 +38,6 @@ impl SsdTracks {
 
     /// The run begins with so many free blocks.
     pub(super) fn begin(&mut self, free_blocks: Option<u32>, file: &mut TimelineFile) {
-        self.count_requests(Time::ZERO, 0, file);
         if let Some(free) = free_blocks {
             self.observe(Time::ZERO, Observation::FreeBlocks { free }, file);
         }
@@ -94,11 +83,6 @@ impl SsdTracks {
         let plane = self.planes[self.layout.plane_of(block).index()];
         work.show(plane, now, known, file);
     }
-    fn count_requests(&mut self, now: Time, in_flight: u32, file: &mut TimelineFile) {
-        self.in_flight = in_flight;
-        let timeline = file.timeline();
-        timeline.count(self.queue_depth, now, i64::from(in_flight));
-    }
 }
 
 /// What something was busy with, and since when.
@@ -138,9 +122,6 @@ impl Activity {
 impl SsdTracks {
     pub(super) fn observe(&mut self, now: Time, observation: Observation, file: &mut TimelineFile) {
         match observation {
-            Observation::Admitted { in_flight } => self.count_requests(now, in_flight, file),
-            Observation::Request { .. } => self.count_requests(now, self.in_flight - 1, file),
-            Observation::PowerCut(_) => self.count_requests(now, 0, file),
             Observation::FreeBlocks { free } => {
                 let timeline = file.timeline();
                 timeline.count(self.free_blocks, now, i64::from(free));
@@ -186,7 +167,10 @@ impl SsdTracks {
                 };
                 self.array(now, place, work, file);
             }
-            Observation::PagesWritten { .. }
+            Observation::Admitted { .. }
+            | Observation::Request { .. }
+            | Observation::PowerCut(_)
+            | Observation::PagesWritten { .. }
             | Observation::ReadAhead { .. }
             | Observation::PageMerged
             | Observation::UnwrittenRead
