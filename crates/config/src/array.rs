@@ -134,42 +134,61 @@ impl Array {
     }
 }
 
-/// The tables that describe a device.
-const DEVICE: [&str; 7] = [
-    "nand",
-    "ssd",
-    "host",
-    "buffer",
-    "ftl",
-    "disk",
-    "precondition",
-];
+/// The tables that describe flash.
+const FLASH: [&str; 6] = ["nand", "ssd", "host", "buffer", "ftl", "precondition"];
 const ARRAY: &str = "array";
 const CACHE: &str = "cache";
-const DISK: &str = "disk";
-/// The tables that describe a store.
-const STORE: [&str; 9] = [
-    ARRAY,
-    CACHE,
-    "nand",
-    "ssd",
-    "host",
-    "buffer",
-    "ftl",
-    "disk",
-    "precondition",
-];
+
+/// Whether a table describes a device.
+fn is_of_device(table: &str) -> bool {
+    FLASH.contains(&table) || LEAVES.contains(&table)
+}
+
+/// Whether a table describes a store.
+fn is_of_store(table: &str) -> bool {
+    [ARRAY, CACHE].contains(&table) || is_of_device(table)
+}
+
+/// Makes of the tables that describe a device without flash what a configuration and a member do with all of them.
+macro_rules! leaves {
+    ($($table:ident),+ $(,)?) => {
+        /// The tables that describe a device without flash.
+        const LEAVES: &[&str] = &[$(stringify!($table)),+];
+
+        impl Config {
+            /// Those of [`LEAVES`] that it has.
+            pub(super) fn leaf_tables(&self) -> Vec<&'static str> {
+                let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
+                tables.into_iter().flatten().collect()
+            }
+            /// Has those that a member has, and no others.
+            pub(super) fn take_leaves(&mut self, member: &Member) {
+                $(self.$table.clone_from(&member.$table);)+
+            }
+        }
+
+        impl Member {
+            /// Those of [`LEAVES`] that it has.
+            pub(super) fn leaf_tables(&self) -> Vec<&'static str> {
+                let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
+                tables.into_iter().flatten().collect()
+            }
+        }
+    };
+}
+
+leaves!(disk);
 
 impl Member {
     /// Whether it says itself what flash is like.
     pub(super) fn has_flash(&self) -> bool {
-        let tables = DEVICE.iter().filter(|table| **table != DISK);
-        tables.into_iter().any(|table| self.has_own(table))
+        FLASH.iter().any(|table| self.has_own(table))
     }
-    /// Whether it has flash in an array in `config`: all but a hard disk have.
+    /// Whether it has flash in an array in `config`: all but a device without flash by itself have.
     pub(super) fn is_flash(&self, config: &Config) -> bool {
         let is_more = self.cache.is_some() || self.array.is_some();
-        is_more || (self.disk.is_none() && (config.disk.is_none() || self.has_flash()))
+        let is_plain = !config.leaf_tables().is_empty() && !self.has_flash();
+        is_more || (self.leaf_tables().is_empty() && !is_plain)
     }
     /// Whether it says itself what the table of `key` holds.
     pub(super) fn has_own(&self, key: &str) -> bool {
@@ -181,9 +200,8 @@ impl Member {
             "buffer" => self.buffer.is_some(),
             "ftl" => self.ftl.is_some(),
             "cache" => self.cache.is_some(),
-            "disk" => self.disk.is_some(),
             "precondition" => self.precondition.is_some(),
-            _ => false,
+            table => self.leaf_tables().contains(&table),
         }
     }
 }
@@ -207,7 +225,7 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
         };
         let mut enclosing = enclosing.clone();
         if complete_disk(member).map_err(|error| error.at_member(place))? {
-            enclosing.remove(DISK);
+            enclosing.retain(|table, _| !LEAVES.contains(&table));
         }
         match base(member, place)? {
             None => complete_member(member, &enclosing, false),
@@ -225,16 +243,16 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
 /// tables of flash describe the cache, and no member.
 fn around_members(store: &Table, enclosing: &Table) -> Table {
     let mut around = enclosing.clone();
-    around.extend(tables(store, &DEVICE));
+    around.extend(tables(store, is_of_device));
     if store.contains_key(CACHE) {
-        around.retain(|table, _| table == DISK);
+        around.retain(|table, _| LEAVES.contains(&table));
     }
     around
 }
 
 /// Those of the tables of a configuration.
-fn tables(config: &Table, of: &[&str]) -> Table {
-    let tables = config.iter().filter(|(key, _)| of.contains(&key.as_str()));
+fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
+    let tables = config.iter().filter(|(key, _)| of(key));
     tables
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
@@ -251,7 +269,7 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     let mut table = preset.parse::<Table>().unwrap_or_default();
     complete_disk(&mut table).map_err(|error| error.at_member(place))?;
     complete(&mut table)?;
-    Ok(Some(tables(&table, &STORE)))
+    Ok(Some(tables(&table, is_of_store)))
 }
 
 /// Lays the disk of a store on top of that of the preset that it names. Whether it names one.
@@ -261,7 +279,7 @@ fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     if whole.is_empty() {
         return Ok(false);
     }
-    let said = store.remove(DISK).map(|said| (DISK.to_owned(), said));
+    let said = store.remove("disk").map(|said| ("disk".to_owned(), said));
     merge(&mut whole, said.into_iter().collect());
     store.extend(whole);
     Ok(true)
@@ -269,10 +287,12 @@ fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
 
 /// Lays the member's tables on top of those of `under`: all of them, or those that it has.
 fn complete_member(member: &mut Table, under: &Table, all: bool) {
-    for table in STORE {
+    let all_tables = [ARRAY, CACHE].iter().chain(&FLASH).chain(LEAVES);
+    for &table in all_tables {
         let own = member.remove(table);
         let below = under.get(table).cloned();
-        if own.is_none() && (!all || ([ARRAY, CACHE, DISK].contains(&table) && below.is_none())) {
+        let must_be = all && FLASH.contains(&table);
+        if own.is_none() && !must_be && !(all && below.is_some()) {
             continue;
         }
         let below = below.unwrap_or_else(|| Value::Table(Table::new()));

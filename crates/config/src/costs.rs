@@ -43,18 +43,13 @@ pub fn of_flash(flash: &wordline_ssd::Plan) -> FlashCosts {
     }
 }
 
-/// Of the flash of a cache and of what lies behind it: of the first disk there, or of the first SSD where there is none.
+/// Of the flash of a cache and of what lies behind it: of the first device without flash there, or of the first where there is none.
 pub(crate) fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> Costs {
-    if let Some(leaf) = backing.disks().first() {
-        return costs(flash, leaf.disk);
-    }
-    let below = backing.ssds().first().map(|ssd| of_flash(&ssd.device));
-    let of_below = |us: fn(&FlashCosts) -> f64| below.as_ref().map_or(0.0, us);
-    before(
-        flash,
-        of_below(|below| below.read_us),
-        of_below(|below| below.program_us),
-    )
+    let leaves = backing.leaves();
+    let disk = leaves.iter().find(|leaf| leaf.of.ssd().is_none());
+    let below = disk.or(leaves.first());
+    let below = |write| below.map_or(0.0, |leaf| leaf.of.plan().page_us(flash.page_bytes, write));
+    before(flash, below(false), below(true))
 }
 
 /// Of a flash device and of an idle disk, with its controller, for pages of the flash.

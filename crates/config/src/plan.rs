@@ -8,6 +8,8 @@ use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry};
 use wordline_workload::{Disk, generate};
 
+use crate::costs::{of_disk, of_flash};
+
 /// A run that can be simulated: every number checked, nothing left to decide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -31,17 +33,77 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// What serves requests. Stores nest: the members of an array are stores.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Store {
-    /// A solid-state disk.
-    Ssd(Box<Ssd>),
+/// What a device is like, whatever its kind.
+pub trait DevicePlan {
+    /// Name of the configuration that describes it.
+    fn name(&self) -> &str;
+    /// All that it can hold. Bytes.
+    fn capacity_bytes(&self) -> u64;
+    /// What the host can address. Bytes.
+    fn user_bytes(&self) -> u64 {
+        self.capacity_bytes()
+    }
+    /// Requests that it holds at once.
+    fn queue_depth(&self) -> u32;
+    /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
+    fn is_volatile(&self) -> bool;
+    /// Mean time in which it reads or writes a page of so many bytes, while it is idle. Microseconds.
+    fn page_us(&self, page_bytes: u32, write: bool) -> f64;
+    /// Its flash, if it has any.
+    fn ssd(&self) -> Option<&Ssd> {
+        None
+    }
+}
+
+/// Makes of the list of kinds of devices what a store is, and what a device of it is.
+macro_rules! devices {
+    ($($(#[$doc:meta])* $Kind:ident($Plan:ty)),+ $(,)?) => {
+        /// What serves requests. Stores nest: the members of an array are stores.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Store {
+            $($(#[$doc])* $Kind(Box<$Plan>),)+
+            /// Flash in front of another store.
+            Cached(Box<Cached>),
+            /// Several stores as one.
+            Array(Array),
+        }
+
+        /// What has no members.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Device<'a> {
+            $($(#[$doc])* $Kind(&'a $Plan),)+
+            /// A cache, with its flash.
+            Cached(&'a Cached),
+        }
+
+        impl Store {
+            /// The device that it is, or the cache; `None` for an array.
+            pub fn device(&self) -> Option<Device<'_>> {
+                match self {
+                    $(Self::$Kind(device) => Some(Device::$Kind(device)),)+
+                    Self::Cached(cached) => Some(Device::Cached(cached)),
+                    Self::Array(_) => None,
+                }
+            }
+        }
+
+        impl<'a> Device<'a> {
+            /// What it is like.
+            pub fn plan(self) -> &'a dyn DevicePlan {
+                match self {
+                    $(Self::$Kind(device) => device,)+
+                    Self::Cached(cached) => cached,
+                }
+            }
+        }
+    };
+}
+
+devices! {
+    /// An SSD.
+    Ssd(Ssd),
     /// A hard disk.
-    Disk(Box<HardDisk>),
-    /// Flash in front of another store.
-    Cached(Box<Cached>),
-    /// Several stores as one.
-    Array(Array),
+    Disk(HardDisk),
 }
 
 /// What a store is made of, as far as a run depends on it.
@@ -68,6 +130,24 @@ pub struct HardDisk {
     pub disk: wordline_hdd::Plan,
 }
 
+impl DevicePlan for HardDisk {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn capacity_bytes(&self) -> u64 {
+        self.disk.capacity_bytes
+    }
+    fn queue_depth(&self) -> u32 {
+        self.disk.queue_depth
+    }
+    fn is_volatile(&self) -> bool {
+        self.disk.buffer.write_cache
+    }
+    fn page_us(&self, page_bytes: u32, write: bool) -> f64 {
+        of_disk(&self.disk, page_bytes.into(), write)
+    }
+}
+
 /// Flash in front of another store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cached {
@@ -77,6 +157,30 @@ pub struct Cached {
     pub cache: wordline_flash_cache::Plan,
     /// What lies behind it: a disk, or an array.
     pub backing: Store,
+}
+
+impl DevicePlan for Cached {
+    fn name(&self) -> &str {
+        &self.ssd.name
+    }
+    fn capacity_bytes(&self) -> u64 {
+        self.ssd.capacity_bytes()
+    }
+    fn user_bytes(&self) -> u64 {
+        self.backing.user_bytes()
+    }
+    fn queue_depth(&self) -> u32 {
+        self.cache.queue_depth
+    }
+    fn is_volatile(&self) -> bool {
+        self.backing.is_volatile()
+    }
+    fn page_us(&self, page_bytes: u32, write: bool) -> f64 {
+        self.ssd.page_us(page_bytes, write)
+    }
+    fn ssd(&self) -> Option<&Ssd> {
+        Some(&self.ssd)
+    }
 }
 
 /// A hard disk, wherever it stands in a store.
@@ -93,14 +197,14 @@ pub struct DiskLeaf<'a> {
 impl<'a> DiskLeaf<'a> {
     /// None of what is no disk.
     fn of(leaf: Leaf<'a>) -> Option<Self> {
-        match leaf.of {
-            Device::Disk(disk) => Some(Self {
-                name: leaf.name,
-                volumes: leaf.disks,
-                disk: &disk.disk,
-            }),
-            Device::Ssd(_) | Device::Cached(_) => None,
-        }
+        let Device::Disk(disk) = leaf.of else {
+            return None;
+        };
+        Some(Self {
+            name: leaf.name,
+            volumes: leaf.disks,
+            disk: &disk.disk,
+        })
     }
 }
 
@@ -260,10 +364,10 @@ pub enum WarmUp {
 impl Plan {
     /// The array, if the store is one.
     pub fn array(&self) -> Option<&Array> {
-        match &self.store {
-            Store::Ssd(_) | Store::Disk(_) | Store::Cached(_) => None,
-            Store::Array(array) => Some(array),
+        if let Store::Array(array) = &self.store {
+            return Some(array);
         }
+        None
     }
 
     /// What the store is made of.
@@ -302,16 +406,16 @@ impl Plan {
 
     /// Whether a flush changes anything: whether a device holds acknowledged data that is not durable.
     pub fn takes_flushes(&self) -> bool {
-        let mut disks = self.disks().into_iter();
-        self.has_buffer() || disks.any(|leaf| leaf.disk.buffer.write_cache)
+        let mut leaves = self.leaves().into_iter();
+        self.has_buffer() || leaves.any(|leaf| leaf.of.plan().is_volatile())
     }
 
     /// The cached store, if the store is one.
     pub fn cached(&self) -> Option<&Cached> {
-        match &self.store {
-            Store::Cached(cached) => Some(cached),
-            Store::Ssd(_) | Store::Disk(_) | Store::Array(_) => None,
+        if let Store::Cached(cached) = &self.store {
+            return Some(cached);
         }
+        None
     }
 
     /// Its SSDs, in the order in which the store numbers them.
@@ -353,9 +457,11 @@ impl Plan {
 
     /// The SSDs that are no caches: those that are in a state when the run begins.
     pub fn own_ssds(&self) -> Vec<(Leaf<'_>, &Ssd)> {
-        let own = self.leaves().into_iter().filter_map(|leaf| match leaf.of {
-            Device::Ssd(ssd) => Some((leaf, ssd)),
-            Device::Cached(_) | Device::Disk(_) => None,
+        let own = self.leaves().into_iter().filter_map(|leaf| {
+            if let Device::Ssd(ssd) = leaf.of {
+                return Some((leaf, ssd));
+            }
+            None
         });
         own.collect()
     }
@@ -388,17 +494,19 @@ impl Plan {
         load.unwrap_or(&self.workload).as_ref()
     }
 
-    /// All pages of its flash, and all sectors of disks that stand behind none. Bytes.
+    /// All pages of its flash, and all of the devices without flash that stand behind none. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         if self.first().is_none() {
             return self.store.user_bytes();
         }
         let leaves = self.leaves().into_iter();
-        let sizes = leaves.map(|leaf| match leaf.of {
-            Device::Disk(disk) if !leaf.is_behind => disk.disk.capacity_bytes,
-            Device::Disk(_) => 0,
-            Device::Ssd(ssd) => ssd.capacity_bytes(),
-            Device::Cached(cached) => cached.ssd.capacity_bytes(),
+        let sizes = leaves.map(|leaf| {
+            let counts = leaf.of.ssd().is_some() || !leaf.is_behind;
+            if counts {
+                leaf.of.plan().capacity_bytes()
+            } else {
+                0
+            }
         });
         sizes.sum()
     }
@@ -416,13 +524,16 @@ impl Plan {
 }
 
 impl Store {
+    /// Of the device that it is, or what is so of an array.
+    fn of_device<T>(&self, of_array: T, of: fn(&dyn DevicePlan) -> T) -> T {
+        self.device().map_or(of_array, |device| of(device.plan()))
+    }
+
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
         match self {
-            Self::Ssd(ssd) => ssd.user_bytes(),
-            Self::Disk(disk) => disk.disk.capacity_bytes,
-            Self::Cached(cached) => cached.backing.user_bytes(),
             Self::Array(array) => array.layout.user_bytes(),
+            other => other.of_device(0, |plan| plan.user_bytes()),
         }
     }
 
@@ -442,22 +553,16 @@ impl Store {
     fn is_disks(&self) -> bool {
         let is_disk = |member: &Member| matches!(member.store, Self::Disk(_));
         match self {
-            Self::Disk(_) => true,
             Self::Array(array) => array.members.iter().all(is_disk),
-            Self::Ssd(_) | Self::Cached(_) => false,
+            other => matches!(other, Self::Disk(_)),
         }
     }
 
     /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
     pub(crate) fn is_volatile(&self) -> bool {
         match self {
-            Self::Ssd(ssd) => {
-                let buffer = ssd.device.buffer.as_ref();
-                buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
-            }
-            Self::Disk(disk) => disk.disk.buffer.write_cache,
-            Self::Cached(cached) => cached.backing.is_volatile(),
             Self::Array(array) => array.members.iter().any(|one| one.store.is_volatile()),
+            other => other.of_device(false, |plan| plan.is_volatile()),
         }
     }
 
@@ -465,39 +570,37 @@ impl Store {
         match self {
             Self::Array(array) => &array.disks,
             Self::Cached(cached) => cached.backing.volumes(),
-            Self::Ssd(_) | Self::Disk(_) => &[],
+            _ => &[],
         }
     }
 
     /// Requests that it holds at once; of an array each of its members, none if they differ.
     fn queue_depth(&self) -> Option<u32> {
         match self {
-            Self::Ssd(ssd) => Some(ssd.device.queue_depth),
-            Self::Disk(disk) => Some(disk.disk.queue_depth),
-            Self::Cached(cached) => Some(cached.cache.queue_depth),
             Self::Array(array) => {
                 let mut depths = array.members.iter().map(|one| one.store.queue_depth());
                 let first = depths.next()?;
                 depths.all(|other| other == first).then_some(first)?
             }
+            other => Some(other.device()?.plan().queue_depth()),
         }
     }
 
     /// How many numbers its devices have at most ([`wordline_array::Store`]); some may have none.
     pub(crate) fn numbers(&self) -> u64 {
         match self {
-            Self::Ssd(_) | Self::Disk(_) => 1,
             Self::Cached(cached) => cached.backing.numbers().saturating_mul(2),
             Self::Array(array) => {
                 let most = array.members.iter().map(|member| member.store.numbers());
                 let most = most.max().unwrap_or_default();
                 most.saturating_mul(array.members.len() as u64)
             }
+            _ => 1,
         }
     }
 
     /// Its devices; what is in no array has no name.
-    fn leaves(&self) -> Vec<Leaf<'_>> {
+    pub(crate) fn leaves(&self) -> Vec<Leaf<'_>> {
         let alone = |of| Leaf {
             name: String::new(),
             disks: &[],
@@ -506,8 +609,6 @@ impl Store {
             of,
         };
         match self {
-            Self::Ssd(ssd) => vec![alone(Device::Ssd(ssd))],
-            Self::Disk(disk) => vec![alone(Device::Disk(disk))],
             Self::Cached(cached) => {
                 let behind = cached.backing.leaves().into_iter().map(|leaf| Leaf {
                     name: if leaf.name.is_empty() {
@@ -523,6 +624,7 @@ impl Store {
                 own.chain(behind).collect()
             }
             Self::Array(array) => array.leaves(),
+            other => other.device().map(alone).into_iter().collect(),
         }
     }
 }
@@ -545,25 +647,10 @@ pub struct Leaf<'a> {
     pub of: Device<'a>,
 }
 
-/// What has no members.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Device<'a> {
-    /// An SSD.
-    Ssd(&'a Ssd),
-    /// A hard disk.
-    Disk(&'a HardDisk),
-    /// A cache, with its flash.
-    Cached(&'a Cached),
-}
-
 impl<'a> Device<'a> {
     /// Its flash, if it has any.
     pub fn ssd(self) -> Option<&'a Ssd> {
-        match self {
-            Self::Ssd(ssd) => Some(ssd),
-            Self::Cached(cached) => Some(&cached.ssd),
-            Self::Disk(_) => None,
-        }
+        self.plan().ssd()
     }
 }
 
@@ -592,17 +679,38 @@ impl Array {
     }
 }
 
-impl Ssd {
-    /// All pages. Bytes.
-    pub fn capacity_bytes(&self) -> u64 {
+impl DevicePlan for Ssd {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn capacity_bytes(&self) -> u64 {
         u64::from(self.device.part.layout.pages()) * u64::from(self.geometry.page_bytes)
     }
-
-    /// What the host can address. Bytes.
-    pub fn user_bytes(&self) -> u64 {
+    fn user_bytes(&self) -> u64 {
         u64::from(self.device.ftl.user_pages) * u64::from(self.geometry.page_bytes)
     }
+    fn queue_depth(&self) -> u32 {
+        self.device.queue_depth
+    }
+    fn is_volatile(&self) -> bool {
+        let buffer = self.device.buffer.as_ref();
+        buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
+    }
+    /// Of its own pages, whatever their size.
+    fn page_us(&self, _page_bytes: u32, write: bool) -> f64 {
+        let costs = of_flash(&self.device);
+        if write {
+            costs.program_us
+        } else {
+            costs.read_us
+        }
+    }
+    fn ssd(&self) -> Option<&Ssd> {
+        Some(self)
+    }
+}
 
+impl Ssd {
     /// The device, which serves `streams`.
     pub fn device(&self, streams: &[Stream]) -> wordline_ssd::Plan {
         wordline_ssd::Plan {

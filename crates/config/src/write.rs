@@ -6,14 +6,14 @@ use toml::{Table, Value};
 
 use super::Config;
 
-/// Every key, in the order of the fields; of a hard disk by itself, the tables of flash that differ from the defaults
+/// Every key, in the order of the fields; of a device without flash by itself, the tables of flash that differ from the defaults
 /// and all others, sorted.
 ///
 /// The fields become a [`Table`] and JSON, as they do elsewhere. To write them out themselves, the library would compile
 /// the code that walks through them four times more.
 pub(super) fn text(config: &Config) -> Result<String, toml::ser::Error> {
     let mut table = Table::try_from(config)?;
-    if config.disk.is_some() && config.cache.is_none() {
+    if !config.leaf_tables().is_empty() && config.cache.is_none() {
         let defaults = Table::try_from(Config::default())?;
         for flash in ["nand", "ssd", "buffer", "host", "ftl", "precondition"] {
             if table.get(flash) == defaults.get(flash) {

@@ -64,10 +64,11 @@ impl Recorder {
     pub fn new(plan: &Plan, requests: bool) -> Self {
         let ssds: Vec<_> = plan.ssds().collect();
         let rows = requests.then(|| Rows::new(plan.array().is_some()));
+        let leaves = plan.leaves();
         // A cache before disks tells the busy times of its flash alone.
         let disks = match plan.shape() {
             Shape::CachedDisks => 0,
-            _ => plan.disks().len(),
+            _ => leaves.iter().filter(|leaf| leaf.of.ssd().is_none()).count(),
         };
         Self::of(plan, &ssds, disks, plan.streams.len().max(1), rows)
     }

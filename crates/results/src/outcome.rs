@@ -102,13 +102,11 @@ impl Outcome {
                 disks: &[],
                 leaf,
             };
-            match of.leaf.of {
-                plan::Device::Disk(_) => (of.disks, disks) = disks.split_at(1),
-                plan::Device::Cached(cached) => {
-                    of.cache = caches.next();
-                    of.disks = &disks[..cached.backing.disks().len()];
-                }
-                plan::Device::Ssd(_) => {}
+            if let plan::Device::Disk(_) = of.leaf.of {
+                (of.disks, disks) = disks.split_at(1);
+            } else if let plan::Device::Cached(cached) = of.leaf.of {
+                of.cache = caches.next();
+                of.disks = &disks[..cached.backing.disks().len()];
             }
             of
         });

@@ -161,9 +161,10 @@ impl Several {
                 channels: channel..channel + channels as usize,
                 dies: die..die + dies as usize,
                 is_behind: leaf.is_behind,
-                hits: match leaf.of {
-                    Device::Cached(cached) => Some(Hits::new(plan, cached.cache.page_bytes)),
-                    Device::Ssd(_) | Device::Disk(_) => None,
+                hits: if let Device::Cached(cached) = leaf.of {
+                    Some(Hits::new(plan, cached.cache.page_bytes))
+                } else {
+                    None
                 },
             };
             (channel, die) = (here.channels.end, here.dies.end);

@@ -96,7 +96,7 @@ impl Flash {
                 let cache = &cached.cache;
                 (cached.ssd, cache.group_pages, cache.journal.is_some())
             }
-            Store::Disk(_) | Store::Array(_) => {
+            _ => {
                 return Err(CacheError::argument(
                     format!("flash {}", device.name),
                     "it is not one flash device",
@@ -146,7 +146,7 @@ impl Disk {
                 Store::Disk(disk) => Some(disk),
                 _ => None,
             },
-            Store::Ssd(_) | Store::Array(_) => None,
+            _ => None,
         };
         let Some(disk) = leaf else {
             return Err(CacheError::argument(

@@ -5,7 +5,8 @@ use wordline_hdd::SECTOR_BYTES;
 use wordline_kernel::Rng;
 use wordline_workload::Disk;
 
-use super::cached::{alone, cached, disk, without_flash};
+use super::cached::cached;
+use super::device::without_flash;
 use super::name;
 use crate::array::{Array, ArrayLayout, MAX_MEMBERS, Member};
 use crate::plan::{self, Store};
@@ -14,11 +15,10 @@ use crate::{Config, ConfigError};
 impl Store {
     /// The store of a configuration.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        Ok(match (&config.cache, &config.array, &config.disk) {
-            (Some(table), _, _) => Self::Cached(Box::new(cached(config, table, seed)?)),
-            (None, Some(table), _) => Self::Array(array(config, table, seed)?),
-            (None, None, Some(table)) => Self::Disk(Box::new(disk(config, table)?)),
-            (None, None, None) => Self::Ssd(Box::new(alone(config, seed)?)),
+        Ok(match (&config.cache, &config.array) {
+            (Some(table), _) => Self::Cached(Box::new(cached(config, table, seed)?)),
+            (None, Some(table)) => Self::Array(array(config, table, seed)?),
+            (None, None) => Self::of_one(config, seed)?,
         })
     }
 }
@@ -150,10 +150,13 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     for (place, said) in array.members.iter().enumerate() {
         let key = |key: &str| format!("array.members[{place}].{key}");
         for number in 0..said.count {
+            let kind = match said.leaf_tables().first() {
+                _ if said.cache.is_some() => "cache",
+                Some(table) => table,
+                None => "ssd",
+            };
             let name = match (said.name.as_str(), said.count) {
-                ("", _) if said.cache.is_some() => format!("cache{}", singles.len()),
-                ("", _) if said.disk.is_some() => format!("disk{}", singles.len()),
-                ("", _) => format!("ssd{}", singles.len()),
+                ("", _) => format!("{kind}{}", singles.len()),
                 (name, 1) => name.to_owned(),
                 (name, _) => format!("{name}{number}"),
             };
@@ -175,7 +178,6 @@ fn store_of(config: &Config, member: &Member) -> Config {
         buffer,
         ftl,
         cache,
-        disk,
         array,
         precondition,
         ..
@@ -186,27 +188,32 @@ fn store_of(config: &Config, member: &Member) -> Config {
         Config::default()
     };
     let is_ssd = cache.is_none() && array.is_none() && member.has_flash();
-    Config {
+    let mut of_member = Config {
         nand: nand.unwrap_or(around.nand),
         ssd: ssd.unwrap_or(around.ssd),
         host: host.unwrap_or(around.host),
         buffer: buffer.unwrap_or(around.buffer),
         ftl: ftl.unwrap_or(around.ftl),
         precondition: precondition.unwrap_or(around.precondition),
-        disk: disk.or_else(|| config.disk.clone().filter(|_| !is_ssd)),
         cache,
         array,
         workload: None,
         streams: Vec::new(),
         ..config.clone()
+    };
+    if is_ssd || !member.leaf_tables().is_empty() {
+        of_member.take_leaves(member);
     }
+    of_member
 }
 
 fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(), ConfigError> {
     let stripe = array.stripe_bytes;
     let pages = store.ssds().into_iter();
     let pages = pages.map(|ssd| u64::from(ssd.geometry.page_bytes));
-    let sectors = store.disks().into_iter().map(|_| SECTOR_BYTES);
+    let others = store.leaves().into_iter();
+    let others = others.filter(|leaf| leaf.of.ssd().is_none());
+    let sectors = others.map(|_| SECTOR_BYTES);
     let mut pages = pages.chain(sectors);
     let Some(page) = pages.find(|&page| !stripe.is_multiple_of(page)) else {
         return Ok(());

@@ -1,14 +1,13 @@
-//! The `[cache]` and `[disk]` tables.
+//! The `[cache]` table.
 
 use wordline_flash_cache as flash_cache;
-use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::{Build, Family};
 use wordline_host_link::Interface;
 use wordline_ssd::config::{Buffer, Host, Ssd as Wiring};
 
 use super::ssd::ftl_fault;
 use crate::costs::of_tiers;
-use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
+use crate::plan::{Cached, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
 /// Flash in front of another store. The flash starts empty and is reached through the cache alone.
@@ -103,7 +102,7 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
         precondition: PreconditionTable::default(),
         ..config.clone()
     };
-    if config.array.is_none() && config.disk.is_none() {
+    if config.array.is_none() && config.leaf_tables().is_empty() {
         return Err(ConfigError::conflict(
             "cache",
             "there is nothing behind the cache",
@@ -111,62 +110,4 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
         ));
     }
     Store::new(&behind, seed)
-}
-
-/// Refuses tables of flash where there is none.
-pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
-    let flash = [
-        ("nand", config.nand != Nand::default()),
-        ("ssd", config.ssd != Wiring::default()),
-        ("ftl", config.ftl != wordline_ftl::Config::default()),
-        ("buffer", config.buffer != Buffer::default()),
-        ("host", config.host != Host::default()),
-        (
-            "precondition",
-            config.precondition != PreconditionTable::default(),
-        ),
-    ];
-    if let Some((key, _)) = flash.iter().find(|(_, said)| *said) {
-        return Err(ConfigError::conflict(
-            key,
-            format!("[{key}] describes flash, and a hard disk by itself has none"),
-            "add [cache] to put the flash before the disk, or leave this out",
-        ));
-    }
-    Ok(())
-}
-
-/// A hard disk by itself.
-pub(super) fn disk(config: &Config, table: &wordline_hdd::Config) -> Result<HardDisk, ConfigError> {
-    without_flash(config)?;
-    let disk = wordline_hdd::Plan::new(table)
-        .map_err(|error| ConfigError::conflict(error.key, error.reason, error.remedy))?;
-    Ok(HardDisk {
-        name: config.name.clone(),
-        disk,
-    })
-}
-
-/// An SSD that is no cache: its pages have no other copy, and it stands before nothing.
-pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
-    let gc = &config.ftl.gc;
-    if !matches!(gc.reclaim, Reclaiming::Move(_)) {
-        return Err(ConfigError::rule(
-            "ftl.gc.reclaim",
-            gc.reclaim.name(),
-            "the pages of an SSD have no other copy",
-            "set it to \"move\", or put the flash before a disk with [cache] and [disk]",
-        ));
-    }
-    if gc.start_free_pages > 0 && !config.ftl.mapping.abilities().free_pages {
-        let able = Family::able(|can| can.free_pages);
-        return Err(ConfigError::rule(
-            "ftl.gc.start_free_pages",
-            gc.start_free_pages,
-            "this mapping counts free blocks",
-            format!("set it to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to {able}"),
-        )
-        .with(&["ftl.mapping"]));
-    }
-    Ssd::new(config, seed)
 }

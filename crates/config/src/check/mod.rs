@@ -3,6 +3,7 @@
 mod array;
 mod buffer;
 mod cached;
+mod device;
 mod host_side;
 mod name;
 mod nand;
@@ -13,7 +14,7 @@ mod replay;
 mod ssd;
 mod streams;
 
-use cached::without_flash;
+use device::without_flash;
 use observe::{observe, series};
 use replay::replay;
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::Plan;
-use wordline_config::plan::{Device, Shape, Ssd};
+use wordline_config::plan::{Device, DevicePlan, Shape, Ssd};
 
 /// The device that was simulated; of an array, sums over its members, and null what adds to nothing and is not the same in all of them. Of hard disks, what counts flash is 0.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -58,18 +58,13 @@ impl DeviceSummary {
     }
     /// Of a device among several.
     pub(crate) fn of_device(plan: Device<'_>) -> Self {
-        match plan {
-            Device::Ssd(ssd) => Self::of_ssd(ssd),
-            Device::Cached(cached) => Self {
-                user_bytes: cached.backing.user_bytes(),
-                ..Self::of_ssd(&cached.ssd)
-            },
-            Device::Disk(disk) => Self {
-                name: disk.name.clone(),
-                capacity_bytes: disk.disk.capacity_bytes,
-                user_bytes: disk.disk.capacity_bytes,
-                ..Self::default()
-            },
+        let flash = plan.ssd().map(Self::of_ssd).unwrap_or_default();
+        let plan = plan.plan();
+        Self {
+            name: plan.name().to_owned(),
+            capacity_bytes: plan.capacity_bytes(),
+            user_bytes: plan.user_bytes(),
+            ..flash
         }
     }
     fn of_ssd(plan: &Ssd) -> Self {

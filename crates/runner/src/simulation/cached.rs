@@ -3,24 +3,21 @@
 use serde::{Deserialize, Serialize};
 use wordline_array::Array;
 use wordline_config::Plan;
+use wordline_config::plan::{self, Shape};
 use wordline_flash_cache::{Cached, Observation};
-use wordline_ftl::Mapping;
+use wordline_ftl::{Map, Mapping};
 use wordline_hdd::Disk;
 use wordline_kernel::{Probe, Time};
+use wordline_recorder::{Hits, Lanes, Recorder};
+use wordline_results::Device;
+use wordline_results::outcome::CacheOutcome;
+use wordline_ssd::Ssd;
 use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
 use super::disks::disks_of;
-use super::event_loop::{LoopEnd, LoopState, simulate_drawn};
-use super::issuer::Host;
-use super::power_cuts::PowerCuts;
-use super::prepared::{RunOutput, resident_bytes};
-use super::watch::Watcher;
+use super::shape::{Capabilities, RunShape, StoreOutcome};
 use crate::observer::Observer;
-use crate::timeline::Timeline;
-use wordline_recorder::{Hits, Lanes, Recorder};
-use wordline_results::Device;
-use wordline_results::outcome::CacheOutcome;
 
 /// What is heard of what lies behind the cache.
 type OfDisks = wordline_block::ArrayObservation<wordline_hdd::Observation>;
@@ -79,62 +76,50 @@ impl Probe<Observation<OfDisks>> for OfCache {
     }
 }
 
-/// The store of a cached plan.
-type Store = Cached<Array<Disk>>;
+impl RunShape for Cached<Array<Disk>> {
+    type Recorder = OfCache;
+    const CAN: Capabilities = Capabilities {
+        name: "flash in front of a disk",
+        verify: true,
+    };
 
-/// Serves the requests of a host.
-pub(super) fn run(
-    plan: &Plan,
-    options: &Options,
-    timeline: Option<Box<Timeline>>,
-    host: &mut Host<'_>,
-    watcher: &mut Watcher<'_>,
-) -> RunOutput {
-    let Some(cached) = plan.cached() else {
-        unreachable!("the plan is of a cached store");
-    };
-    let device = cached.ssd.device(&plan.streams);
-    let mut store: Store = Cached::new(&cached.cache, &device, disks_of(&cached.backing));
-    let cuts = options.power_cut_every.map(|every| {
-        store.expect_power_cuts();
-        PowerCuts::new(plan, every)
-    });
-    if options.verify {
-        store.verify();
+    fn fits(plan: &Plan) -> bool {
+        plan.shape() == Shape::CachedDisks
     }
-    let observer = OfCache {
-        recorder: Recorder::new(plan, options.requests),
-        hits: Hits::new(plan, cached.cache.page_bytes),
-    };
-    let state = LoopState::start(plan, watcher, cuts);
-    let timeline = timeline.map(|mut timeline| {
-        timeline.begin([store.flash().mapping().free_blocks()]);
-        timeline
-    });
-    let (ended, observer, timeline) =
-        simulate_drawn(&mut store, host, observer, timeline, watcher, state);
-    RunOutput {
-        timeline,
-        ..left(ended, observer, &store, &[])
+    fn build(plan: &Plan, options: &Options, _ssds: Vec<Ssd<Map>>) -> Self {
+        let cached = cached(plan);
+        let device = cached.ssd.device(&plan.streams);
+        let mut store = Self::new(&cached.cache, &device, disks_of(&cached.backing));
+        if options.power_cut_every.is_some() {
+            store.expect_power_cuts();
+        }
+        if options.verify {
+            store.verify();
+        }
+        store
+    }
+    fn recorder(plan: &Plan, options: &Options) -> OfCache {
+        OfCache {
+            recorder: Recorder::new(plan, options.requests),
+            hits: Hits::new(plan, cached(plan).cache.page_bytes),
+        }
+    }
+    fn free_blocks(&self) -> Vec<u32> {
+        vec![self.flash().mapping().free_blocks()]
+    }
+    fn end(&self, observer: OfCache, _preconditioned: &[Preconditioned]) -> StoreOutcome {
+        StoreOutcome {
+            devices: vec![Device::of(self.flash(), Preconditioned::default())],
+            disks: self.backing().members().map(Disk::figures).collect(),
+            caches: vec![CacheOutcome::of(self, observer.hits)],
+            ..StoreOutcome::of(observer.recorder)
+        }
     }
 }
 
-/// What such a run has left.
-pub(super) fn left(
-    ended: LoopEnd,
-    observer: OfCache,
-    store: &Store,
-    _preconditioned: &[Preconditioned],
-) -> RunOutput {
-    RunOutput {
-        ended,
-        resident_bytes: resident_bytes(),
-        recorder: observer.recorder,
-        members: Vec::new(),
-        timeline: None,
-        devices: vec![Device::of(store.flash(), Preconditioned::default())],
-        disks: store.backing().members().map(Disk::figures).collect(),
-        caches: vec![CacheOutcome::of(store, observer.hits)],
-        host_side: None,
-    }
+fn cached(plan: &Plan) -> &plan::Cached {
+    let Some(cached) = plan.cached() else {
+        unreachable!("the plan is of a cached store");
+    };
+    cached
 }

@@ -5,20 +5,17 @@ use wordline_array::{AddressMap, Array};
 use wordline_block::ArrayObservation as Observation;
 use wordline_block::{DeviceObservation, Member, RequestObservation};
 use wordline_config::Plan;
-use wordline_config::plan::Store;
+use wordline_config::plan::{Shape, Store};
+use wordline_ftl::Map;
 use wordline_hdd::Disk;
 use wordline_kernel::{Probe, Time};
+use wordline_recorder::Recorder;
+use wordline_ssd::Ssd;
 use wordline_ssd::precondition::Preconditioned;
 
 use super::Options;
-use super::event_loop::{LoopEnd, LoopState, simulate_drawn};
-use super::issuer::Host;
-use super::power_cuts::PowerCuts;
-use super::prepared::{RunOutput, resident_bytes};
-use super::watch::Watcher;
+use super::shape::{Capabilities, RunShape, StoreOutcome};
 use crate::observer::Observer;
-use crate::timeline::Timeline;
-use wordline_recorder::Recorder;
 
 /// The disks of a store, which is one or an array of them, as an array.
 pub(super) fn disks_of(store: &Store) -> Array<Disk> {
@@ -77,51 +74,33 @@ impl Probe<Observation<wordline_hdd::Observation>> for OfDisks {
     }
 }
 
-/// Serves the requests of a host.
-pub(super) fn run(
-    plan: &Plan,
-    options: &Options,
-    timeline: Option<Box<Timeline>>,
-    host: &mut Host<'_>,
-    watcher: &mut Watcher<'_>,
-) -> RunOutput {
-    let mut store = disks_of(&plan.store);
-    let observer = OfDisks {
-        recorder: Recorder::new(plan, options.requests),
-        serving: 0,
+/// A disk by itself is an array of one.
+impl RunShape for Array<Disk> {
+    type Recorder = OfDisks;
+    const CAN: Capabilities = Capabilities {
+        name: "a hard disk",
+        verify: false,
     };
-    let cuts = options
-        .power_cut_every
-        .map(|every| PowerCuts::new(plan, every));
-    let state = LoopState::start(plan, watcher, cuts);
-    let timeline = timeline.map(|mut timeline| {
-        timeline.begin([]);
-        timeline
-    });
-    let (ended, observer, timeline) =
-        simulate_drawn(&mut store, host, observer, timeline, watcher, state);
-    RunOutput {
-        timeline,
-        ..left(ended, observer, &store, &[])
-    }
-}
 
-/// What such a run has left.
-pub(super) fn left(
-    ended: LoopEnd,
-    observer: OfDisks,
-    store: &Array<Disk>,
-    _preconditioned: &[Preconditioned],
-) -> RunOutput {
-    RunOutput {
-        ended,
-        resident_bytes: resident_bytes(),
-        recorder: observer.recorder,
-        members: Vec::new(),
-        timeline: None,
-        devices: Vec::new(),
-        disks: store.members().map(Disk::figures).collect(),
-        caches: Vec::new(),
-        host_side: None,
+    fn fits(plan: &Plan) -> bool {
+        plan.shape() == Shape::Disks
+    }
+    fn build(plan: &Plan, _options: &Options, _ssds: Vec<Ssd<Map>>) -> Self {
+        disks_of(&plan.store)
+    }
+    fn recorder(plan: &Plan, options: &Options) -> OfDisks {
+        OfDisks {
+            recorder: Recorder::new(plan, options.requests),
+            serving: 0,
+        }
+    }
+    fn free_blocks(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    fn end(&self, observer: OfDisks, _preconditioned: &[Preconditioned]) -> StoreOutcome {
+        StoreOutcome {
+            disks: self.members().map(Disk::figures).collect(),
+            ..StoreOutcome::of(observer.recorder)
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! From a plan and a source of requests to results.
 
+mod any_store;
 mod cached;
 mod checkpoint;
 mod contention;
@@ -8,24 +9,25 @@ mod event_loop;
 mod intake;
 mod issuer;
 mod power_cuts;
-mod prepared;
 mod resume;
+mod shape;
+mod ssds;
+mod start;
 mod trend;
 mod watch;
 
 pub use self::checkpoint::CheckpointOptions;
-use self::checkpoint::{Before, Checkpoints, Spent};
+use self::checkpoint::{Checkpoints, Spent};
 use self::event_loop::Stop;
 pub use self::intake::Input;
 use self::intake::Intake;
 use self::issuer::Host;
-use self::power_cuts::PowerCuts;
-use self::prepared::{PreparedRun, RunOutput, pristine, resident_bytes};
-use self::watch::{BETWEEN_REPORTS, Watcher};
+use self::shape::{Capabilities, OnShape, RunOutput, RunShape, StoreOutcome, on_shape};
+use self::start::{Start, Started, preconditioned, pristine};
+use self::watch::Watcher;
 pub use self::watch::{Phase, Progress, Watch};
 use crate::error::SimulationError;
 
-use crate::devices;
 use crate::memory::{self, estimate};
 use crate::state;
 use crate::timeline::{Timeline, TimelineOptions};
@@ -37,15 +39,10 @@ use std::time::Instant;
 use twox_hash::XxHash3_64;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_config::Plan;
-use wordline_config::plan::{self, Shape, Store};
-use wordline_ftl::Map;
-use wordline_kernel::Time;
+use wordline_config::plan::Shape;
 use wordline_memory::Limits;
-use wordline_recorder::Recorder;
 use wordline_results::outcome::{self, Issued, Outcome, Speed};
 use wordline_results::results::Results;
-use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 
 /// What to do beside simulating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -150,69 +147,19 @@ impl<'a> Run<'a> {
             None => None,
         };
         let notes = memory_note.into_iter().collect();
-        if let Some(start) = with_disks(plan) {
-            let memory = resident_bytes();
-            watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
-                let before = Before {
-                    run: identity(plan, options),
-                    preconditioned: vec![Preconditioned::default(); plan.ssds().count()],
-                    spent: Spent::default(),
-                };
-                Checkpoints::new(checkpoint, before, clocks)
-            });
-            return Ok(Self {
-                left: start(plan, options, timeline, &mut host, watcher),
-                host,
-                spent: Spent::default(),
-                memory,
-                notes,
-            });
-        }
-        let recorder = Recorder::new(plan, options.requests);
-        let mut ssds = pristine(plan, options)?;
-        let memory = resident_bytes();
-        let (_, cpu) = clocks;
-        let before = cpu.elapsed();
-        let preconditioned = match &options.prepared {
-            None => preconditioned(plan, &mut ssds, watcher)?,
-            Some(path) => {
-                let cut = options.power_cut_every.is_some();
-                state::prepared::read(path, plan, cut, &mut ssds)?
-            }
-        };
-        let spent = Spent {
-            precondition_cpu: cpu.elapsed().saturating_sub(before),
-            ..Spent::default()
-        };
-        if options.verify {
-            ssds.iter_mut().for_each(Ssd::verify);
-        }
-        let cuts = options
-            .power_cut_every
-            .map(|every| PowerCuts::new(plan, every));
-        watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
-            let before = Before {
-                run: identity(plan, options),
-                preconditioned: preconditioned.clone(),
-                spent,
-            };
-            Checkpoints::new(checkpoint, before, clocks)
-        });
-        let run = PreparedRun {
-            ssds,
-            preconditioned,
+        let start = Start {
+            plan,
+            options,
+            host: &mut host,
+            watcher,
+            clocks,
             timeline,
-            cuts,
         };
-        let left = match &plan.store {
-            Store::Ssd(_) if plan.host_side.is_none() => {
-                run.on_one(plan, recorder, &mut host, watcher)
-            }
-            Store::Array(array) if is_flat(plan, array) => {
-                run.on_array(plan, array, recorder, &mut host, watcher)
-            }
-            _ => run.on_store(plan, options, recorder, &mut host, watcher),
-        };
+        let Started {
+            left,
+            spent,
+            memory,
+        } = on_shape(plan, start)?;
         Ok(Self {
             host,
             left,
@@ -234,14 +181,17 @@ impl<'a> Run<'a> {
         let RunOutput {
             ended,
             resident_bytes,
+            timeline,
+            store,
+        } = left;
+        let StoreOutcome {
             recorder,
             members,
-            timeline,
             devices,
             disks,
             caches,
             host_side,
-        } = left;
+        } = store;
         let mut error = ended.stop.as_ref().map(ToString::to_string);
         if error.is_none() {
             let counts = host.intakes.iter().map(Intake::counts);
@@ -293,40 +243,26 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Serves the requests of a host, and draws a timeline if one is to be drawn.
-type RunOnDisks =
-    fn(&Plan, &Options, Option<Box<Timeline>>, &mut Host<'_>, &mut Watcher<'_>) -> RunOutput;
+/// Asks what can be done with a shape.
+struct Capable;
 
-/// How a run on disks, or on flash before them, goes; none where there are SSDs to be brought into a state, or devices of several
-/// kinds.
-fn with_disks(plan: &Plan) -> Option<RunOnDisks> {
-    match plan.shape() {
-        Shape::CachedDisks => Some(cached::run),
-        Shape::Disks => Some(disks::run),
-        Shape::Ssd | Shape::Ssds | Shape::Mixed => None,
+impl OnShape for Capable {
+    type Output = Capabilities;
+    fn on<S: RunShape>(self) -> Capabilities {
+        S::CAN
     }
-}
-
-/// Whether the members of an array are SSDs.
-fn is_flat(plan: &Plan, array: &plan::Array) -> bool {
-    plan.shape() == Shape::Ssds && !array.is_nested()
 }
 
 /// Refuses what is asked of a run beside that its store cannot do.
 fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
-    let shape = plan.shape();
-    let (store, has_state) = match shape {
-        Shape::Ssd | Shape::Ssds => return Ok(()),
-        Shape::Disks => ("a hard disk", false),
-        Shape::CachedDisks => ("flash in front of a disk", false),
-        Shape::Mixed if plan.host_side.is_some() => {
-            ("a store with a host side", !plan.own_ssds().is_empty())
-        }
-        Shape::Mixed => ("devices of several kinds", !plan.own_ssds().is_empty()),
-    };
+    let all_ssds = matches!(plan.shape(), Shape::Ssd | Shape::Ssds);
+    if all_ssds {
+        return Ok(());
+    }
+    let can = on_shape(plan, Capable);
     let refused = [
         (
-            options.prepared.is_some() && !has_state,
+            options.prepared.is_some() && plan.own_ssds().is_empty(),
             "nothing is prepared for",
             "--from",
         ),
@@ -336,34 +272,18 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
             "the policy",
         ),
         (
-            options.verify && shape == Shape::Disks,
+            options.verify && !can.verify,
             "no data is followed through",
             "--verify",
         ),
     ];
+    let store = can.name;
     match refused.iter().find(|(asked, _, _)| *asked) {
         None => Ok(()),
         Some((_, what, option)) => Err(SimulationError::Unsupported(format!(
             "{what} {store}; leave {option} out"
         ))),
     }
-}
-
-/// Brings the devices into their state.
-fn preconditioned(
-    plan: &Plan,
-    ssds: &mut [Ssd<Map>],
-    watcher: &mut Watcher<'_>,
-) -> Result<Vec<Preconditioned>, SimulationError> {
-    devices::prepare(plan, ssds, |done, fraction| {
-        let progress = Progress {
-            phase: Phase::Precondition,
-            now: Time::ZERO,
-            done,
-            fraction,
-        };
-        watcher.last.elapsed() < BETWEEN_REPORTS || watcher.report(&progress)
-    })
 }
 
 /// Brings the devices of a plan into their state and writes them; `command` stands in the file for those
@@ -422,12 +342,16 @@ fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, Simu
 #[cfg(test)]
 mod tests {
     use super::event_loop::{LoopState, simulate};
+    use super::power_cuts::PowerCuts;
+    use super::watch::BETWEEN_REPORTS;
     use super::*;
+    use crate::devices;
     use crate::observer::Observer;
     use wordline_config::load;
     use wordline_config::plan::Replay;
-    use wordline_kernel::Probe;
+    use wordline_kernel::{Probe, Time};
     use wordline_observe::{Busy, Grid, Intervals};
+    use wordline_recorder::Recorder;
     use wordline_ssd::Observation;
     use wordline_workload::generate::Generator;
 

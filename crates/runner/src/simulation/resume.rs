@@ -2,27 +2,17 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use wordline_array::Array;
-use wordline_block::BlockDevice;
 use wordline_config::Plan;
-use wordline_config::plan::Shape;
-use wordline_ftl::Map;
-use wordline_ssd::Ssd;
-use wordline_ssd::precondition::Preconditioned;
 
 use super::checkpoint::{Before, Checkpoints, RunState};
-use super::event_loop::{LoopEnd, simulate};
+use super::event_loop::simulate;
 use super::intake::Input;
 use super::issuer::Host;
-use super::prepared::{RunOutput, resident_bytes};
+use super::shape::{OnShape, RunOutput, RunShape, on_shape, resident_bytes};
 use super::watch::Watcher;
-use super::{Clocks, Options, Run, cached, disks, identity, require_memory};
+use super::{Clocks, Options, Run, identity, require_memory};
 use crate::error::SimulationError;
-use crate::observer::{Observer, Several};
 use crate::state::{self, StateError, kind};
-use wordline_recorder::Recorder;
 
 /// A run that is to go on: its inputs, what was asked for, and who hears of it.
 struct Resumed<'a, 'b, 'w> {
@@ -54,20 +44,7 @@ impl<'a> Run<'a> {
             watcher,
             clocks,
         };
-        let (host, left, before) = match (plan.shape(), plan.array()) {
-            (Shape::CachedDisks, _) => run.go_on(cached::left),
-            (Shape::Disks, _) => run.go_on(disks::left),
-            (Shape::Ssd, _) => run.go_on(|ended, recorder: Recorder, ssd: &Ssd<Map>, done| {
-                RunOutput::of_one(ended, recorder, ssd, done)
-            }),
-            (Shape::Ssds, Some(array)) if !array.is_nested() => {
-                run.go_on(|ended, heard: Several, array: &Array<Ssd<Map>>, done| {
-                    RunOutput::of_several(ended, heard, array.members(), done)
-                })
-            }
-            (Shape::Mixed, _) if plan.host_side.is_some() => run.go_on(RunOutput::of_host),
-            (Shape::Ssds | Shape::Mixed, _) => run.go_on(RunOutput::of_store),
-        }?;
+        let (host, left, before) = on_shape(plan, run)?;
         Ok(Self {
             host,
             left,
@@ -78,19 +55,12 @@ impl<'a> Run<'a> {
     }
 }
 
-impl<'a> Resumed<'a, '_, '_> {
-    /// Goes on with a store and its observer to the end.
-    fn go_on<S, O>(
-        self,
-        left: impl FnOnce(LoopEnd, O, &S, &[Preconditioned]) -> RunOutput,
-    ) -> Result<(Host<'a>, RunOutput, Before), SimulationError>
-    where
-        S: BlockDevice<Event: Copy + Default + Serialize + DeserializeOwned>
-            + Serialize
-            + DeserializeOwned,
-        O: Observer<S::Observation> + Serialize + DeserializeOwned,
-    {
-        let (_, state) = state::read::<RunState<S, S::Event, O>>(self.path, kind::RUN)?;
+impl<'a> OnShape for Resumed<'a, '_, '_> {
+    type Output = Result<(Host<'a>, RunOutput, Before), SimulationError>;
+
+    /// Goes on to the end.
+    fn on<S: RunShape>(self) -> Self::Output {
+        let (_, state) = state::read::<RunState<S, S::Event, S::Recorder>>(self.path, kind::RUN)?;
         let RunState {
             before,
             position,
@@ -110,7 +80,7 @@ impl<'a> Resumed<'a, '_, '_> {
         self.watcher.checkpoints =
             checkpoint.map(|options| Checkpoints::new(options, before.clone(), self.clocks));
         let ended = simulate(&mut store, &mut host, &mut observer, self.watcher, position);
-        let left = left(ended, observer, &store, &before.preconditioned);
+        let left = RunOutput::new(ended, observer, None, &store, &before.preconditioned);
         Ok((host, left, before))
     }
 }

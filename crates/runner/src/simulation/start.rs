@@ -1,0 +1,134 @@
+//! A run from its start.
+
+use wordline_config::Plan;
+use wordline_ftl::Map;
+use wordline_ssd::precondition::Preconditioned;
+use wordline_ssd::{DeviceError, Ssd};
+
+use super::checkpoint::{Before, Checkpoints, Spent};
+use super::event_loop::{LoopEnd, LoopState, Stop, simulate_drawn};
+use super::issuer::Host;
+use super::power_cuts::PowerCuts;
+use super::shape::{OnShape, RunOutput, RunShape, resident_bytes};
+use super::watch::{BETWEEN_REPORTS, Phase, Progress, Watcher};
+use super::{Clocks, Options, identity};
+use crate::devices;
+use crate::error::SimulationError;
+use crate::state;
+use crate::timeline::Timeline;
+use wordline_kernel::Time;
+
+/// A run that is to start.
+pub(super) struct Start<'b, 'a, 'w> {
+    pub(super) plan: &'b Plan,
+    pub(super) options: &'b Options,
+    pub(super) host: &'b mut Host<'a>,
+    pub(super) watcher: &'b mut Watcher<'w>,
+    pub(super) clocks: Clocks,
+    pub(super) timeline: Option<Box<Timeline>>,
+}
+
+/// A run that has come to its end.
+pub(super) struct Started {
+    pub(super) left: RunOutput,
+    pub(super) spent: Spent,
+    /// Resident before the devices were filled. Bytes.
+    pub(super) memory: u64,
+}
+
+impl OnShape for Start<'_, '_, '_> {
+    type Output = Result<Started, SimulationError>;
+
+    /// Serves the requests of the host, unless the user ends the preparation.
+    fn on<S: RunShape>(mut self) -> Self::Output {
+        let (plan, options) = (self.plan, self.options);
+        let recorder = S::recorder(plan, options);
+        let ssds = pristine(plan, options)?;
+        let memory = resident_bytes();
+        let (ssds, preconditioned, spent) = self.prepare(ssds)?;
+        let mut store = S::build(plan, options, ssds);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.begin(store.free_blocks());
+        }
+        let (ended, recorder, timeline) = if preconditioned.iter().any(|done| done.stopped) {
+            let ended = LoopEnd::new(Some(Stop::Interrupted));
+            (ended, recorder, self.timeline)
+        } else {
+            let cuts = options
+                .power_cut_every
+                .map(|every| PowerCuts::new(plan, every));
+            let state = LoopState::start(plan, self.watcher, cuts);
+            let Self { host, watcher, .. } = self;
+            simulate_drawn(&mut store, host, recorder, self.timeline, watcher, state)
+        };
+        Ok(Started {
+            left: RunOutput::new(ended, recorder, timeline, &store, &preconditioned),
+            spent,
+            memory,
+        })
+    }
+}
+
+impl Start<'_, '_, '_> {
+    /// Brings the SSDs into the state in which they are measured, and has the run written from now on, if it is to be.
+    fn prepare(
+        &mut self,
+        mut ssds: Vec<Ssd<Map>>,
+    ) -> Result<(Vec<Ssd<Map>>, Vec<Preconditioned>, Spent), SimulationError> {
+        let (plan, options) = (self.plan, self.options);
+        let (_, cpu) = self.clocks;
+        let before = cpu.elapsed();
+        let preconditioned = match &options.prepared {
+            None => preconditioned(plan, &mut ssds, self.watcher)?,
+            Some(path) => {
+                let cut = options.power_cut_every.is_some();
+                state::prepared::read(path, plan, cut, &mut ssds)?
+            }
+        };
+        let mut spent = Spent::default();
+        if !ssds.is_empty() {
+            spent.precondition_cpu = cpu.elapsed().saturating_sub(before);
+        }
+        if options.verify {
+            ssds.iter_mut().for_each(Ssd::verify);
+        }
+        self.watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
+            let before = Before {
+                run: identity(plan, options),
+                preconditioned: preconditioned.clone(),
+                spent,
+            };
+            Checkpoints::new(checkpoint, before, self.clocks)
+        });
+        Ok((ssds, preconditioned, spent))
+    }
+}
+
+/// The SSDs of a run that are no caches, told what they have to do for it from the start.
+pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, DeviceError> {
+    let mut ssds = devices::pristine(plan);
+    if options.power_cut_every.is_some() {
+        ssds.iter_mut().for_each(Ssd::expect_power_cuts);
+    }
+    if let Some(maker) = &options.buffer_policy {
+        ssds.iter_mut().try_for_each(|ssd| ssd.evict_by(maker))?;
+    }
+    Ok(ssds)
+}
+
+/// Brings the devices into their state.
+pub(super) fn preconditioned(
+    plan: &Plan,
+    ssds: &mut [Ssd<Map>],
+    watcher: &mut Watcher<'_>,
+) -> Result<Vec<Preconditioned>, SimulationError> {
+    devices::prepare(plan, ssds, |done, fraction| {
+        let progress = Progress {
+            phase: Phase::Precondition,
+            now: Time::ZERO,
+            done,
+            fraction,
+        };
+        watcher.last.elapsed() < BETWEEN_REPORTS || watcher.report(&progress)
+    })
+}
