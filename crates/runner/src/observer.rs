@@ -398,6 +398,8 @@ impl Probe<Heard<OfDevice>> for Several {
         match observation {
             Heard::Device(Of { member, of }) => {
                 let place = self.place(member);
+                // Whatever else there is, and may yet be, is recorded by its requests.
+                #[allow(clippy::match_wildcard_for_single_variants)]
                 match of {
                     OfDevice::Ssd(of) => self.hear_ssd(now, place, of),
                     OfDevice::Cached(of) => self.hear_cache(now, place, of),

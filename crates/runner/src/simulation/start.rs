@@ -45,7 +45,11 @@ impl OnShape for Start<'_, '_, '_> {
         let recorder = S::recorder(plan, options);
         let ssds = pristine(plan, options)?;
         let memory = resident_bytes();
-        let (ssds, preconditioned, spent) = self.prepare(ssds)?;
+        let Prepared {
+            ssds,
+            preconditioned,
+            spent,
+        } = self.prepare(ssds)?;
         let mut store = S::build(plan, options, ssds);
         if let Some(timeline) = &mut self.timeline {
             timeline.begin(store.free_blocks());
@@ -69,12 +73,17 @@ impl OnShape for Start<'_, '_, '_> {
     }
 }
 
+/// SSDs in the state in which they are measured.
+struct Prepared {
+    ssds: Vec<Ssd<Map>>,
+    preconditioned: Vec<Preconditioned>,
+    /// Time that it took.
+    spent: Spent,
+}
+
 impl Start<'_, '_, '_> {
     /// Brings the SSDs into the state in which they are measured, and has the run written from now on, if it is to be.
-    fn prepare(
-        &mut self,
-        mut ssds: Vec<Ssd<Map>>,
-    ) -> Result<(Vec<Ssd<Map>>, Vec<Preconditioned>, Spent), SimulationError> {
+    fn prepare(&mut self, mut ssds: Vec<Ssd<Map>>) -> Result<Prepared, SimulationError> {
         let (plan, options) = (self.plan, self.options);
         let (_, cpu) = self.clocks;
         let before = cpu.elapsed();
@@ -100,7 +109,11 @@ impl Start<'_, '_, '_> {
             };
             Checkpoints::new(checkpoint, before, self.clocks)
         });
-        Ok((ssds, preconditioned, spent))
+        Ok(Prepared {
+            ssds,
+            preconditioned,
+            spent,
+        })
     }
 }
 
