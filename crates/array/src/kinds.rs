@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{
-    ArrayObservation, BeyondEnd, BlockDevice, DeviceObservation, Failure, GcObservation,
+    ArrayObservation, BeyondEnd, BlockDevice, DeviceObservation, Failure, GcObservation, Member,
     RequestObservation,
 };
 use wordline_flash_cache::{self as flash_cache, Cached, CachedError};
@@ -15,7 +15,28 @@ use wordline_kernel::Digest;
 use wordline_ssd::Ssd;
 
 use crate::array::Array;
-use crate::store::{Device, Event, Part, only};
+use crate::device::Device;
+use crate::error::ArrayError;
+
+/// What a store schedules.
+pub(crate) type Event = Member<DeviceEvent>;
+
+/// What is not an array: what it schedules, tells of and fails with, as a store says it.
+pub trait Part: BlockDevice<Event: Copy + Default> {
+    /// An event of its own.
+    fn outside(event: Self::Event) -> Event;
+    /// Back again; `None` if the event is none of its own.
+    fn inside(event: Event) -> Option<Self::Event>;
+    /// What is heard of it.
+    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice>;
+    /// How it fails.
+    fn fault(error: Self::Error) -> StoreError;
+}
+
+/// Of a device by itself.
+pub(crate) fn only<T>(of: T) -> Member<T> {
+    Member { member: 0, of }
+}
 
 /// Makes of the list of kinds what a store is, holds, schedules, reports and fails with, each one type; how a device is wrapped in
 /// them; and `either!`, which does the same to a store of any kind. Each has its type and its crate; `$d` is the dollar sign, for
@@ -186,5 +207,28 @@ kinds! { $
 impl Default for DeviceEvent {
     fn default() -> Self {
         Self::Ssd(wordline_ssd::Event::default())
+    }
+}
+
+impl From<ArrayError<Self>> for StoreError {
+    fn from(error: ArrayError<Self>) -> Self {
+        match error {
+            ArrayError::BeyondEnd(error)
+            | ArrayError::Member {
+                error: Self::BeyondEnd(error),
+                ..
+            } => Self::BeyondEnd(error),
+            ArrayError::Member {
+                name,
+                error: Self::Member { name: inner, error },
+            } => Self::Member {
+                name: format!("{name}.{inner}"),
+                error,
+            },
+            ArrayError::Member { name, error } => Self::Member {
+                name,
+                error: Box::new(error),
+            },
+        }
     }
 }

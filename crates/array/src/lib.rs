@@ -2,6 +2,7 @@
 
 pub mod address_map;
 pub mod array;
+pub mod device;
 pub mod error;
 pub mod kinds;
 pub mod store;

@@ -1,18 +1,14 @@
 //! What a store of any shape does: pass on to its devices.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use wordline_block::{
-    ArrayObservation, BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket,
+    ArrayObservation, BlockDevice, Busy, Completion, Nested, PowerCut, Request, Ticket,
 };
 use wordline_flash_cache::{self as flash_cache, Cached};
-use wordline_kernel::{Context, EventQueue, Probe, Time};
+use wordline_kernel::{Context, Probe, Time};
 
 use crate::array::Array;
-use crate::kinds::{DeviceEvent, OfDevice, Store, StoreError, either};
-
-/// What a store schedules.
-pub(crate) type Event = Member<DeviceEvent>;
+use crate::device::Device;
+use crate::kinds::{DeviceEvent, Event, OfDevice, Part, Store, StoreError, either, only};
 
 /// The places of the two tiers of a cached store among its devices, and how many there are.
 const FLASH: u32 = 0;
@@ -24,23 +20,6 @@ const TIERS: u32 = 2;
 #[must_use]
 pub fn behind_cache<T>(observation: ArrayObservation<T>) -> ArrayObservation<T> {
     observation.behind(BACKING, TIERS)
-}
-
-/// What is not an array: what it schedules, tells of and fails with, as a store says it.
-pub trait Part: BlockDevice<Event: Copy + Default> {
-    /// An event of its own.
-    fn outside(event: Self::Event) -> Event;
-    /// Back again; `None` if the event is none of its own.
-    fn inside(event: Event) -> Option<Self::Event>;
-    /// What is heard of it.
-    fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice>;
-    /// How it fails.
-    fn fault(error: Self::Error) -> StoreError;
-}
-
-/// Of a device by itself.
-pub(crate) fn only<T>(of: T) -> Member<T> {
-    Member { member: 0, of }
 }
 
 impl Part for Cached<Store> {
@@ -93,25 +72,7 @@ impl<O> Probe<O> for AnyProbe<'_, O> {
     }
 }
 
-/// What is not an array, with what it has scheduled and its owner does not know yet.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(bound = "D: Serialize + DeserializeOwned, D::Event: Copy + Default")]
-pub struct Device<D: BlockDevice> {
-    device: D,
-    #[serde(skip)]
-    scheduled: EventQueue<D::Event>,
-}
-
 impl<D: Part> Device<D> {
-    pub(crate) fn boxed(device: D) -> Box<Self> {
-        Box::new(Self {
-            device,
-            scheduled: EventQueue::default(),
-        })
-    }
-    pub(crate) fn device(&self) -> &D {
-        &self.device
-    }
     /// Does something with the device at this instant, and passes on what it schedules.
     fn act<T>(
         &mut self,

@@ -7,8 +7,6 @@ use wordline_kernel::{Rng, Time};
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
 
-use crate::plan::Store;
-
 /// Accesses from which the mean of a disk is taken.
 const PROBES: u64 = 1 << 12;
 
@@ -43,15 +41,6 @@ pub fn of_flash(flash: &wordline_ssd::Plan) -> FlashCosts {
     }
 }
 
-/// Of the flash of a cache and of what lies behind it: of the first device without flash there, or of the first where there is none.
-pub(crate) fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> Costs {
-    let leaves = backing.leaves();
-    let disk = leaves.iter().find(|leaf| leaf.of.ssd().is_none());
-    let below = disk.or(leaves.first());
-    let below = |write| below.map_or(0.0, |leaf| leaf.of.plan().page_us(flash.page_bytes, write));
-    before(flash, below(false), below(true))
-}
-
 /// Of a flash device and of an idle disk, with its controller, for pages of the flash.
 pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     let page_bytes = u64::from(flash.page_bytes);
@@ -62,7 +51,8 @@ pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     )
 }
 
-fn before(flash: &wordline_ssd::Plan, disk_read_us: f64, disk_write_us: f64) -> Costs {
+/// Of a flash device, and of a disk whose accesses take these means.
+pub(crate) fn before(flash: &wordline_ssd::Plan, disk_read_us: f64, disk_write_us: f64) -> Costs {
     let FlashCosts {
         read_us,
         program_us,

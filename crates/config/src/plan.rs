@@ -47,7 +47,7 @@ pub trait DevicePlan {
     fn queue_depth(&self) -> u32;
     /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
     fn is_volatile(&self) -> bool;
-    /// Mean time in which it reads or writes a page of so many bytes, while it is idle. Microseconds.
+    /// Mean time in which it reads or writes a page of `page_bytes` while it is idle. Microseconds.
     fn page_us(&self, page_bytes: u32, write: bool) -> f64;
     /// Its flash, if it has any.
     fn ssd(&self) -> Option<&Ssd> {

@@ -7,6 +7,7 @@ pub mod python_types;
 pub mod results;
 pub mod summary;
 pub mod tables;
+mod unit;
 
 pub use device::{BadBlockDevice, Device};
 pub use outcome::Outcome;

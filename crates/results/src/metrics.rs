@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::summary::Summary;
+use crate::unit::unit;
 
 /// A figure of the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,25 +121,6 @@ impl<'a> Walk<'a> {
         };
         self.tables.iter().any(has)
     }
-}
-
-/// The unit of a figure, from the end of its name.
-pub(crate) fn unit(name: &str) -> &'static str {
-    const UNITS: [(&str, &str); 8] = [
-        ("_us", "us"),
-        ("_ms", "ms"),
-        ("_per_cpu_s", "1/s"),
-        ("_mb_per_s", "MB/s"),
-        ("_s", "s"),
-        ("iops", "1/s"),
-        ("_mj", "mJ"),
-        ("bytes", "B"),
-    ];
-    if name.ends_with("bytes_per_touched_page") {
-        return "B";
-    }
-    let unit = UNITS.iter().find(|(end, _)| name.ends_with(end));
-    unit.map_or("", |(_, unit)| unit)
 }
 
 #[cfg(test)]

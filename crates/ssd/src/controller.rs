@@ -28,6 +28,7 @@ mod requests;
 mod rewrite;
 mod slc_cache;
 mod spare;
+mod stats;
 mod steps;
 mod trim;
 mod verification;
@@ -46,6 +47,7 @@ pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
 pub use slc_cache::SlcCounts;
+pub use stats::{Graded, SsdStats};
 use trim::Trims;
 use verification::Verification;
 use wordline_block::{Op, Request, Ticket};
@@ -64,7 +66,6 @@ use crate::observation::DeviceProbe;
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
-use crate::stats::{Graded, SsdStats};
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -15,10 +15,11 @@ pub mod precondition;
 mod programmed;
 pub mod shadow;
 pub mod ssd;
-mod stats;
 
 pub use backend::Usage;
-pub use controller::{DieLoad, ErrorCounts, FailureCounts, GradeCounts, Prepared, SlcCounts};
+pub use controller::{
+    DieLoad, ErrorCounts, FailureCounts, GradeCounts, Graded, Prepared, SlcCounts, SsdStats,
+};
 pub use error::DeviceError;
 pub use event::Event;
 pub use observation::{Observation, PageParts};
@@ -26,4 +27,3 @@ pub use plan::Plan;
 pub use precondition::Precondition;
 pub use programmed::Programmed;
 pub use ssd::Ssd;
-pub use stats::{Graded, SsdStats};

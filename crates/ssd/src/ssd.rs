@@ -18,6 +18,7 @@ use wordline_kernel::{Since, Time};
 use wordline_nand::{Array, Die};
 
 use crate::buffered::Buffered;
+use crate::controller::SsdStats;
 use crate::controller::{Controller, DieLoad, Done, Prepared, ReadAnnotations};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
@@ -25,7 +26,6 @@ use crate::observation::{DeviceProbe, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
-use crate::stats::SsdStats;
 use wordline_host_link::{Command, Connect, Connection};
 
 /// A solid-state disk over a mapping family.

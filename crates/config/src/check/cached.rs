@@ -6,7 +6,7 @@ use wordline_host_link::Interface;
 use wordline_ssd::config::{Buffer, Host, Ssd as Wiring};
 
 use super::ssd::ftl_fault;
-use crate::costs::of_tiers;
+use crate::costs::before;
 use crate::plan::{Cached, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
@@ -110,4 +110,13 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
         ));
     }
     Store::new(&behind, seed)
+}
+
+/// Costs of the flash of a cache and of what lies behind it: of the first device without flash there, or of the first where there is none.
+fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> wordline_partition::Costs {
+    let leaves = backing.leaves();
+    let disk = leaves.iter().find(|leaf| leaf.of.ssd().is_none());
+    let below = disk.or(leaves.first());
+    let below = |write| below.map_or(0.0, |leaf| leaf.of.plan().page_us(flash.page_bytes, write));
+    before(flash, below(false), below(true))
 }

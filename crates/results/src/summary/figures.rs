@@ -1,7 +1,7 @@
 //! Figures from counts and times.
 
 use crate::device::Device;
-use crate::metrics::unit;
+use crate::unit::unit;
 use wordline_kernel::Time;
 use wordline_observe::Heading;
 use wordline_ssd::Usage;

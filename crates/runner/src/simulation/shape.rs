@@ -42,13 +42,13 @@ pub(super) trait RunShape:
 
     /// Whether the store of a plan has this shape.
     fn fits(plan: &Plan) -> bool;
-    /// The store of a plan that fits; `ssds` are those in it that are no caches, in their order.
+    /// The store of a plan that fits; `ssds` are those in it that are not caches, in their order.
     fn build(plan: &Plan, options: &Options, ssds: Vec<Ssd<Map>>) -> Self;
     /// An empty record of a run of a plan that fits.
     fn recorder(plan: &Plan, options: &Options) -> Self::Recorder;
     /// Free blocks of each device with flash.
     fn free_blocks(&self) -> Vec<u32>;
-    /// What is to be summed up at the end; its SSDs that are no caches were `preconditioned`.
+    /// What is to be summed up at the end; its SSDs that are not caches were `preconditioned`.
     fn end(&self, recorder: Self::Recorder, preconditioned: &[Preconditioned]) -> StoreOutcome;
 }
 

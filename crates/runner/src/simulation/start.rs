@@ -117,7 +117,7 @@ impl Start<'_, '_, '_> {
     }
 }
 
-/// The SSDs of a run that are no caches, told what they have to do for it from the start.
+/// The SSDs of a run that are not caches, told what they have to do for it from the start.
 pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, DeviceError> {
     let mut ssds = devices::pristine(plan);
     if options.power_cut_every.is_some() {

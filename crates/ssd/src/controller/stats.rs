@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::MapCache;
 use wordline_kernel::since;
 
+use super::{ErrorCounts, FailureCounts, GradeCounts, SlcCounts};
 use crate::backend::Usage;
-use crate::controller::{ErrorCounts, FailureCounts, GradeCounts, SlcCounts};
 
 /// Counts and times of an SSD that no observation carries.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
