@@ -105,7 +105,7 @@ def test_terminal_and_report_tell_of_it(device: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = [sys.executable, "-m", "wordline", "run", str(device), "--out", str(out)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    line = " ".join(told[told.index("\nBuffer ") :].split("\nCollection")[0].split())
+    line = " ".join(told[told.index("\nBuffer ") :].split("\nGC")[0].split())
     assert line.endswith("destaged")
     heading = next(line for line in told.splitlines() if "Latency" in line)
     assert heading.split() == ["Latency", "read", "write", "all", "flush"]
