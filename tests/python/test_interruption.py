@@ -254,7 +254,8 @@ class TestTheSentence:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         with (place / tiny).open("a") as file:
-            file.write(LOAD)
+            # Long enough on any machine for the clock to be looked at while the run goes on.
+            file.write(LOAD.replace("150000", "1500000"))
         wordline.run(tiny, checkpoint="here/checkpoint.wls", checkpoint_every=0, requests=False)
         monkeypatch.setattr("wordline._api.simulation._heard", interrupted)
         assert cli.main(["resume", "here"]) == 130
