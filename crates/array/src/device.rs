@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
 use wordline_kernel::EventQueue;
 
-/// What is not an array, with what it has scheduled and its owner does not know yet.
+/// A device or a cache of a store, with the events that it has scheduled and not yet passed on to the queue of the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "D: Serialize + DeserializeOwned, D::Event: Copy + Default")]
 pub struct Device<D: BlockDevice> {

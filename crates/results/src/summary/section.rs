@@ -50,7 +50,7 @@ macro_rules! figures {
                 $_what:literal
             )?
             $(summary $key:ident: $type:ty = $value:expr, $meaning:literal)?
-            $(series $column:ident = $shown:expr, $told:literal)?
+            $(series $column:ident = $shown:expr, $meaning_in_series:literal)?
         ;)+
     ) => {
         $(#[$about])*
@@ -79,7 +79,7 @@ macro_rules! figures {
                             values(rows, |$counts| $counts.$figure),
                         ),)?)?
                         $((
-                            heading(concat!($prefix, stringify!($column)), $told),
+                            heading(concat!($prefix, stringify!($column)), $meaning_in_series),
                             values(rows, |$counts| $shown),
                         ),)?
                     )+

@@ -117,7 +117,7 @@ impl Start<'_, '_, '_> {
     }
 }
 
-/// The SSDs of a run that are not caches, told what they have to do for it from the start.
+/// The SSDs of a run that are not caches, set up for power cuts and for a replacement policy of the caller if the run has them.
 pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, DeviceError> {
     let mut ssds = devices::pristine(plan);
     if options.power_cut_every.is_some() {
