@@ -1,6 +1,7 @@
 """What is left of processes that were killed, and what two processes do to one place."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -187,6 +188,20 @@ class TestTwoAtATime:
         with claimed(str(place / "a/here")):
             pass
         assert list(place.rglob("*")) == [place / "a"]
+
+    def test_a_folder_that_another_process_is_replacing_is_not_called_a_file(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def found_and_then_moved(path: str) -> int:
+            found = mode(path)
+            if Path(path).name == "here":
+                shutil.rmtree(path, ignore_errors=True)
+            return found
+
+        mode = output_folder._mode  # pyright: ignore[reportPrivateUsage]
+        (place / "here").mkdir()
+        monkeypatch.setattr(output_folder, "_mode", found_and_then_moved)
+        assert output_folder.check("here", "run") == str(place / "here")
 
     def test_writers_that_know_nothing_of_each_other_leave_one_result_whole(
         self, place: Path

@@ -137,8 +137,8 @@ def check(path: str | os.PathLike[str], command: str) -> str:
     place = _absolute(path)
     with _explained(place):
         _remove_left(place)
-        if _mode(place):
-            _require_replaceable(place, command)
+        if mode := _mode(place):
+            _require_replaceable(place, mode, command)
         _require_writable(place)
     written.expect(place)
     return place
@@ -338,8 +338,10 @@ def _require_writable(place: str) -> None:
         pass
 
 
-def _require_replaceable(place: str, command: str) -> None:
-    if not stat.S_ISDIR(_mode(place)):
+def _require_replaceable(place: str, mode: int, command: str) -> None:
+    """Refuses what results of a command do not replace. The mode is that of the look that found
+    something: a second one may come while another process replaces it."""
+    if not stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: is a file; name a folder")
     if place == os.getcwd() or os.path.ismount(place):
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
@@ -370,9 +372,9 @@ def _is_of(command: str, names: set[str]) -> bool:
 
 def _nearest_folder(place: str) -> str:
     ancestor = os.path.dirname(place)
-    while not _mode(ancestor):
+    while not (mode := _mode(ancestor)):
         ancestor = os.path.dirname(ancestor)
-    if not stat.S_ISDIR(_mode(ancestor)):
+    if not stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: {ancestor} is a file; name another folder")
     return ancestor
 
