@@ -189,6 +189,12 @@ class TestTwoAtATime:
             pass
         assert list(place.rglob("*")) == [place / "a"]
 
+    @staticmethod
+    def result(folder: Path) -> None:
+        folder.mkdir()
+        for name in ("summary.json", "config.resolved.toml"):
+            (folder / name).write_text("")
+
     def test_a_folder_that_another_process_is_replacing_is_not_called_a_file(
         self, place: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -201,6 +207,26 @@ class TestTwoAtATime:
         mode = output_folder._mode  # pyright: ignore[reportPrivateUsage]
         (place / "here").mkdir()
         monkeypatch.setattr(output_folder, "_mode", found_and_then_moved)
+        assert output_folder.check("here", "run") == str(place / "here")
+
+    def test_a_folder_listed_while_another_process_replaces_it_is_listed_again(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def replaced_meanwhile(path: str) -> list[str]:
+            if Path(path) != place / "here":
+                return listed(path)
+            number = len(list(place.iterdir()))
+            former = place / f"former-{number}"
+            if number < 5:
+                (place / "here").rename(former)
+                (former / "config.resolved.toml").unlink()
+                self.result(place / "here")
+                return listed(str(former))
+            return listed(path)
+
+        listed = os.listdir
+        self.result(place / "here")
+        monkeypatch.setattr(os, "listdir", replaced_meanwhile)
         assert output_folder.check("here", "run") == str(place / "here")
 
     def test_writers_that_know_nothing_of_each_other_leave_one_result_whole(

@@ -285,27 +285,32 @@ def _replace(part: str, place: str) -> None:
     """Moves a folder to its place; what others put there meanwhile is replaced as well."""
     with undisturbed():
         while True:
-            former = _put_aside(place)
-            try:
-                os.rename(part, place)
-            except OSError as fault:
-                if fault.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            with _put_aside(place) as former:
+                try:
+                    os.rename(part, place)
+                except OSError as fault:
+                    if fault.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                        _put_back(former, place)
+                        raise
+                except BaseException:
                     _put_back(former, place)
                     raise
-            except BaseException:
-                _put_back(former, place)
-                raise
-            else:
-                return
-            finally:
-                unfinished.remove(former)
+                else:
+                    return
 
 
-def _put_aside(place: str) -> str:
+@contextmanager
+def _put_aside(place: str) -> Generator[str]:
+    """Moves a folder, if there is one, to a hidden name, locked so that no other process puts it
+    back, and removes it at the end of the block unless it was put back."""
     former = unfinished.hidden(place, unfinished.FORMER)
-    with suppress(FileNotFoundError):
-        os.rename(place, former)
-    return former
+    with unfinished.locked(place):
+        with suppress(FileNotFoundError):
+            os.rename(place, former)
+        try:
+            yield former
+        finally:
+            unfinished.remove(former)
 
 
 def _put_back(former: str, place: str) -> None:
@@ -345,10 +350,7 @@ def _require_replaceable(place: str, mode: int, command: str) -> None:
         raise WordlineError(f"{place}: is a file; name a folder")
     if place == os.getcwd() or os.path.ismount(place):
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
-    try:
-        names = set(os.listdir(place))
-    except FileNotFoundError:
-        return  # another process is replacing it
+    names = _names(place)
     owners = [one for one in FILES if _is_of(one, names)]
     if names <= UNFINISHED.get(command, set[str]()) or command in owners:
         return
@@ -362,6 +364,19 @@ def _require_replaceable(place: str, mode: int, command: str) -> None:
         f"{place}: holds files that are not a result of Wordline (such as {other}); "
         "name another folder"
     )
+
+
+def _names(place: str) -> set[str]:
+    """What a folder holds; nothing if it is gone. Looks again if another process replaced it
+    meanwhile: a list taken while its files are being removed has some of them only."""
+    while True:
+        try:
+            before = os.stat(place)
+            names = set(os.listdir(place))
+            if os.path.samestat(before, os.stat(place)):
+                return names
+        except FileNotFoundError:
+            return set()
 
 
 def _is_of(command: str, names: set[str]) -> bool:

@@ -46,6 +46,20 @@ def folder_for(place: str) -> Generator[str]:
                 os.close(lock)
 
 
+@contextmanager
+def locked(place: str) -> Generator[None]:
+    """A folder, if there is one, locked for the steps in the block, wherever they move it, unless
+    another process has it."""
+    lock = _opened(place)
+    try:
+        if lock is not None:
+            take(lock)
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
 def hidden(place: str, ending: str = "") -> str:
     """A name next to a place that nothing has."""
     folder, name = os.path.split(place)
