@@ -193,9 +193,7 @@ def _read_file(name: str) -> str:
     except IsADirectoryError as fault:
         raise WordlineError(f"{name}: is a folder; name the device's TOML file in it") from fault
     except FileNotFoundError as fault:
-        raise WordlineError(
-            f"{name}: no such file; check the path, or name a preset: {_preset_names()}"
-        ) from fault
+        raise WordlineError(f"{name}: no such file; {preset_hint(name)}") from fault
     except (OSError, ValueError) as fault:
         reason = (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
         shown = arguments.shown(name)
@@ -203,22 +201,26 @@ def _read_file(name: str) -> str:
 
 
 def _no_such_device(name: str) -> str:
+    return f"no file or preset is called {arguments.shown(name)}; {preset_hint(name)}"
+
+
+def preset_hint(name: str) -> str:
+    """Remedy for a device name that was not found: the presets with similar names, if any, and the
+    command that lists all presets."""
     import difflib
+    from pathlib import Path
 
     from wordline._api.catalogue import presets
 
-    near = difflib.get_close_matches(name, [preset["name"] for preset in presets()], n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    return (
-        f"no file or preset is called {arguments.shown(name)}; {hint}"
-        f"give a path ending in .toml, or a preset: {_preset_names()}"
-    )
-
-
-def _preset_names() -> str:
-    from wordline._api.catalogue import presets
-
-    return ", ".join(preset["name"] for preset in presets())
+    stem = Path(name).name.removesuffix(".toml")
+    names = [preset["name"] for preset in presets()]
+    near = difflib.get_close_matches(stem, names, n=3, cutoff=0.5)
+    if not near:
+        place = "path" if _is_path(name) else "name"
+        return f"check the {place}; `wordline devices` lists the presets"
+    *others, last = (f"'{one}'" for one in near)
+    meant = f"{', '.join(others)} or {last}" if others else last
+    return f"did you mean {meant}? `wordline devices` lists the presets"
 
 
 def _flat(table: Mapping[str, Value], prefix: str) -> Iterator[tuple[str, Value]]:

@@ -66,8 +66,22 @@ CASES = [
     device("later schema", ("schema = 1", "schema = 99"), "schema"),
     device("no TOML", ("[ssd]", "[ssd"), "tiny.toml:4"),
     Bad("binary device", ("tiny.toml:2", "UTF-8"), files={"tiny.toml": bytes(range(256))}),
-    Bad("device absent", ("absent.toml", "no such file", "d4"), args=("absent.toml",)),
-    Bad("device misspelt", ("'d5'", "d4"), args=("d5",)),
+    Bad(
+        "device absent",
+        ("absent.toml: no such file; check the path; `wordline devices` lists the presets",),
+        args=("absent.toml",),
+    ),
+    Bad(
+        "device file named after a preset",
+        ("demo.toml: no such file; did you mean 'demo' or 'demo-store'? `wordline devices`",),
+        args=("demo.toml",),
+    ),
+    Bad("device misspelt", ("'d5'; did you mean 'd4'? `wordline devices`",), args=("d5",)),
+    Bad(
+        "device unlike any preset",
+        ("'nothing'; check the name; `wordline devices` lists the presets",),
+        args=("nothing",),
+    ),
     Bad(
         "device a folder",
         ("is a folder",),
@@ -166,7 +180,7 @@ def test_bad_lines_can_be_left_out(wordline: Command, tiny: str, place: Path) ->
         (["trace", "stat"], "FILE"),
         (["trace", "convert", "disk.csv", "x"], "--to"),
         (["trace", "convert", "disk.csv", "--to", "msr"], "file to write"),
-        (["trace", "convert", "disk.csv", "x", "--to", "xml"], "xml"),
+        (["trace", "convert", "disk.csv", "x", "--to", "xml"], "--to: 'xml' is not one of"),
         (["trace", "convert", "disk.csv", "no/such/folder/x", "--to", "msr"], "no/such/folder"),
         (["policies", "ftl.gc.vctim"], "ftl.gc.victim"),
         (["devices", "d5"], "d4"),

@@ -62,7 +62,7 @@ def trace_options(
 ) -> dict[str, object]:
     """The reader's options, checked. Raises TypeError or WordlineError."""
     if format is not None:
-        _require_format(format)
+        require_format("format", format)
     if columns is not None and not isinstance(columns, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"columns must be a string such as {COLUMNS!r}, not {shown(columns)}")
     if not isinstance(time_gaps, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -139,14 +139,15 @@ def _path(one: object, name: str) -> str:
     return bundled() if path == BUNDLED and name != "out" and not os.path.lexists(path) else path
 
 
-def _require_format(name: object) -> None:
+def require_format(parameter: str, name: object) -> None:
+    """Raises TypeError or WordlineError unless the value of a parameter names a trace format."""
     if not isinstance(name, str):
-        raise TypeError(f"format must be a string, not {shown(name)}")
+        raise TypeError(f"{parameter} must be a string, not {shown(name)}")
     from wordline._api.catalogue import trace_formats
 
     known = [one["name"] for one in trace_formats()]
     if name not in known:
-        raise WordlineError(f"format: '{name}' is not one of {', '.join(known)}")
+        raise WordlineError(f"{parameter}: '{name}' is not one of {', '.join(known)}")
 
 
 def _volumes(value: str | int) -> str:

@@ -13,6 +13,7 @@ from wordline._api.trace_input import (
     Traces,
     Volumes,
     paths,
+    require_format,
     trace_options,
 )
 from wordline._api.trace_stat import TraceStat
@@ -83,8 +84,7 @@ def trace_convert(
         format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
     )
     (target,) = paths(path("out", out), "out")
-    if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"to must be the name of a format, not {to!r}")
+    require_format("to", to)
     for source in map(Path, paths(trace)):
         if source.exists() and Path(target).exists() and source.samefile(target):
             raise WordlineError(f"{target}: is the trace itself; name another file to write")

@@ -64,8 +64,8 @@ def devices(name: str | None) -> None:
         return
     text = next((one["text"] for one in known if one["name"] == name), None)
     if text is None:
-        names = ", ".join(one["name"] for one in known)
-        raise WordlineError(f"there is no device '{name}'; the devices are {names}")
+        hint = wordline.config.preset_hint(name)
+        raise WordlineError(f"no preset is called '{name}'; {hint}")
     click.echo(text, nl=not text.endswith("\n"))
 
 
