@@ -106,7 +106,7 @@ def test_each_stream_says_how_it_is_played(tiny: str, trace: str) -> None:
         # 900 requests at once, then a minute of nothing, then one more.
         ([0] * 900 + [60 * SECOND], "bursts"),
         # A request each microsecond, of which none is served in less than 50.
-        (list(range(0, 3_000_000, 1000)), "the input offers more than this store serves"),
+        (list(range(0, 3_000_000, 1000)), "the offered load exceeds the throughput of this store"),
         (list(range(0, 3_000_000_000, 1_000_000)), None),
         # A burst at the end, and one before a pause.
         (list(range(0, 3_000_000_000, 1_000_000)) + [3 * SECOND] * 900, "bursts"),

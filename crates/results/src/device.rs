@@ -1,18 +1,18 @@
-//! SSDs at the end of a run.
+//! State of the SSDs at the end of a run.
 
 use wordline_ftl::{MapCache, Mapping};
 use wordline_nand::Cause;
 use wordline_ssd::precondition::Preconditioned;
 use wordline_ssd::{ErrorCounts, FailureCounts, Graded, SlcCounts, Ssd, SsdStats, Usage};
 
-/// What a device is like at the end of a run.
+/// State of an SSD at the end of a run.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// What happened to it before the run.
+    /// Counts of the preconditioning before the run.
     pub preconditioned: Preconditioned,
-    /// By block: erases.
+    /// Erases of each block.
     pub erases: Vec<u32>,
-    /// By die: what it was used for.
+    /// Time of each die, by use.
     pub usage: Vec<Usage>,
     /// Pages that the host can address.
     pub user_pages: u32,
@@ -20,38 +20,39 @@ pub struct Device {
     pub valid_pages: u64,
     /// Erased blocks.
     pub free_blocks: u32,
-    /// Pages in the DRAM buffer that are newer than the flash.
+    /// Pages in the DRAM buffer that are newer than on flash.
     pub dirty_pages: u64,
-    /// What became of look-ups during the run, if part of the map is in flash.
+    /// Look-ups in the cached map during the run; `None` if the whole map is in memory.
     pub map_cache: Option<MapCache>,
-    /// What reads have found, where they err.
+    /// Outcomes of page reads; `None` without an error model.
     pub read_errors: Option<ErrorCounts>,
-    /// Which blocks are bad, where blocks can be.
+    /// Bad and spare blocks; `None` if blocks cannot go bad.
     pub bad_blocks: Option<BadBlockDevice>,
-    /// What was done of each mode, where pages are not all programmed alike.
+    /// Counts per program mode; `None` if all pages are programmed in one mode.
     pub graded: Option<Graded>,
-    /// What went through the SLC cache, if there is one.
+    /// Pages that went through the SLC cache; `None` without one.
     pub slc_cache: Option<SlcCounts>,
-    /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
+    /// Page reads compared with the shadow store, and page writes tracked; `None` without
+    /// `--verify`.
     pub verified: Option<(u64, u64)>,
 }
 
-/// Bad and spare blocks.
+/// Bad and spare blocks of an SSD. Counts.
 #[derive(Clone, Copy, Debug)]
 pub struct BadBlockDevice {
-    /// Bad ones: from the factory, by erases, by programs.
+    /// Bad blocks: from the factory, by a failed erase, by a failed program.
     pub bad: [u32; 3],
-    /// Good ones that stand by.
+    /// Good spare blocks.
     pub spare: u32,
-    /// The same in the plane that has fewest.
+    /// Good spare blocks of the plane that has fewest.
     pub spare_fewest: u32,
-    /// Those that took the place of blocks that went bad in use.
+    /// Spare blocks that replaced a block that went bad in use.
     pub taken: u32,
-    /// Good ones in use.
+    /// Good blocks in use.
     pub in_use: u32,
-    /// What has come of failures.
+    /// Counts of program and erase failures.
     pub failures: FailureCounts,
-    /// Reads of pages that the DRAM buffer has lost.
+    /// Reads of pages whose content the DRAM buffer lost.
     pub lost_reads: u64,
 }
 
@@ -73,7 +74,7 @@ impl BadBlockDevice {
 }
 
 impl Device {
-    /// The state of an SSD that was brought there by `preconditioned` and a run.
+    /// Collects the state of an SSD after a run that followed `preconditioned`.
     pub fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
         let shadow = ssd.shadow();
         let activity = ssd.measured();

@@ -1,30 +1,31 @@
-//! What every figure of a summary means, from the JSON schema of [`Summary`].
+//! Descriptions of the summary's metrics, read from the JSON schema of [`Summary`].
 //!
-//! A figure is declared once, by its field and the sentence above it; its unit is in its name.
+//! A metric is declared once, as a field with a doc comment. Its unit is part of its name.
 
 use serde_json::{Map, Value};
 
 use crate::summary::Summary;
 use crate::unit::unit;
 
-/// A figure of the summary.
+/// Metric of the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Where it stands in `summary.json`, the keys joined by dots. `{op}` stands for all, read, write.
+    /// Path in `summary.json`, with dots between the keys. `{op}` stands for `all`, `read` and
+    /// `write`.
     pub name: String,
-    /// Its unit; empty for counts, ratios and words.
+    /// Unit; empty for counts, ratios and words.
     pub unit: &'static str,
-    /// What it is.
+    /// Description of the metric.
     pub description: String,
 }
 
-/// The JSON schema of `summary.json`.
+/// Returns the JSON schema of `summary.json`.
 pub fn schema() -> Value {
     schemars::schema_for!(Summary).to_value()
 }
 
-/// Every figure of a summary, in its order. A table in streams or members whose keys are those of the whole run is
-/// one entry.
+/// Returns every metric of a summary, in its order. A table in streams or members that has the same
+/// keys as a table of the whole run is one entry.
 pub fn all() -> Vec<Metric> {
     let schema = schema();
     let mut told = Walk {
@@ -49,13 +50,13 @@ fn properties(schema: &Value) -> Option<&Map<String, Value>> {
 
 struct Walk<'a> {
     schema: &'a Value,
-    /// The tables of the whole run.
+    /// Tables of the whole run.
     tables: Vec<&'a Map<String, Value>>,
     metrics: Vec<Metric>,
 }
 
 impl<'a> Walk<'a> {
-    /// What a property holds, passing by references and by the null of something optional.
+    /// Resolves a property to its schema: follows references and drops the null of an optional one.
     fn resolve(&self, property: &'a Value) -> &'a Value {
         if let Some(name) = property["$ref"].as_str() {
             return self.resolve(self.schema.pointer(&name[1..]).unwrap_or(property));
@@ -66,7 +67,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same without regard to operations: whether it is told of all, reads and writes, and what.
+    /// Resolves a property whose values are given for all requests, reads and writes to one of
+    /// them. The flag is `true` for such a property.
     fn by_op(&self, property: &'a Value) -> (bool, &'a Value) {
         let target = self.resolve(property);
         match properties(target) {
@@ -112,7 +114,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Whether a table of the whole run has all its keys, with the same meaning.
+    /// Whether a table of the whole run has all the keys of `table`, with the same meaning.
     fn is_told(&self, table: &Map<String, Value>) -> bool {
         let has = |whole: &&Map<String, Value>| {
             table

@@ -1,4 +1,4 @@
-//! What the loop of a run hands over to be summed up.
+//! Output of a run's event loop, from which the results are computed.
 
 use std::time::Duration;
 
@@ -15,53 +15,54 @@ use wordline_config::plan::{self, Leaf, Replay, Ssd};
 use wordline_recorder::chip_load::ChipLoads;
 use wordline_recorder::{Hits, Record};
 
-/// What the loop hands over.
+/// Output of a run's event loop.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was simulated.
+    /// Plan of the simulation.
     pub plan: Plan,
-    /// What was recorded.
+    /// Observations of the whole run.
     pub record: Record,
-    /// What was recorded of each device of several, whose requests are parts of those above, or come from a cache.
+    /// Observations of each device, if there are several. Their requests are parts of the host's
+    /// requests, or come from a cache.
     pub members: Vec<Record>,
-    /// The load of the dies, if it was looked at.
+    /// Samples of the load of the dies, if enabled.
     pub chip_loads: Option<ChipLoads>,
-    /// The flash at the end: the single SSD, the members, the flash of caches.
+    /// SSDs at the end of the run: the single one, the members, and those of caches.
     pub devices: Vec<Device>,
-    /// What each disk has done: the single one, the members, or those behind the cache.
+    /// Counts of each disk: the single one, the members, or those behind the cache.
     pub disks: Vec<wordline_hdd::DiskStats>,
-    /// What each cache has done, in the order of the devices.
+    /// Results of each cache, in the order of the devices.
     pub caches: Vec<CacheOutcome>,
-    /// What the host side has done, if there is one.
+    /// Counts of the host-side model, if there is one.
     pub host_side: Option<wordline_host_cpu::HostStats>,
-    /// What was issued of each stream; one of no name if the plan has no streams.
+    /// Requests issued per stream; one unnamed entry if the plan has no streams.
     pub streams: Vec<Issued>,
-    /// The time in which all streams issued, if there was one.
+    /// Interval in which all streams issued requests, if there was one.
     pub contention: Option<ContentionWindow>,
     /// Digest of all events.
     pub digest: u64,
-    /// When the warm-up was over, if there was one.
+    /// End of the warm-up, if there was one.
     pub measured_from: Option<Time>,
-    /// When the last event happened.
+    /// Time of the last event.
     pub end: Time,
-    /// Why the run ended early, if it did.
+    /// Error that ended the run early, if any.
     pub error: Option<String>,
-    /// Whether the user ended it.
+    /// Whether the user ended the run.
     pub interrupted: bool,
-    /// What it cost.
+    /// Cost of the simulation.
     pub speed: Speed,
 }
 
 impl Outcome {
-    /// Requests of all streams by kind.
+    /// Returns the requests of all streams, by kind.
     pub fn counts(&self) -> InputCounts {
         let streams = self.streams.iter();
         streams.fold(InputCounts::default(), |sum, issued| {
             sum.plus(&issued.counts)
         })
     }
-    /// What happened to all devices before the run. The write amplification of their last windows is
-    /// the mean of those that had one.
+    /// Sums the preconditioning of all devices. The write amplification is the mean over the
+    /// devices whose last window has one.
     pub fn preconditioned(&self) -> Preconditioned {
         let all = || self.devices.iter().map(|device| &device.preconditioned);
         let windows: Vec<f64> = all()
@@ -76,7 +77,7 @@ impl Outcome {
             stopped: all().any(|done| done.stopped),
         }
     }
-    /// Each device with what was planned and recorded of it.
+    /// Pairs each SSD with its plan and its observations.
     pub(crate) fn ssds(&self) -> impl Iterator<Item = SsdOutcome<'_>> {
         let single = self.members.is_empty().then_some(&self.record);
         let members = self.plan.leaves().into_iter().zip(&self.members);
@@ -89,7 +90,7 @@ impl Outcome {
             device,
         })
     }
-    /// Each device of several with what was planned and recorded of it.
+    /// Pairs each member of a multi-device store with its plan and its observations.
     pub(crate) fn leaves(&self) -> Vec<LeafOutcome<'_>> {
         let (mut devices, mut caches) = (self.devices.iter(), self.caches.iter());
         let mut disks = &self.disks[..];
@@ -112,51 +113,52 @@ impl Outcome {
         });
         leaves.collect()
     }
-    /// When the first measured request was issued.
+    /// Returns when the first measured request was issued.
     pub fn first_arrival(&self) -> Time {
         first_arrival(&self.streams)
     }
-    /// Where what is measured begins: after the warm-up, or at the first arrival.
+    /// Returns when measuring began: at the end of the warm-up, or at the first arrival.
     pub fn measured_from(&self) -> Time {
         self.measured_from.unwrap_or_else(|| self.first_arrival())
     }
 }
 
-/// What flash in front of a disk has done.
+/// Results of a flash cache.
 #[derive(Clone, Debug)]
 pub struct CacheOutcome {
-    /// What was found of the pages asked for.
+    /// Look-ups and other operations of the cache.
     pub figures: flash_cache::CacheStats,
-    /// What became of the pages held.
+    /// Evictions and other ends of pages that were cached.
     pub counts: flash_cache::residents::Counts,
-    /// Pages at the end.
+    /// Pages at the end of the run.
     pub pages: CachePages,
-    /// Reads by what served them.
+    /// Response times by the tier that served the request.
     pub hits: Hits,
-    /// Pages served that were compared, if the run was verified.
+    /// Pages served that were compared with what was written; `None` without `--verify`.
     pub checked: Option<u64>,
-    /// How often it was learned how full victims are, and how full they are taken to be at over-provisionings of 15, 25, ... 85 %,
-    /// where space is divided by that.
+    /// Number of trainings of the victim model, and the share of valid pages in victims that it
+    /// predicts at over-provisionings of 15, 25, ... 85 %. `None` if the partition policy does not
+    /// use it.
     pub learned: Option<(u64, [f64; 8])>,
 }
 
-/// Pages in flash in front of a disk.
+/// Pages in a flash cache. Counts.
 #[derive(Clone, Copy, Debug)]
 pub struct CachePages {
-    /// Held.
+    /// Resident pages.
     pub resident: u64,
-    /// Evicted, and still readable.
+    /// Evicted pages that can still be read.
     pub suspected: u64,
-    /// Newer than the disk.
+    /// Pages that are newer than on the disk.
     pub dirty: u64,
-    /// Held in the list of what was read, if it has one.
+    /// Pages in the read list; 0 if the cache has one list for all.
     pub read_list: u64,
-    /// The sizes that were chosen last.
+    /// List sizes that were chosen last.
     pub chosen: flash_cache::Chosen,
 }
 
 impl CacheOutcome {
-    /// The results of a flash cache and of the hits of its requests.
+    /// Collects the results of a flash cache. `hits` are the response times of its requests.
     pub fn of<B: BlockDevice>(store: &flash_cache::Cached<B>, hits: Hits) -> Self {
         let residents = store.residents();
         Self {
@@ -181,19 +183,19 @@ impl CacheOutcome {
     }
 }
 
-/// A device among several.
+/// Member of a multi-device store, with its results.
 pub(crate) struct LeafOutcome<'a> {
     pub leaf: Leaf<'a>,
     pub record: &'a Record,
-    /// Its flash, if it has any.
+    /// State of its flash, if it has any.
     pub device: Option<&'a Device>,
-    /// What it has done, if it is a cache.
+    /// Results of the cache, if it is one.
     pub cache: Option<&'a CacheOutcome>,
-    /// The disk that it is, or those behind it.
+    /// Counts of the disk itself, or of the disks behind the cache.
     pub disks: &'a [wordline_hdd::DiskStats],
 }
 
-/// A device of a run.
+/// SSD of a run, with its results.
 #[derive(Clone, Copy)]
 pub(crate) struct SsdOutcome<'a> {
     pub plan: &'a Ssd,
@@ -210,38 +212,38 @@ fn plus(one: FlashOps, other: FlashOps) -> FlashOps {
     }
 }
 
-/// When the first request of all streams was issued.
+/// Returns when the first measured request of any stream was issued.
 pub fn first_arrival(streams: &[Issued]) -> Time {
     let arrivals = streams.iter().filter_map(|issued| issued.first_arrival);
     arrivals.min().unwrap_or_default()
 }
 
-/// What was issued of a stream.
+/// Requests issued by a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Issued {
-    /// How it was driven.
+    /// Replay mode of the stream.
     pub replay: Replay,
-    /// Requests by kind, since measuring began.
+    /// Measured requests, by kind.
     pub counts: InputCounts,
-    /// Requests before that.
+    /// Requests issued before measuring began.
     pub unmeasured: u64,
-    /// When the first of them was issued, if there was one.
+    /// When the first measured request was issued, if there was one.
     pub first_arrival: Option<Time>,
-    /// When the source has the first and the last of them, multiplied by the time scale of an open
-    /// loop; none if the source has no times.
+    /// Time stamps of the first and the last measured request in the source, multiplied by the time
+    /// scale of an open loop. `None` if the source has no time stamps.
     pub recorded: Option<(Time, Time)>,
-    /// 90th percentile of the response time in each quarter of the requests, in the order of completion; none for a closed loop, or with
-    /// few requests.
+    /// 90th percentile of the response time in each quarter of the requests, in the order of
+    /// completion. `None` for a closed loop, or with few requests.
     pub response_quarters: Option<[Time; 4]>,
 }
 
 impl Issued {
-    /// From the first to the last request in the times of the source. Seconds.
+    /// Returns the time from the first to the last request by the source's time stamps. Seconds.
     pub(crate) fn recorded_s(&self) -> Option<f64> {
         let (first, last) = self.recorded?;
         Some(last.since(first).as_secs() / self.time_scale().unwrap_or(1.0))
     }
-    /// What an open loop multiplies times by.
+    /// Returns the factor that an open loop multiplies time stamps by.
     pub(crate) fn time_scale(&self) -> Option<f64> {
         match self.replay {
             Replay::OpenLoop { time_scale } => Some(time_scale),
@@ -250,63 +252,64 @@ impl Issued {
     }
 }
 
-/// The time in which every stream with requests had begun, and none had issued its last one.
+/// Interval that begins when every stream with requests has issued its first one, and ends when a
+/// stream has issued its last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentionWindow {
-    /// When the last stream began.
+    /// When the last stream issued its first request.
     pub from: Time,
-    /// When the first stream had nothing more to ask.
+    /// When the first stream had no more requests.
     pub until: Time,
-    /// Bytes served meanwhile, by stream; none to a stream without requests.
+    /// Bytes served in the interval, per stream; `None` for a stream without requests.
     pub bytes: Vec<Option<u64>>,
 }
 
-/// What simulating cost.
+/// Cost of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Speed {
     /// Wall-clock time.
     pub wall: Duration,
     /// Processor time.
     pub cpu: Duration,
-    /// Of that, the part for bringing the devices into their state before the run.
+    /// Processor time of preconditioning, which is part of `cpu`.
     pub precondition_cpu: Duration,
-    /// Events.
+    /// Events simulated.
     pub events: u64,
-    /// Growth of the process's resident memory from the empty device on.
+    /// Growth of the process's resident memory since the devices were created empty.
     pub resident_bytes: u64,
 }
 
-/// Requests of a source by kind.
+/// Requests of a source, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputCounts {
     /// Read requests admitted.
     pub reads: u64,
     /// Write requests admitted.
     pub writes: u64,
-    /// Of the writes, those that are durable when they are done (FUA).
+    /// Writes that are durable on completion (FUA); part of `writes`.
     pub durable_writes: u64,
-    /// Trims admitted.
+    /// TRIMs admitted.
     pub trims: u64,
     /// Flushes admitted.
     pub flushes: u64,
-    /// Of all these, requests that a power cut took.
+    /// Requests of any kind that a power cut lost.
     pub lost: u64,
-    /// Flushes left out.
+    /// Flushes dropped because no device has a DRAM buffer.
     pub flushes_ignored: u64,
 }
 
 since!(InputCounts: reads, writes, durable_writes, trims, flushes, lost, flushes_ignored);
 
 impl InputCounts {
-    /// Reads and writes.
+    /// Returns the number of reads and writes.
     pub fn requests(&self) -> u64 {
         self.reads + self.writes
     }
-    /// Everything the device was asked for.
+    /// Returns the number of requests of all kinds.
     pub fn issued(&self) -> u64 {
         self.requests() + self.trims + self.flushes
     }
-    /// Those of two sources.
+    /// Returns the sums over two sources.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The types of a summary for Python, from its JSON schema.
+//! Python types of the summary, generated from its JSON schema.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::metrics;
 
-/// Length of a line.
+/// Maximum line length of the generated module. Characters.
 const WIDTH: usize = 100;
 
-/// The module `wordline.summary`: a `TypedDict` for each table.
+/// Returns the source of the module `wordline.summary`: a `TypedDict` for each table.
 pub fn module() -> String {
     let schema = metrics::schema();
     let mut module = Module {
@@ -26,13 +26,13 @@ pub fn module() -> String {
 
 struct Module<'a> {
     schema: &'a Value,
-    /// Classes that are written.
+    /// Classes written so far.
     names: Vec<&'a str>,
     text: String,
 }
 
 impl<'a> Module<'a> {
-    /// Writes the class of a table, behind those that it needs.
+    /// Writes the class of a table, after the classes that it refers to.
     fn class(&mut self, name: &'a str, table: &'a Value) {
         if self.names.contains(&name) {
             return;
@@ -44,7 +44,7 @@ impl<'a> Module<'a> {
             .collect();
         let description = table["description"].as_str().unwrap_or_default();
         let name = &cap_words(name);
-        // A keyword of Python cannot name a field of a class.
+        // A Python keyword cannot name a field in class syntax.
         let text = if fields.iter().any(|(key, _)| *key == "class") {
             functional(name, description, &fields)
         } else {
@@ -53,7 +53,7 @@ impl<'a> Module<'a> {
         let _ = write!(self.text, "\n\n{text}");
     }
 
-    /// The type of what a property holds.
+    /// Returns the Python type of a property.
     fn kind(&mut self, property: &'a Value) -> String {
         if let Some(pointer) = property["$ref"].as_str() {
             let name = pointer.rsplit('/').next().unwrap_or_default();
@@ -102,7 +102,8 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The schema's `Nullable_doubleByOp` as Python names a class: `NullableDoubleByOp`.
+/// Converts a schema name to a Python class name: `Nullable_doubleByOp` becomes
+/// `NullableDoubleByOp`.
 fn cap_words(name: &str) -> String {
     let words = name.split('_').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));
@@ -120,7 +121,7 @@ fn class(name: &str, description: &str, fields: &[(&str, String)]) -> String {
     text
 }
 
-/// The words of a docstring in indented lines of at most `WIDTH` characters.
+/// Wraps the text of a docstring into indented lines of at most `WIDTH` characters.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::from("   ")];
     for word in text.split_whitespace() {

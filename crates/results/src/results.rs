@@ -1,4 +1,4 @@
-//! What a run has found out: a summary and tables.
+//! Results of a run: the summary and the tables.
 
 use wordline_observe::{ObserveError, Table};
 use wordline_workload::InputFile;
@@ -20,27 +20,27 @@ pub const TABLES: [&str; 9] = [
     "chip_load",
 ];
 
-/// Where the requests of a stream came from.
+/// Origin of a stream's requests.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     /// `generated` or `trace`.
     pub kind: &'static str,
-    /// The files of a trace.
+    /// Files of a trace.
     pub files: Vec<InputFile>,
-    /// Digest of what was read of them.
+    /// Digest of the bytes that were read from the files.
     pub digest: Option<String>,
-    /// Lines left out.
+    /// Lines skipped.
     pub lines_skipped: u64,
-    /// Changes that options asked for.
+    /// Requests changed as the options asked.
     pub requests_adjusted: u64,
-    /// Sentences about it.
+    /// Notes about the input, for the summary.
     pub notes: Vec<String>,
 }
 
-/// The results of a run.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Results {
-    /// The numbers.
+    /// Summary of the run.
     pub summary: Summary,
     /// Whether the user ended the run.
     pub interrupted: bool,
@@ -49,7 +49,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// Sums a run up.
+    /// Computes the results of a run. An error in `rows`, the table of requests, marks the run as
+    /// ended early.
     pub fn new(mut outcome: Outcome, rows: Result<Option<Table>, ObserveError>) -> Self {
         if let Err(error) = &rows {
             outcome.error.get_or_insert(error.to_string());
@@ -63,7 +64,7 @@ impl Results {
             rows: rows.ok().flatten(),
         }
     }
-    /// Says where the requests of each stream came from.
+    /// Adds the origin of each stream's requests to the summary.
     pub fn describe_input(&mut self, provenances: Vec<Provenance>) {
         let Summary {
             input,
@@ -93,15 +94,15 @@ impl Results {
             stream.input.requests_adjusted = provenance.requests_adjusted;
         }
     }
-    /// Requests issued, by stream.
+    /// Returns the number of reads and writes issued, per stream.
     pub fn requests(&self) -> impl Iterator<Item = u64> + '_ {
         self.outcome
             .streams
             .iter()
             .map(|issued| issued.counts.requests())
     }
-    /// Sets what a stream got beside what it got in `alone`, a run of the same plan in which no other
-    /// stream issued requests. A run that ended early makes these results partial.
+    /// Compares a stream with its results in `alone`, a run of the same plan in which no other
+    /// stream issued requests. If that run ended early, these results become partial.
     pub fn compare(&mut self, stream: usize, alone: &Self) {
         let (own, other) = (&mut self.summary, &alone.summary);
         if let Some(error) = &other.error {
@@ -113,31 +114,31 @@ impl Results {
                 format!("stream {} alone: {error}", own.streams[stream].name)
             });
             own.notes.push(format!(
-                "Stream {} alone: the run ended early; slowdowns are incomplete.",
+                "Stream {}: its run alone ended early, so slowdowns are incomplete.",
                 own.streams[stream].name
             ));
             return;
         }
         own.streams[stream].compare(&other.streams[stream].latency);
     }
-    /// Judges how fairly the streams were served, from what each got beside the others and alone.
+    /// Computes the fairness metrics from the slowdowns of the streams.
     pub fn judge(&mut self) {
         if let Some(fairness) = &mut self.summary.fairness {
             fairness.compare(&self.summary.streams);
         }
     }
-    /// The summary as JSON, indented.
+    /// Returns the summary as indented JSON.
     pub fn summary_json(&self) -> String {
         serde_json::to_string_pretty(&self.summary).unwrap_or_default()
     }
-    /// Whether there are streams, or members of an array, to be told apart.
+    /// Whether the run has several streams, or several members of an array.
     fn has_several(&self) -> bool {
         self.outcome.plan.streams.len() > 1 || self.outcome.members.len() > 1
     }
     fn has_flash(&self) -> bool {
         self.outcome.plan.ssds().next().is_some()
     }
-    /// Names of the tables that this run has.
+    /// Returns the names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
         let has = |name: &&str| match *name {
             "requests" => self.rows.is_some(),
@@ -149,7 +150,7 @@ impl Results {
         };
         TABLES.into_iter().filter(has).collect()
     }
-    /// A table; `None` if this run has none of that name.
+    /// Returns a table; `None` if this run does not have it.
     pub fn table(&self, name: &str) -> Option<Result<Table, ObserveError>> {
         match name {
             "dies" | "blocks" | "wear" if !self.has_flash() => None,

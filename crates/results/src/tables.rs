@@ -1,4 +1,4 @@
-//! The tables of a run.
+//! Tables of a run.
 
 mod blocks;
 mod dies;
@@ -18,19 +18,18 @@ fn us(time: Time) -> f64 {
     time.as_us()
 }
 
-/// The first column of what is told of each member of an array.
+/// Builds the first column of a table with rows per member of an array.
 fn of_member(members: impl Iterator<Item = u32>) -> Column {
     let heading = Heading::new("member", "", "Member of the array, from 0");
     (heading, Values::from(members.collect::<Vec<u32>>()))
 }
 
-/// What the dies had to do at the instants at which they were looked at; those without anything are
-/// left out.
+/// Builds the samples of the load of the dies. Samples in which no die has work are left out.
 pub fn chip_load(loads: &ChipLoads) -> Result<Table, ObserveError> {
     Table::new(columns! { loads.samples();
         time_s, "s", "Simulated time", |sample| sample.at.as_secs();
-        mean_us, "us", "How long what a die had to do takes, mean of the dies", |sample| us(sample.mean);
-        max_us, "us", "The same of the die that had most to do", |sample| us(sample.max);
-        balance, "", "The one against the other: load balance rate", Sample::balance;
+        mean_us, "us", "Load of a die, mean of the dies", |sample| us(sample.mean);
+        max_us, "us", "Load of the die with the highest load", |sample| us(sample.max);
+        balance, "", "Load balance rate: highest load over the mean load", Sample::balance;
     })
 }

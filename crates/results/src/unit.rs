@@ -1,6 +1,6 @@
-//! Units of figures, as their names say them.
+//! Units of metrics, derived from their names.
 
-/// The unit of a figure, from the end of its name.
+/// Returns the unit of a metric, from the end of its name.
 pub(crate) fn unit(name: &str) -> &'static str {
     const UNITS: [(&str, &str); 8] = [
         ("_us", "us"),

@@ -1,4 +1,4 @@
-//! Blocks that are bad, and those that stand by.
+//! Section `bad_blocks` of the summary: bad and spare blocks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,43 +7,46 @@ use wordline_kernel::Time;
 use super::figures::ratio;
 use crate::device::{BadBlockDevice, Device};
 
-/// Bad and spare blocks, as SMART tells them. Factory + grown + spare + in use is all blocks.
+/// Bad and spare blocks, as in SMART attributes. Factory + grown + spare + in use is all blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BadBlocks")]
 pub struct BadBlockSummary {
     /// Blocks that were bad from the factory.
     pub factory: u64,
-    /// Blocks that have gone bad in use (grown).
+    /// Blocks that went bad in use (grown bad blocks).
     pub grown: u64,
-    /// Of those, by an erase that failed.
+    /// Grown bad blocks whose erase failed.
     pub grown_by_erase: u64,
-    /// Of those, by a program that failed.
+    /// Grown bad blocks whose program failed.
     pub grown_by_program: u64,
-    /// Good blocks that stand by at the end.
+    /// Good spare blocks at the end of the run.
     pub spare: u64,
-    /// The same in the plane that has fewest.
+    /// Good spare blocks at the end of the run, in the plane that has fewest.
     pub spare_fewest: u32,
-    /// Good blocks that stand by at the end, of those at first (available spare of NVMe). Null without any.
+    /// Good spare blocks at the end of the run per spare block that was good at its start
+    /// (available spare of NVMe). Null without spare blocks.
     pub spare_ratio: Option<f64>,
-    /// Good blocks in use.
+    /// Good blocks in use at the end of the run.
     pub in_use: u64,
     /// Erases that failed.
     pub erase_failures: u64,
-    /// Programs of pages that failed; each was done again in another block.
+    /// Page programs that failed. Each was repeated in another block.
     pub program_failures: u64,
-    /// Pages that were read and programmed for them in other blocks. `flash.page_programs` does not count them.
+    /// Pages that were read and programmed in other blocks because of failed programs.
+    /// `flash.page_programs` does not count them.
     pub pages_copied: u64,
-    /// Pages that the host wrote or discarded with an error, as the device was read-only or became so.
+    /// Pages whose write or TRIM ended with an error because the device was read-only or became so.
     pub host_failures: u64,
-    /// Pages of reads that ended with an error because what the DRAM buffer held of them could not be written any more, and is lost.
+    /// Pages whose read ended with an error because their content was lost: the DRAM buffer could
+    /// not write it to flash any more.
     pub lost_reads: u64,
-    /// When the device became read-only: something had failed, and no spare block was left. Null if it did not; of several devices, the
-    /// first.
+    /// Time at which the device became read-only, because a block failed and no spare block was
+    /// left. Null if it did not; with several devices, the first such time.
     pub read_only_s: Option<f64>,
 }
 
 impl BadBlockSummary {
-    /// None if no device can have any.
+    /// `None` if no device can have bad blocks.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let all = || {
             devices

@@ -1,4 +1,4 @@
-//! The DRAM buffer.
+//! Section `buffer` of the summary: the DRAM buffer.
 
 use super::energy::MeanEnergy;
 use super::figures::{heading, ratio};
@@ -12,7 +12,7 @@ use wordline_recorder::{BufferCounts, FlashCounts, Record};
 
 wordline_recorder::buffer_figures! {
     figures {
-        /// The DRAM buffer. Hits and misses are of pages.
+        /// DRAM buffer. Hits and misses are counted per page.
         #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
         #[schemars(rename = "Buffer")]
         BufferSummary of BufferCounts, BufferEnd<'_>; columns "buffer_"
@@ -20,11 +20,11 @@ wordline_recorder::buffer_figures! {
     counts now end
 }
 
-/// What figures of the buffer need of the flash behind it and of the end of a run.
+/// State from which the metrics of the buffer are computed, apart from its counters.
 struct BufferEnd<'a> {
     flash: FlashCounts,
     energy: &'a MeanEnergy,
-    /// Whether the balance of the dies was looked at when pages left.
+    /// Whether evictions check the load balance of the dies.
     watches_balance: bool,
     dirty_pages: u64,
 }
@@ -36,7 +36,7 @@ impl BufferEnd<'_> {
 }
 
 impl BufferSummary {
-    /// None without a buffer.
+    /// `None` without a buffer.
     pub(crate) fn new(
         plan: &Plan,
         record: &Record,

@@ -1,4 +1,4 @@
-//! Flash in front of a disk.
+//! Section `cache` of the summary: flash in front of a disk.
 
 use super::figures::ratio;
 use super::latency::LatencySummary;
@@ -19,57 +19,63 @@ section! {
     #[schemars(rename = "Cache")]
     pub struct CacheSummary by of_run(of: &CacheOfRun<'_>);
 
-    /// Pages that the cache can hold, at the start where its space moves. Null, as all of these, without one.
+    /// Pages that the cache can hold; at the start of the run if a partition policy changes it.
+    /// Null, as the whole table, without a cache.
     capacity_pages: u64 = of.plan.cache.capacity.into();
-    /// All pages of its flash.
+    /// Pages of the cache's flash, all of them.
     flash_pages: u64 = of.plan.cache.space.total_pages.into();
-    /// How often its space was divided anew.
+    /// Times that the partition policy chose new list sizes.
     divisions: u64 = of.stats.divisions;
-    /// How often it was learned from small flashes how full the victims of collections are.
+    /// Times that the victim model was trained on small simulated flashes. It predicts the share of
+    /// valid pages in GC victims.
     trainings: u64 = of.cache.learned.map_or(0, |(trainings, _)| trainings);
-    /// The mean share of valid pages that victims are taken to have at over-provisionings of 15, 25, ... 85 %, at the end; empty where
-    /// the space is not divided by that.
+    /// Share of valid pages in GC victims that the model predicts at over-provisionings of 15, 25,
+    /// ... 85 %, at the end of the run. Empty if the partition policy does not use the model.
     victim_utilisations: Vec<f64> = of.cache.learned.map_or_else(Vec::new, |(_, victims)| victims.to_vec());
-    /// Pages that the list of what was read held at the end; zero where there is one list for all.
+    /// Pages in the read list at the end of the run; 0 if the cache has one list for all.
     read_list_pages: u64 = of.cache.pages.read_list;
-    /// Pages that the list of what was written, or the only one, held at the end.
+    /// Pages in the write list, or in the only list, at the end of the run.
     write_list_pages: u64 = of.cache.pages.resident - of.cache.pages.read_list;
-    /// Size that the policy of `cache.partition` chose last for the list of what is read; zero where there is one list for all. Pages, as the
-    /// two that follow; with this one they are `cache.flash_pages`.
+    /// Last size that the policy of `cache.partition` chose for the read list; 0 if the cache has
+    /// one list for all. Pages. This size and the two that follow add up to `cache.flash_pages`.
     read_size_pages: u64 = of.cache.pages.chosen.reads.into();
-    /// Size that it chose last for the list of what is written, or for the only one.
+    /// Last size that the policy chose for the write list, or for the only list. Pages.
     write_size_pages: u64 = of.cache.pages.chosen.writes.into();
-    /// Pages that it left for over-provisioning: they hold nothing that is cached, so that collections gain from their victims.
+    /// Pages that the policy left for over-provisioning. They hold no cached data, so that GC
+    /// victims have fewer valid pages.
     over_provisioning_pages: u64 = of.cache.pages.chosen.spare.into();
-    /// Pages that it held at the end.
+    /// Pages in the cache at the end of the run.
     resident_pages: u64 = of.cache.pages.resident;
-    /// Evicted pages that could still be read at the end (suspected queue).
+    /// Evicted pages that could still be read at the end of the run (suspected queue).
     suspected_pages: u64 = of.cache.pages.suspected;
-    /// Evicted pages that could be read at most at a time.
+    /// Maximum number of evicted pages that can still be read.
     suspected_pages_most: u64 = of.plan.cache.most_suspected.into();
     /// Pages of reads.
     pages_read: u64 = of.stats.pages_read();
-    /// Of these, pages that the cache held.
+    /// Pages of reads that the cache held.
     resident_hits: u64 = of.stats.resident_hits;
-    /// Pages that had been evicted and could still be read.
+    /// Pages of reads that had been evicted and could still be read.
     suspected_hits: u64 = of.stats.suspected_hits;
-    /// Pages that another request was reading from the disk.
+    /// Pages of reads that another request was already reading from the disk.
     joined: u64 = of.stats.joined;
-    /// Pages read from the disk and taken in.
+    /// Pages of reads that were read from the disk and admitted.
     misses: u64 = of.stats.misses;
-    /// Pages read from the disk and not taken in.
+    /// Pages of reads that were read from the disk and not admitted.
     bypassed: u64 = of.stats.bypassed;
-    /// Pages of the hits that the flash could not correct, and that were read from the disk.
+    /// Pages of hits that the flash could not correct, and that were read from the disk.
     hits_uncorrectable: u64 = of.stats.hits_uncorrectable;
-    /// Pages whose newest content was lost: the flash could not read them, or a store below not take them, when they were destaged, or the
-    /// rest of a page that was written in part could not be read below. Reads of them end with an error until they are written as a whole.
+    /// Pages whose newest content was lost: destaging failed because the flash could not read them
+    /// or the backing store could not write them, or the rest of a partially written page could not
+    /// be read from the backing store. Reads of a lost page end with an error until it is written
+    /// as a whole.
     pages_lost: u64 = of.stats.pages_lost;
-    /// Pages of requests that ended with an error: of pages that are lost, or that only the flash holds and cannot correct, or that a store
-    /// below could not read or write; and flushes while pages are lost.
+    /// Pages of requests that ended with an error. The page was lost, was uncorrectable and only in
+    /// flash, or could not be read or written by the backing store. Flushes while pages are lost
+    /// count, too.
     host_failures: u64 = of.stats.host_failures;
-    /// Pages for which nothing was read from the disk, of all pages of reads.
+    /// Share of the pages of reads for which nothing was read from the disk.
     hit_ratio: Option<f64> = of.stats.hit_ratio();
-    /// Reads that the flash served alone, of all.
+    /// Share of the reads that the flash served alone.
     request_hit_ratio: Option<f64> = ratio(of.stats.reads_hit, of.stats.reads);
     /// Mean response time of reads that the flash served alone. Exact.
     hit_mean_us: Option<f64> = of.cache.hits.reads.flash.mean_us();
@@ -77,104 +83,115 @@ section! {
     miss_mean_us: Option<f64> = of.cache.hits.reads.disk.mean_us();
     /// Standard deviation of the response time of all reads.
     read_deviation_us: Option<f64> = of.cache.hits.reads.all().std_us();
-    /// Response times by what served the requests.
+    /// Response times by the tier that served the request.
     by_tier: TiersSummary = TiersSummary::new(&of.cache.hits);
-    /// Pages programmed because they were missed.
+    /// Pages programmed after a miss.
     fills: u64 = of.stats.fills;
-    /// Pages programmed because they were written (write-through).
+    /// Pages programmed after a write (write-through).
     updates: u64 = of.stats.updates;
-    /// Pages of records programmed, which say what is dead in flash for the case that the power fails.
+    /// Pages of records programmed. The records list dead pages in flash, for recovery after a
+    /// power failure.
     records: u64 = of.stats.records;
-    /// Pages of records of all pages programmed.
+    /// Pages of records per page programmed.
     record_ratio: Option<f64> = ratio(of.stats.records, of.flash.page_programs());
-    /// Pages of block summaries programmed, which say what the other pages of their blocks are.
+    /// Pages of block summaries programmed. A summary lists the pages of its block.
     summaries: u64 = of.stats.summaries;
-    /// Pages of block summaries of all pages programmed.
+    /// Pages of block summaries per page programmed.
     summary_ratio: Option<f64> = ratio(of.stats.summaries, of.flash.page_programs());
-    /// Pages forgotten because they were written or trimmed.
+    /// Pages removed from the cache because they were written or trimmed.
     invalidated: u64 = of.stats.invalidated;
-    /// Pages of reads that were in the list of what was written, or, with one list, newer than the disk: among the hits. Zero, as the figures of writes that follow, where all writes go to the disk.
+    /// Pages of read hits that were in the write list; with one list, pages of read hits that were
+    /// newer than on the disk. 0, as the metrics of writes that follow, if all writes go to the
+    /// disk.
     written_hits: u64 = of.stats.written_hits;
-    /// Pages of writes that stayed in flash and were held already.
+    /// Pages of writes that stayed in flash and were in the cache.
     write_hits: u64 = of.stats.write_hits;
-    /// Of these, pages in the list of what was written; with one list, newer than the disk.
+    /// Pages of write hits that were in the write list; with one list, that were newer than on the
+    /// disk.
     write_hits_in_write_list: u64 = of.stats.write_hits_written;
-    /// The others: pages in the list of what was read, which a write takes out of it; with one list, as the disk has them.
+    /// Pages of write hits that were in the read list, from which the write removes them; with one
+    /// list, that were the same as on the disk.
     write_hits_in_read_list: u64 = of.stats.write_hits - of.stats.write_hits_written;
-    /// Pages of writes that stayed in flash and were not held.
+    /// Pages of writes that stayed in flash and were not in the cache.
     write_misses: u64 = of.stats.write_misses;
     /// Pages of writes that went to the disk.
     writes_bypassed: u64 = of.stats.writes_bypassed;
-    /// Pages of writes that were held already, of those that stayed in flash.
+    /// Share of the pages written to flash that were in the cache.
     write_hit_ratio: Option<f64> = ratio(of.stats.write_hits, of.stats.pages_written());
-    /// Pages read from the disk because a write left a part of them.
+    /// Pages read from the disk because a write covered only a part of them.
     rests: u64 = of.stats.rests;
-    /// Pages that were newer than the disk at the end.
+    /// Pages that were newer than on the disk at the end of the run.
     dirty_pages: u64 = of.cache.pages.dirty;
-    /// Pages destaged because another page needed the room.
+    /// Pages destaged because another page needed their place.
     destaged_on_demand: u64 = of.stats.destages[0].pages;
     /// Pages destaged in idle time because many were dirty.
     destaged_to_clean: u64 = of.stats.destages[1].pages;
     /// Pages destaged because their list shrank.
     destaged_to_resize: u64 = of.stats.destages[2].pages;
-    /// Pages destaged by one write to the disk, on average.
+    /// Mean pages destaged per write to the disk.
     destaged_per_write: Option<f64> = of.destaged_per_write();
-    /// Mean time from the first read of a group of pages that another page waited for to its last write.
+    /// Mean time from the first read to the last write of a group of pages destaged because another
+    /// page needed their place.
     destage_mean_us: Option<f64> = of.destage_mean_us();
-    /// Time of all groups that were destaged because their list shrank.
+    /// Total time of the groups of pages destaged because their list shrank.
     resize_destage_s: f64 = of.stats.destages[2].time.as_secs();
-    /// Pages that left by the rule of the policy.
+    /// Pages evicted by the replacement policy.
     evicted: u64 = of.cache.counts.evicted;
-    /// Pages that collections have dropped in place of moving them.
+    /// Pages that GC dropped instead of moving them.
     dropped: u64 = of.cache.counts.dropped;
     /// Evicted pages whose blocks were erased.
     suspected_lost: u64 = of.cache.counts.suspected_lost;
-    /// Bytes programmed in the flash per byte that reads were served from it.
+    /// Bytes programmed in flash per byte of reads that the cache served.
     bytes_programmed_per_byte_hit: Option<f64> = ratio(of.flash.page_programs(), of.hits());
-    /// How long the flash lasts at this load, if its blocks wear evenly: endurance of all blocks over erases a year.
+    /// Lifetime of the flash at this load and with even wear: endurance of all blocks over erases
+    /// per year.
     lifetime_years: Option<f64> = of.lifetime_years();
     /// Requests that the disks served.
     disk_requests: u64 = of.disk_requests();
-    /// Share of the time that the disks were at work, on average; null where requests do not wait for each other.
+    /// Share of the time in which the disks were busy, mean of the disks. Null if requests do not
+    /// wait for each other.
     disk_utilisation: Option<f64> = of.disk_utilisation();
-    /// The same if the disks had served all reads and writes of the host, each in the mean time of those that they did
-    /// serve: an estimate, above 1 where they could not keep up. Null as that one is, and where they served none.
+    /// Estimate of the disks' utilisation without the cache: every read and write of the host takes
+    /// the mean time of a request that the disks served. Above 1 if they could not keep up. Null
+    /// with `cache.disk_utilisation`, and if the disks served no request.
     disk_utilisation_without: Option<f64> = of.disk_utilisation_without();
-    /// Bytes that the host read per byte that the disk read.
+    /// Bytes that the host read per byte that the disks read.
     disk_read_savings: Option<f64> = of.disk_read_savings();
-    /// Pages served, from flash or from the disk, that were compared with what was written; null without --verify.
+    /// Pages served, from flash or from the disk, that were compared with what was written. Null
+    /// without --verify.
     pages_checked: Option<u64> = of.cache.checked;
-    /// Share of the pages of reads that an LRU cache of `capacity_pages` misses by the curve; null without one.
+    /// Share of the pages of reads that an LRU cache of `capacity_pages` misses, from the
+    /// miss-ratio curve. Null without one.
     lru_miss_ratio: Option<f64> = of.curve.as_ref().map(|curve| curve.miss_ratio(of.plan.cache.capacity.into()));
-    /// The miss-ratio curve of the pages of reads under LRU, straight between its points, from a sample of the pages
-    /// (`observe.miss_ratio_pages`).
+    /// Miss-ratio curve of the pages of reads under LRU, linear between its points, from a sample
+    /// of the pages (`observe.miss_ratio_pages`).
     miss_ratio_curve: Vec<CurvePoint> = of.curve.as_ref().map(points).unwrap_or_default();
 }
 
-/// Response times of requests by what served them.
+/// Response times of requests by the tier that served them.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Tiers")]
 pub struct TiersSummary {
-    /// Of reads that the flash served alone.
+    /// Response times of reads that the flash served alone.
     pub read_flash: LatencySummary,
-    /// Of reads with the disk.
+    /// Response times of reads that the disk served, alone or in part.
     pub read_disk: LatencySummary,
-    /// Of writes that the flash served alone.
+    /// Response times of writes that the flash served alone.
     pub write_flash: LatencySummary,
-    /// Of writes with the disk.
+    /// Response times of writes that the disk served, alone or in part.
     pub write_disk: LatencySummary,
 }
 
-/// A point of a miss-ratio curve.
+/// Point of a miss-ratio curve.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct CurvePoint {
-    /// Pages of the cache.
+    /// Size of the cache. Pages.
     pub size_pages: f64,
-    /// Pages of reads that it misses, of all.
+    /// Share of the pages of reads that a cache of this size misses.
     pub miss_ratio: f64,
 }
 
-/// How far the lines between the points may be from the curve.
+/// Maximum distance between the curve and the lines through the points.
 const TOLERANCE: f64 = 0.002;
 
 fn points(curve: &Curve) -> Vec<CurvePoint> {
@@ -198,7 +215,8 @@ impl TiersSummary {
 }
 
 impl CacheSummary {
-    /// Of the cache that the host talks to, if the store is one; `span` is the simulated time from the first arrival on.
+    /// The cache that the host addresses, if the store is one. `span` is the simulated time since
+    /// the first arrival.
     pub(crate) fn of_store(outcome: &Outcome, span: Time) -> Option<Self> {
         outcome.plan.cached()?;
         if let Some(first) = outcome.leaves().first() {
@@ -212,7 +230,7 @@ impl CacheSummary {
             span,
         )))
     }
-    /// Of a device, if it is a cache.
+    /// Summary of a member, if it is a cache.
     pub(crate) fn of_member(member: &LeafOutcome<'_>, span: Time) -> Option<Self> {
         let Device::Cached(plan) = member.leaf.of else {
             return None;
@@ -227,7 +245,7 @@ impl CacheSummary {
     }
 }
 
-/// A cache and what a run has done to it, its flash and the disks behind it.
+/// Cache with its results and those of its flash and its disks.
 pub(super) struct CacheOfRun<'a> {
     plan: &'a Cached,
     cache: &'a CacheOutcome,

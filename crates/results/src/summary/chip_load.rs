@@ -1,4 +1,4 @@
-//! What the dies had to do.
+//! Section `chip_load` of the summary: load of the dies.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,25 +7,28 @@ use wordline_recorder::chip_load::{ChipLoads, Sample};
 
 use super::figures::ratio;
 
-/// What the dies had to do at instants at equal distances.
+/// Load of the dies, sampled at equal intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ChipLoad")]
 pub struct ChipLoadSummary {
-    /// Distance of the instants at which the load of the dies was looked at: `observe.chip_load_interval_ms`, doubled until no more than a million lie in the run. Null, as all of these, if that is 0.
+    /// Sampling interval: `observe.chip_load_interval_ms`, doubled until the run has at most a
+    /// million samples. Null, as the whole table, if that key is 0.
     pub interval_ms: f64,
-    /// Instants at which a die had something to do; the numbers that follow are of these.
+    /// Samples in which a die had work. The metrics that follow are computed from them.
     pub samples: u64,
-    /// Instants at which none had.
+    /// Samples in which no die had work.
     pub idle_samples: u64,
-    /// Load level of a die (Liu et al., LCR, eq. 2): the time that the reads and programs of the host that wait for it or are in progress take without anything else, and that of its collection, of several the longest; mean of the dies, then of the instants.
+    /// Load level of a die (Liu et al., LCR, eq. 2): time that its waiting and executing host reads
+    /// and programs take without interference, plus that of its GC, the longest if there are
+    /// several; mean of the dies, then of the samples.
     pub mean_us: Option<f64>,
-    /// Load balance rate: the most of any die against the mean of the dies; the median of the instants.
+    /// Load balance rate: highest load of a die over the mean of the dies; median of the samples.
     pub balance_p50: Option<f64>,
-    /// The rate that 90 % of the instants do not exceed.
+    /// Load balance rate that 90 % of the samples do not exceed.
     pub balance_p90: Option<f64>,
-    /// The highest.
+    /// Highest load balance rate.
     pub balance_max: Option<f64>,
-    /// Share of the instants with a rate above 10.
+    /// Share of the samples with a load balance rate above 10.
     pub balance_above_10_ratio: Option<f64>,
 }
 

@@ -1,25 +1,28 @@
-//! The device, or the array as one.
+//! Section `device` of the summary: the device, or the array as a whole.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::Plan;
 use wordline_config::plan::{Device, DevicePlan, Shape, Ssd};
 
-/// The device that was simulated; of an array, sums over its members, and null what adds to nothing and is not the same in all of them. Of hard disks, what counts flash is 0.
+/// Simulated device. For an array, sums over its members; a value that cannot be added is null
+/// unless it is the same in all of them. For hard disks, the metrics of flash are 0.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Device")]
 pub struct DeviceSummary {
     /// Name of the configuration.
     pub name: String,
-    /// All pages of the device; of all members of an array, with the sectors of disks that stand behind no cache.
+    /// Capacity of the device: all its pages. For an array, sum over its members and the sectors of
+    /// the disks that are not behind a cache.
     pub capacity_bytes: u64,
-    /// What the host can address: the capacity less over-provisioning.
+    /// Capacity that the host can address, without over-provisioning.
     pub user_bytes: u64,
-    /// (capacity - user) / capacity: of one SSD, and of the flash of a cache, as configured; of an array, of its sums; of devices of several kinds, of the sums of their flash.
+    /// (capacity - user) / capacity. For one SSD, and for the flash of a cache, as configured; for
+    /// an array, from its sums; for devices of several kinds, from the sums of their flash.
     pub over_provisioning_ratio: f64,
     /// Channels.
     pub channels: u32,
-    /// Packages on a channel.
+    /// Packages per channel.
     pub ways: Option<u32>,
     /// Dies of the whole device.
     pub dies: u32,
@@ -27,14 +30,14 @@ pub struct DeviceSummary {
     pub planes: u32,
     /// Erase blocks of the whole device.
     pub blocks: u32,
-    /// Pages in a block.
+    /// Pages per block.
     pub pages_per_block: Option<u32>,
-    /// User bytes in a page.
+    /// User bytes per page.
     pub page_bytes: Option<u32>,
 }
 
 impl DeviceSummary {
-    /// A device; or an array, with sums over its members, and what all of them have.
+    /// Describes a single device, or an array by the sums and the common values of its members.
     pub(crate) fn new(plan: &Plan) -> Self {
         let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(of).sum();
         let common = |of: fn(&Ssd) -> u32| {
@@ -56,7 +59,7 @@ impl DeviceSummary {
             page_bytes: common(|ssd| ssd.geometry.page_bytes),
         }
     }
-    /// Of a device among several.
+    /// Describes a member of a multi-device store.
     pub(crate) fn of_device(plan: Device<'_>) -> Self {
         let flash = plan.ssd().map(Self::of_ssd).unwrap_or_default();
         let plan = plan.plan();
@@ -85,7 +88,7 @@ impl DeviceSummary {
     }
 }
 
-/// Share of the flash that the host cannot address; 0 where there is none.
+/// Share of the flash that the host cannot address; 0 without flash.
 fn over_provisioning(plan: &Plan) -> f64 {
     let mut ssds = plan.ssds();
     match (ssds.next(), ssds.next()) {

@@ -1,4 +1,4 @@
-//! Hard disks.
+//! Section `disks` of the summary: hard disks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,67 +7,69 @@ use wordline_kernel::Time;
 
 use crate::outcome::Outcome;
 
-/// A hard disk, wherever it stands in the store.
+/// Hard disk, wherever it is in the store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Disk")]
 pub struct DiskSummary {
-    /// Name of the disk; the list is empty without one.
+    /// Name of the disk. The list of disks is empty without one.
     pub name: String,
-    /// Disks of the trace (its volumes) that it holds, if requests go by disk.
+    /// Disks of the trace (its volumes) that are mapped to it, if requests are routed by disk.
     pub disks: Vec<u32>,
-    /// What can be addressed.
+    /// Capacity of the disk.
     pub capacity_bytes: u64,
-    /// Reads that came to it.
+    /// Reads that it received.
     pub reads: u64,
-    /// Writes that came to it.
+    /// Writes that it received.
     pub writes: u64,
-    /// Bytes of these reads.
+    /// Bytes of the reads.
     pub read_bytes: u64,
-    /// Bytes of these writes.
+    /// Bytes of the writes.
     pub written_bytes: u64,
     /// Reads that its buffer served alone.
     pub reads_buffered: u64,
-    /// Writes that were complete in its buffer (write cache).
+    /// Writes that completed in its buffer (write cache).
     pub writes_buffered: u64,
     /// Sectors that it read ahead.
     pub sectors_read_ahead: u64,
-    /// Times that data was written from its buffer to the platters.
+    /// Writes from its buffer to the platters.
     pub destages: u64,
-    /// Share of the time that its mechanism was at work; null where requests do not wait for each other.
+    /// Share of the time in which its mechanism was busy. Null if requests do not wait for each
+    /// other.
     pub utilisation: Option<f64>,
     /// Time of commands in its controller.
     pub overhead_s: f64,
-    /// Time that the arm moved, heads were switched and writes settled; all of the positioning where a model knows no positions.
+    /// Time of arm movements, head switches and settling. All of the positioning time if the model
+    /// has no positions.
     pub seek_s: f64,
-    /// Time that the platters turned to the sectors.
+    /// Time of waiting for sectors to rotate under the head.
     pub rotation_s: f64,
-    /// Time that sectors passed under the head.
+    /// Time of transferring sectors under the head.
     pub transfer_s: f64,
     /// Accesses of its mechanism.
     pub accesses: u64,
-    /// Mean distance of the arm from one access to the next, in cylinders; null without an access.
+    /// Mean seek distance between consecutive accesses. Cylinders; null without an access.
     pub seek_distance_mean: Option<f64>,
-    /// Accesses by the distance of the arm to them; a row for each power of two that came up.
+    /// Accesses by seek distance; one row for each power of two that occurred.
     pub seek_distances: Vec<SeekDistance>,
-    /// Requests that it held at once, at most.
+    /// Maximum number of requests in the disk.
     pub held_most: u32,
-    /// Requests that it held, on average over the time.
+    /// Mean number of requests in the disk, over time.
     pub held_mean: Option<f64>,
 }
 
-/// Accesses after seeks of a range of distances.
+/// Accesses whose seek distance is in a range.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct SeekDistance {
-    /// Least distance of the range, in cylinders; 0 is no seek.
+    /// Least distance of the range, in cylinders; 0 means no seek.
     pub from_cylinders: u32,
-    /// Greatest distance of the range.
+    /// Greatest distance of the range, in cylinders.
     pub to_cylinders: u32,
-    /// Accesses after a seek of that range.
+    /// Accesses with a seek distance in the range.
     pub accesses: u64,
 }
 
 impl DiskSummary {
-    /// The disks of a run; `span` is the simulated time from the first arrival on.
+    /// Summaries of the disks of a run. `span` is the simulated time since the first arrival.
     pub(crate) fn all(outcome: &Outcome, span: Time) -> Vec<Self> {
         let disks = outcome.plan.disks().into_iter().zip(&outcome.disks);
         let summary = disks.map(|(leaf, figures)| Self {

@@ -1,4 +1,4 @@
-//! What the flash took.
+//! Section `energy` of the summary: energy of the flash.
 
 use crate::outcome::SsdOutcome;
 use schemars::JsonSchema;
@@ -8,26 +8,28 @@ use wordline_nand::Energy;
 use wordline_recorder::FlashCounts;
 use wordline_ssd::Usage;
 
-/// What the flash took, from the first arrival to the last event.
+/// Energy of the flash, from the first arrival to the last event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Energy")]
 pub struct EnergySummary {
-    /// Energy of array reads, from the first arrival to the last event: supply voltage x read current x array time, for every plane that works.
+    /// Energy of array reads, from the first arrival to the last event: supply voltage x read
+    /// current x array time, per active plane.
     pub read_mj: f64,
     /// Energy of array programs.
     pub program_mj: f64,
     /// Energy of erases.
     pub erase_mj: f64,
-    /// Energy of the interface of the dies while the bus is in use for them.
+    /// Energy of the dies' interfaces while they use the bus.
     pub bus_mj: f64,
-    /// Energy that dies take while they are not occupied.
+    /// Energy of dies in standby, while they are not occupied.
     pub standby_mj: f64,
-    /// The sum of the five. Host link, controller and DRAM are not modelled.
+    /// Sum of the five. Host link, controller and DRAM are not modelled.
     pub total_mj: f64,
 }
 
 impl EnergySummary {
-    /// What a die took that was used so during `span`.
+    /// Computes the energy of a die from its `usage` and the time `work` in which it was occupied
+    /// during `span`.
     pub(crate) fn of_die(energy: &Energy, usage: &Usage, work: Time, span: Time) -> Self {
         let mj = |nj: f64| nj / 1e6;
         let [read, program, erase, bus] = energy.stages_nj(usage.array, usage.bus).map(mj);
@@ -54,7 +56,7 @@ impl EnergySummary {
     }
 }
 
-/// What an operation of the arrays took on average. mJ.
+/// Mean energy of an array operation. mJ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeanEnergy {
     read: f64,
@@ -63,7 +65,7 @@ pub(crate) struct MeanEnergy {
 }
 
 impl MeanEnergy {
-    /// Of all that `flash` counts, which took `energy`.
+    /// Computes the means from the total `energy` and the operations counted in `flash`.
     pub(crate) fn new(energy: &EnergySummary, flash: &FlashCounts) -> Self {
         let each = |mj: f64, count: u64| mj / count.max(1) as f64;
         Self {
@@ -72,7 +74,7 @@ impl MeanEnergy {
             erase: each(energy.erase_mj, flash.erases()),
         }
     }
-    /// Of pages that were read and programmed elsewhere.
+    /// Energy of page moves: a read and a program each. mJ.
     pub(crate) fn of_moves(&self, pages: u64) -> f64 {
         (self.read + self.program) * pages as f64
     }
@@ -84,7 +86,7 @@ impl MeanEnergy {
     }
 }
 
-/// The energy of every die of a device during `span`.
+/// Energy of each die of a device during `span`.
 pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySummary> {
     let occupied = ssd.record.dies.totals();
     let dies = ssd.device.usage.iter().zip(occupied);
@@ -92,7 +94,7 @@ pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySumm
         .collect()
 }
 
-/// The energy of all dies of a device during `span`.
+/// Energy of all dies of a device during `span`.
 pub(crate) fn sum_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> EnergySummary {
     let dies = energy_of_dies(ssd, span);
     dies.iter()

@@ -1,4 +1,4 @@
-//! What reads have found.
+//! Section `read_errors` of the summary: outcomes of page reads.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,44 +9,51 @@ use super::figures::ratio;
 use crate::outcome::Outcome;
 use wordline_recorder::ReadsMet;
 
-/// What reads have found, for the host and for the device itself, where they err (`nand.reliability`).
+/// Outcomes of page reads, for the host and for the device itself, with an error model
+/// (`nand.reliability`).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadErrors")]
 pub struct ErrorSummary {
     /// Pages read.
     pub page_reads: u64,
-    /// Of them those that had to be read again: the first level of the decoder did not correct them.
+    /// Pages that were read more than once because the first level of the decoder did not correct
+    /// them.
     pub page_reads_retried: u64,
-    /// Further reads of their pages (read retries).
+    /// Further reads of these pages (read retries).
     pub retries: u64,
     /// Mean errors of the worst codeword of a page.
     pub worst_codeword_mean: Option<f64>,
-    /// Pages that were read for requests, or written in part, and that could not be corrected: these requests ended with an error. In front
-    /// of a disk, the cache is who asks: see `cache.hits_uncorrectable` and `cache.host_failures`.
+    /// Uncorrectable pages that were read for a request or to complete a partial write. Their
+    /// requests ended with an error. In a flash cache the requests are those of the cache: see
+    /// `cache.hits_uncorrectable` and `cache.host_failures`.
     pub uncorrectable: u64,
-    /// The same for each bit read, for whatever purpose (uncorrectable bit error rate).
+    /// Uncorrectable bit error rate: uncorrectable pages per bit read, for any purpose.
     pub uncorrectable_bit_error_rate: Option<f64>,
-    /// Pages that could not be read when a collection moved them, or of which a part could not: reads of them end with an error until
-    /// they are written as a whole.
+    /// Pages of which a part or all was lost because GC could not read them. Reads of a lost page
+    /// end with an error until it is written as a whole.
     pub pages_lost: u64,
-    /// Reads whose raw bit error rate was beyond what the model is good for, and was taken as its limit.
+    /// Page reads whose raw bit error rate exceeded the range of the error model. The limit of the
+    /// model was used instead.
     pub reads_beyond_model: u64,
-    /// Response times of reads by what they have met.
+    /// Response times of reads by the flash events that delayed them.
     pub reads_met: ReadsMetSummary,
 }
 
-/// Response times of the reads of SSDs by what they have met on their way: the reads of the host, those of each member
-/// of an array, or what a cache reads of its flash. Reads that have met more than one of these count with each.
+/// Response times of SSD reads by the flash events that delayed them. The reads are those of the
+/// host, of each member of an array, or of the cache from its flash. A read delayed by several
+/// events counts with each.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReadsMet")]
 pub struct ReadsMetSummary {
-    /// Nothing of what follows.
+    /// Reads that were not delayed by any of these events.
     pub nothing: LatencySummary,
-    /// A page of theirs was read again, because its first read could not be corrected.
+    /// Reads with a page that was read again because its first read was not corrected.
     pub retry: LatencySummary,
-    /// Data was moving for its own sake on the die of a page of theirs when the flash was asked for that page (read reclaim, refresh).
+    /// Reads of a page on a die in which read reclaim or refresh was moving data when the page was
+    /// requested.
     pub reclaim: LatencySummary,
-    /// A block on the die of a page of theirs was being replaced by a spare one then.
+    /// Reads of a page on a die in which a spare block was replacing a bad one when the page was
+    /// requested.
     pub bad_block: LatencySummary,
 }
 
@@ -63,7 +70,7 @@ impl ReadsMetSummary {
 }
 
 impl ErrorSummary {
-    /// None if no device errs.
+    /// `None` if no device has an error model.
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
         let devices = || {
             outcome

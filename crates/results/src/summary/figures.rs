@@ -1,4 +1,4 @@
-//! Figures from counts and times.
+//! Metrics computed from counts and times.
 
 use crate::device::Device;
 use crate::unit::unit;
@@ -10,17 +10,17 @@ pub(super) fn us(time: Time) -> f64 {
     time.as_us()
 }
 
-/// The heading of a column whose unit is in its name.
+/// Returns the heading of a column, with the unit from its name.
 pub(super) fn heading(name: &'static str, meaning: &'static str) -> Heading {
     Heading::new(name, unit(name), meaning)
 }
 
-/// A part of a whole, or programs per page that the host wrote; none of nothing.
+/// Returns part / whole; `None` if `whole` is 0.
 pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The mean of counts; zero without any.
+/// Returns the mean of counts; 0 without any.
 pub(crate) fn mean(values: impl Iterator<Item = u32> + Clone) -> f64 {
     let count = values.clone().count().max(1) as f64;
     values.map(u64::from).sum::<u64>() as f64 / count

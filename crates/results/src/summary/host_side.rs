@@ -1,4 +1,4 @@
-//! The host side of the store.
+//! Section `host_side` of the summary: CPU, lock and map of the host.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,60 +9,61 @@ use super::figures::ratio;
 use crate::outcome::Outcome;
 
 section! {
-    /// What requests and flash software took of the host (`[host_side]`). Null, as all of these, without one.
+    /// CPU time, lock and memory that requests and flash software used on the host (`[host_side]`).
+    /// Null, as all of these, without a host-side model.
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "HostSide")]
     pub struct HostSideSummary by of(of: &HostOfRun);
 
-    /// Cores.
+    /// Cores of the host.
     cores: u32 = of.cores;
-    /// CPU time of workers, submitting requests and taking completions.
+    /// CPU time of workers for submissions and completions.
     cpu_worker_s: f64 = of.cpu(Cause::Worker);
-    /// CPU time of look-ups in the map.
+    /// CPU time of map look-ups.
     cpu_lookup_s: f64 = of.cpu(Cause::LookUp);
-    /// CPU time of updates of the map.
+    /// CPU time of map updates.
     cpu_update_s: f64 = of.cpu(Cause::Update);
-    /// CPU time of the steps of collections.
+    /// CPU time of GC steps.
     cpu_collection_s: f64 = of.cpu(Cause::Collection);
-    /// Share of the time that the cores were at work, all of them together.
+    /// Share of the time in which the cores were busy, mean of the cores.
     cpu_utilisation: Option<f64> = of.share(of.stats.cpu.total()).map(|all| all / f64::from(of.cores));
-    /// Share of the time that the lock was held by who ran.
+    /// Share of the time in which a running thread held the lock.
     lock_utilisation: Option<f64> = of.share(of.stats.locked);
-    /// Share of the time that the bridge converted.
+    /// Share of the time in which the bridge was converting.
     bridge_utilisation: Option<f64> = of.share(of.stats.bridge);
-    /// Requests that the host held, on average over the time.
+    /// Mean number of requests on the host, over time.
     held_mean: Option<f64> = of.held_mean();
-    /// Requests that it held at once, at most.
+    /// Maximum number of requests on the host.
     held_most: u32 = of.stats.held_most;
-    /// Steps of look-ups: entries of a table, nodes or further extents of a tree.
+    /// Steps of map look-ups: entries of a table, nodes or further extents of a tree.
     lookup_steps: u64 = of.stats.lookups;
-    /// Steps of updates.
+    /// Steps of map updates.
     update_steps: u64 = of.stats.updates;
-    /// Steps of collections: pages read, programmed or moved, blocks erased.
+    /// Steps of GC: pages read, programmed or moved, blocks erased.
     collection_steps: u64 = of.stats.collection_steps;
-    /// Units that are mapped at the end.
+    /// Mapping units in the map at the end of the run.
     map_units: u64 = of.stats.memory.units;
-    /// Entries that say where they are.
+    /// Map entries at the end of the run.
     map_entries: u64 = of.stats.memory.entries;
-    /// What the map takes of the memory of the host at the end.
+    /// Host memory of the map at the end of the run.
     map_bytes: u64 = of.stats.memory.bytes;
-    /// What it has taken at most.
+    /// Maximum host memory of the map.
     map_most_bytes: u64 = of.stats.most_bytes;
-    /// Pages of a map that is a cache which were in memory when they were looked at or changed.
+    /// Pages of a cached map that were in memory when they were looked up or changed.
     map_hits: u64 = of.stats.loads.hits;
-    /// Pages of it that had to be read from the store.
+    /// Pages of a cached map that had to be read from the store.
     map_misses: u64 = of.stats.loads.misses;
-    /// Share of hits in both. Null if the map is all in memory, or nothing was looked at.
+    /// Share of hits in hits and misses. Null if the whole map is in memory, or without a look-up.
     map_hit_ratio: Option<f64> = ratio(of.stats.loads.hits, of.stats.loads.hits + of.stats.loads.misses);
-    /// Pages of it that were written to the store to make room.
+    /// Pages of a cached map that were written to the store to make room.
     map_write_backs: u64 = of.stats.loads.write_backs;
 }
 
-/// A host side and what it has done in a run.
+/// Host-side model with its results.
 pub(super) struct HostOfRun {
     cores: u32,
     stats: HostStats,
-    /// Simulated time from the first arrival on.
+    /// Simulated time since the first arrival.
     span: Time,
 }
 
@@ -80,7 +81,7 @@ impl HostOfRun {
 }
 
 impl HostSideSummary {
-    /// None without a host side; `span` is the simulated time from the first arrival on.
+    /// `None` without a host-side model. `span` is the simulated time since the first arrival.
     pub(super) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
         Some(Self::of(&HostOfRun {
             cores: outcome.plan.host_side.as_ref()?.cores,

@@ -1,4 +1,4 @@
-//! What the device was asked to do.
+//! Section `input` of the summary: requests that the host issued.
 
 use crate::outcome::{Issued, Outcome};
 use crate::summary::StreamInput;
@@ -8,14 +8,14 @@ use std::ops::{Deref, DerefMut};
 use wordline_config::plan::Replay;
 use wordline_recorder::FlashCounts;
 
-/// What the device was asked to do, by all streams together.
+/// Requests of all streams together.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Input")]
 pub struct InputSummary {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub of: StreamInput,
-    /// Pages read that were never written: served without a flash request, in zero time.
+    /// Pages read that had never been written. Such reads take no time and no flash operation.
     pub unwritten_pages_read: u64,
 }
 
@@ -75,7 +75,8 @@ pub(crate) fn replay_name(replay: &Replay) -> &'static str {
     }
 }
 
-/// Requests that can be under way: those of a closed loop, or as many as the device has `slots`, if there is a bound.
+/// Maximum number of requests in progress: that of a closed loop, or `slots` of the device in an
+/// open loop. `None` if unlimited.
 pub(crate) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
     match replay {
         Replay::OpenLoop { .. } => slots,

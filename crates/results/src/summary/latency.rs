@@ -1,4 +1,4 @@
-//! Response times, their parts, and throughput.
+//! Response times, their components, and throughput.
 
 use super::figures::us;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,34 +10,34 @@ use wordline_kernel::Time;
 use wordline_observe::Histogram;
 use wordline_recorder::{PartSums, Served};
 
-/// The same of all requests, of reads, of writes.
+/// A value for all requests, for reads and for writes.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{T}ByOp")]
 pub struct ByOp<T> {
-    /// Of all requests.
+    /// Value for reads and writes together.
     pub all: T,
-    /// Of reads.
+    /// Value for reads.
     pub read: T,
-    /// Of writes.
+    /// Value for writes.
     pub write: T,
 }
 
 /// Response times of each operation, from arrival to completion.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LatencyByOp {
-    /// Of reads and writes.
+    /// Response times of reads and writes together.
     pub all: LatencySummary,
-    /// Of reads.
+    /// Response times of reads.
     pub read: LatencySummary,
-    /// Of writes.
+    /// Response times of writes.
     pub write: LatencySummary,
-    /// Of trims.
+    /// Response times of TRIMs.
     pub trim: LatencySummary,
-    /// Of flushes.
+    /// Response times of flushes.
     pub flush: LatencySummary,
 }
 
-/// Response times, from arrival to completion; null where there was no request.
+/// Response times, from arrival to completion. Null without a request.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Latency")]
 pub struct LatencySummary {
@@ -49,7 +49,7 @@ pub struct LatencySummary {
     pub std_us: Option<f64>,
     /// Shortest response time. Exact.
     pub min_us: Option<f64>,
-    /// Median: half of the requests took no longer. Percentiles are at most 0.1 % high.
+    /// Median: half of the requests took no longer. Percentiles are at most 0.1 % too high.
     pub p50_us: Option<f64>,
     /// 90 % of the requests took no longer.
     pub p90_us: Option<f64>,
@@ -65,7 +65,8 @@ pub struct LatencySummary {
     pub max_us: Option<f64>,
 }
 
-/// The parts of the mean response time, in microseconds, in the order of [`Part::ALL`]; they sum to it.
+/// Components of the mean response time, in the order of [`Part::ALL`]. They add up to the mean.
+/// Microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Breakdown(pub [f64; PARTS]);
 
@@ -79,7 +80,7 @@ impl JsonSchema for Breakdown {
             (part.figure.to_owned(), figure)
         };
         json_schema!({
-            "description": "The parts of the mean response time; they sum to it.",
+            "description": "Components of the mean response time. They add up to it.",
             "type": "object",
             "properties": Part::ALL.iter().map(part).collect::<Map<_, _>>(),
         })
@@ -92,18 +93,18 @@ impl Serialize for Breakdown {
     }
 }
 
-/// Requests and 10^6 bytes a second, from the first arrival to the last completion.
+/// Requests and 10^6 bytes per second, from the first arrival to the last completion.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
-    /// Requests completed a second, from the first arrival to the last completion.
+    /// Requests completed per second, from the first arrival to the last completion.
     pub iops: f64,
-    /// Reads completed a second.
+    /// Reads completed per second.
     pub read_iops: f64,
-    /// Writes completed a second.
+    /// Writes completed per second.
     pub write_iops: f64,
-    /// Bytes read a second, in 10^6 bytes.
+    /// Bytes read per second, in 10^6 bytes.
     pub read_mb_per_s: f64,
-    /// Bytes written a second, in 10^6 bytes.
+    /// Bytes written per second, in 10^6 bytes.
     pub write_mb_per_s: f64,
 }
 
@@ -151,7 +152,7 @@ impl Breakdown {
 }
 
 impl Throughput {
-    /// From the first arrival to the last completion.
+    /// Computes the rates from the first arrival to the last completion.
     pub(crate) fn new(served: &Served, first_arrival: Time) -> Self {
         let span = served.last_completion.since(first_arrival);
         let seconds = span.as_secs().max(1e-12);

@@ -1,4 +1,4 @@
-//! The devices of a store of several beside each other: what each did of what was asked of the whole.
+//! Section `members` of the summary: the devices of a multi-device store.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,70 +14,76 @@ use crate::summary::{
 use crate::summary::{ExcessOf, WorstCase};
 use wordline_recorder::{FlashCounts, Record, Served};
 
-/// A device of a store of several. Its requests are the parts of the host's that went to it; behind a cache, those of the cache.
+/// Device of a multi-device store. Its requests are the parts of host requests that it received;
+/// behind a cache, the requests of the cache.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Member")]
 pub struct MemberSummary {
-    /// Name of the device, behind those of the arrays that it stands in; `members` is empty for a store of one device.
+    /// Name of the device, preceded by those of the arrays that contain it. `members` is empty for
+    /// a store of one device.
     pub name: String,
-    /// Disks of the trace that it holds, if requests go by disk.
+    /// Disks of the trace that are mapped to it, if requests are routed by disk.
     pub disks: Vec<u32>,
-    /// The member itself, as `device`.
+    /// Description of the member, as `device`.
     pub device: DeviceSummary,
-    /// What of the requests went to it.
+    /// Parts of requests that the member received.
     pub input: MemberInput,
     /// Simulated time in which the member held a part of a request.
     pub busy_s: f64,
-    /// Response times of the parts, as `latency`: from the arrival of the request at the array, or at the cache's store behind it.
+    /// Response times of the parts, as `latency`: from the arrival of the request at the array, or
+    /// at the backing store of the cache.
     pub latency: LatencyByOp,
-    /// Where their time went, as `breakdown`; the wait for a slot of the member is host queue.
+    /// Components of the response times, as `breakdown`. The wait for a slot of the member is host
+    /// queue.
     pub breakdown: ByOp<Breakdown>,
-    /// The longest of each interval, as `worst_case`. Members can have intervals of different width.
+    /// Longest response time per interval, as `worst_case`. The intervals of members can differ in
+    /// width.
     pub worst_case: WorstCase,
-    /// What they took beyond the marginal response time, as `excess`.
+    /// Time beyond the marginal response time, as `excess`.
     pub excess: ByOp<ExcessOf>,
-    /// Parts and their bytes a second, as `throughput`.
+    /// Parts and their bytes per second, as `throughput`.
     pub throughput: Throughput,
-    /// Share of the bytes of all completed requests that went to the member.
+    /// Share of the bytes of all completed requests that the member served.
     pub bytes_share: Option<f64>,
-    /// Its flash operations, as `flash`.
+    /// Flash operations of the member, as `flash`.
     pub flash: FlashSummary,
-    /// What it has done as a cache, as `cache`; null if it is none.
+    /// Results of the member as a cache, as `cache`. Null for other members.
     pub cache: Option<CacheSummary>,
-    /// Its collections, as `collections`.
+    /// GC runs of the member, as `collections`.
     pub collections: Vec<CollectionSummary>,
-    /// The commands of its dies, as `commands`.
+    /// Commands of its dies, as `commands`.
     pub commands: CommandSummary,
-    /// How busy its channels and dies were, as `utilisation`.
+    /// Utilisation of its channels and dies, as `utilisation`.
     pub utilisation: Utilisation,
-    /// How its dies spent their time, as `execution`.
+    /// Time of its dies by use, as `execution`.
     pub execution: Execution,
     /// Energy of its flash, as `energy`.
     pub energy: EnergySummary,
-    /// What happened to it before the run, as `precondition`.
+    /// Preconditioning of the member, as `precondition`.
     pub precondition: PreconditionSummary,
 }
 
-/// What of the requests went to a member.
+/// Parts of requests that a member received.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct MemberInput {
-    /// Reads and writes completed in the member. A request that is split counts in every member that it touches, with the part there; so do all numbers of a member.
+    /// Reads and writes completed in the member. A request that is split counts in every member
+    /// that serves a part of it, with that part. This applies to all numbers of a member.
     pub requests: u64,
-    /// Of these, reads.
+    /// Reads completed in the member.
     pub reads: u64,
-    /// Of these, writes.
+    /// Writes completed in the member.
     pub writes: u64,
-    /// Trims completed in the member.
+    /// TRIMs completed in the member.
     pub trims: u64,
-    /// Bytes of these reads; all members together have those of the array.
+    /// Bytes of the reads. The sum over all members is that of the array.
     pub read_bytes: u64,
-    /// Bytes of these writes.
+    /// Bytes of the writes. The sum over all members is that of the array.
     pub written_bytes: u64,
-    /// Pages read there that were never written.
+    /// Pages read from the member that had never been written.
     pub unwritten_pages_read: u64,
 }
 
-/// The devices of a run on several; none on one.
+/// Returns the members of a multi-device store; empty for a single device.
 pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
     let all: u64 = outcome.record.total.bytes.iter().sum();
     let leaves = outcome.leaves().into_iter();

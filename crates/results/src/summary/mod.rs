@@ -1,4 +1,4 @@
-//! The numbers of a run, and the sentences beside them.
+//! Summary of a run: its metrics and notes.
 
 #[macro_use]
 mod section;
@@ -71,119 +71,121 @@ use wordline_config::{Config, chosen};
 use wordline_kernel::Time;
 use wordline_recorder::{FlashCounts, Served};
 
-/// Version of the summary's format. In 2 `write_amplification` is a ratio of bytes, in 1 it is one of pages.
+/// Version of the format of the summary. In 2, `write_amplification` is a ratio of bytes; in 1, of
+/// pages.
 pub const SCHEMA: u32 = 2;
 
 section! {
-    /// The content of `summary.json`.
+    /// Content of `summary.json`.
     #[derive(Clone, Debug, Serialize, JsonSchema)]
     pub struct Summary by of_run(run: &Run<'_>);
 
     /// Version of the format of the summary.
     schema: u32 = SCHEMA;
-    /// Version of the program.
+    /// Version of Wordline.
     version: &'static str = env!("CARGO_PKG_VERSION");
     /// Whether the run ended early.
     partial: bool = run.outcome.error.is_some();
-    /// Why it did; null if it did not.
+    /// Why the run ended early. Null if it did not.
     error: Option<String> = run.outcome.error.clone();
     /// Seed of all random streams.
     seed: u64 = run.outcome.plan.seed;
-    /// Digest of all events: equal runs have equal ones.
+    /// Digest of all events. Equal runs have equal digests.
     digest: String = format!("{:016x}", run.outcome.digest);
-    /// The device, or the array as one.
+    /// The device, or the array as a whole.
     device: DeviceSummary = DeviceSummary::new(&run.outcome.plan);
-    /// What it was asked to do.
+    /// Requests that the host issued.
     input: InputSummary = input_summary(run.outcome, &run.flash);
     /// Simulated time.
     time: TimeSummary = run.time();
     /// Response times.
     latency: LatencyByOp = LatencySummary::by_op(run.total());
-    /// The parts of the mean response time; they sum to it.
+    /// Components of the mean response time. They add up to it.
     breakdown: ByOp<Breakdown> = Breakdown::by_op(run.total());
-    /// The longest response times, interval by interval.
+    /// Longest response time of each interval.
     worst_case: WorstCase = WorstCase::new(&run.outcome.record.worst);
-    /// What requests took beyond the marginal response time.
+    /// Time that requests took beyond the marginal response time.
     excess: ExcessSummary = ExcessSummary::new(run.outcome.plan.observe.marginal_response, run.total());
-    /// Requests and bytes a second.
+    /// Requests and bytes per second.
     throughput: Throughput = Throughput::new(run.total(), run.outcome.measured_from());
-    /// The streams of `[[streams]]` or `--stream`; empty where a run has one stream without a name.
+    /// Streams of `[[streams]]` or `--stream`. Empty if the run has one unnamed stream.
     streams: Vec<StreamSummary> = streams(run.outcome);
-    /// How the streams shared the device; null with one stream.
+    /// How fairly the streams shared the device. Null with one stream.
     fairness: Option<Fairness> = run.fairness();
-    /// The devices of a store of several: SSDs, caches, hard disks; empty for one SSD, for hard disks alone, and for one cache before them.
+    /// Devices of a multi-device store: SSDs, caches, hard disks. Empty for one SSD, for hard disks
+    /// alone, and for one cache in front of them.
     members: Vec<MemberSummary> = members(run.outcome);
-    /// What happened to the flash.
+    /// Operations of the flash, and its state at the end of the run.
     flash: FlashSummary = FlashSummary::new(&run.flash, &run.outcome.devices);
-    /// Look-ups in the part of the map that is in memory; null if the whole map is.
+    /// Look-ups in the cached map. Null if the whole map is in memory.
     map_cache: Option<MapCacheSummary> = MapCacheSummary::new(&run.outcome.devices);
-    /// What reads have found; null where they never err.
+    /// Outcomes of page reads. Null without an error model.
     read_errors: Option<ErrorSummary> = ErrorSummary::new(run.outcome);
-    /// Bad and spare blocks; null where no block can go bad.
+    /// Bad and spare blocks. Null if no block can go bad.
     bad_blocks: Option<BadBlockSummary> = BadBlockSummary::new(&run.outcome.devices);
-    /// What each SSD that is no cache would say of its health.
+    /// SMART health information of each SSD that is not a cache.
     smart: Vec<SmartSummary> = SmartSummary::all(run.outcome);
-    /// What was done of each cost; null where all pages are programmed alike.
+    /// Operations by program mode. Null if all pages are programmed in one mode.
     regulation: Option<RegulationSummary> = RegulationSummary::new(&run.outcome.devices);
-    /// The SLC cache; null without one.
+    /// SLC cache. Null without one.
     slc_cache: Option<SlcCacheSummary> = SlcCacheSummary::new(&run.outcome.devices);
-    /// The DRAM buffer; null without one.
+    /// DRAM buffer. Null without one.
     buffer: Option<BufferSummary> = BufferSummary::new(&run.outcome.plan, &run.outcome.record, &run.outcome.devices, &run.mean_energy);
-    /// The cache; null unless the store is flash in front of another.
+    /// Flash cache. Null unless the store is flash in front of another device.
     cache: Option<CacheSummary> = CacheSummary::of_store(run.outcome, run.span);
-    /// The host side of the store; null without one.
+    /// Host side of the store. Null without one.
     host_side: Option<HostSideSummary> = HostSideSummary::new(run.outcome, run.span);
-    /// The hard disks, wherever they stand in the store; empty without one.
+    /// Hard disks, wherever they are in the store. Empty without one.
     disks: Vec<DiskSummary> = DiskSummary::all(run.outcome, run.span);
-    /// The load of the dies; null if it was not looked at.
+    /// Load of the dies. Null if it was not sampled.
     chip_load: Option<ChipLoadSummary> = run.outcome.chip_loads.as_ref().map(ChipLoadSummary::new);
-    /// Collections by kind and trigger; one row for each pair that came up.
+    /// GC runs by kind and trigger; one row for each pair that occurred.
     collections: Vec<CollectionSummary> = run.collections();
-    /// Power cuts; null if the power never failed.
+    /// Power cuts. Null if power never failed.
     power: Option<PowerSummary> = PowerSummary::new(&run.outcome.record.power, run.outcome.counts().lost);
-    /// Commands of the flash.
+    /// Flash commands.
     commands: CommandSummary = CommandSummary::new(run.outcome.record.commands, &run.flash);
-    /// How busy channels and dies were.
+    /// Utilisation of channels and dies.
     utilisation: Utilisation = Utilisation::new(&run.outcome.record, run.span);
-    /// What the dies did with their time.
+    /// Time of the dies by use.
     execution: Execution = Execution::new(usage(&run.outcome.devices), run.span);
-    /// What the flash took.
+    /// Energy of the flash.
     energy: EnergySummary = run.energy;
-    /// What happened before the run.
+    /// Operations before the run.
     precondition: PreconditionSummary = PreconditionSummary::new(&run.outcome.preconditioned());
-    /// How much was checked; null without --verify.
+    /// Pages verified. Null without --verify.
     verification: Option<VerificationSummary> = verification(&run.outcome.devices);
-    /// What to know before the numbers are used.
+    /// Remarks on what limits the use of these numbers.
     notes: Vec<String> = Vec::new();
-    /// The policies in the slots of the configuration, and their papers.
+    /// Policies that the configuration names, and their papers.
     references: Vec<Reference> = Vec::new();
-    /// What the simulation cost.
+    /// Cost of the simulation.
     speed: SpeedSummary = run.speed();
 }
 
-/// How much `--verify` looked at.
+/// Pages that `--verify` checked.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verification")]
 pub struct VerificationSummary {
     /// Page reads compared with the shadow store.
     pub reads_checked: u64,
-    /// Page writes whose versions were followed.
+    /// Page writes whose versions were tracked.
     pub writes_followed: u64,
 }
 
-/// A policy that was used, and the paper behind it.
+/// Policy that was used, and its paper.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Reference {
-    /// The family of the policy.
+    /// Family of the policy.
     pub family: &'static str,
-    /// Its name.
+    /// Name of the policy.
     pub policy: &'static str,
-    /// The paper; empty where there is none.
+    /// Paper; empty without one.
     pub paper: &'static str,
 }
 
 impl Summary {
-    /// Sums a run up.
+    /// Computes the summary of a run.
     pub(crate) fn new(outcome: &Outcome) -> Self {
         let mut summary = Self::of_run(&Run::new(outcome));
         summary.notes = notes(outcome, &summary);
@@ -191,11 +193,11 @@ impl Summary {
     }
 }
 
-/// A run that is summed up.
+/// Inputs from which a summary is computed.
 pub(crate) struct Run<'a> {
     outcome: &'a Outcome,
     flash: FlashCounts,
-    /// From where measuring began to the last event.
+    /// Time from the start of measuring to the last event.
     span: Time,
     energy: EnergySummary,
     mean_energy: MeanEnergy,
@@ -216,7 +218,7 @@ impl<'a> Run<'a> {
             mean_energy: MeanEnergy::new(&energy, &flash),
         }
     }
-    /// The requests of all streams.
+    /// Returns the served requests of all streams.
     fn total(&self) -> &Served {
         &self.outcome.record.total
     }
@@ -246,7 +248,7 @@ impl<'a> Run<'a> {
 }
 
 impl Reference {
-    /// The papers of the policies that a configuration names.
+    /// Returns the papers of the policies that a configuration names.
     pub fn of(config: &Config) -> Vec<Self> {
         let cited = chosen(config).into_iter();
         cited
@@ -260,7 +262,7 @@ impl Reference {
     }
 }
 
-/// What was checked of all devices, if they were verified.
+/// Sums the verification of all devices; `None` without `--verify`.
 fn verification(devices: &[Device]) -> Option<VerificationSummary> {
     let mut sum = VerificationSummary {
         reads_checked: 0,

@@ -1,4 +1,4 @@
-//! What to know before the numbers are used.
+//! Notes of the summary: conditions of the run that limit the use of its numbers.
 
 use super::Summary;
 use crate::outcome::{Issued, Outcome};
@@ -11,13 +11,13 @@ use wordline_observe::Histogram;
 use wordline_recorder::Served;
 use wordline_workload::grouped;
 
-/// What reads that err and blocks that go bad have done.
+/// Notes on read errors and bad blocks.
 fn of_cells(summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(errors) = summary.read_errors {
         if errors.reads_beyond_model > 0 {
             notes.push(format!(
-                "{} of {} page reads had a raw bit error rate beyond what their model is good for, and were taken at its limit (nand.reliability.errors).",
+                "{} of {} page reads exceeded the error model's raw bit error rate limit and used the limit (nand.reliability.errors).",
                 grouped(errors.reads_beyond_model),
                 grouped(errors.page_reads)
             ));
@@ -26,14 +26,14 @@ fn of_cells(summary: &Summary) -> Vec<String> {
             && cache.hits_uncorrectable + cache.host_failures > 0
         {
             notes.push(format!(
-                "{} pages that the flash held could not be corrected and were read from the disk; {} pages of requests ended with an error, and are among those served, and {} pages were lost when they were destaged.",
+                "{} pages in the cache were uncorrectable and were read from the disk. {} pages of requests ended with an error; their requests count as completed. {} pages were lost.",
                 grouped(cache.hits_uncorrectable),
                 grouped(cache.host_failures),
                 grouped(cache.pages_lost)
             ));
         } else if errors.uncorrectable > 0 {
             notes.push(format!(
-                "{} page reads could not be corrected: their requests ended with an error, and are among those served.",
+                "{} page reads were uncorrectable. Their requests ended with an error and count as completed.",
                 grouped(errors.uncorrectable)
             ));
         }
@@ -42,14 +42,14 @@ fn of_cells(summary: &Summary) -> Vec<String> {
         && let Some(read_only_s) = bad.read_only_s
     {
         notes.push(format!(
-            "A block went bad and no spare block was left in its plane: the device was read-only from {read_only_s:.3} s on. {} pages that the host wrote or discarded ended with an error, and their requests are among those served (ftl.spare_blocks, nand.reliability.failures).",
+            "The device became read-only at {read_only_s:.3} s: a block went bad and its plane had no spare block left. Writes and TRIMs of {} pages ended with an error; their requests count as completed (ftl.spare_blocks, nand.reliability.failures).",
             grouped(bad.host_failures)
         ));
     }
     notes
 }
 
-/// Sentences that a careful reader of the numbers needs.
+/// Returns the notes on a run, in the order in which the summary has them.
 pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let preconditioned = outcome.preconditioned();
@@ -57,40 +57,40 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let filled = preconditioned.fill.written;
     if filled > 0 {
         notes.push(format!(
-            "Before the run {} pages were written in order and {} at random, without timing; none of that is in the results.",
+            "The device was filled before the run ({} pages sequentially, {} at random, untimed); results exclude this.",
             grouped(filled),
             grouped(preconditioned.overwrites.written)
         ));
     } else if outcome.measured_from.is_some() {
-        // The warm-up has filled what was empty.
+        // The warm-up wrote to the device, so it is not empty.
     } else if outcome.plan.cached().is_some() {
-        notes.push("The cache was empty at the start: its first reads miss.".into());
+        notes.push("The cache was empty at the start, so its first reads miss.".into());
     } else if !outcome.caches.is_empty() {
-        notes.push("The caches were empty at the start: their first reads miss.".into());
+        notes.push("The caches were empty at the start, so their first reads miss.".into());
     } else if outcome.plan.first().is_some() {
         notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
     }
     if let Some(from) = outcome.measured_from {
         notes.push(format!(
-            "Measured from {:.3} s on: the results exclude the warm-up of {} requests ([observe]).",
+            "Measurement started at {:.3} s; results exclude the {} requests of the warm-up ([observe]).",
             from.as_secs(),
             grouped(summary.input.warm_up_requests)
         ));
     }
     if preconditioned.unsettled {
-        notes.push("Preconditioning reached precondition.settle_limit_ratio before write amplification settled.".into());
+        notes.push("Write amplification did not reach steady state within precondition.settle_limit_ratio.".into());
     }
     let unwritten = summary.input.unwritten_pages_read;
     if unwritten > 0 {
         notes.push(format!(
-            "{} pages were read that were never written; such a read takes no flash operation and no time. Raise precondition.fill_ratio to have them on flash.",
+            "{} pages read had never been written; those reads take no time and no flash operation. Raise precondition.fill_ratio to place them on flash.",
             grouped(unwritten)
         ));
     }
     notes.extend(of_cells(summary));
     if let Some(power) = summary.power {
         notes.push(format!(
-            "The power failed {} times: {} requests under way were lost and are in no other number; recoveries took {:.3} ms on average, {:.3} ms at most.",
+            "Power failed {} times. {} requests in progress were lost and are excluded from all other metrics. Recovery took {:.3} ms on average, {:.3} ms at most.",
             grouped(power.cuts),
             grouped(power.requests_lost),
             power.recovery_mean_ms,
@@ -99,13 +99,13 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     }
     if counts.flushes_ignored > 0 {
         notes.push(format!(
-            "{} flushes of the input were left out: without a DRAM buffer they change nothing.",
+            "{} flushes were ignored: without a DRAM buffer they have no effect (buffer.capacity_kib).",
             grouped(counts.flushes_ignored)
         ));
     }
     if counts.durable_writes > 0 && !outcome.plan.takes_flushes() {
         notes.push(format!(
-            "{} writes are to be durable when they are done (FUA): without a DRAM buffer every write is.",
+            "{} writes are FUA, which has no effect without a DRAM buffer: every write is durable when it completes.",
             grouped(counts.durable_writes)
         ));
     }
@@ -126,7 +126,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             && issued.counts.issued() + issued.counts.flushes_ignored == load.requests
         {
             notes.push(said(&format!(
-                "The load ended with its {} requests, before its {} s: raise workload.requests to have it end by time.",
+                "The load issued all {} requests before {} s had passed; raise workload.requests to end it by time.",
                 grouped(load.requests),
                 load.duration_s
             )));
@@ -144,17 +144,17 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     notes
 }
 
-pub(super) const STAMPS_IGNORED: &str = "The time stamps of the trace were ignored: a closed loop issues a request when another completes. Leave replay.mode out to play the trace by them.";
+pub(super) const STAMPS_IGNORED: &str = "The time stamps of the trace were ignored: a closed loop issues a request when another completes. Remove replay.mode to replay by time stamp.";
 
-/// Whether an open loop waited for the device more than it was served.
+/// Whether the requests of an open loop spent more time waiting for the device than being served.
 pub(super) fn is_crowded(issued: &Issued, served: &Served) -> bool {
     let waited: u128 = served.parts.iter().map(|parts| parts.sums()[0]).sum();
     let total: u128 = served.latency.iter().map(Histogram::sum_ps).sum();
     matches!(issued.replay, Replay::OpenLoop { .. }) && waited * 2 > total
 }
 
-/// Share of the time from the first request to the last completion above which a device that held
-/// requests never caught up.
+/// Share of busy time, from the first request to the last completion, above which the device counts
+/// as always busy.
 pub(super) const ALWAYS_BUSY: f64 = 0.95;
 
 pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
@@ -163,48 +163,50 @@ pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
     let busy = record.busy().as_secs() / span.as_secs().max(1e-12);
     if busy < ALWAYS_BUSY {
         return format!(
-            "More than half of the response time was spent waiting for the device queue, and the device held requests in {:.3} % of the time: they come in bursts longer than its queue (host.queue_depth).",
+            "Requests spent more than half of their response time waiting for a slot of the device queue, and the device was busy {:.3} % of the time: the bursts of the input exceed the queue depth (host.queue_depth).",
             busy * 100.0
         );
     }
     format!(
-        "More than half of the response time was spent waiting for the device queue, and the device held requests in {:.3} % of the time: the input offers nearly as much as this device serves. {}",
+        "Requests spent more than half of their response time waiting for a slot of the device queue, and the device was busy {:.3} % of the time: the offered load is close to the throughput of this device. {}",
         busy * 100.0,
         remedy(generated)
     )
 }
 
-/// Advice on a load that the store can serve.
+/// Advice on how to reduce the load to what the store can serve.
 fn remedy(generated: bool) -> &'static str {
     if generated {
-        "Lower the rate (workload.arrival) or take a closed loop."
+        "Lower the rate (workload.arrival) or use a closed loop."
     } else {
-        "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it closed loop."
+        "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it in a closed loop."
     }
 }
 
-/// Requests of an open loop below which a backlog is taken for a burst.
+/// Minimum requests of an open loop to call it an overload; a smaller backlog counts as a burst.
 const MIN_OF_OVERLOAD: u64 = 1_000;
 
-/// Share of the time from the first arrival to the last completion that a response takes in the end if the store is overloaded. The
-/// last request of an open loop that offers 1/(1 - s) times what the store serves takes the share s.
+/// Minimum response time at the end of an overloaded run, as a share of the time from the first
+/// arrival to the last completion. The last request of an open loop that offers 1/(1 - s) times the
+/// throughput of the store takes the share s.
 const LEAST_SHARE_OF_RUN: f64 = 0.05;
 
-/// An open loop whose backlog grew for as long as requests arrived.
+/// Open loop whose backlog grew as long as requests arrived.
 struct Overload {
     requests: u64,
-    /// From the first arrival to the last.
+    /// Time from the first arrival to the last.
     arrivals: Time,
-    /// From the first arrival to the last completion.
+    /// Time from the first arrival to the last completion.
     span: Time,
     /// 90th percentile of the response time in the first and in the last quarter of the requests.
     responses: [Time; 2],
 }
 
 impl Overload {
-    /// Whether a stream is overloaded, whatever store serves it. Response times in a backlog that grows evenly are a line over the
-    /// requests. Those of a store that keeps up do not depend on the length of the run. With a burst in the last quarter the third one is
-    /// short, and with a pause the fourth is not the longest.
+    /// Detects whether a stream is overloaded, independently of the kind of store. If a backlog
+    /// grows evenly, response times grow linearly from request to request. If the store keeps up,
+    /// they do not depend on the length of the run. A burst in the last quarter leaves the third
+    /// quarter short; a pause keeps the last quarter from being the longest.
     fn of(issued: &Issued, served: &Served) -> Option<Self> {
         let (Replay::OpenLoop { .. }, Some((first, last))) = (issued.replay, issued.recorded)
         else {
@@ -225,7 +227,7 @@ impl Overload {
     fn note(&self, generated: bool) -> String {
         let [first, last] = self.responses.map(|time| time.as_secs() * 1e3);
         format!(
-            "{} requests arrived in {:.3} s and were served in {:.3} s: the input offers more than this store serves. The 90th percentile of the response time grew from {first:.3} ms in the first quarter of the requests to {last:.3} ms in the last: it depends on the length of the run. {}",
+            "{} requests arrived in {:.3} s and were served in {:.3} s: the offered load exceeds the throughput of this store. The 90th percentile of the response time grew from {first:.3} ms in the first quarter of the requests to {last:.3} ms in the last, so it depends on the length of the run. {}",
             grouped(self.requests),
             self.arrivals.as_secs(),
             self.span.as_secs(),
@@ -234,7 +236,7 @@ impl Overload {
     }
 }
 
-/// A class says nothing to most interfaces.
+/// Notes that priority classes were ignored. Only NVMe with weighted round robin uses them.
 pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
     let deaf = plan.ssds().find(|ssd| {
         !matches!(
@@ -248,7 +250,7 @@ pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
         .any(|stream| stream.class != streams[0].class);
     differ.then(|| {
         format!(
-            "The classes of the streams were ignored: host.interface = {} serves all alike. Weighted round robin heeds them (host.interface.nvme.arbitration = \"weighted-round-robin\").",
+            "The classes of the streams were ignored: host.interface = {} serves all streams alike. Use weighted round robin (host.interface.nvme.arbitration = \"weighted-round-robin\").",
             deaf.device.interface.name()
         )
     })

@@ -1,4 +1,4 @@
-//! What was done of each cost.
+//! Section `regulation` of the summary: operations by program mode.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,17 +7,17 @@ use wordline_ssd::GradeCounts;
 use super::figures::ratio;
 use crate::device::Device;
 
-/// Pages by the mode in which they were, or had been, programmed (`nand.programming`).
+/// Pages by program mode (`nand.programming`).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ByMode")]
 pub struct ByMode {
-    /// Of medium cost.
+    /// Pages in medium mode.
     pub medium: u64,
-    /// Of low cost.
+    /// Pages in low mode.
     pub low: u64,
-    /// Of high cost.
+    /// Pages in high mode.
     pub high: u64,
-    /// Of medium cost with reduced wear.
+    /// Pages in reduced mode: medium cost with less wear.
     pub reduced: u64,
 }
 
@@ -32,34 +32,37 @@ impl ByMode {
     }
 }
 
-/// What was done of each cost, where pages are not all programmed alike (`nand.programming`, `ftl.regulation`).
+/// Operations by program mode, if pages are programmed in several modes (`nand.programming`,
+/// `ftl.regulation`).
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Regulation")]
 pub struct RegulationSummary {
-    /// Pages read for the host, by how they had been programmed.
+    /// Pages read for the host, by the mode in which they had been programmed.
     pub host_reads: ByMode,
-    /// Pages programmed for the host.
+    /// Pages programmed for the host, by mode.
     pub host_writes: ByMode,
-    /// Pages that collections moved.
+    /// Pages moved by GC, by mode.
     pub moves: ByMode,
-    /// Pages written again for the sake of their reads.
+    /// Pages programmed again to make their reads faster.
     pub rewrites: u64,
-    /// Pages that were to be, and when their turn came were so already, were gone, or found no room.
+    /// Rewrites skipped: when their turn came, the page was already in that mode, was no longer
+    /// valid, or found no free page.
     pub rewrites_skipped: u64,
-    /// Pages written again for each page read or programmed for the host.
+    /// Pages rewritten per page read or programmed for the host.
     pub rewrite_ratio: Option<f64>,
-    /// Wear of all programs of the run, in those of a medium one.
+    /// Wear of all programs of the run, in units of a medium-mode program.
     pub wear: f64,
-    /// Wear of a program, in those of a medium one.
+    /// Mean wear of a program, in units of a medium-mode program.
     pub wear_per_program: Option<f64>,
-    /// Wear of the block that has worn most during the run, in medium programs.
+    /// Wear of the most worn block during the run, in medium-mode programs.
     pub wear_per_block_max: f64,
-    /// What the scheme keeps beside the map, of all pages of the host: tags and histories. Bits.
+    /// Memory of the scheme in addition to the map, for all pages of the host: tags and histories.
+    /// Bits.
     pub storage_bits: u64,
 }
 
 impl RegulationSummary {
-    /// None if no device programs pages in several modes.
+    /// `None` if no device programs pages in several modes.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let graded = || {
             devices

@@ -1,11 +1,11 @@
-//! Sections of the summary as lists of figures.
+//! Macros that declare sections of the summary as lists of metrics.
 
-/// Makes a section of the summary of its figures: the type, whose schema has their sentences, and the function that takes
-/// what their values are made of.
+/// Declares a section of the summary: its type, whose schema has the doc comments of the metrics,
+/// and the function that computes the metrics from the given inputs.
 ///
 /// ```ignore
 /// section! {
-///     /// What is counted of doors.
+///     /// Counts of a door.
 ///     #[schemars(rename = "Doors")]
 ///     pub struct DoorSummary by new(doors: &Doors);
 ///     /// Doors opened.
@@ -31,8 +31,9 @@ macro_rules! section {
     };
 }
 
-/// Makes a section of the summary, and columns of the series, of a table of figures (`recorder/figures.rs`). The head names
-/// the type of the counters, that of the devices at the end, and what the names of columns begin with.
+/// Declares a section of the summary, and columns of the series, from a table of metrics
+/// (`recorder/figures.rs`). The head names the type of the counters, the type of the devices' state
+/// at the end, and the prefix of the column names.
 macro_rules! figures {
     (
         {
@@ -70,7 +71,7 @@ macro_rules! figures {
                     )+
                 }
             }
-            /// The columns of the series, a row for each of the counters.
+            /// Returns the columns of the series, with one row per entry of `rows`.
             pub(crate) fn columns(rows: &[&$from]) -> Vec<Column> {
                 vec![
                     $(
@@ -89,7 +90,7 @@ macro_rules! figures {
     };
 }
 
-/// A counter that is shown, without its sentence.
+/// Expands to a counter and drops its description.
 macro_rules! figure {
     ($value:expr, $_sentence:literal) => {
         $value

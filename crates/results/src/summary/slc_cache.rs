@@ -1,4 +1,4 @@
-//! What went through the SLC cache.
+//! Section `slc_cache` of the summary.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,18 +8,18 @@ use super::figures::ratio;
 use crate::device::Device;
 
 section! {
-    /// Pages that went through the SLC cache (`ftl.slc_cache`). The reads and programs of folding are among `flash.gc_pages_moved`, and so in `flash.write_amplification` (`flash.programmed.fold_bytes`).
+    /// Pages that went through the SLC cache (`ftl.slc_cache`). Pages moved by folding count in `flash.gc_pages_moved`, and so in `flash.write_amplification` (`flash.programmed.fold_bytes`).
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "SlcCache")]
     pub struct SlcCacheSummary by of(all: &SlcCounts);
 
-    /// Pages of the host that were programmed in single-level mode. Null, as all of these, without an SLC cache.
+    /// Host pages programmed in single-level mode. Null, as all of these, without an SLC cache.
     pages_written: u64 = all.written;
-    /// Pages of the host that were programmed in the mode of the part, because the cache had no room.
+    /// Host pages programmed in the native mode of the part because the cache was full.
     pages_direct: u64 = all.direct;
-    /// Pages of the host in single-level mode, of both.
+    /// Share of host pages programmed in single-level mode.
     written_ratio: Option<f64> = ratio(all.written, all.written + all.direct);
-    /// Valid pages that were moved out of the cache, to blocks in the mode of the part.
+    /// Valid pages moved out of the cache, to blocks in the native mode of the part.
     pages_folded: u64 = all.folded;
     /// Pages that the host read from the cache.
     pages_read: u64 = all.reads;
@@ -28,7 +28,7 @@ section! {
 }
 
 impl SlcCacheSummary {
-    /// None if no device has one.
+    /// `None` if no device has an SLC cache.
     pub(super) fn new(devices: &[Device]) -> Option<Self> {
         let counts = devices.iter().filter_map(|device| device.slc_cache);
         counts.reduce(SlcCounts::plus).as_ref().map(Self::of)

@@ -1,5 +1,5 @@
-//! What a device would say of its health to the host: the log page SMART / Health Information of NVMe (Base Specification 1.4, section
-//! 5.14.1.2), for what there is of it in the model.
+//! Section `smart` of the summary: the log page SMART / Health Information of NVMe (Base
+//! Specification 1.4, section 5.14.1.2), as far as it is modelled.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use wordline_nand::Block;
 use crate::device::Device;
 use crate::outcome::{Outcome, SsdOutcome};
 
-/// Available spare below which a device warns, percent. NVMe leaves it to the vendor.
+/// Available spare below which a device warns, percent. The vendor chooses it in NVMe.
 const SPARE_THRESHOLD: u8 = 10;
 /// Bytes of a data unit: 1,000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
@@ -17,25 +17,28 @@ const DATA_UNIT_BYTES: u64 = 512_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Smart")]
 pub struct SmartSummary {
-    /// Name of the device, as in `members`; of a single one, that of the configuration.
+    /// Name of the device, as in `members`. For a single device, that of the configuration.
     pub name: String,
-    /// Critical warning, in bits. Bit 0 (1): the available spare is below its threshold. Bit 3 (8): the media is read-only. The others are
-    /// never set.
+    /// Critical warning, as bits. Bit 0 (1): the available spare is below its threshold. Bit 3 (8):
+    /// the media is read-only. The other bits are never set.
     pub critical_warning: u8,
-    /// Spare blocks left, of those behind the blocks that were bad from the factory, rounded down. Percent; null without any.
+    /// Spare blocks left, as a share of the spare blocks that were good at the start, rounded down.
+    /// Percent; null without any.
     pub available_spare: Option<u8>,
     /// Available spare below which the device warns. Percent.
     pub available_spare_threshold: u8,
-    /// Mean erases of the blocks in use, with the cycles before the run, of `nand.endurance_cycles`, rounded down. Percent: it can be beyond 100,
-    /// and 255 stands for all beyond 254.
+    /// Mean P/E cycles of the blocks in use, including those before the run, as a share of
+    /// `nand.endurance_cycles`, rounded down. Percent. It can exceed 100; 255 stands for all values
+    /// above 254.
     pub percentage_used: u8,
     /// Data that the host read, rounded up. 1,000 units of 512 bytes.
     pub data_units_read: u64,
-    /// Data that the host wrote, of writes without an error, rounded up. 1,000 units of 512 bytes.
+    /// Data that the host wrote, without failed writes, rounded up. 1,000 units of 512 bytes.
     pub data_units_written: u64,
-    /// Bytes that the flash programmed: Physical Media Units Written of the log page SMART / Health Information Extended (C0h) of OCP's
-    /// Datacenter NVMe SSD Specification, which has it in bytes. By 512,000 times `smart[].data_units_written` it is the write
-    /// amplification, but for the rounding.
+    /// Bytes that the flash programmed: Physical Media Units Written of the log page SMART / Health
+    /// Information Extended (C0h) of OCP's Datacenter NVMe SSD Specification, which has it in
+    /// bytes. Divided by 512,000 times `smart[].data_units_written` it is the write amplification,
+    /// except for rounding.
     pub physical_media_written_bytes: u64,
     /// Reads completed.
     pub host_read_commands: u64,
@@ -43,14 +46,14 @@ pub struct SmartSummary {
     pub host_write_commands: u64,
     /// Time in which the device held requests, rounded down. Minutes.
     pub controller_busy_time_min: u64,
-    /// Power cuts: none is told of before.
+    /// Power cuts without prior shutdown notification: all of them.
     pub unsafe_shutdowns: u64,
-    /// Pages that the host asked for, or wrote in part, and that could not be corrected.
+    /// Uncorrectable pages that the host read or wrote partially.
     pub media_errors: u64,
 }
 
 impl SmartSummary {
-    /// The SSDs of a run that are no caches.
+    /// Returns the SSDs of a run that are not caches.
     pub(super) fn all(outcome: &Outcome) -> Vec<Self> {
         if outcome.members.is_empty() {
             let is_ssd = outcome.caches.is_empty();
@@ -100,7 +103,7 @@ impl SmartSummary {
     }
 }
 
-/// Whole percent of all; none of nothing.
+/// Returns `part` as a whole percentage of `all`, rounded down; `None` if `all` is 0.
 fn percent(part: u32, all: u32) -> Option<u8> {
     (u64::from(part) * 100)
         .checked_div(all.into())
@@ -112,7 +115,7 @@ fn warnings(available_spare: Option<u8>, is_read_only: bool) -> u8 {
     u8::from(is_low) | u8::from(is_read_only) << 3
 }
 
-/// Cycles that a block in use has borne on average.
+/// Returns the mean P/E cycles of the blocks in use.
 fn cycles(ssd: &SsdOutcome<'_>) -> f64 {
     let part = &ssd.plan.device.part;
     let spare = ssd.plan.device.ftl.config.spare_blocks;
@@ -142,7 +145,8 @@ fn media_errors(device: &Device) -> u64 {
 mod tests {
     use super::*;
 
-    /// The values at the edges of their definitions: below the threshold, not at it; 254 is the last that stands for itself.
+    /// Values at the edges of their definitions: below the threshold, not at it; 254 is the last
+    /// percentage reported as such.
     #[test]
     fn values_are_those_of_the_log_page() {
         assert_eq!(percent(1, 10), Some(10));

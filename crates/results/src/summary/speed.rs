@@ -1,4 +1,4 @@
-//! What the simulation cost.
+//! Section `speed` of the summary: cost of the simulation.
 
 use crate::outcome::{Speed, SsdOutcome};
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use wordline_ssd::precondition::Preconditioned;
 
 section! {
-    /// What the simulation cost.
+    /// Cost of the simulation.
     #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
     #[schemars(rename = "Speed")]
     pub struct SpeedSummary by new(speed: &Speed, requests: u64, touched: u64);
@@ -15,7 +15,7 @@ section! {
     wall_s: f64 = speed.wall.as_secs_f64();
     /// Processor time of the run, preconditioning included.
     cpu_s: f64 = speed.cpu.as_secs_f64();
-    /// Of that, the processor time of preconditioning.
+    /// Processor time of preconditioning, part of `speed.cpu_s`.
     precondition_cpu_s: f64 = speed.precondition_cpu.as_secs_f64();
     /// Events simulated.
     events: u64 = speed.events;
@@ -23,13 +23,15 @@ section! {
     requests_per_cpu_s: f64 = requests as f64 / speed.cpu.as_secs_f64().max(1e-9);
     /// Growth of the process's resident memory from the empty device to the end of the run.
     resident_bytes: u64 = speed.resident_bytes;
-    /// Logical pages written at least once, at most: pages written, bounded by the user pages.
+    /// Upper bound of the logical pages written at least once: pages written, but at most the user
+    /// pages.
     pages_touched: u64 = touched;
-    /// The ratio of the two; fixed costs weigh on short runs, the shadow store on verified ones.
+    /// Resident bytes per touched page. Fixed costs dominate short runs, and the shadow store adds
+    /// to verified ones.
     resident_bytes_per_touched_page: f64 = speed.resident_bytes as f64 / touched.max(1) as f64;
 }
 
-/// Logical pages of a device that were written, at most.
+/// Returns an upper bound of the logical pages of a device that were written.
 pub(super) fn pages_touched(ssd: &SsdOutcome<'_>) -> u64 {
     let Preconditioned {
         fill, overwrites, ..

@@ -1,4 +1,4 @@
-//! Several streams beside each other: what each got, and what the others cost it.
+//! Section `streams` of the summary: each stream, and how the streams slow each other down.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,73 +14,87 @@ use crate::summary::{
 use wordline_config::plan;
 use wordline_recorder::Served;
 
-/// A stream of a run.
+/// Stream of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Stream")]
 pub struct StreamSummary {
-    /// Its name.
+    /// Name of the stream.
     pub name: String,
-    /// How urgent its commands are, where the interface tells streams apart.
+    /// Priority class of its commands, if the interface has priorities.
     pub class: Class,
-    /// What each stream of `[[streams]]` or --stream asked for, with the meanings of `input`. The list is empty where a run has one stream without a name.
+    /// Requests of a stream of `[[streams]]` or --stream, with the meanings of `input`. The list is
+    /// empty if the run has one unnamed stream.
     pub input: StreamInput,
-    /// Its response times, with the meanings of `latency`.
+    /// Response times of the stream, with the meanings of `latency`.
     pub latency: LatencyByOp,
-    /// The parts of their means, with the meanings of `breakdown`.
+    /// Components of its mean response times, with the meanings of `breakdown`.
     pub breakdown: ByOp<Breakdown>,
-    /// Its requests beyond the marginal response time, with the meanings of `excess`.
+    /// Time of its requests beyond the marginal response time, with the meanings of `excess`.
     pub excess: ByOp<ExcessOf>,
-    /// With the meanings of `throughput`, from its own first arrival, or the end of the warm-up, to its own last completion.
+    /// Throughput of the stream, with the meanings of `throughput`, from its own first arrival, or
+    /// the end of the warm-up, to its own last completion.
     pub throughput: Throughput,
-    /// Its share of the bytes read and written in the whole run; once all is served, this is what was asked for.
+    /// Its share of the bytes read and written in the whole run. If all requests were served, this
+    /// is its share of the demand.
     pub bytes_share: Option<f64>,
-    /// Its share of the bytes read and written while all streams issued requests (`fairness.contest_from_s` to `contest_until_s`).
+    /// Its share of the bytes read and written while all streams issued requests
+    /// (`fairness.contest_from_s` to `contest_until_s`).
     pub contest_share: Option<f64>,
-    /// Response times of the same requests with no other stream on the device, with the meanings of `latency`; with --slowdown.
+    /// Response times of the same requests with no other stream on the device, with the meanings of
+    /// `latency`. With --slowdown.
     pub alone: Option<LatencyByOp>,
-    /// Mean response time with the others / alone; with --slowdown.
+    /// Mean response time with the other streams / alone. With --slowdown.
     pub slowdown: Option<ByOp<Option<f64>>>,
 }
 
-/// What a stream asked the device to do.
+/// Requests of a stream.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct StreamInput {
-    /// A trace, generated load, or streams of both.
+    /// Source of the requests: a trace, generated load, or streams of both.
     #[schemars(extend("enum" = ["trace", "generated", "mixed"]))]
     pub kind: &'static str,
-    /// The files of the trace.
+    /// Files of the trace.
     pub files: Vec<InputFile>,
-    /// Digest of the bytes of the trace that were read; null for generated load, and for several streams, which have their own.
+    /// Digest of the bytes of the trace that were read. Null for generated load, and for several
+    /// streams, each of which has its own.
     pub digest: Option<String>,
-    /// Open or closed loop, or a request at a time with think times; mixed if the streams differ.
+    /// Replay mode: open loop, closed loop, or one request at a time with think times; mixed if the
+    /// streams differ.
     #[schemars(extend("enum" = ["open-loop", "closed-loop", "think-time", "mixed"]))]
     pub replay: &'static str,
-    /// Open loop: what recorded times were multiplied by. Null in a closed loop, and for several streams, which have their own.
+    /// Factor of an open loop on recorded times. Null in a closed loop, and for several streams,
+    /// each of which has its own.
     pub time_scale: Option<f64>,
-    /// From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.
+    /// Time from the first to the last request that was issued, by the time stamps of the
+    /// recording, before scaling. Null for generated load, a trace without time stamps, and several
+    /// streams, each of which has its own.
     pub recorded_s: Option<f64>,
-    /// Open loop: slots of the device queue, of an array those of each member; null where it takes as many as come, or members differ. Closed loop: outstanding requests.
+    /// Open loop: slots of the device queue, for an array those of each member; null if unlimited,
+    /// or if members differ. Closed loop: outstanding requests.
     pub queue_depth: Option<u32>,
     /// Read and write requests admitted to the device since measuring began.
     pub requests: u64,
-    /// Of these, reads.
+    /// Reads admitted to the device.
     pub reads: u64,
-    /// Of these, writes.
+    /// Writes admitted to the device.
     pub writes: u64,
-    /// Of the writes, those that are durable on completion (FUA); without a DRAM buffer all are.
+    /// Writes that are durable on completion (FUA); part of `writes`. Without a DRAM buffer, all
+    /// writes are durable on completion.
     pub durable_writes: u64,
-    /// Trims admitted to the device; `latency.trim` has their response times, `flash.pages_trimmed` their pages.
+    /// TRIMs admitted to the device. `latency.trim` has their response times, `flash.pages_trimmed`
+    /// their pages.
     pub trims: u64,
-    /// Flushes admitted to the device; `latency.flush` has their response times.
+    /// Flushes admitted to the device. `latency.flush` has their response times.
     pub flushes: u64,
-    /// Requests of all kinds admitted during the warm-up, which are in no other figure; those of them that completed later are among the
-    /// completed ones.
+    /// Requests of all kinds admitted during the warm-up. No other metric includes them, except
+    /// that those which completed after it count as completed.
     pub warm_up_requests: u64,
     /// Flushes of the input, dropped because no device has a DRAM buffer.
     pub flushes_ignored: u64,
-    /// Bad lines of the trace, skipped because --on-bad-line skip was given.
+    /// Bad lines of the trace, skipped because of --on-bad-line skip.
     pub lines_skipped: u64,
-    /// Changes to requests of the trace that options asked for: clamped, sorted, stacked, expanded, wrapped or scaled.
+    /// Changes that options made to requests of the trace: clamped, sorted, stacked, expanded,
+    /// wrapped or scaled.
     pub requests_adjusted: u64,
     /// Bytes of completed reads.
     pub read_bytes: u64,
@@ -88,28 +102,30 @@ pub struct StreamInput {
     pub written_bytes: u64,
 }
 
-/// How fairly several streams were served: over the time in which all of them issued requests, and by what they cost each other.
+/// How fairly several streams were served: shares while all of them issued requests, and slowdowns.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Fairness {
-    /// When every stream with requests had issued its first one.
+    /// Time at which every stream with requests had issued its first one.
     pub contest_from_s: Option<f64>,
-    /// When a stream had issued its last one, or stopped at its time.
+    /// Time at which the first stream issued its last request, or reached its duration.
     pub contest_until_s: Option<f64>,
-    /// Jain's index of the bytes served to each stream in between, (sum x)^2 / (n sum x^2): 1 if
-    /// all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative
+    /// Jain's index of the bytes served to each stream in that interval, (sum x)^2 / (n sum x^2): 1
+    /// if all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative
     /// Measure of Fairness and Discrimination).
     pub jain_index: Option<f64>,
-    /// Smallest slowdown / largest slowdown: 1 if all are slowed down equally (Gabor, Weiss and
-    /// Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With
+    /// Smallest slowdown / largest slowdown: 1 if all streams are slowed down equally (Gabor, Weiss
+    /// and Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With
     /// --slowdown.
     pub slowdown_ratio: Option<f64>,
-    /// Sum over the streams of mean response time alone / beside the others: as many as there are streams if nobody is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.
+    /// Sum over the streams of mean response time alone / with the others: the number of streams if
+    /// none is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.
     pub weighted_speedup: Option<f64>,
-    /// Harmonic mean of the same ratios, streams / sum of slowdowns (Luo, Gummaraju and Franklin, ISPASS 2001). With --slowdown.
+    /// Harmonic mean of the same ratios: streams / sum of slowdowns (Luo, Gummaraju and Franklin,
+    /// ISPASS 2001). With --slowdown.
     pub harmonic_speedup: Option<f64>,
 }
 
-/// The streams of a run, if they have names.
+/// Returns the streams of a run; empty if they have no names.
 pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
     let all: u64 = outcome.record.total.bytes.iter().sum();
     let streams = outcome.plan.streams.iter().zip(&outcome.streams);
@@ -165,7 +181,7 @@ fn input(
 }
 
 impl StreamInput {
-    /// What was issued, and served of it.
+    /// Combines the requests issued with the bytes served.
     pub(crate) fn new(issued: &InputCounts, served: &Served) -> Self {
         Self {
             requests: issued.requests(),
@@ -183,7 +199,7 @@ impl StreamInput {
 }
 
 impl StreamSummary {
-    /// Sets the response times of this stream without the others beside those that it had with them.
+    /// Adds the response times of this stream without the others, and the slowdown.
     pub(crate) fn compare(&mut self, alone: &LatencyByOp) {
         let slowdown = |together: &LatencySummary, alone: &LatencySummary| {
             let alone = alone.mean_us.filter(|&mean| mean > 0.0)?;
@@ -199,7 +215,7 @@ impl StreamSummary {
 }
 
 impl Fairness {
-    /// Of the bytes served in a window.
+    /// Computes the shares from the bytes served in a window.
     pub(crate) fn new(window: Option<&ContentionWindow>) -> Self {
         let bytes = window.map(|window| window.bytes.iter().flatten().copied());
         Self {
@@ -212,7 +228,8 @@ impl Fairness {
         }
     }
 
-    /// Takes in how much each stream was slowed down; nothing unless all that asked are known.
+    /// Adds the slowdowns of the streams; does nothing unless that of every stream with requests is
+    /// known.
     pub(crate) fn compare(&mut self, streams: &[StreamSummary]) {
         let asking = streams.iter().filter(|stream| stream.input.requests > 0);
         let slowdowns = asking.map(|stream| stream.slowdown?.all.filter(|&one| one > 0.0));
@@ -231,7 +248,7 @@ impl Fairness {
 }
 
 /// Jain's index of shares, (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything.
-/// None if nobody has anything.
+/// `None` if all shares are 0.
 fn jain(shares: &[u64]) -> Option<f64> {
     let sum: f64 = shares.iter().map(|&share| share as f64).sum();
     let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();
@@ -242,10 +259,10 @@ fn jain(shares: &[u64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Jain, Chiu and Hawe 1984: if k of n users share all equally, and the others get nothing, the index
-    /// is k / n.
+    /// Jain, Chiu and Hawe 1984: if k of n users have equal shares and the others have nothing, the
+    /// index is k / n.
     #[test]
-    fn k_of_n_users_make_an_index_of_k_over_n() {
+    fn jain_index_of_k_equal_users_among_n_is_k_over_n() {
         for n in 1..8 {
             for k in 1..=n {
                 let shares: Vec<u64> = (0..n).map(|user| if user < k { 4096 } else { 0 }).collect();

@@ -1,4 +1,5 @@
-//! Slow requests: the worst case of each interval, and what response times have beyond a marginal one.
+//! Slow requests: the longest response time of each interval, and the time beyond the marginal
+//! response time.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,27 +9,28 @@ use wordline_observe::{Excess, Intervals, Merge};
 use crate::summary::ByOp;
 use wordline_recorder::{Longest, Served};
 
-/// The longest response times, interval by interval.
+/// Longest response time of each interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCase {
-    /// Width of the intervals of simulated time, from the start of the clock or the end of the warm-up on, for the maximum
-    /// response times: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the
-    /// run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64
-    /// cover it.
+    /// Width of the intervals of simulated time, which start with the clock or at the end of the
+    /// warm-up: `observe.worst_case_interval_s`, doubled until at most 1024 intervals cover the
+    /// run. If that key is 0, the least of 1, 2, 4, 8, ... microseconds of which 64 intervals cover
+    /// the run.
     pub interval_s: f64,
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub by_op: ByOp<WorstCaseOf>,
 }
 
-/// The longest response time of each interval.
+/// Longest response time of each interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCaseOf {
-    /// Worst-case response time (Jung 2013, section 7.6.2): the longest response time of the requests that were completed in an interval, mean of the intervals in which there was one.
+    /// Worst-case response time (Jung 2013, section 7.6.2): longest response time of the requests
+    /// completed in an interval, mean of the intervals with completions.
     pub mean_us: Option<f64>,
-    /// The longest of them, and of the run. Exact.
+    /// Longest response time of the run. Exact.
     pub max_us: Option<f64>,
-    /// The longest response time of each interval in turn; null where no request was completed. Exact.
+    /// Longest response time of each interval in turn. Null without a completion. Exact.
     pub intervals_us: Vec<Option<f64>>,
 }
 
@@ -60,42 +62,44 @@ impl WorstCaseOf {
     }
 }
 
-/// What requests took beyond the marginal response time, and that time.
+/// Time that requests took beyond the marginal response time.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Excess")]
 pub struct ExcessSummary {
-    /// The acceptable response time, `observe.marginal_response_ms`. Excess waiting time is the
-    /// part of a response time beyond it (Jung 2013, section 7.6.3, footnote 4, with 30 ms).
+    /// Acceptable response time, `observe.marginal_response_ms`. The excess of a request is the
+    /// part of its response time beyond it (excess waiting time: Jung 2013, section 7.6.3, footnote
+    /// 4, with 30 ms).
     pub marginal_response_us: f64,
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub by_op: ByOp<ExcessOf>,
 }
 
-/// What requests took beyond the marginal response time.
+/// Time that requests took beyond the marginal response time.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExcessOf {
-    /// Requests that took longer than that. Exact.
+    /// Requests that took longer than the marginal response time. Exact.
     pub requests: u64,
-    /// Their share of the completed requests.
+    /// Share of these requests in the completed requests.
     pub share: Option<f64>,
-    /// The sum of their excess.
+    /// Sum of the excess of all requests.
     pub sum_s: f64,
-    /// Their mean excess.
+    /// Mean excess of the requests that have one.
     pub mean_us: Option<f64>,
-    /// The longest excess.
+    /// Longest excess.
     pub max_us: Option<f64>,
-    /// The distribution of the excess, upwards.
+    /// Distribution of the excess, in ascending order.
     pub above: Vec<AboveSummary>,
 }
 
-/// How many requests have a longer excess.
+/// Number of requests with an excess above a limit.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Above")]
 pub struct AboveSummary {
-    /// An excess: 0, then 1, 2 and 5 in each power of ten from 1 us to 1000 s, up to the first that no request is above.
+    /// Limit of the excess: 0, then 1, 2 and 5 in each power of ten from 1 us to 1000 s, up to the
+    /// first that no request exceeds.
     pub excess_us: f64,
-    /// Requests with a longer excess. Exact.
+    /// Requests with an excess above the limit. Exact.
     pub requests: u64,
 }
 

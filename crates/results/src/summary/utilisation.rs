@@ -1,4 +1,4 @@
-//! How busy channels and dies were.
+//! Utilisation of channels and dies.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,29 +11,33 @@ use wordline_ssd::Usage;
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Time")]
 pub struct TimeSummary {
-    /// Simulated time from the start of the clock to the last event.
+    /// Time from the start of the simulated clock to the last event.
     pub simulated_s: f64,
     /// When the first measured request was issued.
     pub first_arrival_s: f64,
-    /// When measuring began: at the end of the warm-up (`observe.warm_up_s`, `warm_up_requests`, `warm_up_files`), or without one at
-    /// the first arrival. What is said to be "from the first arrival on" is from here on.
+    /// When measuring began: at the end of the warm-up (`observe.warm_up_s`, `warm_up_requests`,
+    /// `warm_up_files`), or without one at the first arrival. Metrics described as "from the first
+    /// arrival" start here.
     pub measured_from_s: f64,
-    /// When the last request was completed; collections may go on after it.
+    /// When the last request completed. GC may continue after it.
     pub last_completion_s: f64,
-    /// Simulated time in which the device held a request: from the moment in which its command, and the data of a write, was there.
+    /// Simulated time in which the device held a request, counted from when its command, and the
+    /// data of a write, had arrived.
     pub busy_s: f64,
 }
 
-/// What the dies did with their time. Shares, sum 1.
+/// Time of the dies by use. Shares; their sum is 1.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Execution {
-    /// Share of the dies' time, from the first arrival to the last event, in which commands, addresses, data or status moved for them.
+    /// Share of the dies' time, from the first arrival to the last event, in which commands,
+    /// addresses, data or status were transferred.
     pub bus_active: f64,
-    /// Share in which they waited for the bus of their channel.
+    /// Share of the time in which dies waited for the bus of their channel.
     pub bus_contention: f64,
-    /// Share in which their arrays worked, and in which they were busy taking in planes.
+    /// Share of the time in which arrays worked, or in which dies were busy with accepting the
+    /// addresses of further planes.
     pub cell_active: f64,
-    /// The rest: no operation, or a suspended one.
+    /// Share of the remaining time: no operation, or a suspended one.
     pub idle: f64,
 }
 
@@ -62,13 +66,15 @@ impl Execution {
 /// Share of the simulated time in which the hardware was busy, 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Utilisation {
-    /// Share of the time from the first arrival to the last event in which a channel's bus was held, mean of the channels.
+    /// Share of the time from the first arrival to the last event in which a channel's bus was
+    /// granted, mean of the channels.
     pub channel_mean: f64,
-    /// The same of the busiest channel.
+    /// Share of the time in which the bus of the busiest channel was granted.
     pub channel_max: f64,
-    /// Share of the time from the first arrival to the last event in which a die was occupied, from the first command cycle of an operation to its last bus cycle; mean of the dies.
+    /// Share of the time from the first arrival to the last event in which a die was occupied, from
+    /// the first command cycle of an operation to its last bus cycle; mean of the dies.
     pub die_mean: f64,
-    /// The same of the busiest die.
+    /// Share of the time in which the busiest die was occupied.
     pub die_max: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Blocks, and their wear.
+//! Tables of blocks and of their wear.
 
 use super::{Column, of_member};
 use crate::outcome::Outcome;
@@ -7,8 +7,8 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_nand::{Layout, Plane};
 use wordline_observe::{ObserveError, Table, columns};
 
-/// Erases of runs of blocks: every block of its own while there are no more than 2^20 blocks,
-/// else runs of equal length.
+/// Builds the table of erases per block: one row per block up to 2^20 blocks, otherwise one row per
+/// run of neighbouring blocks.
 pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
     let erases = outcome.devices.iter().map(|device| device.erases.len());
     let length = erases.sum::<usize>().div_ceil(MAX_BLOCK_ROWS).max(1);
@@ -37,15 +37,15 @@ fn block_columns(rows: &[BlockRun]) -> Vec<Column> {
         die, "", "Die in the package", |run| run.place[2];
         plane, "", "Plane in the die", |run| run.place[3];
         block, "", "First block, in the plane", |run| run.first;
-        blocks, "", "Blocks from there on that this row stands for", |run| run.blocks;
-        erases_min, "", "Fewest erases of one of them", |run| run.least;
+        blocks, "", "Consecutive blocks that this row covers", |run| run.blocks;
+        erases_min, "", "Fewest erases of one of these blocks", |run| run.least;
         erases, "", "Mean erases of these blocks", |run| run.mean;
-        erases_max, "", "Most erases of one of them", |run| run.most;
+        erases_max, "", "Most erases of one of these blocks", |run| run.most;
     }
 }
 
-/// How many blocks were erased how often: a row for each number of erases from the fewest to the
-/// most, or for runs of equal length of them if they are more than 1024.
+/// Builds the histogram of erases per block: one row per number of erases from the fewest to the
+/// most, or per range of equal width if there would be more than 1024 rows.
 pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
     let erases = || outcome.devices.iter().flat_map(|device| &device.erases);
     let least = erases().copied().min().unwrap_or(0);
@@ -61,29 +61,29 @@ pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
         .collect();
     Table::new(columns! { &rows;
         erases_min, "", "Fewest erases of these blocks", |row| row.0;
-        erases_max, "", "Most erases of these blocks; the same unless rows stand for several",
+        erases_max, "", "Most erases of these blocks; equal to erases_min unless a row covers a range",
             |row| most.min(row.0.saturating_add(run - 1));
-        blocks, "", "Blocks with so many erases", |row| row.1;
+        blocks, "", "Blocks with this number of erases", |row| row.1;
     })
 }
 
-/// Rows of the table of wear at most.
+/// Maximum rows of the table of wear.
 const MAX_WEAR_ROWS: u32 = 1024;
 
-/// A run of neighbouring blocks of a plane.
+/// Run of neighbouring blocks of a plane.
 struct BlockRun {
     member: u32,
     /// Channel, way, die and plane.
     place: [u32; 4],
     first: u32,
     blocks: u32,
-    /// Erases of one of them.
+    /// Fewest erases of one of the blocks.
     least: u32,
     most: u32,
     mean: f64,
 }
 
-/// The blocks of a device, by their erases, in runs of `length`, none of two planes.
+/// Blocks of a device, in runs of `length` that do not cross planes.
 struct BlockRuns<'a> {
     member: u32,
     layout: &'a Layout,
@@ -93,12 +93,12 @@ struct BlockRuns<'a> {
 }
 
 impl BlockRuns<'_> {
-    /// Number of runs.
+    /// Returns the number of runs.
     fn count(&self) -> usize {
         let of_plane = (self.layout.blocks_per_plane as usize).div_ceil(self.length);
         self.layout.planes() as usize * of_plane
     }
-    /// Adds a row for each run.
+    /// Appends a row for each run.
     fn push(&self, rows: &mut Vec<BlockRun>) {
         rows.reserve(self.count());
         let mut of_plane = Vec::new();
@@ -121,7 +121,7 @@ impl BlockRuns<'_> {
             }));
         }
     }
-    /// Channel, way, die and plane of a plane.
+    /// Returns channel, way, die and plane of a plane.
     fn place(&self, plane: Plane) -> [u32; 4] {
         let of = self.wiring;
         let die = plane.0 / of.planes;
@@ -135,7 +135,7 @@ impl BlockRuns<'_> {
     }
 }
 
-/// Rows of the table of blocks at most, about.
+/// Approximate maximum rows of the table of blocks.
 const MAX_BLOCK_ROWS: usize = 1 << 20;
 
 #[cfg(test)]
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_the_erases_of_the_blocks_that_it_names() {
+    fn row_has_the_erases_of_the_blocks_that_it_names() {
         let of = Dimensions {
             channels: 2,
             ways: 2,

@@ -1,4 +1,4 @@
-//! What each die was used for.
+//! Table of the dies: time by use, and energy.
 
 use super::{Column, of_member, us};
 use crate::outcome::Outcome;
@@ -8,19 +8,19 @@ use wordline_kernel::Time;
 use wordline_observe::{ObserveError, Table, columns};
 use wordline_ssd::Usage;
 
-/// A die and what it was used for.
+/// A die with its time by use and its energy.
 struct DieRow {
     member: u32,
     /// Wiring of its device.
     wiring: Dimensions,
-    /// Its number in the device.
+    /// Number of the die in the device.
     die: u32,
     occupied: Time,
     usage: Usage,
     energy: EnergySummary,
 }
 
-/// A row for each die: what it was used for, and the energy it took.
+/// Builds the table of dies: one row per die, with its time by use and its energy.
 pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
     let rows = rows(outcome);
     let mut columns = die_columns(&rows);
@@ -55,17 +55,17 @@ fn die_columns(rows: &[DieRow]) -> Vec<Column> {
         channel, "", "Channel", |row| row.die / row.wiring.dies / row.wiring.ways;
         way, "", "Package on the channel", |row| row.die / row.wiring.dies % row.wiring.ways;
         die, "", "Die in the package", |row| row.die % row.wiring.dies;
-        occupied_us, "us", "From first command cycles to last bus cycles", |row| us(row.occupied);
-        read_us, "us", "Array reads, summed over planes", |row| us(row.usage.array[0]);
-        program_us, "us", "Array programs, summed over planes", |row| us(row.usage.array[1]);
-        erase_us, "us", "Erases, summed over planes", |row| us(row.usage.array[2]);
-        bus_us, "us", "On the bus", |row| us(row.usage.bus);
-        bus_wait_us, "us", "Waiting for the bus", |row| us(row.usage.bus_wait);
-        cell_us, "us", "Arrays at work, however many planes", |row| us(row.usage.cell);
+        occupied_us, "us", "Time from first command cycles to last bus cycles", |row| us(row.occupied);
+        read_us, "us", "Time of array reads, summed over planes", |row| us(row.usage.array[0]);
+        program_us, "us", "Time of array programs, summed over planes", |row| us(row.usage.array[1]);
+        erase_us, "us", "Time of erases, summed over planes", |row| us(row.usage.array[2]);
+        bus_us, "us", "Time on the bus", |row| us(row.usage.bus);
+        bus_wait_us, "us", "Time of waiting for the bus", |row| us(row.usage.bus_wait);
+        cell_us, "us", "Time with at least one active plane", |row| us(row.usage.cell);
         read_mj, "mJ", "Energy of array reads", |row| row.energy.read_mj;
         program_mj, "mJ", "Energy of array programs", |row| row.energy.program_mj;
         erase_mj, "mJ", "Energy of erases", |row| row.energy.erase_mj;
         bus_mj, "mJ", "Energy of the bus", |row| row.energy.bus_mj;
-        standby_mj, "mJ", "Energy of doing nothing", |row| row.energy.standby_mj;
+        standby_mj, "mJ", "Energy in standby", |row| row.energy.standby_mj;
     }
 }

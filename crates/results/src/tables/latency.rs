@@ -1,4 +1,4 @@
-//! Distributions of response times.
+//! Tables of response time distributions.
 
 use super::{Column, us};
 use crate::outcome::Outcome;
@@ -6,7 +6,7 @@ use std::iter::repeat_n;
 use wordline_observe::{Heading, ObserveError, Point, Table, Values, columns, values};
 use wordline_recorder::Record;
 
-/// The distribution of response times, for all requests, for reads and for writes.
+/// Builds the distribution of response times, for all requests, for reads and for writes.
 pub fn latency(record: &Record) -> Result<Table, ObserveError> {
     let [read, write] = &record.total.latency;
     let all = record.total.all();
@@ -24,8 +24,8 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
     Table::new(columns)
 }
 
-/// The distribution of response times of each stream and of each member of an array, reads and writes
-/// together.
+/// Builds the distribution of response times of each stream and of each member of an array, reads
+/// and writes together.
 pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
     let streams = outcome.plan.streams.iter().zip(&outcome.record.streams);
     let streams = streams.map(|(stream, served)| (0, stream.name.clone(), served.all().cdf()));
@@ -47,7 +47,10 @@ pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
     let name = values(&rows, |(_, name)| name.to_string());
     let mut columns = vec![
         (Heading::new("of", "", "stream or member"), kind),
-        (Heading::new("name", "", "Its name"), name),
+        (
+            Heading::new("name", "", "Name of the stream or member"),
+            name,
+        ),
     ];
     columns.extend(distribution(&points));
     Table::new(columns)
@@ -55,8 +58,8 @@ pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
 
 fn distribution(points: &[Point]) -> Vec<Column> {
     columns! { points;
-        latency_us, "us", "A response time", |point| us(point.at);
+        latency_us, "us", "Response time", |point| us(point.at);
         fraction_below, "", "Share of requests that took no longer", |point| point.fraction;
-        count, "", "Requests longer than the row before and no longer than this one", |point| point.count;
+        count, "", "Requests that took longer than the row before and no longer than this one", |point| point.count;
     }
 }

@@ -1,4 +1,4 @@
-//! Time series: what happened in each interval.
+//! Time series: one row per interval of simulated time.
 
 use super::{Column, of_member, us};
 use crate::outcome::Outcome;
@@ -11,8 +11,8 @@ use wordline_recorder::{Cell, Record};
 
 type Cells<'a> = [Interval<&'a Cell>];
 
-/// A row for each member of an array and interval of simulated time. Intervals of members can differ
-/// in width.
+/// Builds a row for each member of an array and interval of simulated time. Intervals of members
+/// can differ in width.
 pub fn members(outcome: &Outcome) -> Result<Table, ObserveError> {
     let records = &outcome.members[..];
     let of = |record: &Record| record.series.iter().count();
@@ -33,7 +33,7 @@ pub fn members(outcome: &Outcome) -> Result<Table, ObserveError> {
     Table::new(columns)
 }
 
-/// A row for each interval of simulated time.
+/// Builds a row for each interval of simulated time.
 pub fn series(record: &Record) -> Result<Table, ObserveError> {
     let cells: Vec<_> = record.series.iter().collect();
     let mut columns = host_columns(&cells);
@@ -43,12 +43,12 @@ pub fn series(record: &Record) -> Result<Table, ObserveError> {
     let busy = [
         (
             "channel_utilisation",
-            "Share of the interval in which each channel's bus was held",
+            "Share of the interval in which each channel's bus was granted",
             &record.channels,
         ),
         (
             "die_utilisation",
-            "Share of the interval in which each die was occupied; of disks, their mechanisms",
+            "Share of the interval in which each die, or the mechanism of each disk, was occupied",
             &record.dies,
         ),
     ];
@@ -66,16 +66,16 @@ fn host_columns(cells: &Cells<'_>) -> Vec<Column> {
         end_s, "s", "End of the interval", |cell| cell.until.as_secs();
         reads, "", "Read requests completed", |cell| cell.value.latency[0].count();
         writes, "", "Write requests completed", |cell| cell.value.latency[1].count();
-        read_bytes, "B", "Bytes of reads completed", |cell| cell.value.bytes[0];
-        write_bytes, "B", "Bytes of writes completed", |cell| cell.value.bytes[1];
+        read_bytes, "B", "Bytes of completed reads", |cell| cell.value.bytes[0];
+        write_bytes, "B", "Bytes of completed writes", |cell| cell.value.bytes[1];
         read_mean_us, "us", "Mean response time of reads", |cell| cell.value.latency[0].mean_us();
         read_max_us, "us", "Longest response time of a read", |cell| cell.value.latency[0].max().map(us);
         write_mean_us, "us", "Mean response time of writes", |cell| cell.value.latency[1].mean_us();
         write_max_us, "us", "Longest response time of a write", |cell| cell.value.latency[1].max().map(us);
         max_us, "us", "Longest response time", |cell| cell.value.latency.iter().filter_map(Tally::max).max().map(us);
-        busy_ms, "ms", "Time of the interval in which requests were in the device", |cell| ms(cell.value.busy);
-        iops, "1/s", "Requests completed a second", |cell| requests(cell) as f64 / seconds(cell);
-        mb_per_s, "MB/s", "Bytes of completed requests a second, in 10^6 bytes", |cell| megabytes(cell) / seconds(cell);
+        busy_ms, "ms", "Time in which the device held requests", |cell| ms(cell.value.busy);
+        iops, "1/s", "Requests completed per second", |cell| requests(cell) as f64 / seconds(cell);
+        mb_per_s, "MB/s", "Bytes of completed requests per second, in 10^6 bytes", |cell| megabytes(cell) / seconds(cell);
     }
 }
 
@@ -85,7 +85,7 @@ fn seconds(cell: &Interval<&Cell>) -> f64 {
 fn requests(cell: &Interval<&Cell>) -> u64 {
     cell.value.latency.iter().map(Tally::count).sum()
 }
-/// Bytes of completed requests, in 10^6.
+/// Returns the bytes of completed requests, in 10^6 bytes.
 fn megabytes(cell: &Interval<&Cell>) -> f64 {
     cell.value.bytes.iter().sum::<u64>() as f64 / 1e6
 }
@@ -107,17 +107,17 @@ fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
     let found: Vec<Pages> = cells.iter().map(|cell| cell.value.cache.0).collect();
     let lists: Vec<Option<Lists>> = cells.iter().map(|cell| cell.value.lists.0).collect();
     let mut columns = columns! { &found;
-        cache_resident_hits, "", "Pages of reads that a cache in front of a disk held", |pages| pages.resident;
-        cache_suspected_hits, "", "Pages of reads that it had evicted and could still read", |pages| pages.suspected;
-        cache_joined, "", "Pages of reads that another request was reading from the disk", |pages| pages.joined;
+        cache_resident_hits, "", "Pages of reads that the flash cache held", |pages| pages.resident;
+        cache_suspected_hits, "", "Pages of reads that the cache had evicted and could still read", |pages| pages.suspected;
+        cache_joined, "", "Pages of reads that another request was already reading from the disk", |pages| pages.joined;
         cache_misses, "", "Pages of reads that were read from the disk", |pages| pages.missed;
     };
     columns.extend(columns! { &lists;
-        cache_read_list, "pages", "Pages in the list of what was read, where the space of a cache moves", |lists| Some(f64::from((*lists)?.reads));
-        cache_write_list, "pages", "Pages in the list of what was written, or in the only one", |lists| Some(f64::from((*lists)?.writes));
-        cache_read_size, "pages", "Size chosen for the list of what is read", |lists| Some(f64::from((*lists)?.chosen.reads));
-        cache_write_size, "pages", "Size chosen for the list of what is written, or for the only one", |lists| Some(f64::from((*lists)?.chosen.writes));
-        cache_over_provisioning, "pages", "What the sizes chosen leave of the flash", |lists| Some(f64::from((*lists)?.chosen.spare));
+        cache_read_list, "pages", "Pages in the read list of a partitioned cache", |lists| Some(f64::from((*lists)?.reads));
+        cache_write_list, "pages", "Pages in the write list, or in the only list", |lists| Some(f64::from((*lists)?.writes));
+        cache_read_size, "pages", "Size chosen for the read list", |lists| Some(f64::from((*lists)?.chosen.reads));
+        cache_write_size, "pages", "Size chosen for the write list, or for the only list", |lists| Some(f64::from((*lists)?.chosen.writes));
+        cache_over_provisioning, "pages", "Pages of flash left for over-provisioning", |lists| Some(f64::from((*lists)?.chosen.spare));
     });
     columns
 }

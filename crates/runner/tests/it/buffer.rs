@@ -23,8 +23,7 @@ fn without_a_buffer_they_change_nothing_and_a_note_says_so() {
     let input = &asked.input;
     assert_eq!((input.durable_writes, input.flushes), (input.writes, 0));
     assert_eq!(asked.latency.all.mean_us, plain.latency.all.mean_us);
-    let said =
-        "writes are to be durable when they are done (FUA): without a DRAM buffer every write is.";
+    let said = "writes are FUA, which has no effect without a DRAM buffer: every write is durable when it completes.";
     assert!(
         asked.notes.iter().any(|note| note.ends_with(said)),
         "{:?}",

@@ -45,7 +45,7 @@ fn a_load_whose_requests_run_out_first_says_so() {
     assert_eq!(results.summary.input.reads, 100);
     let told = results.summary.notes.join("\n");
     assert!(
-        told.contains("ended with its 100 requests, before its 3600 s"),
+        told.contains("issued all 100 requests before 3600 s had passed"),
         "{told}"
     );
 }

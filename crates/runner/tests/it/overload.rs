@@ -8,7 +8,7 @@ const FLASH: &str = "schema = 1\nname = \"flash\"\n[ssd]\nchannels = 2\nways = 2
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\ndies_per_package = 1\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
 const DISK: &str = "disk = { capacity_bytes = 67_108_864 }";
-const OVERLOADED: &str = "the input offers more than this store serves";
+const OVERLOADED: &str = "the offered load exceeds the throughput of this store";
 const CROWDED: &str = "spent waiting for the device queue";
 
 /// Notes of a run of reads that arrive at a rate.

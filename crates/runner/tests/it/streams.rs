@@ -348,7 +348,7 @@ fn streams_are_overridden_by_name() {
         .map(|one| (one.name.as_str(), one.input.requests))
         .collect();
     assert_eq!(asked, [("a", 70), ("b", 30)]);
-    let said = "The classes of the streams were ignored: host.interface = direct serves all alike.";
+    let said = "The classes of the streams were ignored: host.interface = direct serves all streams alike.";
     assert!(summary.notes.iter().any(|note| note.starts_with(said)));
 }
 
