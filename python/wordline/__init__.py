@@ -1,18 +1,17 @@
-"""Wordline simulates solid-state disks: NAND flash, the FTL above it and the queue in front.
-
-    import wordline
+"""Wordline simulates solid-state disks: NAND flash, the flash translation layer and the host link.
 
     r = wordline.run("d4", trace="disk.csv.gz", overrides={"ftl.gc.victim": "fifo"})
     r.summary["latency"]["read"]["p99_us"]      # every number of summary.json
-    r.requests.polars()                         # a row per request, times in picoseconds
+    r.requests.polars()                         # one row per request, times in picoseconds
     r.report("out.html")                        # the report, one self-contained file
 
-Latencies in the summary are in microseconds, times in the tables carry their unit in the
-column's name. The same device, trace, seed and version give the same digest on any machine.
+Latencies in the summary are in microseconds. Column names of the tables carry the unit of their
+times. The same device, trace, seed and version give the same digest on any machine.
 """
 
-# That of typing adds 10 ms to the 38 ms of CPU time in which `wordline run` starts (CPython 3.11,
-# least of 25 processes). So it stands in the modules that a run loads; others import it.
+# The constant of `typing` is not imported: that adds 10 ms to the 38 ms of CPU time in which
+# `wordline run` starts (CPython 3.11, minimum of 25 processes). Each module that a run loads
+# defines its own; other modules import it.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wordline import config
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# By module, the names that are imported when they are first used.
+# Names that are imported on first use, by module.
 _NAMES = {
     "_wordline": ("WordlineError",),
     "_api.catalogue": (
@@ -91,7 +90,7 @@ _NAMES = {
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 
-if not TYPE_CHECKING:  # a name that is in no module is a fault to who checks types
+if not TYPE_CHECKING:  # Type checkers must report unknown names.
 
     def __getattr__(name: str) -> object:
         from importlib import import_module

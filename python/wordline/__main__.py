@@ -1,4 +1,4 @@
-"""`python -m wordline` is the `wordline` command."""
+"""`python -m wordline` runs the `wordline` command."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""Device configurations: finding them, overriding their keys, checking them.
+"""Device configurations: look-up, overrides, checks.
 
-A device is the path of a TOML file, the name of a preset (`wordline.presets()`), or a mapping
-of the same shape as the file. The name of a preset is the preset's, whatever lies in the current
-folder, unless it ends in .toml or has a separator of folders.
+A device is the path of a TOML file, the name of a preset (`wordline.presets()`), or a mapping with
+the structure of the file. A name that ends in .toml or contains a folder separator is a path; any
+other name is a preset if one has that name, whatever files the current folder contains.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     Value: TypeAlias = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
 else:
-    # Names in quotes would be looked up where the type is used, and not be found.
+    # Quoted names would be resolved in the module that uses the type, where they do not exist.
     Value = str | int | float | bool | Sequence[object] | Mapping[str, object]
 
     def cast(_type: object, value: object) -> object:
-        """The value; typing takes long to import."""
+        """Returns the value unchanged; stands in for `typing.cast`, which is slow to import."""
         return value
 
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class Table(TypedDict):
-        """A table and the bytes it takes, as of Memory."""
+        """A table of the simulator and its memory in bytes, with the fields of Memory."""
 
         name: str
         reserved_bytes: int
@@ -41,26 +41,26 @@ if TYPE_CHECKING:
         most_bytes: int
 
     class Memory(TypedDict):
-        """Bytes beside what the process has: address space, resident memory when the run begins
-        (`fill_ratio` of the device being written), and when all of the device has been written
-        to."""
+        """Memory of a run in bytes, in addition to the program: address space (`reserved_bytes`),
+        resident memory when the run begins (`prepared_bytes`, with `fill_ratio` of the device
+        written), and resident memory once the whole device has been written (`most_bytes`)."""
 
         reserved_bytes: int
         prepared_bytes: int
         most_bytes: int
         fill_ratio: float
         overwrite_ratio: float
-        """Random page writes before the run, as a multiple of the user pages; settling takes no
-        fewer than the fill."""
+        """Random page writes before the run, relative to the user pages. While preconditioning
+        settles, at least as many as the fill."""
         tables: list[Table]
         refusal: str | None
-        """Why it does not fit into the memory of this process, if it does not."""
+        """Why the run does not fit into the memory of this process; None if it fits."""
         note: str | None
-        """What is to be said of a run that may not fit."""
+        """Warning about a run that may not fit; None if it fits."""
 
 
 class Source:
-    """A device that has been read: its text, and the name that errors give it."""
+    """Text of a device file, and the name that error messages use for it."""
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
@@ -72,14 +72,14 @@ Overrides: TypeAlias = Mapping[str, Value] | Sequence[tuple[str, str]]
 
 
 def check(device: Device, overrides: Overrides | None = None) -> None:
-    """Raises WordlineError, naming the key path and the rule, unless the device is sound."""
+    """Raises WordlineError with the key path and the violated rule if the device is invalid."""
     text, name = read(device)
     _wordline.config_check(text, name, settings(overrides))
 
 
 def memory(device: Device, overrides: Overrides | None = None) -> Memory:
-    """What a run of the device takes of memory, estimated from its configuration; the rows of
-    single requests and what `verify` and power cuts take are not in it. Raises WordlineError."""
+    """Memory that a run of the device takes, estimated from its configuration. Excludes the rows of
+    single requests and the memory of `verify` and power cuts. Raises WordlineError."""
     import json
 
     text, name = read(device)
@@ -93,17 +93,17 @@ def show(device: Device, overrides: Overrides | None = None) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of a device file."""
+    """JSON schema of a device file."""
     import json
 
     return json.loads(_wordline.config_schema())
 
 
 def read(device: Device) -> tuple[str, str]:
-    """The TOML text of a device, and the name that errors give it.
+    """Returns the TOML text of a device and the name that error messages use for it.
 
-    Raises WordlineError if it is neither a readable file nor a preset, TypeError if it is not
-    a device at all.
+    Raises WordlineError if the device is neither a readable file nor a preset, TypeError if it is
+    not a device at all.
     """
     if isinstance(device, Source):
         return device.text, device.name
@@ -121,10 +121,11 @@ def read(device: Device) -> tuple[str, str]:
 
 
 def settings(overrides: Overrides | None) -> list[tuple[str, str]]:
-    """Overrides as (key path, TOML value), nested mappings flattened into dotted keys.
+    """Returns overrides as pairs (key path, TOML value), with nested mappings flattened to dotted
+    keys.
 
-    A sequence of pairs is taken as it is, each value being TOML text already.
-    Raises TypeError for a value that TOML cannot express.
+    A sequence of pairs is returned as it is; its values must be TOML text. Raises TypeError for a
+    value that TOML cannot express.
     """
     if overrides is None:
         return []
@@ -140,7 +141,7 @@ def settings(overrides: Overrides | None) -> list[tuple[str, str]]:
 
 
 def toml_value(value: object, key: str) -> str:
-    """One value as TOML on a single line; `key` is named in the TypeError."""
+    """Returns a value as TOML on a single line. `key` names it in the TypeError."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -168,7 +169,8 @@ def _numpy_scalar(value: Any) -> object | None:
 
 
 def require_unicode(text: str, what: str) -> None:
-    """Raises WordlineError if the text has lone surrogates, which no file of ours can hold."""
+    """Raises WordlineError if the text contains lone surrogates, which cannot be written as
+    UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as fault:
@@ -178,7 +180,7 @@ def require_unicode(text: str, what: str) -> None:
 
 
 def _is_path(name: str) -> bool:
-    """Whether a device's name is that of a file, whatever presets there are."""
+    """Whether the name of a device is a path rather than the name of a preset."""
     return name.endswith(".toml") or any(sign and sign in name for sign in (os.sep, os.altsep))
 
 
@@ -205,8 +207,8 @@ def _no_such_device(name: str) -> str:
 
 
 def preset_hint(name: str) -> str:
-    """Remedy for a device name that was not found: the presets with similar names, if any, and the
-    command that lists all presets."""
+    """Remedy for an unknown device name: presets with similar names, if any, and the command that
+    lists all presets."""
     import difflib
     from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""Where the `wordline` command starts. Ctrl-C while the rest is imported ends the process as it
-ends any other command, without a word: nothing has been done."""
+"""Entry point of the `wordline` command. While the other modules are imported, Ctrl-C ends the
+process silently, because there is no work to report yet."""
 
 import sys
 
@@ -7,14 +7,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
 else:
-    import _signal as signal  # without the enumerations, which take long to make
+    import _signal as signal  # `signal` creates enumerations, which takes long.
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def main() -> int:
-    """The `wordline` command; returns its exit code."""
+    """Runs the `wordline` command and returns its exit code."""
     from wordline._internal import limits
 
     reason = limits.short_of_files()

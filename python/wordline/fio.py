@@ -1,4 +1,4 @@
-"""Job files of fio as load, for `wordline.run`."""
+"""fio job files as the load of `wordline.run`."""
 
 from wordline._importers.fio import Load, load
 

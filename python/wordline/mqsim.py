@@ -1,4 +1,4 @@
-"""Devices and loads of MQSim as configurations."""
+"""Import of MQSim devices and workloads as configurations."""
 
 from wordline._importers.mqsim import Imported, imported
 

@@ -114,5 +114,5 @@ def test_a_single_device_has_no_members(tiny: str) -> None:
     result = package.run(tiny, overrides={"workload.requests": 50})
     assert result.summary["members"] == []
     assert "member" not in result.requests.polars().columns
-    with pytest.raises(package.WordlineError, match="is no array"):
+    with pytest.raises(package.WordlineError, match="is not an array"):
         _ = result.members

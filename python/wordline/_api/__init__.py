@@ -1,1 +1,1 @@
-"""Runs, traces and what Wordline comes with, as `import wordline` offers them."""
+"""Public interface of `import wordline`: runs, traces, presets and policies."""

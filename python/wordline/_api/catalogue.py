@@ -1,4 +1,5 @@
-"""What Wordline comes with: device presets, policies, metrics, formats of traces."""
+"""Lists of everything that is bundled with Wordline: device presets, policies, metrics, trace
+formats."""
 
 import json
 import tomllib
@@ -9,8 +10,8 @@ from wordline import _wordline
 
 
 class Preset(TypedDict):
-    """A device that can be named instead of a file. `kind` is "SSD", "array", "package", "disk" or
-    "flash cache"; `text` is its TOML."""
+    """A bundled device, which can be named instead of a file. `kind` is "SSD", "array", "package",
+    "disk" or "flash cache"; `text` is its TOML."""
 
     name: str
     kind: str
@@ -20,7 +21,7 @@ class Preset(TypedDict):
 
 
 class Policy(TypedDict):
-    """A member of a policy family; `question` is what the family decides."""
+    """A member of a policy family. `question` states what the family decides."""
 
     family: str
     question: str
@@ -30,7 +31,7 @@ class Policy(TypedDict):
 
 
 class Metric(TypedDict):
-    """A number that results carry, with its unit."""
+    """A number of the summary or of a table, with its unit."""
 
     name: str
     unit: str
@@ -38,7 +39,7 @@ class Metric(TypedDict):
 
 
 def presets() -> list[Preset]:
-    """The devices that come with Wordline."""
+    """Returns the device presets."""
     known = json.loads(_wordline.presets())
     return cast(
         "list[Preset]", [{**one, "kind": _kind(tomllib.loads(one["text"]))} for one in known]
@@ -46,7 +47,7 @@ def presets() -> list[Preset]:
 
 
 def _kind(device: Mapping[str, Any]) -> str:
-    """What kind of store a whole device is."""
+    """Kind of a device from its complete TOML, as in `Preset`."""
     for table, kind in {"cache": "flash cache", "array": "array", "disk": "disk"}.items():
         if table in device:
             return kind
@@ -55,9 +56,9 @@ def _kind(device: Mapping[str, Any]) -> str:
 
 
 def policies(family: str | None = None) -> list[Policy]:
-    """The policies of one family, or of all.
+    """Returns the policies of one family, or of all families.
 
-    Raises WordlineError if there is no such family.
+    Raises WordlineError if no family has that name.
     """
     known = cast("list[Policy]", json.loads(_wordline.policies()))
     if family is None:
@@ -72,12 +73,12 @@ def policies(family: str | None = None) -> list[Policy]:
 
 
 def metrics() -> list[Metric]:
-    """Every metric that a summary or a table can carry."""
+    """Returns every metric of the summary and of the tables."""
     return cast("list[Metric]", json.loads(_wordline.metrics()))
 
 
 class TraceFormat(TypedDict):
-    """A trace format that can be read; `extension` is the usual ending of its files' names."""
+    """A readable trace format. `extension` is the usual file name extension."""
 
     name: str
     extension: str
@@ -85,6 +86,6 @@ class TraceFormat(TypedDict):
 
 
 def trace_formats() -> list[TraceFormat]:
-    """The formats that can be read. Each is recognised by content, plain or compressed
+    """Returns the readable trace formats. Each is detected from the content, plain or compressed
     (.gz, .bz2, .zst, .xz)."""
     return cast("list[TraceFormat]", json.loads(_wordline.formats()))

@@ -1,5 +1,5 @@
-"""Results side by side: which figures differ, beyond noise or not, and what differs in the
-configurations."""
+"""Comparison of results: metrics that differ, significance of each difference, and configuration
+keys that differ."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the results: the values of each figure in groups, one value for each run, those of a
-    group from runs that differ in their seed alone; its configuration by key path, with all values
-    of what varies; digests and version."""
+    """One of the compared results. `figures` maps each metric to groups of values, with one value
+    per run; the runs of a group differ only in their seed. `configuration` maps each key path to
+    its value, or to all values of a key that varies."""
 
     name: str
     figures: Mapping[str, Sequence[Sequence[float]]]
@@ -32,8 +32,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Line:
-    """A figure on all sides: the intervals of its means, and of each side after the first its
-    difference from the first. None where a side has no such figure."""
+    """A metric on all sides. `intervals` has the mean of each side with its confidence interval;
+    `differences` has the difference of each side after the first from the first. None if a side
+    lacks the metric."""
 
     figure: str
     intervals: Sequence[statistics.Interval | None]
@@ -41,27 +42,28 @@ class Line:
 
     @property
     def differs(self) -> bool:
-        """Whether the sides have different means, or some have none."""
+        """Whether the means of the sides differ, or a side lacks the metric."""
         means = {None if one is None else one.mean for one in self.intervals}
         return len(means) > 1
 
     def difference(self, side: int) -> float | None:
-        """The mean of a side less that of the first."""
+        """Mean of a side minus the mean of the first side."""
         first, other = self.intervals[0], self.intervals[side]
         return None if first is None or other is None else other.mean - first.mean
 
     def half_width(self, side: int) -> float | None:
-        """Of the 95 % confidence interval of that difference; None where no seeds repeat."""
+        """Half width of the 95 % confidence interval of that difference; None without repeated
+        seeds."""
         found = self.differences[side - 1]
         return None if found is None else found.half_width
 
     def exceeds_noise(self, side: int) -> bool | None:
-        """Whether a side differs from the first beyond noise; None where no seeds repeat."""
+        """Whether a side differs from the first significantly; None without repeated seeds."""
         found = self.differences[side - 1]
         return None if found is None else found.exceeds_noise
 
     def ratio(self, side: int) -> float | None:
-        """The mean of a side by that of the first."""
+        """Mean of a side divided by the mean of the first side."""
         first, other = self.intervals[0], self.intervals[side]
         if first is None or other is None or not first.mean:
             return None
@@ -69,7 +71,7 @@ class Line:
 
 
 class Comparison:
-    """Several results side by side."""
+    """Several results, compared with the first."""
 
     def __init__(self, sides: Sequence[Side]) -> None:
         self.sides = sides
@@ -77,10 +79,10 @@ class Comparison:
         self.lines = [_line(name, sides) for name in names]
 
     def table(self) -> polars.DataFrame:
-        """A row a figure: `figure`, and for each side its mean (by its name); of each after the
-        first also `NAME difference` from the first, `NAME ±`, the half width of its 95 %
-        confidence interval, `NAME ratio` to the first and `NAME beyond noise`, null where not
-        known."""
+        """Returns one row per metric: `figure`, and the mean of each side under its name. For each
+        side after the first, the row also has `NAME difference` from the first, `NAME ±` (half
+        width of its 95 % confidence interval), `NAME ratio` to the first and `NAME beyond noise`;
+        null if unknown."""
         import polars
 
         rows: list[dict[str, Any]] = []
@@ -97,15 +99,14 @@ class Comparison:
         return polars.DataFrame(rows, infer_schema_length=None)
 
     def configuration(self) -> dict[str, list[object]]:
-        """The keys in which the configurations differ, with their value on each side: a list where
-        the key varies in a sweep, None where a side does not have it. `trace` and `seed` are among
-        the keys."""
+        """Returns the keys whose values differ, with the value on each side: a list if the key
+        varies in a sweep, None if the side lacks the key. The keys include `trace` and `seed`."""
         keys = dict.fromkeys(key for side in self.sides for key in side.configuration)
         values = {key: [side.configuration.get(key) for side in self.sides] for key in keys}
         return {key: own for key, own in values.items() if any(one != own[0] for one in own)}
 
     def shared(self) -> dict[str, object]:
-        """The keys that have the same value on all sides, with that value."""
+        """Returns the keys that have the same value on all sides, with that value."""
         first = self.sides[0].configuration
         others = [side.configuration for side in self.sides[1:]]
         return {
@@ -115,7 +116,7 @@ class Comparison:
         }
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes one self-contained page; returns its path. Raises WordlineError."""
+        """Writes one self-contained HTML page and returns its path. Raises WordlineError."""
         from wordline._render.comparison_page import render
 
         page = render(self)
@@ -142,7 +143,7 @@ def _line(name: str, sides: Sequence[Side]) -> Line:
 
 
 def side_of_run(name: str, summary: Mapping[str, Any], config: str) -> Side:
-    """A run, by its summary and its configuration as TOML."""
+    """Returns the side of a single run, from its summary and its configuration as TOML."""
     numbers = {
         path: [[float(value)]]
         for path, value in figures(summary).items()
@@ -155,7 +156,7 @@ def side_of_run(name: str, summary: Mapping[str, Any], config: str) -> Side:
 
 
 def flat_toml(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
-    """Tables in tables as key paths. A policy without parameters is a word."""
+    """Flattens nested tables to key paths. A policy without parameters becomes its name."""
     found: dict[str, object] = {}
     for key, value in table.items():
         if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The figures of a summary: its numbers, words and answers by their paths."""
+"""Metrics of a summary by path: numbers, strings and Booleans."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Figures: TypeAlias = "dict[str, float | int | str | bool | None]"
-"""The figures of a summary by their paths."""
+"""Metrics of a summary by path."""
 
-# How fast a run was differs from one time to the next; the others stand in columns of their own.
+# The speed of a run varies between repetitions. The other entries have columns of their own.
 LEFT_OUT = ("speed", "schema", "version", "digest", "seed", "error", "partial")
 
 
 def figures(summary: Mapping[str, Any]) -> Figures:
-    """The numbers, words and answers of a summary by their paths; lists are left out."""
+    """Returns the numbers, strings and Booleans of a summary by path, without lists."""
     found: Figures = {}
     for key, value in summary.items():
         if key not in LEFT_OUT:

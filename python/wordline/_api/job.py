@@ -1,4 +1,4 @@
-"""What is asked of the simulator, and who follows how far it is."""
+"""Arguments of a run, and its progress bar."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     Heard = TypeVar("Heard", contravariant=True)
 
     class Shown(Protocol[Heard]):
-        """A bar."""
+        """A progress bar."""
 
         def show(self, state: Heard, /) -> None:
-            """Draws how far the work is."""
+            """Draws the current progress."""
 
     Job: TypeAlias = tuple[str, str, list[tuple[str, str]], list[str], dict[str, Any]]
-    """What is asked for: text and name of a configuration, overrides, traces, options."""
+    """Arguments of a run: configuration text and name, overrides, traces, options."""
 
 
 def observed(
@@ -29,8 +29,8 @@ def observed(
     run: Callable[[Callable[[State], None] | None], T],
     bar: Callable[[], AbstractContextManager[Shown[State]]] | None = None,
 ) -> T:
-    """Calls a function with what hears its progress: a bar, that of a run by default, if `progress`
-    is True."""
+    """Calls `run` with a progress callback: None if `progress` is False, `progress` itself if it is
+    a function. If it is True, the callback draws a bar, by default that of a run."""
     if progress is False or progress is None:
         return run(None)
     if progress is True:

@@ -1,11 +1,10 @@
-"""The options of the command line, each declared once: what `click` makes of them, and what `argv`
-reads without it, comes from here.
+"""Options of the command line, each declared once for both parsers: `click`, and `argv`, which
+works without click.
 
-A declaration has the words that `click.option` takes, as plain data, because it is imported at
-every start. Beside them: `name` is the parameter, if it is not the flag's; a tuple as `type` are
-the words to choose from, "path" is a path; `parse` makes the value of all
-that was given to a `multiple` option, and raises ValueError with what is wrong; `short` is a
-flag of one letter beside it.
+A declaration has the keywords of `click.option` as plain data, because this module is imported at
+every start. Further keywords: `name` is the parameter, if the flag has another name; `type` is a
+click type, a tuple of choices, or "path"; `parse` converts all values of a `multiple` option and
+raises ValueError if one is invalid; `short` is a one-letter flag.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
 Options: TypeAlias = "Mapping[str, Mapping[str, Any]]"
-"""Declarations by their flags."""
+"""Declarations by flag."""
 
 STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volumes": "one"}
 AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "shared"}
-# Caches know no time.
+# Cache simulations ignore time.
 UNTIMED = AS_RECORDED | {"time_order": "file"}
 
 
 def name(flag: str, declared: Mapping[str, Any]) -> str:
-    """The parameter that an option sets."""
+    """Parameter that an option sets."""
     return declared.get("name") or flag.split("/")[0].lstrip("-").replace("-", "_")
 
 
 def pairs(values: Sequence[str]) -> list[tuple[str, str]]:
-    """Each KEY=VALUE as a pair. Raises ValueError."""
+    """Splits each KEY=VALUE into a pair. Raises ValueError."""
     found: list[tuple[str, str]] = []
     for text in values:
         key, equals, value = text.partition("=")
@@ -43,7 +42,7 @@ def pairs(values: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def streams(values: Sequence[str]) -> dict[str, list[str]]:
-    """Each NAME=FILE[,FILE...] as the files of a stream. Raises ValueError."""
+    """Returns the files of each stream from NAME=FILE[,FILE...]. Raises ValueError."""
     found: dict[str, list[str]] = {}
     for text in values:
         key, equals, files = text.partition("=")
@@ -55,26 +54,27 @@ def streams(values: Sequence[str]) -> dict[str, list[str]]:
 
 
 def choice(word: str, text: str, default: str) -> dict[str, Any]:
-    """One of the words that `CHOICES` has for an option of the reader."""
+    """Declares an option of the trace reader that takes one of its `CHOICES`."""
     return {"type": CHOICES[word], "default": default, "show_default": True, "help": text}
 
 
 def flag(text: str) -> dict[str, Any]:
-    """An option without a value."""
+    """Declares an option without a value."""
     return {"is_flag": True, "help": text}
 
 
 def value(
     metavar: str, text: str, default: object = None, of: Any = None, **more: Any
 ) -> dict[str, Any]:
-    """A value `of` a type, by default that of its default, or text. A default is shown."""
+    """Declares an option whose value has type `of`, by default the type of the default value, else
+    str. The help shows the default."""
     declared = {"type": of or (str if default is None else type(default)), "metavar": metavar}
     shown = {} if default is None else {"default": default, "show_default": True}
     return {**declared, **shown, "help": text, **more}
 
 
 def reader(defaults: Mapping[str, str]) -> Options:
-    """The options of everything that reads a trace."""
+    """Declares the options of every command that reads a trace."""
     return {
         "--format": value(
             "NAME",
@@ -338,7 +338,7 @@ REPORT: Options = {
     **QUIET,
 }
 
-# Of what makes pages of the requests of a trace.
+# Options of the commands that split the requests of a trace into pages.
 PAGES: Options = {
     "--page-bytes": value(
         "N",
@@ -361,8 +361,8 @@ PAGES: Options = {
 
 
 def parameters() -> dict[str, tuple[str, bool]]:
-    """The parameter of each option that runs and what reads traces take, and whether the option is
-    without a value."""
+    """Returns, for each option of runs and trace readers, its parameter and whether it takes no
+    value."""
     tables = (PREPARE, PAGES, SEARCH, SWEEP, RUN)
     return {
         flag: (name(flag, declared), "is_flag" in declared)
@@ -372,7 +372,7 @@ def parameters() -> dict[str, tuple[str, bool]]:
 
 
 def flags(*tables: Options) -> dict[str, str]:
-    """The options of these tables by their parameters."""
+    """Returns the flags of these tables by parameter."""
     return {
         name(flag, declared): flag.split("/")[0]
         for table in tables

@@ -1,9 +1,9 @@
-"""A NAND package by itself: no translation layer, no host.
+"""A NAND package alone, without a flash translation layer or host.
 
-p = wordline.package("jung2013-mlc1", {"nand.geometry.dies_per_package": 2})
-p.stream("program", requests=1000)["bandwidth_mb_per_s"]
+    p = wordline.package("jung2013-mlc1", {"nand.geometry.dies_per_package": 2})
+    p.stream("program", requests=1000)["bandwidth_mb_per_s"]
 
-Only the `[nand]` tables of the device matter. Times are in picoseconds, energies in nanojoule.
+Only the `[nand]` tables of the device are used. Times are in picoseconds, energies in nanojoules.
 """
 
 import json
@@ -19,19 +19,19 @@ MigrateMode = Literal[
     "legacy", "cache", "move", "multi-plane", "multi-plane-cache", "multi-plane-move"
 ]
 REQUESTS, QUEUE_DEPTH, CACHE_ROWS = 10_000_000, 1_000_000, 4096
-"""Most of each that a stream takes."""
+"""Upper limits of the arguments of a stream."""
 BLOCKS = 2**32 - 1
 
 
 class Latency(TypedDict):
-    """Mean and longest."""
+    """Mean and maximum latency."""
 
     mean_ps: int
     max_ps: int
 
 
 class Energy(TypedDict):
-    """By what it was spent on; `standby` is of dies without a transaction."""
+    """Energy by purpose. `standby` is the energy of dies without a transaction."""
 
     read: float
     program: float
@@ -42,7 +42,7 @@ class Energy(TypedDict):
 
 
 class Mode(TypedDict):
-    """What was done in one operation mode."""
+    """Totals of one operation mode."""
 
     mode: str
     transactions: int
@@ -51,7 +51,7 @@ class Mode(TypedDict):
 
 
 class Die(TypedDict):
-    """What a die did."""
+    """Totals of one die."""
 
     die: int
     transactions: int
@@ -63,7 +63,7 @@ class Die(TypedDict):
 
 
 class Strip(TypedDict):
-    """A stretch of time that a die spent in a stage; `command` is the code of a command cycle."""
+    """Time that a die spent in one stage. `command` is the code of a command cycle."""
 
     transaction: int
     die: int
@@ -74,7 +74,7 @@ class Strip(TypedDict):
 
 
 class Speed(TypedDict):
-    """How fast the simulator was: not part of the result, and zero for a migration."""
+    """Speed of the simulator. Not part of the result; zero for a migration."""
 
     cpu_s: float
     transactions_per_cpu_s: float
@@ -105,12 +105,12 @@ class _Report(TypedDict):
 
 
 class Report(_Report, total=False):
-    """What an experiment tells.
+    """Result of an experiment.
 
-    `transactions` are the commands that the package carried out, `execution_ps` their time from
-    start to end, `contention_ratio` the share of it spent in line for the bus. `stage_ps` has the
-    time of all dies in CLE, ALE, TIR, TOR, TIN, TON, BER and status. `strips` is there if asked
-    for.
+    `transactions` counts the commands that the package executed. `execution_ps` is the sum of their
+    times from start to end; `contention_ratio` is the share of it that they waited for the bus.
+    `stage_ps` is the time of all dies in CLE, ALE, TIR, TOR, TIN, TON, BER and status. `strips` is
+    present only on request.
     """
 
     strips: list[Strip]
@@ -118,7 +118,7 @@ class Report(_Report, total=False):
 
 @dataclass(frozen=True)
 class Package:
-    """A package of a device; every experiment starts with an erased one."""
+    """A NAND package of a device. Every experiment starts with an erased package."""
 
     text: str
     name: str
@@ -136,22 +136,23 @@ class Package:
         interleaved: bool = True,
         strips: bool = False,
     ) -> Report:
-        """Requests of one kind, sequential over the package, in a closed loop.
+        """Runs sequential requests of one kind over the package in a closed loop.
 
             p.stream("read", requests=500, cache_rows=32)
 
-        operation      "read" (pages that were programmed before), "program", or "erase"
-        requests       how many, at most 10 million
-        request_bytes  bytes of each, in whole pages; None for a page. An erase takes a block
-        queue_depth    requests under way at once; None for twice as many as one command of every
-                       die takes, at most a million
-        cache_rows     waiting rows that one command takes, at most 4096; 1 is no cache mode
-        interleaved    whether the dies work at the same time
+        operation      "read" (pages programmed beforehand), "program" or "erase"
+        requests       number of requests, at most 10 million
+        request_bytes  size of a request, in whole pages; None for one page. An erase takes a block
+        queue_depth    outstanding requests, at most a million; None for twice the requests that one
+                       command on every die takes
+        cache_rows     waiting rows that one command takes, at most 4096; 1 disables cache mode
+        interleaved    whether dies work concurrently
         strips         keep every stage of every command
 
-        `nand.scheduler` says how pages are spread: "die-first" gives a command one plane,
+        `nand.scheduler` distributes the pages: with "die-first" a command uses one plane, with
         "plane-first" all planes of a die for which pages wait.
-        Raises WordlineError if the package has no room for it, or an argument is out of range.
+
+        Raises WordlineError if the package is too small, or an argument is out of range.
         """
         load: dict[str, Any] = {
             "load": "stream",
@@ -176,14 +177,16 @@ class Package:
         interleaved: bool = False,
         strips: bool = False,
     ) -> Report:
-        """Moves full blocks: erases as many others, copies all pages in `mode`, erases the sources.
+        """Moves full blocks: erases as many destination blocks, copies all pages in `mode`, then
+        erases the source blocks.
 
             p.migrate(8, "multi-plane-cache")["elapsed_ps"]
 
-        Blocks are spread over planes first, then dies, and stay in their planes. The data of a
-        block are read whole and then written whole, but for the moves, which do not leave the die
-        and need a part that can do them (`nand.internal_data_move`).
-        Raises WordlineError if the package has no room for it or cannot do it.
+        Blocks are distributed over planes first, then over dies, and stay in their planes. All data
+        of a block is read before it is written. The move modes are an exception: their data stays
+        in the die, and the part must support them (`nand.internal_data_move`).
+
+        Raises WordlineError if the package is too small or does not support the mode.
         """
         load = {
             "load": "migrate",
@@ -194,7 +197,7 @@ class Package:
         return self._run(load, strips)
 
     def config(self) -> str:
-        """The device as TOML with every default filled in."""
+        """Returns the device as TOML with every default filled in."""
         return _wordline.config_resolved(self.text, self.name, self.overrides)
 
     def _geometry(self) -> dict[str, int]:
@@ -211,13 +214,13 @@ class Package:
 
 
 def package(device: Device, overrides: Overrides | None = None, *, seed: int = 1) -> Package:
-    """A package of a device by itself.
+    """Returns the NAND package of a device, without the rest of the device.
 
-    device      path of a TOML file, name of a preset, or a mapping of the same shape
+    device      path of a TOML file, name of a preset, or a mapping with the same structure
     overrides   values of configuration keys, by key path
-    seed        of random deviations of array times, if the part has any, 0 to 2**64 - 1
+    seed        seed of the random deviations of array times, if the part has any, 0 to 2**64 - 1
 
-    Raises WordlineError if the `[nand]` tables of the device are not sound.
+    Raises WordlineError if the `[nand]` tables of the device are invalid.
     """
     text, name = read(device)
     chosen = settings(overrides)

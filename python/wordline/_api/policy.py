@@ -1,4 +1,4 @@
-"""Replacement policies written in Python, to try an idea before it is written in Rust.
+"""Replacement policies written in Python, to try an idea before implementing it in Rust.
 
     class LRU:
         def __init__(self, capacity: int) -> None:
@@ -19,8 +19,8 @@
     wordline.cache("disk.csv.gz", ["lru", LRU], "1%")
     wordline.run("d4", "disk.csv.gz", overrides={"buffer.capacity_kib": 1024}, buffer=LRU)
 
-Who is in the cache is kept by the simulator, which counts; the policy keeps its own order and names
-who leaves.
+The simulator tracks the pages in the cache and counts hits; the policy keeps its own order and
+names the page to evict.
 """
 
 from collections.abc import Callable
@@ -35,52 +35,52 @@ if TYPE_CHECKING:
 
 
 class View(Protocol):
-    """What a policy may ask of a page in the cache while its `evict` is called, and only then.
+    """State of cached pages that a policy may query during a call of its `evict`.
 
-    Raises KeyError for a page that is not in the cache, RuntimeError at any other time.
+    Raises KeyError for a page that is not in the cache, RuntimeError outside `evict`.
     """
 
     def is_dirty(self, page: int, /) -> bool:
-        """Whether the page is newer than what lies below the cache."""
+        """Returns True if the page is newer than its copy below the cache."""
         ...
 
     def load(self, page: int, /) -> float:
-        """How long the chip that the page would be written to has work for, in microseconds.
-        Without a device 0."""
+        """Returns the outstanding work of the die that the page would be written to, in
+        microseconds; 0 without a device."""
         ...
 
     def is_collecting(self, page: int, /) -> bool:
-        """Whether that chip is collecting garbage. Without a device False."""
+        """Returns True if garbage collection runs on that die; False without a device."""
         ...
 
 
 class Replacement(Protocol):
-    """A policy. Pages are whole numbers: logical pages of a device, or the pages of a trace.
+    """A replacement policy. Pages are integers: logical pages of a device, or pages of a trace.
 
-    A fourth method `remove(page)` is needed if pages are trimmed: the page is gone, and evict must
-    not name it any more.
+    A fourth method `remove(page)` is needed if pages are trimmed: the page has left the cache, and
+    `evict` must not name it any more.
     """
 
     def hit(self, page: int, write: bool, /) -> None:
-        """A request for a page in the cache."""
+        """Called when a request hits a page in the cache."""
         ...
 
     def admit(self, page: int, write: bool, /) -> None:
-        """A request for a page that was not in the cache, and is now."""
+        """Called when a request missed a page, which is in the cache now."""
         ...
 
     def evict(self, view: View, /) -> int:
-        """The cache is full: the page that leaves. It is not in the cache any more afterwards."""
+        """Called when the cache is full; returns the page to evict, which leaves the cache."""
         ...
 
 
 PolicyClass: TypeAlias = Callable[[int], Replacement]
-"""Makes a policy for an empty cache of so many pages: a class, or any function."""
+"""Creates a policy for an empty cache of the given number of pages: a class, or any function."""
 
 
 class PolicyError(WordlineError):
-    """A policy written in Python went wrong; the message holds its traceback. `result` holds the
-    runs so far. The last of them is the policy's own, up to the request that went wrong."""
+    """Error in a policy written in Python; the message contains its traceback. `result` holds the
+    runs so far. The last of them is the run of the policy, up to the request that failed."""
 
     def __init__(self, message: str, result: "CacheResult") -> None:
         super().__init__(message)
@@ -91,7 +91,7 @@ class PolicyError(WordlineError):
 
 
 def name_of(policy: PolicyClass) -> str:
-    """What results call a policy. Raises TypeError for what cannot make one."""
+    """Name of a policy in results. Raises TypeError if the argument cannot create a policy."""
     if not callable(policy):
         raise TypeError(
             f"a policy must be a class, or a function of a number of pages, not {shown(policy)}"

@@ -1,13 +1,13 @@
-"""The shape of what is heard of a run under way."""
+"""Type of the argument of progress callbacks."""
 
 from typing import TypedDict
 
 
 class Progress(TypedDict):
-    """How far a run is; heard about ten times a second.
+    """Progress of a run, reported about ten times per second.
 
-    `fraction` is the share of the input consumed, where it is known. `phase` is "precondition",
-    "run", or "alone" while a stream is run without the others.
+    `fraction` is the share of the input consumed, or None if it is unknown. `phase` is
+    "precondition", "run", or "alone" while a stream runs without the others.
     """
 
     simulated_s: float

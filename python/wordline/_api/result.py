@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""Results of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A result table, shared with any Arrow library without a copy.
+    """A result table. Arrow libraries share it without a copy.
 
     pl.DataFrame(r.series)         # polars
     pd.DataFrame.from_arrow(r.series)   # pandas 3; pd.DataFrame(r.series) copies row by row
@@ -42,7 +42,7 @@ class Table:
         return self.polars().height
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """The rows in order, each a named tuple."""
+        """Iterates over the rows in order, as named tuples."""
         from collections import namedtuple
 
         frame = self.polars()
@@ -53,11 +53,11 @@ class Table:
         return table_of, (own_version.installed(), self.name, self.to_ipc())
 
     def to_ipc(self) -> bytes:
-        """The table as an Arrow stream."""
+        """Returns the table as an Arrow IPC stream."""
         return self._outcome.table(self.name).to_ipc()
 
     def polars(self) -> pl.DataFrame:
-        """The table as a polars frame."""
+        """Returns the table as a polars data frame."""
         import polars as pl
 
         return pl.DataFrame(self)
@@ -77,29 +77,29 @@ class Table:
 
 
 class Result:
-    """The outcome of a run: a summary, tables, the configuration it was run with."""
+    """Result of a run: a summary, tables, and the configuration of the run."""
 
     def __init__(self, outcome: Outcome, settings: Sequence[tuple[str, str]] = ()) -> None:
         self._outcome = outcome
         self._settings = settings
 
     def __reduce__(self) -> tuple[Callable[..., Result], tuple[object, ...]]:
-        # Made of texts and Arrow streams, and read by the same version alone.
+        # The state consists of texts and Arrow streams. Only the same version can unpickle it.
         from wordline._internal import pickling
 
         return result_of, (own_version.installed(), pickling.state(self._outcome), self._settings)
 
     @cached_property
     def summary(self) -> wordline.Summary:
-        """The content of summary.json; units are in the keys, absent numbers are None."""
+        """Content of summary.json. Units are in the keys; absent numbers are None."""
         import json
 
         return json.loads(self._outcome.summary_text())
 
     @property
     def smart(self) -> list[Smart]:
-        """What each SSD that is no cache would say of its health: the SMART / Health Information
-        log page of NVMe, as far as the model has it."""
+        """Health of each SSD that is not a cache: the modelled fields of the NVMe SMART / Health
+        Information log page."""
         return self.summary["smart"]
 
     @property
@@ -109,17 +109,18 @@ class Result:
 
     @property
     def config(self) -> str:
-        """The configuration as TOML, every default filled in; running it again gives the same,
-        if no policy was given as code."""
+        """Configuration as TOML with every default filled in. A run of it gives the same results,
+        unless a policy was given as code."""
         return self._outcome.config_toml()
 
     @property
     def requests(self) -> Table:
-        """A row per request, in the order of completion; times in picoseconds.
+        """One row per request, in order of completion; times are in picoseconds.
 
-        index, stream, number (the place in the input of the stream), op, offset, bytes,
-        arrival_ps, latency_ps, and the parts that sum to it exactly, from host_queue_ps to gc_ps;
-        of an array also member, the one that the part done last went to.
+        Columns: index, stream, number (position in the input of the stream), op, offset, bytes,
+        arrival_ps, latency_ps, and the latency components host_queue_ps to gc_ps, which sum to
+        latency_ps exactly. An array adds member: the member that completed the last part.
+
         Raises WordlineError if the run was made with requests=False.
         """
         if "requests" not in self._outcome.tables:
@@ -128,50 +129,51 @@ class Result:
 
     @property
     def series(self) -> Table:
-        """A row per interval of simulated time: load, mean and longest latency, write
-        amplification, collection, hits and evictions of the DRAM buffer, and the share of the
-        interval that each channel and die was busy."""
+        """One row per interval of simulated time: load, mean and maximum latency, write
+        amplification, garbage collection, hits and evictions of the DRAM buffer, and the share of
+        the interval in which each channel and die was busy."""
         return Table(self._outcome, "series")
 
     @property
     def members(self) -> Table:
-        """The series of each member of an array: member, and columns as of `series`. The intervals
-        of one member are not those of another.
+        """Series of each member of an array: member, and the columns of `series`. Intervals differ
+        between members.
 
-        Raises WordlineError if the device is no array.
+        Raises WordlineError if the device is not an array.
         """
         if "members" not in self._outcome.tables:
-            raise WordlineError("the device is no array; give it an [array] table")
+            raise WordlineError("the device is not an array; give it an [array] table")
         return Table(self._outcome, "members")
 
     @property
     def latency(self) -> Table:
-        """The latency distribution of all requests, reads and writes: op, latency_us,
-        fraction_below, count."""
+        """Latency distribution of all requests, reads and writes: op, latency_us, fraction_below,
+        count."""
         return Table(self._outcome, "latency")
 
     @property
     def dies(self) -> Table:
-        """What each die of flash was used for: channel, way, die, time occupied, array time by
-        operation and bus time in microseconds, energy by stage in millijoules."""
+        """Use of each flash die: channel, way, die, time occupied, array time by operation and bus
+        time in microseconds, energy by stage in millijoules."""
         return self._of_flash("dies")
 
     @property
     def blocks(self) -> Table:
-        """How often blocks were erased, preconditioning included: channel, way, die, plane, block,
-        and the least, mean and most erases (erases_min, erases, erases_max) of so many blocks from
-        there on, which is one unless the device has more than a million."""
+        """Erase counts of blocks, including preconditioning: channel, way, die, plane, block, and
+        the minimum, mean and maximum count (erases_min, erases, erases_max) of the blocks that the
+        row covers. A row covers one block, or several consecutive blocks if the device has more
+        than a million."""
         return self._of_flash("blocks")
 
     @property
     def wear(self) -> Table:
-        """How many blocks were erased how often, preconditioning included: a row for each number
-        of erases (erases_min, which is erases_max), or for runs of numbers if there are more than
-        1024, and blocks."""
+        """Number of blocks per erase count, including preconditioning: a row for each erase count
+        (erases_min equals erases_max) and the number of blocks. A row covers a range of counts if
+        there are more than 1024 counts."""
         return self._of_flash("wear")
 
     def _of_flash(self, name: str) -> Table:
-        """A table of flash. Raises WordlineError if the run had none."""
+        """Returns a table of the flash. Raises WordlineError if the run had no flash."""
         if name not in self._outcome.tables:
             raise WordlineError(f"hard disks by themselves have no {name}; add [cache] for flash")
         return Table(self._outcome, name)
@@ -191,12 +193,12 @@ class Result:
     def write(
         self, path: str | os.PathLike[str], *, report: bool = True, numbered: bool = False
     ) -> list[Path]:
-        """Writes summary.json, config.resolved.toml, the tables as Parquet and report.html into
-        a folder, which appears complete or not at all, and returns their paths.
+        """Writes summary.json, config.resolved.toml, the tables as Parquet and report.html into a
+        folder, and returns their paths. The folder appears complete or not at all.
 
-        A folder that holds a former run is replaced; any other that is not empty is refused.
-        With `numbered`, whatever is there stays, and the first of path-2, path-3, ... that is free
-        is taken. Raises WordlineError.
+        Results of an earlier run in the folder are replaced; a folder with any other content is
+        rejected. With `numbered`, existing folders are kept, and the results go to the first unused
+        name of path, path-2, path-3, ... Raises WordlineError.
         """
         from pathlib import Path
 
@@ -206,8 +208,8 @@ class Result:
         ]
 
     def _annotated_config(self) -> str:
-        """The configuration below the keys that were set for this run, as comments; values that
-        are long, as those of all streams of a job file, are cut."""
+        """Returns the configuration, preceded by comments with the keys that were set for this run.
+        Long values, such as the streams of a job file, are truncated."""
         return set_lines.text_of(self._settings) + self.config
 
     def _writers(self, report: bool) -> dict[str, output_folder.Writer]:
@@ -228,7 +230,7 @@ class Result:
     def _page(self) -> str:
         if _threadless:
             return self._page_of_another_process()
-        # Some imports turn an interruption into an error of theirs.
+        # Some imports turn KeyboardInterrupt into another exception.
         with interruption.undisturbed():
             from wordline._render.report import MORE, Tables, render
 
@@ -273,7 +275,7 @@ class Result:
 def result_of(
     version: str, state: dict[str, Any], settings: Sequence[tuple[str, str]] = ()
 ) -> Result:
-    """A result that was pickled. Raises WordlineError if another version did."""
+    """Returns an unpickled result. Raises WordlineError if another version pickled it."""
     from wordline._internal import pickling
 
     pickling.require_version(version)
@@ -281,7 +283,7 @@ def result_of(
 
 
 def table_of(version: str, name: str, stream: bytes) -> Table:
-    """A table that was pickled. Raises WordlineError if another version did."""
+    """Returns an unpickled table. Raises WordlineError if another version pickled it."""
     from wordline._internal import pickling
 
     pickling.require_version(version)
@@ -289,7 +291,8 @@ def table_of(version: str, name: str, stream: bytes) -> Table:
 
 
 _threadless: list[str] = []
-"""Libraries loaded before this process was forked, whose threads did not survive that."""
+"""Libraries that were loaded before this process was forked. Their threads do not exist in the
+child."""
 
 
 def _forked() -> None:
@@ -304,7 +307,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def summary_text(result: Result) -> str:
-    """The content of summary.json, without the newline at its end."""
+    """Returns the content of summary.json without the final newline."""
     return result._outcome.summary_text()  # pyright: ignore[reportPrivateUsage]
 
 
@@ -315,13 +318,14 @@ def write(
     numbered: bool,
     more: Mapping[str, output_folder.Writer],
 ) -> list[str]:
-    """`Result.write` for strings, without the report; `more` files are written with the result."""
+    """Writes the result without its report, together with the files of `more`; returns paths as
+    strings."""
     writers = {**result._writers(report=False), **more}  # pyright: ignore[reportPrivateUsage]
     return output_folder.write(path, writers, "run", numbered=numbered)
 
 
 def draw(result: Result, folder: str) -> str:
-    """Draws the report of a result into its folder; returns the path. Raises WordlineError."""
+    """Draws the report of a result into its folder and returns the path. Raises WordlineError."""
     page = result._page()  # pyright: ignore[reportPrivateUsage]
     return output_folder.write_file(
         os.path.join(folder, "report.html"), lambda part: output_folder.write_text(part, page)

@@ -1,4 +1,4 @@
-"""The options of `wordline.run`."""
+"""Options of `wordline.run`."""
 
 from __future__ import annotations
 
@@ -20,45 +20,48 @@ if TYPE_CHECKING:
 class RunOptions(Options):
     """Options of a run:
 
-    streams       traces that are played at the same time, by the name of their stream. A name that
-                  the device's [[streams]] do not declare is a stream with their defaults
-    slowdown      afterwards run every stream alone, one after the other, on the same device in the
-                  same state, to see how much the others slow it down; takes about as long again
-                  as all streams together, and the preparation of the device once for each
+    streams       traces of concurrent streams, by stream name. A name that is not in the device's
+                  [[streams]] is a stream with their defaults
+    slowdown      also run each stream alone afterwards, on the same device in the same state, to
+                  measure how much the others slow it down. Takes about as long again as all
+                  streams together, and prepares the device once per stream
     overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
-    seed          of every random choice, 0 to 2**64 - 1; None for that of `prepared`, or 1
-    requests      keep a row per request (about 90 bytes each) for `Result.requests`
-    verify        follow every page through mapping and collection; stop at the first stale read
-    power_cut_every  let the power fail at random, once in so many requests on average; the device
-                  recovers, requests under way are lost, and with `verify` every page is checked
-    buffer        a policy written in Python (`wordline.policy`) that chooses who leaves the DRAM
-                  buffer, in place of buffer.replacement: a class, or a function of the number of
-                  pages. The configuration alone does not repeat such a run, and says so
-    format        name of the trace's format (`trace_formats()`); None to recognise it
-    columns       what the columns of a table of no known format mean, such as
+    seed          seed of every random choice, 0 to 2**64 - 1; None for that of `prepared`, or 1
+    requests      keep one row per request (about 90 bytes each) for `Result.requests`
+    verify        track every page through mapping and garbage collection; stop at the first stale
+                  read
+    power_cut_every  cut the power at random, once per this many requests on average. The device
+                  recovers; outstanding requests are lost. With `verify`, every page is checked
+    buffer        replacement policy of the DRAM buffer, written in Python (`wordline.policy`); it
+                  replaces buffer.replacement. A class, or a function of the number of pages. The
+                  written configuration alone cannot repeat such a run, and says so
+    format        name of the trace format (`trace_formats()`); None to detect it
+    columns       meaning of the columns of a table in an unknown format, such as
                   "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`)
-    on_bad_line   "error", or "skip": leave unreadable lines out and count them
-    time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"; a closed
-                  loop has no use for time and takes requests as they come, as with "file"
-    time_gaps     pauses, and clocks that jump: "keep" them, "cut=1s" makes any gap between time
-                  stamps of more than 1 s (and any clock that goes back by more) one of 1 s,
-                  "scale=0.01@1s" takes a hundredth of what is beyond 1 s
-    align         an offset or size that is no multiple of 512: "error", or "expand" to sectors
-    volumes       a trace of several volumes: "one" refuses it, "stack" lays them end to end,
-                  "shared" gives them the same addresses, a number selects one
-    fit           a request beyond the device's end: "error", "wrap" around, or "scale" addresses
-    max_requests  end after so many requests
-    prepared      a file of `wordline.prepare`: the state in which the device begins, in place of
-                  its [precondition], which has to be the same, as has the seed
-    checkpoint_every  write the state of the run as often as this, such as "60s", and when it is
-                  interrupted; `wordline.resume` goes on from there. Not with a timeline, a policy
-                  written in Python or a trace on standard input
-    checkpoint    the file of that state; None for checkpoint.wls in the folder `out`
-    timeline      file for a timeline of what flash and hard disks do, which Perfetto opens; None to
-                  write none
+    on_bad_line   unparsable line: "error", or "skip" to leave it out and count it
+    time_order    time stamp earlier than the previous one: "error", "clamp" to the previous one,
+                  "sort", or "file" to keep file order and ignore time. A closed loop ignores time
+                  stamps in any case
+    time_gaps     pauses and clock jumps: "keep" them. "cut=1s" reduces any gap of more than 1 s
+                  between time stamps, and any jump back of more than 1 s, to a gap of 1 s.
+                  "scale=0.01@1s" reduces the excess over 1 s to a hundredth
+    align         offset or size that is not a multiple of 512 bytes: "error", "expand" to whole
+                  sectors, or "keep"
+    volumes       trace of several volumes: "one" rejects it, "stack" concatenates the volumes,
+                  "shared" maps all to the same addresses, a number selects one volume
+    fit           request beyond the end of the device: "error", "wrap" around, or "scale" all
+                  addresses
+    max_requests  stop after this many requests
+    prepared      file written by `wordline.prepare`: initial state of the device. It replaces
+                  [precondition], which must be the same, as must the seed
+    checkpoint_every  interval at which the run writes its state, such as "60s"; an interrupted run
+                  writes it, too. `wordline.resume` continues from there. Excludes a timeline, a
+                  policy written in Python and a trace on standard input
+    checkpoint    file of that state; None for checkpoint.wls in the folder `out`
+    timeline      file for a timeline of flash and hard disks, which Perfetto opens; None for none
     timeline_from, timeline_until
-                  the part of simulated time that it shows, such as "10ms" (ps, ns, us, ms, s);
-                  without an end, 100 ms
+                  simulated time that the timeline covers, such as "10ms" (ps, ns, us, ms, s); the
+                  default end is 100 ms after its start
     """
 
     streams: Mapping[str, Traces] | None = None
@@ -89,7 +92,7 @@ class RunOptions(Options):
 if TYPE_CHECKING:
 
     class RunKeywords(TypedDict, total=False):
-        """The same as keywords, which type checkers cannot derive."""
+        """The options as keywords, which type checkers cannot derive from the class."""
 
         streams: Mapping[str, Traces] | None
         slowdown: bool

@@ -1,7 +1,7 @@
-"""Running a simulation.
+"""Runs of a simulation.
 
-Annotations name types by the module that has them, which `typing.get_type_hints` loads; a run does
-without most of these modules.
+Annotations name types by their modules, so that `typing.get_type_hints` can load them; a run does
+not import most of these modules.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from wordline._api.job import Job
 
 decoded: ContextVar[_wordline.Decoded | None] = ContextVar("decoded", default=None)
-"""Traces that runs have read and keep; None to keep none. The points of a sweep set it for their
-runs, in a process of their own or in a thread of this one."""
+"""Decoded traces that runs share; None to keep none. A sweep sets it for the runs of its points, in
+worker processes or in threads of this process."""
 
 
 class RunError(WordlineError):
-    """The run ended before its input did. `result` holds what was simulated, marked partial."""
+    """The run ended before its input did. `result` holds the results so far, marked partial."""
 
     def __init__(self, message: str, result: Result) -> None:
         super().__init__(message)
@@ -49,8 +49,8 @@ class RunError(WordlineError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the run, or came while its results were written. `result` holds what was
-    simulated, marked partial unless that is all."""
+    """Ctrl-C ended the run, or arrived while its results were written. `result` holds the results
+    so far, marked partial unless the run was complete."""
 
     def __init__(self, result: Result) -> None:
         super().__init__("the run was interrupted")
@@ -71,25 +71,24 @@ def run(
     **keywords: run_options.Unpack[run_options.RunKeywords],
 ) -> Result:
     """Simulates a device under a trace, under the load of its `[workload]` table, or under several
-    streams at once.
+    concurrent streams.
 
         r = wordline.run("d4", "disk.csv.gz", overrides={"ftl.over_provisioning_ratio": 0.07})
         r = wordline.run("d4", streams={"db": "a.csv", "log": ["b.csv", "c.csv"]}, slowdown=True)
         r = wordline.run("d4", "disk.csv.gz", options=wordline.RunOptions(verify=True), seed=7)
 
-    device        path of a TOML file, name of a preset, or a mapping of the same shape; None for
-                  that of `prepared`
-    trace         path, or paths played one after the other; None for generated load
-    options       a `RunOptions`, whose options are also keywords. A keyword takes the place of the
-                  same option in the object
+    device        path of a TOML file, name of a preset, or a mapping with the same structure; None
+                  for the device of `prepared`
+    trace         path, or paths to replay one after the other; None for generated load
+    options       a `RunOptions`. Each option is also a keyword, which overrides the object
     progress      True for a bar on standard error, or a function that is called with a Progress
     out           folder for the output files; None to write none (see `Result.write`)
 
-    The GIL is released while the simulation runs, unless a policy written in Python takes part.
+    The GIL is released while the simulation runs, unless it uses a policy written in Python.
 
-    Raises WordlineError or KeyboardInterrupt if nothing was simulated; RunError (a WordlineError)
-    if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was, even if
-    it was the whole run. These two carry it as `.result`, and with `out` it is on disk.
+    Raises WordlineError or KeyboardInterrupt if nothing was simulated. Otherwise raises RunError (a
+    WordlineError) if the run ended early, or Interrupted (a KeyboardInterrupt) on Ctrl-C, even if
+    the run was complete. Both carry the result as `.result`; with `out` it is also on disk.
     """
     asked = chosen("run", RunOptions, options, keywords)
     text, name, given = _device(device, asked)
@@ -110,7 +109,8 @@ def run(
 
 
 def _device(device: Device | None, asked: RunOptions) -> tuple[str, str, list[tuple[str, str]]]:
-    """The configuration of a run: text, name, overrides. Raises TypeError or WordlineError."""
+    """Returns the configuration of a run: text, name, overrides. Raises TypeError or
+    WordlineError."""
     given = settings(asked.overrides)
     if device is not None:
         return *read(device), given
@@ -123,7 +123,7 @@ def _device(device: Device | None, asked: RunOptions) -> tuple[str, str, list[tu
 
 
 def _reading(asked: RunOptions) -> dict[str, Any]:
-    """How the traces of a run are read, checked. Raises TypeError or WordlineError."""
+    """Checks and returns the options of the trace reader. Raises TypeError or WordlineError."""
     return trace_options(
         asked.format,
         asked.on_bad_line,
@@ -137,7 +137,8 @@ def _reading(asked: RunOptions) -> dict[str, Any]:
 
 
 def _recording(asked: RunOptions) -> dict[str, Any]:
-    """What a run simulates and keeps, checked. Raises TypeError or WordlineError."""
+    """Checks and returns the options of the simulation and its records. Raises TypeError or
+    WordlineError."""
     requests, cuts = asked.max_requests, asked.power_cut_every
     told: dict[str, Any] = {
         "seed": _seed(asked.seed, asked.prepared),
@@ -164,7 +165,7 @@ def _seed(seed: int | None, prepared: str | os.PathLike[str] | None) -> int:
     try:
         return prepared_seed(os.fspath(prepared))
     except WordlineError:
-        return 1  # The run refuses the file, unless it has a reason of its own not to read it.
+        return 1  # The run reports why the file is invalid, unless it fails earlier.
 
 
 def resume(
@@ -173,17 +174,17 @@ def resume(
     checkpoint_every: str | float | None = None,
     progress: bool | Callable[[wordline.Progress], None] = False,
 ) -> Result:
-    """Goes on with a run that was stopped, from the state that it has written into its folder
-    (`wordline.run(..., checkpoint_every="60s", out=folder)`), as if it had not been.
+    """Continues a stopped run from the checkpoint in its folder (`wordline.run(...,
+    checkpoint_every="60s", out=folder)`). Results equal those of an uninterrupted run.
 
-    folder            that of the run; its results appear there, in place of what there is
-    checkpoint_every  time between two states; None: as the run was started with
+    folder            folder of the run; its results replace the content
+    checkpoint_every  time between checkpoints; None for that of the run
     progress          True for a bar on standard error, or a function that is called with a Progress
 
-    The traces have to be where they were, and hold what they held. Only the version of Wordline
-    that wrote the state reads it.
+    The traces must be at their paths, with unchanged content. Only the version of Wordline that
+    wrote the checkpoint can read it.
 
-    Raises as `wordline.run` does.
+    Raises the exceptions of `wordline.run`.
     """
     from wordline._api.state import resumable
 
@@ -195,7 +196,8 @@ def resume(
 def finished(
     job: Job, progress: bool | Callable[[wordline.Progress], None], place: str | None
 ) -> Result:
-    """The result of a run, written into the folder `place` if there is one. Raises as `run`."""
+    """Completes a job and returns its result, also written into the folder `place` if there is one.
+    Raises the exceptions of `run`."""
     with claimed(place):
         result, is_late = _simulated(job, progress)
         if place is not None:
@@ -209,8 +211,8 @@ def finished(
 
 
 def _keep(result: Result, place: str) -> bool:
-    """Writes a result, and its report unless Ctrl-C comes before; returns whether it came. It takes
-    a second one to lose the result."""
+    """Writes a result and its report. Ctrl-C skips the report, but only a second Ctrl-C abandons
+    the result. Returns whether Ctrl-C arrived."""
     try:
         write(result, place)
     except KeyboardInterrupt:
@@ -226,7 +228,7 @@ def _keep(result: Result, place: str) -> bool:
 def _simulated(
     job: Job, progress: bool | Callable[[wordline.Progress], None]
 ) -> tuple[Result, bool]:
-    """The result of a run, whether it came to its end or not, and whether Ctrl-C came after that.
+    """Returns the result of a run, complete or not, and whether Ctrl-C arrived after its end.
     Raises WordlineError or KeyboardInterrupt if nothing was simulated."""
     text, name, overrides, traces, options = job
     if "checkpoint" not in options:
@@ -264,7 +266,7 @@ def _heard(
 
 
 def _ended_early(result: Result) -> RunError | Interrupted | None:
-    """What a run that did not come to its end raises."""
+    """Returns the exception of a run that ended before its input; None otherwise."""
     outcome = result._outcome  # pyright: ignore[reportPrivateUsage]
     if outcome.interrupted:
         return Interrupted(result)
@@ -272,8 +274,8 @@ def _ended_early(result: Result) -> RunError | Interrupted | None:
 
 
 def write(result: Result, place: str | os.PathLike[str], *, numbered: bool = False) -> list[str]:
-    """Writes a result into a folder, without its report; the state of a run that was stopped stays
-    in it."""
+    """Writes a result into a folder, without its report. The checkpoint of a stopped run stays in
+    the folder."""
     from wordline._api import result as results
 
     more: Mapping[str, output_folder.Writer] = {}
@@ -285,7 +287,7 @@ def write(result: Result, place: str | os.PathLike[str], *, numbered: bool = Fal
 
 
 def draw(result: Result, folder: str) -> str:
-    """Draws the report of a result that is in a folder; returns its path. Raises WordlineError."""
+    """Draws the report of a result in a folder and returns its path. Raises WordlineError."""
     from wordline._api import result as results
 
     try:

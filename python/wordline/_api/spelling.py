@@ -1,5 +1,4 @@
-"""The names of parameters in messages: an option where the command line asks, the parameter where
-Python does."""
+"""Names of parameters in messages: options on the command line, parameters in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
 _flags: ContextVar[Mapping[str, str] | None] = ContextVar("flags", default=None)
-"""The options of the command that asks, by the parameters that they set; None where Python asks."""
+"""Flags of the running command by the parameters that they set; None for a caller in Python."""
 
 VALUES = {
     "align": "error|expand|keep",
@@ -26,13 +25,13 @@ VALUES = {
     "time_order": "error|clamp|sort|file",
     "volumes": r"one|stack|shared|\d+",
 }
-"""Values that messages give with an option, by its parameter: regular expressions."""
+"""Values that messages give with an option, by parameter. Regular expressions."""
 
 
 @contextmanager
 def of_command(flags: Mapping[str, str]) -> Generator[None]:
-    """Carries out a command whose options set these parameters: a WordlineError that leaves it
-    names the option."""
+    """Runs a command whose flags set these parameters. A WordlineError that leaves the block names
+    the flag."""
     former = _flags.set(flags)
     try:
         yield
@@ -46,18 +45,19 @@ def of_command(flags: Mapping[str, str]) -> Generator[None]:
 
 
 def keep_options() -> None:
-    """Leaves options in the messages of this process, also for callers from Python."""
+    """Keeps flags in the messages of this process, even for callers in Python."""
     _flags.set({})
 
 
 def name(parameter: str) -> str:
-    """A parameter by the name that the caller knows: `max_requests`, or `--max-requests`."""
+    """Returns the name of a parameter for the caller: `max_requests`, or `--max-requests`."""
     return (_flags.get() or {}).get(parameter, parameter)
 
 
 def message(text: str) -> str:
-    """A message of the simulator, which names options, in the terms of the caller: Python reads
-    `time_order="sort"` for `--time-order sort`. Commands in backticks stay as they are."""
+    """Translates a message of the simulator, which names flags, into the terms of the caller:
+    Python sees `time_order="sort"` for `--time-order sort`. Commands in backticks are left
+    unchanged."""
     if _flags.get() is not None or "--" not in text:
         return text
     import re

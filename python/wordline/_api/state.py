@@ -1,4 +1,4 @@
-"""Written states: a run that goes on later, a device that is prepared once."""
+"""Saved states: checkpoints of runs, and prepared devices."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def prepare(
     spare_areas: bool = False,
     progress: bool | Callable[[wordline.Progress], None] = False,
 ) -> Path:
-    """Brings a device into the state of its `[precondition]` table and writes it to a file, from
-    which any number of runs begin.
+    """Preconditions a device as its `[precondition]` table states, and saves the state to a file,
+    from which any number of runs can start.
 
         wordline.prepare("d4", "aged.wls", overrides={"precondition.overwrite_ratio": 2})
         wordline.run("d4", "disk.csv.gz", prepared="aged.wls", ...)
 
     device        as in `wordline.run`
-    out           the file, which appears complete or not at all
+    out           file to write, which appears complete or not at all
     overrides     values of configuration keys, by key path
-    seed          of every random choice of the preparation
-    spare_areas   keep what the spare area of each page says (20 bytes a page), which runs with
+    seed          seed of every random choice of the preparation
+    spare_areas   save the spare area of each page (20 bytes per page), which runs with
                   `power_cut_every` recover from
     progress      True for a bar on standard error, or a function that is called with a Progress
 
-    What a preparation leaves depends on the flash array (its timing apart), `[ftl]`,
-    `[precondition]` and the seed; everything else may differ in the runs, which have that seed.
+    The state depends on the flash array (except its timing), `[ftl]`, `[precondition]` and the
+    seed. Runs may change everything else, and use the seed of the state.
 
     Returns the path of the file. Raises WordlineError or KeyboardInterrupt.
     """
@@ -78,8 +78,8 @@ def preparation(
     seed: int = 1,
     power_cut_every: int | None = None,
 ) -> str | None:
-    """A name of what preparing a device leaves: equal for devices that are alike in that. None if
-    there is nothing to prepare. Raises WordlineError."""
+    """Returns an identifier of the state that preparing a device leaves: equal for devices with
+    equal states. None if there is nothing to prepare. Raises WordlineError."""
     from wordline.config import read, settings
 
     text, name = read(device)
@@ -88,28 +88,28 @@ def preparation(
 
 
 def prepared_device(path: str) -> tuple[str, str, list[tuple[str, str]]]:
-    """The configuration of a device that was prepared: text, name, overrides. Raises
+    """Returns the configuration of a prepared device: text, name, overrides. Raises
     WordlineError."""
     command = _of_device(path)["command"]
     return command["config_text"], command["config_name"], _pairs(command["overrides"])
 
 
 def prepared_seed(path: str) -> int:
-    """The seed that a device was prepared with. Raises WordlineError."""
+    """Returns the seed that a device was prepared with. Raises WordlineError."""
     return int(_of_device(path)["seed"])
 
 
 def resumable(place: str, checkpoint_every: str | float | None) -> Job:
-    """The run whose state is in a folder. Raises WordlineError."""
+    """Returns the job of the run whose checkpoint is in a folder. Raises WordlineError."""
     path = os.path.join(place, CHECKPOINT)
     if not os.path.exists(path):
         raise WordlineError(
-            f"{place}: holds no {CHECKPOINT}; a run leaves one there while it goes on, or if it "
-            "was stopped, when it is started with --checkpoint-every"
+            f"{place}: holds no {CHECKPOINT}; a run with --checkpoint-every writes one while it "
+            "is in progress, and keeps it if it is stopped"
         )
     command = _header(path, "run", f"{path}: holds a device; pass it to `wordline run --from`")
     options = dict(command["options"])
-    # A path is told as it was given, unless that names another file here.
+    # Messages quote a trace path as it was given, unless the working directory is another one.
     away = "" if command["folder"] == os.getcwd() else command["folder"]
     traces = [os.path.join(away, trace) for trace in command["traces"]]
     options["streams"] = [
@@ -129,18 +129,18 @@ def resumable(place: str, checkpoint_every: str | float | None) -> Job:
 def checkpoint_options(
     every: str | float, path: str | os.PathLike[str] | None, place: str | None
 ) -> dict[str, object]:
-    """What the simulator is told of the states that it writes: how often and where, by default into
-    the folder `place`. Raises WordlineError."""
+    """Returns the simulator's options for checkpoints: interval and file, by default in the folder
+    `place`. Raises WordlineError."""
     from wordline._api.timeline import seconds
 
     if path is None and place is None:
-        raise WordlineError("checkpoint_every: where to? Name a folder with out, or a file")
+        raise WordlineError("checkpoint_every: no folder given; name it with out, or a file")
     file = os.path.join(place or "", CHECKPOINT) if path is None else output_folder.check_file(path)
     return {"checkpoint": file, "checkpoint_every_s": seconds("checkpoint_every", every)}
 
 
 def command_of(job: Job) -> str:
-    """How a run was asked for, and in which folder, as its state tells."""
+    """Returns the arguments and working directory of a run as JSON, for its checkpoint."""
     import json
 
     text, name, overrides, traces, options = job
@@ -157,7 +157,8 @@ def command_of(job: Job) -> str:
 
 
 def carried(place: str) -> Mapping[str, Callable[[str], object]]:
-    """What writes the state in a folder into the folder that takes its place."""
+    """Returns a writer that carries the checkpoint of a folder over to the folder that replaces
+    it."""
     path = os.path.join(place, CHECKPOINT)
     return {CHECKPOINT: lambda part: _link(path, part)} if os.path.exists(path) else {}
 

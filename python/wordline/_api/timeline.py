@@ -1,4 +1,4 @@
-"""The timeline of a run: where it goes, and which part of simulated time it shows."""
+"""Options of the timeline of a run: its file, and the simulated time that it covers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ LATEST = 2**64 - 1
 def timeline_options(
     timeline: str | os.PathLike[str] | None, start: str, end: str | None, traces: Sequence[str]
 ) -> dict[str, object]:
-    """What the simulator is told, checked. Raises TypeError or WordlineError."""
+    """Checks and returns the simulator's options for the timeline. Raises TypeError or
+    WordlineError."""
     if timeline is None:
         if end is None and start == "0":
             return {}
@@ -41,7 +42,8 @@ def timeline_options(
 
 
 def require_outside(timeline: str | os.PathLike[str] | None, out: str) -> None:
-    """Refuses a timeline in the folder of the results, which is replaced as a whole."""
+    """Raises WordlineError if the timeline is in the results folder, which is replaced as a
+    whole."""
     if timeline is not None and _path(timeline).resolve().is_relative_to(out):
         raise WordlineError(
             f"{os.fspath(timeline)}: the folder of the results is replaced as a whole; "
@@ -50,12 +52,12 @@ def require_outside(timeline: str | os.PathLike[str] | None, out: str) -> None:
 
 
 def picoseconds(name: str, time: str) -> int:
-    """A time such as "10ms", in picoseconds; a fraction of one is left out.
+    """Converts a time such as "10ms" to picoseconds, rounding down.
 
-    Units are ps, ns, us, ms and s; 0 needs none. Raises TypeError or WordlineError.
+    Units are ps, ns, us, ms and s; 0 needs no unit. Raises TypeError or WordlineError.
     """
     if not isinstance(time, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{name} must be a text such as '10ms', not {arguments.shown(time)}")
+        raise TypeError(f"{name} must be a string such as '10ms', not {arguments.shown(time)}")
     import re
     from decimal import Decimal
 
@@ -72,7 +74,7 @@ def picoseconds(name: str, time: str) -> int:
 
 
 def seconds(name: str, time: str | float) -> float:
-    """A length of time such as "60s" or "5min", or a number of seconds. Raises TypeError or
+    """Converts a duration such as "60s" or "5min", or a number of seconds, to seconds. Raises
     WordlineError."""
     if isinstance(time, int | float) and not isinstance(time, bool):
         found = float(time)

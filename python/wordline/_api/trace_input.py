@@ -1,4 +1,4 @@
-"""How a trace is read: its files and options, checked."""
+"""Checks of the files and options of the trace reader."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ Traces: "TypeAlias" = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 COLUMNS = "time=1:us,offset=4:sectors,bytes=5,op=3"
 
-# The trace that comes with Wordline, by its name.
+# File name of the bundled trace.
 BUNDLED = "postgresql-mixed.csv.gz"
 CHOICES = {
     "on_bad_line": ("error", "skip"),
@@ -30,7 +30,7 @@ CHOICES = {
     "volumes": ("one", "stack", "shared"),
     "fit": ("error", "wrap", "scale"),
 }
-# The same as types, made when they are asked for: typing takes long to import.
+# Literal types of the choices, created on first use because `typing` is slow to import.
 _TYPES = {
     "OnBadLine": "on_bad_line",
     "TimeOrder": "time_order",
@@ -60,7 +60,7 @@ def trace_options(
     columns: str | None = None,
     time_gaps: str = "keep",
 ) -> dict[str, object]:
-    """The reader's options, checked. Raises TypeError or WordlineError."""
+    """Checks and returns the options of the trace reader. Raises TypeError or WordlineError."""
     if format is not None:
         require_format("format", format)
     if columns is not None and not isinstance(columns, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -80,14 +80,14 @@ def trace_options(
 
 
 def bundled() -> str:
-    """The path of the trace that comes with Wordline."""
+    """Returns the path of the bundled trace."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return os.path.join(package, "bundled", BUNDLED)
 
 
 def paths(trace: Traces | None, name: str = "trace") -> list[str]:
-    """The files of the parameter `name` as strings; the name of the bundled trace stands for it
-    where no file is called so. Raises TypeError if they are not paths."""
+    """Returns the files of the parameter `name` as strings. The name of the bundled trace stands
+    for that trace unless a file has the same name. Raises TypeError if they are not paths."""
     if trace is None:
         return []
     if isinstance(trace, str | bytes | os.PathLike) or hasattr(trace, "read"):
@@ -100,7 +100,7 @@ def paths(trace: Traces | None, name: str = "trace") -> list[str]:
 
 
 def named(streams: Mapping[str, Traces] | None) -> list[tuple[str, list[str]]]:
-    """The trace files of streams, by name. Raises TypeError or WordlineError."""
+    """Returns the trace files of streams by name. Raises TypeError or WordlineError."""
     if streams is None:
         return []
     if not isinstance(streams, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -140,7 +140,8 @@ def _path(one: object, name: str) -> str:
 
 
 def require_format(parameter: str, name: object) -> None:
-    """Raises TypeError or WordlineError unless the value of a parameter names a trace format."""
+    """Raises TypeError or WordlineError unless `name` is a trace format. `parameter` is its
+    parameter in messages."""
     if not isinstance(name, str):
         raise TypeError(f"{parameter} must be a string, not {shown(name)}")
     from wordline._api.catalogue import trace_formats

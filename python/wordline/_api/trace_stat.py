@@ -1,4 +1,4 @@
-"""The shape of the statistics of a trace. Units are in the names; pages are of 4 KiB."""
+"""Type of the statistics of a trace. Units are in the keys; a page is 4 KiB."""
 
 from typing import TypedDict
 
@@ -6,7 +6,7 @@ from wordline.summary import InputFile
 
 
 class Sizes(TypedDict):
-    """Sizes of requests."""
+    """Request sizes."""
 
     mean_bytes: float
     min_bytes: int
@@ -17,7 +17,7 @@ class Sizes(TypedDict):
 
 
 class Footprint(TypedDict):
-    """Pages touched; too low if not `complete`."""
+    """Pages touched; a lower bound if not `complete`."""
 
     complete: bool
     pages_read: int
@@ -30,7 +30,7 @@ class Footprint(TypedDict):
 
 
 class Sequence(TypedDict):
-    """Where requests begin, seen from the one before in the same volume."""
+    """Position of each request relative to the previous request in the same volume."""
 
     sequential_read_percent: float | None
     sequential_write_percent: float | None
@@ -40,7 +40,7 @@ class Sequence(TypedDict):
 
 
 class GapShare(TypedDict):
-    """Gaps longer than a limit."""
+    """Share of gaps longer than a limit."""
 
     percent_of_gaps: float
     percent_of_time: float
@@ -79,8 +79,9 @@ class Periods(TypedDict):
 
 
 class Idle(TypedDict):
-    """Idle periods between requests of any kind and volume, and the rule by which they were told:
-    a long one is above the threshold, and pages are executed before it begins."""
+    """Idle periods between requests of any kind and volume. An idle period begins when the pages of
+    a request have been executed, at the given time per page; it is long if it exceeds the
+    threshold."""
 
     threshold_s: float
     page_read_us: float
@@ -93,7 +94,7 @@ class Idle(TypedDict):
 
 
 class Reuse(TypedDict):
-    """Distinct pages between two uses of a page, in MiB."""
+    """Distinct pages accessed between two uses of a page, in MiB."""
 
     first_use_percent: float | None
     p10_mib: float | None
@@ -103,7 +104,7 @@ class Reuse(TypedDict):
 
 
 class Counts(TypedDict):
-    """What the reader of the trace did."""
+    """Actions of the trace reader. Counts, and times in milliseconds."""
 
     records: int
     lines_skipped: int
@@ -125,8 +126,8 @@ class Counts(TypedDict):
 
 
 class TraceStat(TypedDict):
-    """What is in a trace. `requests` are reads and writes. None stands where there is nothing to
-    measure: no time stamps, or no requests of the kind."""
+    """Statistics of a trace. `requests` counts reads and writes. A value is None if it cannot be
+    measured: the trace has no time stamps, or no requests of the kind."""
 
     requests: int
     reads: int

@@ -1,4 +1,4 @@
-"""Block traces: what is in them, and turning one format into another."""
+"""Statistics and conversion of block traces."""
 
 import json
 import os
@@ -36,18 +36,19 @@ def trace_stat(
     page_read_us: float = 0.0,
     page_program_us: float = 0.0,
 ) -> TraceStat:
-    """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps, idleness.
+    """Returns statistics of a trace: requests, duration, sizes, footprint, sequential share, gaps
+    and idle periods.
 
-    Several files count as one trace, played one after the other. By default the recording is taken
-    as it is, in order of time, its volumes side by side with addresses of their own. Raises
-    WordlineError, naming file, line and column, if a file cannot be read.
+    Several files count as one trace, replayed one after the other. By default, requests are sorted
+    by time, sizes and offsets are kept, and each volume has its own addresses. Raises WordlineError
+    with file, line and column if a file cannot be read.
 
-    `columns` says what the columns of a table of no known format mean, such as
+    `columns` states the meaning of the columns of a table in an unknown format, such as
     "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`).
 
     An idle period begins when a request has been executed, which takes `page_read_us` or
-    `page_program_us` for each of its pages of 4 KiB, and ends when the next request comes; one
-    above `idle_threshold_s` is long.
+    `page_program_us` per page of 4 KiB, and ends when the next request arrives. It is long if it
+    exceeds `idle_threshold_s`.
     """
     options = trace_options(
         format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
@@ -74,11 +75,11 @@ def trace_convert(
     align: Align = "keep",
     volumes: Volumes = "shared",
 ) -> dict[str, Any]:
-    """Writes a trace in the format `to`; the file appears whole or not at all. With "-" as `out` it
-    goes to standard output, as it is read.
+    """Writes a trace in the format `to`. The file appears complete or not at all. With "-" as
+    `out`, the trace is written to standard output while it is read.
 
-    Returns how many requests were `written` and `left_out`, and `notes` on what the format could
-    not keep. Raises WordlineError if a file cannot be read or written.
+    Returns the number of requests `written` and `left_out`, and `notes` on information that the
+    format cannot hold. Raises WordlineError if a file cannot be read or written.
     """
     options = trace_options(
         format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
@@ -95,7 +96,7 @@ def trace_convert(
 
 
 def _number(name: str, value: object) -> float:
-    """A number; its range is checked where it is used."""
+    """Returns a number. Its range is checked by the simulator."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, not {value!r}")
     try:
