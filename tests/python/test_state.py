@@ -136,7 +136,7 @@ def test_python_says_the_same(busy: str) -> None:
 
 
 def test_a_state_without_a_folder_needs_a_file(busy: str) -> None:
-    with pytest.raises(wordline.WordlineError, match="checkpoint_every: where to"):
+    with pytest.raises(wordline.WordlineError, match="checkpoint_every: no folder given"):
         wordline.run(busy, checkpoint_every=60)
     with pytest.raises(wordline.WordlineError, match="is not a time"):
         wordline.run(busy, out="here", checkpoint_every="soon")
