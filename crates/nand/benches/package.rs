@@ -1,6 +1,6 @@
-//! Instructions a transaction costs on a package by itself: a block erased, its pages programmed in
-//! order, block after block, on one die and on eight.
-#![allow(missing_docs, unused_qualifications)] // what the macros below make
+//! Instructions per transaction of the package model alone: erase a block, then program its pages
+//! in order, block after block, on one die and on eight.
+#![allow(missing_docs, unused_qualifications)] // both in code that the macros below generate
 
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
@@ -12,7 +12,7 @@ use load::{Idle, dies};
 
 const TRANSACTIONS: u64 = 20_000;
 
-/// Fails the benchmark above this many instructions a transaction.
+/// Fails the benchmark above this number of instructions per transaction.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.hard_limits([(EventKind::Ir, instructions * TRANSACTIONS)]);

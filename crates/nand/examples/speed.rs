@@ -1,4 +1,4 @@
-//! How many legacy transactions the die model alone carries out in a second.
+//! Rate at which the die model alone executes single-page transactions. Transactions per second.
 //!
 //! `cargo run --release -p wordline-nand --example speed [TRANSACTIONS]`
 #![allow(clippy::print_stdout)]

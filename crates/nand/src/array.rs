@@ -1,4 +1,4 @@
-//! The state of the memory array, and the rules that no operation may break.
+//! State of the memory array, and the programming rules that every operation obeys.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
@@ -9,57 +9,57 @@ use wordline_reliability::{ModeCosts, ProgramMode};
 
 use crate::{BadBlock, BadBlocks, Block, Cause, Health, Layout, PageModes, Ppn};
 
-/// An operation that a NAND part forbids.
+/// Operation that violates a rule of the NAND part.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Violation {
-    /// In-order programming within a block.
+    /// Pages of a block must be programmed in order.
     #[error(
         "program of {address} out of order: the next page of the block is {expected}; program pages in order"
     )]
     OutOfOrder {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
-        /// The page in its block that may be programmed.
+        /// Page in block that can be programmed next.
         expected: u32,
     },
-    /// Erase before program.
-    #[error("program of {address}, which is programmed already; erase its block first")]
+    /// A block must be erased before its pages are programmed again.
+    #[error("program of {address}, which is already programmed; erase its block first")]
     NotErased {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
     },
-    /// More partial programs than the part bears (NOP).
+    /// The page has reached its number of partial programs (NOP).
     #[error(
-        "program of {address} after {programs} partial programs, as many as the page bears; erase its block first, or raise nand.partial_programs"
+        "program of {address} after {programs} partial programs, the limit of a page; erase its block first, or raise nand.partial_programs"
     )]
     TooManyPrograms {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
-        /// Programs of the page since the erase of its block.
+        /// Programs of the page since the last erase of its block. Count.
         programs: u32,
     },
-    /// A read of a page that holds nothing.
-    #[error("read of {address}, which is not programmed; nothing can be read from an erased page")]
+    /// Only programmed pages can be read.
+    #[error("read of {address}, which is not programmed; program it before reading")]
     NotProgrammed {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
     },
-    /// Endurance.
+    /// The block has reached its endurance.
     #[error(
         "erase of {address} after {erases} cycles, its endurance; raise nand.endurance_cycles or write less"
     )]
     WornOut {
-        /// The block in words.
+        /// Address of the block, as text.
         address: String,
-        /// Program/erase cycles it has seen.
+        /// Program/erase cycles of the block. Count.
         erases: u32,
     },
 }
 
-/// Which pages of each block are programmed, and how often each block was erased.
+/// Programmed pages and erase count of each block.
 ///
-/// Memory is six bytes a block, seven if pages bear partial programs, touched when the block is
-/// first used.
+/// Takes six bytes per block, or seven if a page can be programmed more than once. The memory of a
+/// block is touched at its first use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Array {
     layout: Layout,
@@ -69,22 +69,25 @@ pub struct Array {
     programmed: Vec<u16>,
     #[serde(with = "wordline_kernel::dense")]
     erases: Vec<u32>,
-    /// Programs of the last programmed page of a block after its first; empty if it bears none.
+    /// Programs of the last programmed page of each block beyond the first; empty if the part does
+    /// not support partial programs.
     #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
-    /// By block, a bit that says whether it was last programmed in single-level mode; empty where none ever is.
+    /// Bit per block: set if the block was last programmed in single-level mode. Empty if no block
+    /// ever is.
     #[serde(with = "wordline_kernel::dense")]
     single_level: Vec<u64>,
-    /// How pages were programmed, where not all are alike.
+    /// Program modes of pages, if they differ.
     modes: Option<Box<PageModes>>,
-    /// What ages data, where it errs.
+    /// Reads and data age of blocks, if reads can fail.
     health: Option<Box<Health>>,
-    /// Which blocks are bad, where blocks can be.
+    /// Bad-block table, if blocks can fail.
     bad_blocks: Option<Box<BadBlocks>>,
 }
 
 impl Array {
-    /// A pristine array whose blocks bear `endurance` erases. Blocks hold at most 65,535 pages.
+    /// Creates an erased array whose blocks endure `endurance` erases. A block has at most 65,535
+    /// pages.
     pub fn new(layout: Layout, endurance: u32) -> Self {
         let blocks = layout.blocks() as usize;
         Self {
@@ -100,9 +103,9 @@ impl Array {
             bad_blocks: None,
         }
     }
-    /// The same pristine array with pages that bear `programs` programs between two erases of their
-    /// block (NOP; 1 to 255, what lies beyond counts as the nearest). Only the page programmed last
-    /// in a block can be programmed again, as pages are programmed in order.
+    /// Sets the number of programs that a page supports between two erases of its block (NOP).
+    /// Values are clamped to 1 to 255. Only the last programmed page of a block can be programmed
+    /// again, because pages are programmed in order.
     #[must_use]
     pub fn with_partial_programs(mut self, programs: u32) -> Self {
         self.partial_programs = programs.clamp(1, 255) as u8;
@@ -110,7 +113,7 @@ impl Array {
         self.again = vec![0; blocks];
         self
     }
-    /// What an array takes of memory whose pages bear `programs` programs.
+    /// Returns the memory that an array with `programs` programs per page takes.
     pub fn memory(layout: &Layout, programs: u32, fill: Fill) -> Vec<Table> {
         let blocks = u64::from(layout.blocks());
         let again = if programs > 1 { blocks } else { 0 };
@@ -120,52 +123,53 @@ impl Array {
             Table::zeroed::<u8>("partial programs", again, 0.0),
         ]
     }
-    /// From now on, how pages are programmed is kept.
+    /// Starts to track the program mode of each page.
     pub fn keep_modes(&mut self, costs: &ModeCosts, preloaded: ProgramMode) {
         self.modes = Some(Box::new(PageModes::new(&self.layout, costs, preloaded)));
     }
-    /// From now on, which blocks are in single-level mode is kept; none is.
+    /// Starts to track which blocks are in single-level mode; at first, none is.
     pub fn keep_single_level(&mut self) {
         let words = self.layout.blocks().div_ceil(u64::BITS);
         self.single_level = vec![0; words as usize];
     }
-    /// Whether a block was last programmed in single-level mode.
+    /// Returns `true` if the block was last programmed in single-level mode.
     #[inline]
     pub fn is_single_level(&self, block: Block) -> bool {
         let word = self.single_level.get(block.index() / 64);
         word.is_some_and(|word| word >> (block.index() % 64) & 1 != 0)
     }
-    /// A page of a block is about to be programmed, in single-level mode or not.
+    /// Records whether the block is in single-level mode, before one of its pages is programmed.
     pub fn set_single_level(&mut self, block: Block, single: bool) {
         if let Some(word) = self.single_level.get_mut(block.index() / 64) {
             let bit = 1 << (block.index() % 64);
             *word = if single { *word | bit } else { *word & !bit };
         }
     }
-    /// From now on, what ages data is kept.
+    /// Starts to track the reads and the data age of each block.
     pub fn track_health(&mut self) {
         self.health = Some(Box::new(Health::new(&self.layout)));
     }
-    /// What ages data, where it is kept.
+    /// Reads and data age of blocks, if tracked.
     #[inline]
     pub fn health(&self) -> Option<&Health> {
         self.health.as_deref()
     }
-    /// The same, to tell it something.
+    /// Mutable access to the reads and data age of blocks, if tracked.
     #[inline]
     pub fn health_mut(&mut self) -> Option<&mut Health> {
         self.health.as_deref_mut()
     }
-    /// From now on, a block can go bad.
+    /// Starts to track bad blocks.
     pub fn keep_bad_blocks(&mut self, bad_blocks: BadBlocks) {
         self.bad_blocks = Some(Box::new(bad_blocks));
     }
-    /// Which blocks are bad, where blocks can be.
+    /// Bad-block table, if blocks can fail.
     pub fn bad_blocks(&self) -> Option<&BadBlocks> {
         self.bad_blocks.as_deref()
     }
-    /// An erase of a block has failed, or a program of a page of it: a spare block takes its place, erased or, after a program,
-    /// with the same pages programmed. False if there is none left: the block is as it was.
+    /// Replaces a block whose erase or page program has failed with a spare block. After an erase
+    /// failure, the block is erased; after a program failure, it has the same programmed pages as
+    /// before. Returns `false` and leaves the block unchanged if its plane has no spare block left.
     pub fn replace(&mut self, now: Time, block: Block, cause: Cause) -> bool {
         let erases = self.erases[block.index()];
         let Some(bad_blocks) = &mut self.bad_blocks else {
@@ -189,8 +193,8 @@ impl Array {
         }
         true
     }
-    /// An erase of a block has failed, or a program of a page of it, and no spare block takes its place, as those that stand by are
-    /// for others: the block is as it was.
+    /// Records a bad block without replacing it, because the remaining spare blocks are reserved
+    /// for others. The block is unchanged.
     pub fn retire(&mut self, now: Time, block: Block, cause: Cause) {
         let erases = self.erases[block.index()];
         if let Some(bad_blocks) = &mut self.bad_blocks {
@@ -203,26 +207,27 @@ impl Array {
             });
         }
     }
-    /// Keeps what `other` keeps of modes, ages and bad blocks: of an array in whose place this one comes.
+    /// Takes over the program modes, data ages and bad blocks tracked by the array that this one
+    /// replaces.
     pub fn take_books(&mut self, other: &mut Self) {
         self.modes = other.modes.take();
         self.single_level = std::mem::take(&mut other.single_level);
         self.health = other.health.take();
         self.bad_blocks = other.bad_blocks.take();
     }
-    /// How pages were programmed, where not all are alike.
+    /// Program modes of pages, if they differ.
     #[inline]
     pub fn modes(&self) -> Option<&PageModes> {
         self.modes.as_deref()
     }
-    /// A page is about to be programmed in a mode.
+    /// Sets the mode in which a page is about to be programmed.
     #[inline]
     pub fn set_mode(&mut self, page: Ppn, mode: ProgramMode) {
         if let Some(modes) = &mut self.modes {
             modes.set(page, mode);
         }
     }
-    /// A page has been programmed in the mode that was set: its block has worn.
+    /// Adds the wear of a program, in the mode set before, to the block of the page.
     #[inline]
     pub fn wear(&mut self, page: Ppn) {
         if let Some(modes) = &mut self.modes {
@@ -245,7 +250,8 @@ impl Array {
         }
         Ok(())
     }
-    /// Programs all pages of a block, as [`Self::program`] would one after the other.
+    /// Programs all pages of a block, with the result of calling [`Self::program`] for each in
+    /// order.
     pub fn program_block(&mut self, block: Block) -> Result<(), Violation> {
         let pages = self.layout.pages_per_block;
         if self.programmed[block.index()] > 0 {
@@ -257,7 +263,7 @@ impl Array {
         }
         Ok(())
     }
-    /// Whether a page can be programmed; changes nothing.
+    /// Checks whether a page can be programmed. Changes nothing.
     pub fn may_program(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
         if self.layout.page_in_block(page) == self.programmed(block) {
@@ -272,8 +278,8 @@ impl Array {
         self.again[block.index()] += 1;
         Ok(())
     }
-    /// Whether a page that is not the next of its block is the last programmed one and bears a
-    /// further program.
+    /// Checks whether a page that is not the next of its block is the last programmed one and
+    /// supports another program.
     fn may_program_again(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
         let address = || self.layout.describe(page);
@@ -312,8 +318,8 @@ impl Array {
             address: self.layout.describe(page),
         })
     }
-    /// A page will be read or programmed soon: brings what is known of its block into the caches of
-    /// the processor. Changes nothing.
+    /// Loads the state of the page's block into the CPU cache before a read or program. Changes no
+    /// result.
     #[inline]
     pub fn prefetch(&self, page: Ppn) {
         prefetch_index(&self.programmed, self.layout.block_of(page).index());
@@ -326,7 +332,7 @@ impl Array {
         self.programmed[block.index()] = 0;
         Ok(())
     }
-    /// Whether a block bears a further erase; changes nothing.
+    /// Checks whether a block can be erased again. Changes nothing.
     #[inline]
     pub fn may_erase(&self, block: Block) -> Result<(), Violation> {
         let erases = self.erases[block.index()];
@@ -336,11 +342,11 @@ impl Array {
         let address = self.layout.describe_block(block);
         Err(Violation::WornOut { address, erases })
     }
-    /// Pages of a block that are programmed; they are its first ones.
+    /// Number of programmed pages of a block; they are its first pages.
     pub fn programmed(&self, block: Block) -> u32 {
         u32::from(self.programmed[block.index()])
     }
-    /// Erases of every block, by block.
+    /// Erase count of each block, in block order.
     pub fn erases(&self) -> &[u32] {
         &self.erases
     }
@@ -381,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_programmed_as_a_whole_only_when_it_is_erased() {
+    fn program_block_requires_an_erased_block() {
         let mut array = array();
         assert_eq!(array.program_block(Block(1)), Ok(()));
         let address = "die 0, plane 0, block 1, page 0".to_owned();
@@ -402,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn an_erased_page_cannot_be_read() {
+    fn erased_page_cannot_be_read() {
         let mut array = array();
         assert!(matches!(
             array.read(Ppn(0)),
@@ -418,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_page_of_a_block_bears_as_many_programs_as_the_part() {
+    fn only_the_last_programmed_page_supports_partial_programs() {
         let mut array = array().with_partial_programs(3);
         for _ in 0..3 {
             assert_eq!(array.may_program(Ppn(3)), Ok(()));
@@ -431,12 +437,12 @@ mod tests {
         });
         assert_eq!(array.may_program(Ppn(3)), worn);
         assert_eq!(array.program(Ppn(3)), worn);
-        // The next page starts to count anew; the one before can no longer be programmed.
+        // The count starts at zero for the next page; the previous page cannot be programmed again.
         assert_eq!(array.program(Ppn(4)), Ok(()));
         assert_eq!(array.program(Ppn(4)), Ok(()));
         assert_eq!(array.program(Ppn(3)), Err(Violation::NotErased { address }));
         assert_eq!(array.programmed(Block(1)), 2);
-        // So does an erase.
+        // An erase also resets the count.
         array.erase(Block(1)).unwrap();
         for _ in 0..3 {
             assert_eq!(array.program(Ppn(3)), Ok(()));
@@ -445,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spare_block_takes_the_place_of_a_bad_one() {
+    fn spare_block_replaces_bad_block() {
         let geometry = Geometry {
             blocks_per_plane: 4,
             pages_per_block: 3,
@@ -454,7 +460,7 @@ mod tests {
         };
         let layout = Layout::new(&geometry, 1).unwrap();
         let mut array = Array::new(layout, u32::MAX);
-        // Blocks 2 and 3 stand by; they are taken from the first on.
+        // Blocks 2 and 3 are spare; block 2 is used first.
         array.keep_bad_blocks(BadBlocks::new(&layout, 2, 0.0, 1).unwrap());
         array.track_health();
         for _ in 0..5 {
@@ -465,7 +471,7 @@ mod tests {
         array.health_mut().unwrap().read(Block(1));
         let now = Time::from_ms(1);
         assert!(array.replace(now, Block(1), Cause::Program));
-        // The same page is programmed in new cells, which nobody has read since.
+        // The same page is programmed in new cells, which have not been read since.
         assert_eq!(
             (array.programmed(Block(1)), array.erases()),
             (1, &[0, 0, 5, 0][..])
@@ -474,7 +480,8 @@ mod tests {
         assert_eq!((read.reads, read.lain), (0, Some(Time::ZERO)));
         array.erase(Block(1)).unwrap();
         array.program(Ppn(3)).unwrap();
-        // The last spare block is another's: this one is as it was, and none stands by less.
+        // The last spare block is reserved for another block: block 0 is unchanged and the spare
+        // count stays at 1.
         array.program(Ppn(0)).unwrap();
         array.retire(now, Block(0), Cause::Program);
         let bad = array.bad_blocks().unwrap();
@@ -484,7 +491,7 @@ mod tests {
             (array.programmed(Block(1)), array.erases()),
             (0, &[0, 0, 5, 1][..])
         );
-        // None is left: the block is as it was, and counts as bad once.
+        // No spare block is left: block 0 is unchanged and is listed as bad once.
         assert!(!array.replace(now, Block(0), Cause::Erase));
         assert_eq!(array.programmed(Block(0)), 1);
         let bad = array.bad_blocks().unwrap();
@@ -497,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_bears_its_endurance_and_no_more() {
+    fn block_endures_its_erase_limit_and_no_more() {
         let mut array = array();
         array.erase(Block(0)).unwrap();
         array.erase(Block(0)).unwrap();

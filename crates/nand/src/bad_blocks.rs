@@ -1,63 +1,65 @@
-//! Blocks that have become bad, and those that take their place.
+//! Bad blocks and their replacement by spare blocks.
 //!
-//! The last blocks of every plane stand by as spare ones. One that goes bad is replaced by a spare one of its plane (reserve block
-//! area; Micron TN-29-59, section "Bad block replacement"): from then on its number means the cells of the spare one. Whoever uses
-//! block numbers, such as a translation layer, does not notice. The table of bad blocks is in flash and survives a power cut.
+//! The last blocks of every plane are spare blocks. A block that fails is replaced by a spare block
+//! of its plane (reserve block area; Micron TN-29-59, section "Bad block replacement"). From then
+//! on, its number addresses the cells of the spare block, so the FTL does not see the replacement.
+//! The bad-block table is stored in flash and survives a power cut.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Rng, Time};
 
 use crate::{Block, Layout, Plane};
 
-/// Why cells are not used any more.
+/// Reason for which a block is bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// They were bad from the factory.
+    /// The block was bad from the factory.
     Factory,
-    /// An erase has failed.
+    /// An erase failed.
     Erase,
-    /// A program has failed.
+    /// A program failed.
     Program,
 }
 
-/// A line of the table of bad blocks.
+/// Entry of the bad-block table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadBlock {
-    /// The number that meant the cells.
+    /// Block number that addressed the bad cells.
     pub block: Block,
-    /// The spare block whose cells it means from then on; none if there was none left, and of a spare block that was bad itself.
+    /// Spare block whose cells the number addresses from then on. `None` if no spare block was
+    /// left, or if the bad block was itself a spare block.
     pub spare: Option<Block>,
-    /// Why.
+    /// Reason for which the block is bad.
     pub cause: Cause,
-    /// Erases that the cells have seen during the run and its preparation.
+    /// Erases of the cells during the run and its preparation. Count.
     pub erases: u32,
-    /// When.
+    /// Time of the failure.
     pub at: Time,
 }
 
-/// A plane that has more bad blocks from the factory than spare ones.
+/// Error: a plane has more factory-bad blocks than spare blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyBad {
-    /// The plane.
+    /// Plane with too many bad blocks.
     pub plane: Plane,
-    /// Its bad blocks.
+    /// Bad blocks of the plane. Count.
     pub bad: u32,
 }
 
-/// The bad and the spare blocks of an array.
+/// Bad and spare blocks of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadBlocks {
     layout: Layout,
-    /// Blocks of a plane that stood by at first, bad ones among them.
+    /// Spare blocks per plane at the start, bad ones included.
     spare_blocks: u32,
-    /// By plane: spare blocks that are good, in the order in which they are taken, from the end.
+    /// Good spare blocks of each plane; the last of a list is used first.
     spares: Vec<Vec<Block>>,
     table: Vec<BadBlock>,
 }
 
 impl BadBlocks {
-    /// Those of a new array, of each plane of which the last `spare_blocks` blocks stand by. Each block is bad with probability
-    /// `factory_ratio`, by itself.
+    /// Creates the table of a new array. The last `spare_blocks` blocks of each plane are spare.
+    /// Each block is bad independently, with probability `factory_ratio`.
     pub fn new(
         layout: &Layout,
         spare_blocks: u32,
@@ -95,7 +97,8 @@ impl BadBlocks {
         }
         Ok(one)
     }
-    /// The cells of a block are bad: the spare block that takes its place, if there is one; a spare block has none.
+    /// Records a bad block and returns the spare block that replaces it, if one is left. A spare
+    /// block has no replacement.
     pub(crate) fn replace(
         &mut self,
         block: Block,
@@ -116,36 +119,36 @@ impl BadBlocks {
         });
         spare
     }
-    /// A line more of the table. A block that is bad with none in its place is bad once.
+    /// Adds an entry to the table. A bad block without a replacement is added once.
     pub(crate) fn add(&mut self, line: BadBlock) {
         let is_known = |bad: &BadBlock| bad.block == line.block && bad.spare.is_none();
         if line.spare.is_some() || !self.table.iter().any(is_known) {
             self.table.push(line);
         }
     }
-    /// Good blocks that stand by in a plane.
+    /// Good spare blocks of a plane. Count.
     pub fn spares_of(&self, plane: Plane) -> u32 {
         self.spares[plane.index()].len() as u32
     }
-    /// Good blocks that stand by.
+    /// Good spare blocks of all planes. Count.
     pub fn spares(&self) -> u32 {
         self.spares.iter().map(|spares| spares.len() as u32).sum()
     }
-    /// Good blocks that stand by in the plane that has fewest.
+    /// Good spare blocks of the plane with the fewest. Count.
     pub fn fewest_spares(&self) -> u32 {
         let counts = self.spares.iter().map(|spares| spares.len() as u32);
         counts.min().unwrap_or_default()
     }
-    /// All that have become bad, in the order in which they did.
+    /// Bad blocks in the order in which they failed.
     pub fn table(&self) -> &[BadBlock] {
         &self.table
     }
-    /// Those that have become bad for a reason.
+    /// Blocks that are bad for the given reason. Count.
     pub fn count(&self, cause: Cause) -> u32 {
         let bad = self.table.iter().filter(|bad| bad.cause == cause);
         bad.count() as u32
     }
-    /// Good blocks in use: neither bad nor standing by.
+    /// Blocks in use: neither bad nor spare. Count.
     pub fn in_use(&self) -> u32 {
         self.layout.blocks() - self.spares() - self.table.len() as u32
     }

@@ -1,8 +1,8 @@
 //! Transactions as chains of stages (Jung 2013, section 2.7.1).
 //!
-//! A stage belongs to the bus or to the array. Stages that follow one another on the bus are done in
-//! one *hold* of it; a chain is a list of holds. What the last cycle of a hold sets going
-//! ([`Confirm`]) decides when the die is ready for the next one.
+//! A stage occupies the bus or the array. Consecutive bus stages run in one bus grant ([`Hold`]); a
+//! chain is a list of bus grants. The last cycle of a grant starts work in the die ([`Confirm`]),
+//! which determines when the die is ready for the next grant.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Rng, Time};
@@ -13,33 +13,33 @@ use crate::registers::{Busy, Confirm};
 use crate::transaction::{Operation, Transaction};
 use crate::{Cell, Geometry, Latencies, Layout, Ppn, Timing};
 
-/// What a stage holds while it runs.
+/// Resource that a stage occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// The bus that the dies share.
+    /// Bus shared by the dies of a channel.
     Bus,
-    /// The memory array of the die.
+    /// Memory array of the die.
     Array,
 }
 
-/// A step of a command chain.
+/// Stage of a command chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Command latch cycle.
     Cle,
     /// Address latch cycles.
     Ale,
-    /// Data into the register.
+    /// Data into the page register.
     Tir,
-    /// Data out of the register.
+    /// Data out of the page register.
     Tor,
-    /// Register to cell array: program.
+    /// Page register to cell array (program).
     Tin,
-    /// Cell array to register: read.
+    /// Cell array to page register (read).
     Ton,
     /// Block erase.
     Ber,
-    /// Status read: a command cycle and a status byte.
+    /// Status read: one command cycle and one status byte.
     Status,
 }
 
@@ -56,14 +56,14 @@ impl Stage {
         Self::Status,
     ];
 
-    /// What the stage holds.
+    /// Resource that the stage occupies.
     pub const fn resource(self) -> Resource {
         match self {
             Self::Tin | Self::Ton | Self::Ber => Resource::Array,
             _ => Resource::Bus,
         }
     }
-    /// The field's name.
+    /// Abbreviation of the stage, as used in the literature.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cle => "CLE",
@@ -76,7 +76,8 @@ impl Stage {
             Self::Status => "status",
         }
     }
-    /// The stage of an array at work on an operation; a move reads first and then programs.
+    /// Array stage of the operation that a confirm command starts. Returns [`Self::Ton`] for the
+    /// read of a copyback and [`Self::Tin`] for its program.
     pub const fn of_array(confirm: Confirm) -> Option<Self> {
         match confirm {
             Confirm::Read(_) | Confirm::CacheRead(_) | Confirm::ReadAhead(_) => Some(Self::Ton),
@@ -87,49 +88,50 @@ impl Stage {
     }
 }
 
-/// What is on the bus while a die holds it, in this order: a status read, data of some planes, a
-/// command with address and data, its confirmation.
+/// Content of one bus grant, in this order: a status read, data of some planes, a command with
+/// address and data, its confirm command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// A status read.
+    /// Whether the grant begins with a status read.
     pub status: bool,
-    /// Planes whose page is sent out.
+    /// Planes whose page is transferred out. Count.
     pub out: u8,
-    /// Whether each of them is selected first (06h, address, E0h).
+    /// Whether each plane is selected before its data (06h, address, E0h).
     pub select: bool,
-    /// A command, with the address cycles that belong to it.
+    /// First command, with its address cycles.
     pub first: Option<Command>,
-    /// A page of data follows the address.
+    /// Whether a page of data follows the address.
     pub data_in: bool,
-    /// The command that ends the hold.
+    /// Command that ends the grant.
     pub confirm: Option<Command>,
 }
 
 impl Hold {
-    /// Whether nothing is on the bus: the bus is not asked for.
+    /// Returns `true` if nothing is transferred, so the die does not request the bus.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         !self.status && self.out == 0 && self.first.is_none() && self.confirm.is_none()
     }
 }
 
-/// A hold of the bus and what it sets going.
+/// Bus grant and the work that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What is on the bus.
+    /// Content of the bus grant.
     pub hold: Hold,
-    /// How long.
+    /// Duration of the bus grant.
     pub bus: Time,
-    /// What starts at its end; the next hold waits until the die is ready. Without it, the next
-    /// hold asks for the bus at once.
+    /// Work that starts at the end of the grant; the die requests the next grant when it is ready
+    /// again. If `None`, the die requests the next grant at once.
     pub confirm: Option<Confirm>,
-    /// What the array does then, if anything ([`Confirm::operation`]).
+    /// Array operation that starts at the end of the grant, if any ([`Confirm::operation`]).
     pub array: Option<Operation>,
-    /// Rows of the transaction that are done, and known to be, at its end.
+    /// Rows of the transaction whose completion the controller learns of at the end of the grant.
+    /// Count.
     pub reports: u8,
 }
 
-/// All durations of one part: what every chain is made of.
+/// Durations of a part, from which every chain is built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chains {
     cycle: Time,
@@ -138,14 +140,14 @@ pub struct Chains {
     data: Time,
     busy: Busy,
     latencies: Latencies,
-    /// What operations take by the mode of their page, where not all are alike.
+    /// Array times per program mode, if pages differ in it.
     costs: Option<Box<ModeCosts>>,
-    /// tR and tPROG of pages in single-level mode, where there are any.
+    /// tR and tPROG in single-level mode, if the part has it.
     single_level: Option<Box<[Time; 2]>>,
-    /// What tells that an operation is over: a status read, or nothing on the bus where a pin does.
+    /// Status read that ends an operation; empty if a ready/busy pin signals the end.
     status: Hold,
-    /// The two steps of a legacy operation on one page or block, by operation; the array times are to
-    /// be filled in. A move is none.
+    /// Two steps of a single-page or single-block operation, per operation; array times are filled
+    /// in later. A move has no entry.
     legacy: [[Step; 2]; 3],
 }
 
@@ -161,7 +163,7 @@ const fn command(first: Command, data_in: bool, confirm: Command) -> Hold {
 }
 
 impl Chains {
-    /// The chains of a part.
+    /// Builds the chain durations of a part.
     pub fn new(geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
         let cycle = Time::from_ns(timing.command_cycle_ns);
         let spare = if timing.transfer_spare {
@@ -201,49 +203,52 @@ impl Chains {
         chains
     }
 
-    /// The same with what operations take by the mode of their page. A write takes longer than its data on the bus.
+    /// Sets the array times per program mode. The write time of a mode includes the transfer of the
+    /// data.
     #[must_use]
     pub fn with_costs(mut self, costs: ModeCosts) -> Self {
         self.costs = Some(Box::new(costs));
         self
     }
-    /// What operations take by the mode of their page, where not all are alike.
+    /// Array times per program mode, if pages differ in it.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.costs.as_deref()
     }
 
-    /// The same with tR and tPROG of pages in single-level mode.
+    /// Sets tR and tPROG of single-level mode.
     #[must_use]
     pub fn with_single_level(mut self, read: Time, program: Time) -> Self {
         self.single_level = Some(Box::new([read, program]));
         self
     }
-    /// tR and tPROG of pages in single-level mode, where there are any.
+    /// tR and tPROG of single-level mode, if the part has it.
     pub fn single_level(&self) -> Option<[Time; 2]> {
         self.single_level.as_deref().copied()
     }
 
-    /// Whether a pin of each die tells that its operation is over, and not its status.
+    /// Returns `true` if a ready/busy pin per die signals the end of an operation, so that no
+    /// status read is needed.
     pub const fn has_pins(&self) -> bool {
         !self.status.status
     }
 
-    /// Short busy times.
+    /// Short busy times of the part.
     #[inline]
     pub const fn busy(&self) -> Busy {
         self.busy
     }
-    /// Array times.
+    /// Array times of the part.
     pub const fn latencies(&self) -> &Latencies {
         &self.latencies
     }
-    /// A page of data on the bus.
+    /// Bus time of a page of data.
     pub const fn data(&self) -> Time {
         self.data
     }
 
-    /// How long the array works on the page at `offset` of its block; `draws` is asked if the part
-    /// has jitter. An erase has no offset. A move has two times: ask for its read and its program.
+    /// Array time of the page at `offset` of its block. `draws` is used only if the part has
+    /// jitter. The offset of an erase is ignored. A move has two array times: query its read and
+    /// its program.
     #[inline]
     pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Rng) -> Time {
         let time = match operation {
@@ -254,7 +259,7 @@ impl Chains {
         self.varied(time, draws)
     }
 
-    /// How long a legacy operation takes on an idle die and bus, without jitter.
+    /// Duration of a single-page or single-block operation on an idle die and bus, without jitter.
     pub fn unloaded(&self, operation: Operation, offset: u32) -> Time {
         let time = |operation| self.array_time(operation, offset, &mut Rng::new(0, ""));
         let mut steps = Vec::new();
@@ -278,8 +283,8 @@ impl Chains {
         steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
     }
 
-    /// Gives the steps of a chain the times of pages that were, or are to be, programmed in `mode`; nothing where all
-    /// pages are alike. `draws` is asked for every array time if the part has jitter.
+    /// Sets the array times of a chain to those of pages programmed in `mode`. Has no effect if all
+    /// pages use one mode. If the part has jitter, `draws` supplies one value per array time.
     pub fn price(&self, mode: ProgramMode, draws: &mut Rng, steps: &mut [Step]) {
         let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
             return;
@@ -296,7 +301,7 @@ impl Chains {
             step.bus -= self.data * out;
         }
     }
-    /// An array time with its jitter; `draws` is asked for it if the part has any.
+    /// Adds jitter to an array time. `draws` is used only if the part has jitter.
     #[inline]
     fn varied(&self, time: Time, draws: &mut Rng) -> Time {
         match self.latencies.jitter {
@@ -304,8 +309,8 @@ impl Chains {
             _ => self.latencies.jittered(time, draws.bits()),
         }
     }
-    /// Gives the steps of a chain the array times of single-level mode: those of its reads, of its programs, or both. `draws` is asked for
-    /// every one if the part has jitter.
+    /// Sets the read times, the program times, or both, of a chain to those of single-level mode.
+    /// If the part has jitter, `draws` supplies one value per array time.
     pub fn price_single_level(
         &self,
         reads: bool,
@@ -331,8 +336,8 @@ impl Chains {
             }
         }
     }
-    /// Appends a further read of a page whose chain ends with its data: the array works for `sense`, and the data takes
-    /// `transfer` on the bus (read retry).
+    /// Appends a read retry to a chain that ends with the page's data: the array senses for
+    /// `sense`, and the data takes `transfer` on the bus.
     pub fn push_retry(&self, sense: Time, transfer: Time, steps: &mut Vec<Step>) {
         if let Some(last) = steps.last_mut() {
             last.reports = 0;
@@ -344,12 +349,14 @@ impl Chains {
         }
     }
 
-    /// Appends the read of the page behind the one that was read last into the data register, where it stays: the array works for `time`.
+    /// Appends a speculative read of the page after the one read last. The array works for `time`,
+    /// and the page stays in the data register.
     pub fn push_read_ahead(&self, time: Time, steps: &mut Vec<Step>) {
         self.push_cache_command(Command::ReadCache, Confirm::ReadAhead(time), steps);
         steps.push(self.last_status());
     }
-    /// Appends what sends such a page out; if a time is given, while the array works for it to read the page behind.
+    /// Appends the transfer of a page that was read speculatively. If `next` is given, the array
+    /// reads the following page for that time during the transfer.
     pub fn push_read_cached(&self, next: Option<Time>, steps: &mut Vec<Step>) {
         let (command, confirm) = match next {
             Some(time) => (Command::ReadCache, Confirm::CacheRead(time)),
@@ -363,8 +370,9 @@ impl Chains {
         arm(steps, confirm);
     }
 
-    /// Appends what follows on a program that has failed: the `copies` first pages of its block are read and programmed elsewhere, and
-    /// the page behind them is programmed again, all over the bus, and all in the mode of that page.
+    /// Appends the recovery from a failed program: the first `copies` pages of the block are read
+    /// and programmed in another block, then the failed page is programmed again. All data crosses
+    /// the bus, and all pages are programmed in `mode`.
     pub fn push_replacement(
         &self,
         copies: u32,
@@ -388,12 +396,12 @@ impl Chains {
         }
     }
 
-    /// How long a hold lasts.
+    /// Duration of a bus grant.
     pub fn bus(&self, hold: &Hold) -> Time {
         self.stage_times(hold).into_iter().sum()
     }
 
-    /// Time in each stage of a hold, in the order of [`Stage::ALL`].
+    /// Duration of each stage in a bus grant, in the order of [`Stage::ALL`].
     #[inline]
     pub fn stage_times(&self, hold: &Hold) -> [Time; 8] {
         let mut times = [Time::ZERO; 8];
@@ -407,7 +415,7 @@ impl Chains {
         times
     }
 
-    /// The address cycles of a hold's command.
+    /// Duration of the address cycles of a grant's first command.
     #[inline]
     fn address(&self, hold: Hold) -> Time {
         match hold.first {
@@ -417,7 +425,8 @@ impl Chains {
         }
     }
 
-    /// The stages of a hold in order: the stage, its command if it is one, its duration.
+    /// Calls `each` for every stage of a bus grant in order, with the stage, its command (if it is
+    /// a command stage) and its duration.
     pub fn stages(&self, hold: &Hold, mut each: impl FnMut(Stage, Option<Command>, Time)) {
         if hold.status {
             each(Stage::Status, Some(Command::ReadStatus), self.cycle * 2);
@@ -460,12 +469,12 @@ impl Chains {
         }
     }
 
-    /// Appends the chain of one page or block, with this array time.
+    /// Appends the chain of a single-page or single-block operation with this array time.
     fn push_legacy(&self, operation: Operation, time: Time, steps: &mut Vec<Step>) {
         steps.push(self.issue(operation, time));
         steps.push(self.collect(operation));
     }
-    /// The first step of the chain of one page or block, with this array time.
+    /// First step of the chain of a single-page or single-block operation with this array time.
     #[inline]
     pub(crate) fn issue(&self, operation: Operation, time: Time) -> Step {
         let (confirm, array) = match operation {
@@ -479,18 +488,19 @@ impl Chains {
             ..self.legacy[legacy(operation)][0]
         }
     }
-    /// The second and last.
+    /// Second and last step of the chain of a single-page or single-block operation.
     #[inline]
     pub(crate) fn collect(&self, operation: Operation) -> Step {
         self.legacy[legacy(operation)][1]
     }
 
-    /// What ends every chain: a status read, unless a pin tells.
+    /// Last step of every chain: a status read, or an empty grant if a ready/busy pin signals the
+    /// end.
     pub(crate) const fn last_status(&self) -> Step {
         self.legacy[legacy(Operation::Program)][1]
     }
 
-    /// A hold of a command without an address, such as one that suspends or resumes an operation.
+    /// Bus grant of a command without an address, such as suspend or resume.
     pub fn single(&self, command: Command) -> Step {
         let hold = Hold {
             confirm: Some(command),
@@ -499,8 +509,8 @@ impl Chains {
         self.step(hold, 0)
     }
 
-    /// Appends the chain of a transaction. `draws` is asked once for every page if the part has
-    /// jitter; a row takes as long as its slowest page.
+    /// Appends the chain of a transaction. If the part has jitter, `draws` supplies one value per
+    /// page; a row takes as long as its slowest page.
     #[inline]
     pub fn build(
         &self,
@@ -560,7 +570,8 @@ impl Chains {
         }
     }
 
-    /// A command for some planes: all but the last are queued, the last is confirmed.
+    /// Appends a command for several planes: all planes but the last are queued, and the last is
+    /// confirmed.
     fn push_command(&self, planes: usize, first: Command, confirm: Command, steps: &mut Vec<Step>) {
         let data_in = first == Command::Program;
         for _ in 1..planes {
@@ -647,7 +658,8 @@ impl Chains {
         steps.push(self.step(self.status, 1));
     }
 
-    /// Puts the status read and the data of `before` in front of a command, in the same hold.
+    /// Puts the status read and data transfer of `before` in front of a command, in the same bus
+    /// grant.
     fn precede(&self, step: &mut Step, before: Hold) {
         step.hold = Hold {
             status: before.status,
@@ -676,7 +688,7 @@ impl Step {
     };
 }
 
-/// The place of an operation among the legacy ones; a move programs.
+/// Index of an operation in `Chains::legacy`; a move uses the entry of a program.
 #[inline]
 const fn legacy(operation: Operation) -> usize {
     match operation {
@@ -686,7 +698,7 @@ const fn legacy(operation: Operation) -> usize {
     }
 }
 
-/// The command that queues a plane.
+/// Command that queues a plane for a multi-plane command.
 const fn queueing(first: Command) -> Command {
     match first {
         Command::Read => Command::ReadQueue,
@@ -695,14 +707,15 @@ const fn queueing(first: Command) -> Command {
     }
 }
 
-/// Says what the last step sets going.
+/// Sets the work that the last step starts.
 fn arm(steps: &mut [Step], confirm: Confirm) {
     if let Some(step) = steps.last_mut() {
         (step.confirm, step.array) = (Some(confirm), confirm.operation());
     }
 }
 
-/// Whether each page of a row follows, in its block, the page of the same plane in the row before.
+/// Returns `true` if each page of `later` is the successor, in the same block, of the page in the
+/// same position of `earlier`.
 fn succeeds(layout: &Layout, earlier: &[Ppn], later: &[Ppn]) -> bool {
     let mut pairs = earlier.iter().zip(later);
     pairs.all(|(before, after)| {

@@ -1,9 +1,9 @@
-//! Buses and the dies that share them: chains, executed from event to event.
+//! Channels and their dies: executes command chains event by event.
 //!
-//! A die carries out one chain at a time. It asks for the bus of its channel when it is ready for
-//! the next hold; the arbitration says who gets the bus; what the hold's last cycle sets going
-//! decides when the die is ready again. A program or an erase can be suspended for reads where the
-//! part allows it.
+//! A die executes one chain at a time. It requests the bus of its channel when it is ready for the
+//! next bus grant, and arbitration selects the next die. The last cycle of a grant starts work that
+//! determines when the die is ready again. If the part supports suspension, reads can suspend a
+//! program or erase.
 
 mod ahead;
 mod lane;
@@ -25,7 +25,7 @@ use crate::registers::{Confirm, Registers};
 use crate::suspend::Suspend;
 use crate::transaction::Operation;
 
-/// A die and its bus, looked up once for several steps.
+/// Exclusive access to a die and its bus, looked up once for several steps.
 #[derive(Debug)]
 pub struct DieAccess<'a, D, B> {
     die: Die,
@@ -34,7 +34,7 @@ pub struct DieAccess<'a, D, B> {
     bus: &'a mut Bus<B>,
 }
 
-/// Channels with equal numbers of dies, and what their owner keeps of each die and each bus.
+/// Channels with equal numbers of dies, and the owner's data for each die and each bus.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channels<D, B> {
     chains: Chains,
@@ -45,8 +45,8 @@ pub struct Channels<D, B> {
 }
 
 impl<D: Clone, B: Clone> Channels<D, B> {
-    /// `dies` idle dies, `dies_per_channel` on each bus; of each die and each bus the owner keeps
-    /// what is given.
+    /// Creates `dies` idle dies, `dies_per_channel` on each bus. Each die and each bus starts with
+    /// a clone of the owner's data given.
     pub fn new(
         dies: u32,
         dies_per_channel: u32,
@@ -86,41 +86,41 @@ impl<D: Clone, B: Clone> Channels<D, B> {
         }
     }
 
-    /// What the owner keeps of all dies, in their order.
+    /// Owner's data of all dies, in die order.
     pub fn dies(&self) -> impl Iterator<Item = &D> {
         self.lanes.iter().map(|lane| &lane.own)
     }
 }
 
 impl<D, B> Channels<D, B> {
-    /// What the owner keeps of a die.
+    /// Owner's data of a die.
     #[inline]
     pub fn of(&self, die: Die) -> &D {
         &self.lanes[die.index()].own
     }
-    /// The same, to change it.
+    /// Mutable access to the owner's data of a die.
     #[inline]
     pub fn of_mut(&mut self, die: Die) -> &mut D {
         &mut self.lanes[die.index()].own
     }
-    /// How long each bus has been held, in their order.
+    /// Busy time of each bus, in bus order.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         let since = |bus: &Bus<B>| bus.held.then_some(bus.granted);
         self.buses
             .iter()
             .map(move |bus| BusyTime::new(bus.busy, since(bus)))
     }
-    /// The durations of the part.
+    /// Durations of the part.
     #[inline]
     pub const fn chains(&self) -> &Chains {
         &self.chains
     }
-    /// Whether a die has no chain.
+    /// Returns `true` if the die has no chain.
     #[inline]
     pub fn is_free(&self, die: Die) -> bool {
         self.lanes[die.index()].state == State::Free
     }
-    /// Loads a chain into a free die: `build` appends its steps, at least one.
+    /// Loads a chain into a free die. `build` appends its steps, at least one.
     pub fn load(&mut self, die: Die, build: impl FnOnce(&Chains, &mut Vec<Step>)) {
         let lane = &mut self.lanes[die.index()];
         let steps = &mut lane.rest.steps;
@@ -129,7 +129,7 @@ impl<D, B> Channels<D, B> {
         lane.rest.count = steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }
-    /// A die at hand.
+    /// Exclusive access to a die and its bus.
     #[inline]
     pub fn at(&mut self, die: Die) -> DieAccess<'_, D, B> {
         let lane = &mut self.lanes[die.index()];
@@ -141,7 +141,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// Starts the chain that was loaded into a die: it asks for the bus.
+    /// Starts the chain loaded into a die: the die requests the bus.
     #[inline]
     pub fn start<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
@@ -149,7 +149,7 @@ impl<D, B> Channels<D, B> {
         Self::ask(now, die, lane, bus, listen);
     }
 
-    /// A die asks for the bus of its channel.
+    /// Requests the bus of the die's channel.
     #[inline(always)]
     fn ask<L: ChannelCallbacks<D, B>>(
         now: Time,
@@ -169,7 +169,7 @@ impl<D, B> Channels<D, B> {
         Self::hold(now, channel, bus, die, hold, listen);
     }
 
-    /// A die asks to suspend or resume its operation.
+    /// Requests the bus to suspend or resume the die's operation.
     fn ask_urgently<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
@@ -225,8 +225,9 @@ impl<D, B> Channels<D, B> {
         listen.schedule(now + hold, Event::BusDone(channel));
     }
 
-    /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
-    /// asks again if its next hold needs no wait. A resume command sets going what was suspended.
+    /// Ends a bus grant: starts the work that it sets off, grants the bus to the next die in the
+    /// queue, and requests the bus again for the die if its next grant needs no wait. The end of a
+    /// resume command starts the suspended work again.
     #[inline]
     pub fn bus_done<L: ChannelCallbacks<D, B>>(
         &mut self,
@@ -270,7 +271,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// The pin of a die tells that its operation is over.
+    /// Handles the ready/busy pin of a die, which signals the end of its operation.
     #[cold]
     fn report<L: ChannelCallbacks<D, B>>(
         &mut self,
@@ -294,7 +295,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// The next hold of a chain needs no wait: the die asks again.
+    /// Requests the bus for the next step of a chain that need not wait.
     #[inline(never)]
     fn go_on<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
@@ -303,7 +304,7 @@ impl<D, B> Channels<D, B> {
         Self::ask(now, die, lane, bus, listen);
     }
 
-    /// The bus goes to the next of its line, which is not empty.
+    /// Grants the bus to the next die of the queue, which must not be empty.
     fn serve<L: ChannelCallbacks<D, B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
         let bus = &mut self.buses[channel as usize];
         let next = match self.arbitration[channel as usize].choose(&bus.line, bus.holder) {
@@ -315,7 +316,8 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// What the end of a hold sets going starts, if it may; true if there is something.
+    /// Starts the work that a bus grant sets off, if the array allows it. Returns `true` if work
+    /// started.
     #[inline]
     fn release<L: ChannelCallbacks<D, B>>(
         now: Time,
@@ -335,7 +337,7 @@ impl<D, B> Channels<D, B> {
         true
     }
 
-    /// The die gets busy.
+    /// Makes the die busy with the work of `confirm`.
     #[inline]
     fn begin<L: ChannelCallbacks<D, B>>(
         now: Time,
@@ -352,7 +354,7 @@ impl<D, B> Channels<D, B> {
         listen.schedule(until, Event::Ready(die.0));
     }
 
-    /// A busy time ends: the die asks for its next hold.
+    /// Ends a busy time: the die requests its next bus grant.
     #[inline]
     pub fn ready<L: ChannelCallbacks<D, B>>(
         &mut self,
@@ -388,17 +390,18 @@ impl<D, B> Channels<D, B> {
 }
 
 impl<D, B> DieAccess<'_, D, B> {
-    /// What the owner keeps of the die.
+    /// Owner's data of the die.
     #[inline]
     pub fn own(&mut self) -> &mut D {
         &mut self.lane.own
     }
-    /// The durations of the part.
+    /// Durations of the part.
     #[inline]
     pub fn chains(&self) -> &Chains {
         self.chains
     }
-    /// The die, which is free, starts with the chain of one page or block. The array works for `time`.
+    /// Starts a single-page or single-block operation on the die, which must be free. The array
+    /// works for `time`.
     #[inline]
     pub fn start_single<L: ChannelCallbacks<D, B>>(
         self,

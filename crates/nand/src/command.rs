@@ -1,7 +1,7 @@
-//! The words of the command interface: cycles, commands, the status byte, refusals.
+//! Vocabulary of the command interface: cycles, commands, the status byte and errors.
 //!
-//! Opcodes are those of ONFI's command set (ONFI 5, chapter "Command Definition"); the commands that
-//! suspend and resume are not in it, their opcodes are the ones that makers use (84h, 13h, 61h, D2h).
+//! Opcodes are those of the ONFI command set (ONFI 5, chapter "Command Definition"). ONFI does not
+//! define suspend and resume commands; their opcodes follow vendor practice (84h, 13h, 61h, D2h).
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{Die, PlaneRule, Violation};
 
 macro_rules! commands {
     ($($(#[doc = $doc:literal])+ $Variant:ident = $code:literal, $name:literal;)+) => {
-        /// A command cycle that the interface knows.
+        /// Command cycle of the interface.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum Command {
@@ -22,10 +22,10 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// All of them.
+            /// All commands.
             pub const ALL: &[Self] = &[$(Self::$Variant),+];
 
-            /// What it is called.
+            /// Name of the command.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Variant => $name),+ }
             }
@@ -33,7 +33,7 @@ macro_rules! commands {
 
         impl TryFrom<u8> for Command {
             type Error = u8;
-            /// The byte itself if there is no such command.
+            /// Returns the byte itself as the error if it is not a command.
             fn try_from(code: u8) -> Result<Self, u8> {
                 match code {
                     $($code => Ok(Self::$Variant),)+
@@ -45,57 +45,59 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Opens a read; address cycles follow.
+    /// First cycle of a read; address cycles follow.
     Read = 0x00, "Read";
-    /// The array reads the page or pages addressed.
+    /// Starts the array read of the addressed page or pages.
     ReadConfirm = 0x30, "Read confirm";
-    /// The page read goes to the cache register while the array reads the next one (Read Cache
-    /// Sequential), or the one addressed (Read Cache Random).
+    /// Moves the page read to the cache register while the array reads the next page (Read Cache
+    /// Sequential) or the addressed one (Read Cache Random).
     ReadCache = 0x31, "Read Cache";
-    /// The last page of a cache read goes to the cache register (Read Cache End).
+    /// Moves the last page of a cache read to the cache register (Read Cache End).
     ReadCacheEnd = 0x3F, "Read Cache End";
     /// Queues a page for a multi-plane read (Multi-plane Read).
     ReadQueue = 0x32, "Multi-plane Read queue";
-    /// The array reads into the data register, to be programmed from there (Copyback Read).
+    /// Reads a page into the data register, to be programmed from there (Copyback Read).
     CopybackRead = 0x35, "Copyback Read confirm";
-    /// Opens a choice of column; column cycles follow (Change Read Column).
+    /// First cycle of Change Read Column; column address cycles follow.
     ChangeReadColumn = 0x05, "Change Read Column";
-    /// Opens a choice of plane and column; address cycles follow (Change Read Column Enhanced).
+    /// First cycle of Change Read Column Enhanced, which selects plane and column; address cycles
+    /// follow.
     ChangeReadColumnEnhanced = 0x06, "Change Read Column Enhanced";
-    /// Ends a choice of plane or column.
+    /// Last cycle of Change Read Column and Change Read Column Enhanced.
     ChangeReadColumnConfirm = 0xE0, "Change Read Column confirm";
-    /// Opens a program; address cycles and data follow (Page Program).
+    /// First cycle of a program; address cycles and data follow (Page Program).
     Program = 0x80, "Page Program";
-    /// The array programs the page or pages.
+    /// Starts the program of the page or pages.
     ProgramConfirm = 0x10, "Page Program confirm";
-    /// The array programs, and the cache registers take the next pages meanwhile (Page Cache Program).
+    /// Starts the program; the cache registers accept the next pages while the array works (Page
+    /// Cache Program).
     ProgramCache = 0x15, "Page Cache Program confirm";
     /// Queues a page for a multi-plane program (Multi-plane Page Program).
     ProgramQueue = 0x11, "Multi-plane Program queue";
-    /// Opens a program of the page that a copyback read left in the data register.
+    /// First cycle of a program of the page that a copyback read left in the data register.
     CopybackProgram = 0x85, "Copyback Program";
-    /// Opens an erase; row cycles follow (Block Erase).
+    /// First cycle of an erase; row address cycles follow (Block Erase).
     Erase = 0x60, "Block Erase";
-    /// The array erases the block or blocks.
+    /// Starts the erase of the block or blocks.
     EraseConfirm = 0xD0, "Block Erase confirm";
     /// Queues a block for a multi-plane erase (Multi-plane Block Erase).
     EraseQueue = 0xD1, "Multi-plane Block Erase queue";
-    /// Asks for the status byte (Read Status).
+    /// Requests the status byte (Read Status).
     ReadStatus = 0x70, "Read Status";
-    /// Stops and forgets everything (Reset).
+    /// Aborts all operations and clears the state of the die (Reset).
     Reset = 0xFF, "Reset";
     /// Suspends a program.
     ProgramSuspend = 0x84, "Program Suspend";
-    /// Goes on with a suspended program.
+    /// Resumes a suspended program.
     ProgramResume = 0x13, "Program Resume";
     /// Suspends an erase.
     EraseSuspend = 0x61, "Erase Suspend";
-    /// Goes on with a suspended erase.
+    /// Resumes a suspended erase.
     EraseResume = 0xD2, "Erase Resume";
 }
 
 impl Command {
-    /// The byte on the bus.
+    /// Opcode on the bus.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -113,24 +115,24 @@ impl From<Command> for Cycle {
     }
 }
 
-/// What the host puts on the bus, or asks of the die, at once.
+/// One cycle that the host issues on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cycle {
     /// A command byte.
     Command(u8),
     /// An address byte.
     Address(u8),
-    /// Data into the register of the plane addressed. A token stands for the bytes of the page; of
-    /// several data cycles of one page the last token does.
+    /// Data into the register of the addressed plane. A token stands for the content of the page;
+    /// the last data cycle of a page determines it.
     DataIn {
-        /// Bytes, at least one.
+        /// Bytes transferred, at least one.
         bytes: u32,
-        /// Stands for what the page holds.
+        /// Token of the page content.
         content: u64,
     },
-    /// Data out of the register of the plane selected, or the status byte after 70h.
+    /// Data out of the register of the selected plane, or the status byte after 70h.
     DataOut {
-        /// Bytes, at least one.
+        /// Bytes transferred, at least one.
         bytes: u32,
     },
 }
@@ -166,127 +168,130 @@ impl Status {
             | if failed { Self::FAIL } else { 0 };
         Self(byte | Self::WP_N)
     }
-    /// FAIL: the last operation failed, or a cycle was refused. It stays so until a reset.
+    /// FAIL: the last operation failed, or a cycle was refused. Remains set until a reset.
     pub const fn failed(self) -> bool {
         self.0 & Self::FAIL != 0
     }
-    /// FAILC: the operation before the last failed. Never, as a die stops at its first failure.
+    /// FAILC: the operation before the last failed. Never set, because a die stops at its first
+    /// failure.
     pub const fn failed_before(self) -> bool {
         self.0 & Self::FAILC != 0
     }
-    /// ARDY: the array does nothing.
+    /// ARDY: the array is idle.
     pub const fn array_ready(self) -> bool {
         self.0 & Self::ARDY != 0
     }
-    /// RDY: the die takes commands.
+    /// RDY: the die accepts commands.
     pub const fn ready(self) -> bool {
         self.0 & Self::RDY != 0
     }
-    /// WP_n: the part may be written. Always.
+    /// WP_n: the part is not write-protected. Always set.
     pub const fn writable(self) -> bool {
         self.0 & Self::WP_N != 0
     }
 }
 
-/// The rule of the interface or the array that a cycle breaks.
+/// Rule of the interface or of the array that a cycle violates.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Rule {
-    /// A cycle that the state of the die does not take.
-    #[error("it has no place here")]
+    /// The state of the die does not accept the cycle.
+    #[error("the cycle is out of sequence")]
     OutOfPlace,
-    /// A command byte without meaning.
-    #[error("there is no such command")]
+    /// The command byte is not a command.
+    #[error("the opcode is not a known command")]
     Unknown,
-    /// An address beyond the geometry.
-    #[error("{field} {value} is beyond the part, which has {count}")]
+    /// The address exceeds the geometry.
+    #[error("{field} {value} is out of range; the part has {count}")]
     Beyond {
-        /// Column, page, plane or block.
+        /// Address field: column, page, plane or block.
         field: &'static str,
-        /// What was addressed.
+        /// Value of the field.
         value: u64,
-        /// How many there are.
+        /// Number of values that the field can have.
         count: u64,
     },
-    /// Two pages of one multi-plane command in the same plane.
-    #[error("plane {plane} is queued already; a multi-plane command names each plane once")]
+    /// A multi-plane command names two pages of the same plane.
+    #[error("plane {plane} is already queued; a multi-plane command names each plane once")]
     PlaneTwice {
-        /// In the die.
+        /// Plane in the die.
         plane: u32,
     },
-    /// The plane addressing rule of the part.
+    /// The pages of a multi-plane command violate the plane addressing rule of the part.
     #[error(
-        "block {block}, page {page} cannot be beside block {first_block}, page {first_page} in a multi-plane command: the part demands {}",
+        "block {block}, page {page} cannot share a multi-plane command with block {first_block}, page {first_page}: the part requires {}",
         in_words(*demanded)
     )]
     Planes {
-        /// In its plane.
+        /// Block in its plane.
         block: u32,
-        /// In its block.
+        /// Page in its block.
         page: u32,
-        /// Of the plane queued first.
+        /// Block of the plane queued first.
         first_block: u32,
-        /// Of the plane queued first.
+        /// Page of the plane queued first.
         first_page: u32,
-        /// What has to be equal.
+        /// Plane addressing rule of the part.
         demanded: PlaneRule,
     },
-    /// A confirmed program without data.
-    #[error("no data came in for the page; send data first")]
+    /// A program was confirmed without data.
+    #[error("no data was sent for the page; send data first")]
     NoData,
-    /// More data than a page register holds.
-    #[error("{bytes} bytes in all do not fit the {register} bytes of a page and its spare area")]
+    /// The data exceeds the page register.
+    #[error("{bytes} bytes in total exceed the {register} bytes of a page and its spare area")]
     TooMuchData {
-        /// Since the register was addressed or selected.
+        /// Bytes since the register was addressed or selected.
         bytes: u64,
-        /// What it holds.
+        /// Size of the register. Bytes.
         register: u64,
     },
-    /// A data cycle that moves nothing.
-    #[error("a data cycle moves at least one byte")]
+    /// A data cycle transfers no bytes.
+    #[error("a data cycle transfers at least one byte")]
     NoBytes,
-    /// After 70h the die gives out one byte.
-    #[error("the status is one byte")]
+    /// After 70h, only a data cycle of one byte is valid.
+    #[error("the status is one byte; read one byte")]
     StatusIsAByte,
-    /// Data out of a register that holds no page.
+    /// The register to be read out holds no page.
     #[error("the cache register of plane {plane} holds no page; read one first")]
     Empty {
-        /// In the die.
+        /// Plane in the die.
         plane: u32,
     },
-    /// A copyback program without a copyback read.
+    /// A copyback program does not follow a copyback read.
     #[error("no data register holds a page to copy; read one with 35h first")]
     NothingToCopy,
-    /// A copyback program into a plane whose data register holds no page to copy.
-    #[error("the data register of plane {plane} holds no page to copy; a copy stays in its plane")]
+    /// The data register of the plane to be programmed holds no page to copy.
+    #[error(
+        "the data register of plane {plane} holds no page to copy; a copyback stays in its plane"
+    )]
     NothingToCopyIn {
-        /// In the die.
+        /// Plane in the die.
         plane: u32,
     },
-    /// A cache read that follows no read.
-    #[error("no page of a completed 30h is in the data registers; a cache read begins after one")]
+    /// A cache read does not follow a read.
+    #[error("the data registers hold no page of a completed 30h; a cache read starts after one")]
     NothingToContinue,
-    /// A cache read of other planes than the read that it continues.
-    #[error("a cache read goes on in the planes of the read before, all of them")]
+    /// A cache read uses other planes than the read that it continues.
+    #[error("a cache read must use the same planes as the read before it; address all of them")]
     OtherPlanes,
-    /// A sequential cache read past the last page of the block.
+    /// A sequential cache read passes the last page of the block.
     #[error(
         "block {block} of plane {plane} has no page after {page}; end the cache read with 3Fh, or address the next page"
     )]
     EndOfBlock {
-        /// In the die.
+        /// Plane in the die.
         plane: u32,
-        /// In its plane.
+        /// Block in its plane.
         block: u32,
-        /// The page read last.
+        /// Page read last.
         page: u32,
     },
-    /// A read of what a suspended operation works on.
+    /// The read addresses a page of the suspended operation.
     #[error("{address} belongs to the suspended operation; resume it first")]
     Suspended {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
     },
-    /// A rule of the array.
+    /// The operation violates a rule of the array.
     #[error(transparent)]
     Array(#[from] Violation),
 }
@@ -298,69 +303,69 @@ const fn in_words(rule: PlaneRule) -> &'static str {
     }
 }
 
-/// A cycle that was refused. It has not taken any time on the bus.
+/// Error of a cycle that was refused. The cycle takes no time on the bus.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
-    /// The bus moves another cycle. Nothing has changed.
+    /// The bus is in use. The state is unchanged.
     #[error("{cycle} for die {} at {} ps: the bus is held until {} ps; wait until then", die.0, now.ps(), until.ps())]
     BusBusy {
-        /// What was issued.
+        /// Cycle that was issued.
         cycle: Cycle,
-        /// To whom.
+        /// Die that was addressed.
         die: Die,
-        /// When.
+        /// Time of issue.
         now: Time,
-        /// From when on the bus is free.
+        /// Time from which the bus is free.
         until: Time,
     },
-    /// RDY is 0. Nothing has changed.
+    /// The die is busy (RDY = 0). The state is unchanged.
     #[error("{cycle} for die {} at {} ps: the die is busy until {} ps and takes 70h Read Status and FFh Reset only; wait until then", die.0, now.ps(), until.ps())]
     Busy {
-        /// What was issued.
+        /// Cycle that was issued.
         cycle: Cycle,
-        /// To whom.
+        /// Die that was addressed.
         die: Die,
-        /// When.
+        /// Time of issue.
         now: Time,
-        /// From when on the die is ready.
+        /// Time from which the die is ready.
         until: Time,
     },
-    /// The cycle breaks a rule. The die has failed, and takes 70h and FFh only until a reset.
+    /// The cycle violates a rule. The die has failed and accepts only 70h and FFh until a reset.
     #[error("{cycle} for die {}, which {state}: {rule}; in this state the die takes {}", die.0, state.takes())]
     Broken {
-        /// What was issued.
+        /// Cycle that was issued.
         cycle: Cycle,
-        /// To whom.
+        /// Die that was addressed.
         die: Die,
-        /// The state of the die before.
+        /// State of the die before the cycle.
         state: State,
-        /// What it breaks.
+        /// Rule that the cycle violates.
         rule: Rule,
     },
-    /// No such die. Nothing has changed.
+    /// The die does not exist. The state is unchanged.
     #[error("{cycle} for die {}: the package has {dies}, counted from 0", die.0)]
     NoDie {
-        /// What was issued.
+        /// Cycle that was issued.
         cycle: Cycle,
-        /// To whom.
+        /// Die that was addressed.
         die: Die,
-        /// Dies in the package.
+        /// Dies in the package. Count.
         dies: u32,
     },
-    /// An instant beyond 53 days. Nothing has changed.
-    #[error("{cycle} at {} ps is beyond the clock, which ends at {} ps", now.ps(), end.ps())]
+    /// The time exceeds the limit of 53 days. The state is unchanged.
+    #[error("{cycle} at {} ps is after the end of the clock at {} ps", now.ps(), end.ps())]
     Late {
-        /// What was issued.
+        /// Cycle that was issued.
         cycle: Cycle,
-        /// When.
+        /// Time of issue.
         now: Time,
-        /// The last instant.
+        /// Last time at which a cycle can be issued.
         end: Time,
     },
 }
 
 impl CommandError {
-    /// The rule of the array that the cycle breaks, if it is one.
+    /// Array rule that the cycle violates, if the error is one.
     pub fn violation(&self) -> Option<&Violation> {
         match self {
             Self::Broken {

@@ -1,10 +1,10 @@
-//! A die behind the command interface: which cycles it takes, and what they do (ONFI, "Command
-//! Definition").
+//! State machine of a die behind the command interface: accepted cycles and their effects (ONFI,
+//! "Command Definition").
 //!
-//! Commands come as sequences of cycles: a first command, address cycles, data, a confirming
-//! command (`sequence`). What a confirmed command does to registers, cells and time is in `effect`.
-//! A cycle that has no place, or that breaks a rule, fails the die: it answers 70h with FAIL and
-//! waits for FFh.
+//! A command is a sequence of cycles: first command, address cycles, data, confirm command
+//! (`sequence`). `effect` holds the effects of a confirmed command on registers, cells and time. An
+//! invalid cycle makes the die fail: its status has FAIL set, and it accepts only 70h and FFh until
+//! FFh resets it.
 
 mod address;
 mod cells;
@@ -25,60 +25,60 @@ use crate::Die;
 use crate::command::{Command, Cycle, Rule, Status};
 use crate::registers::{ArrayBusy, Registers};
 
-/// What comes out of a die.
+/// Data that a die returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// What the page in the cache register holds.
+    /// Content of the page in the cache register.
     Page(u64),
-    /// The status byte.
+    /// Status byte.
     Status(Status),
 }
 
-/// What a cycle does.
+/// Effect of an accepted cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
     pub data: Option<Data>,
     pub work: Option<ArrayBusy>,
 }
 
-/// What a cycle comes to, unless a rule refuses it.
+/// Effect of a cycle, or the rule that it violates.
 type Outcome = Result<Effect, Rule>;
 
-/// Why a die does not take a cycle.
+/// Reason for which a die refuses a cycle.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// RDY is 0 until then.
+    /// The die is busy (RDY = 0) until this time.
     Busy(Time),
-    /// A rule is broken in a state; the die has failed.
+    /// The cycle violated a rule in this state; the die has failed.
     Broken(State, Rule),
 }
 
-/// When a cycle holds the bus.
+/// Bus time of a cycle.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Hold {
     pub now: Time,
     pub ends: Time,
 }
 
-/// What a data register holds.
+/// Content of a data register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum DataRegister {
     #[default]
     Empty,
-    /// A page read with 30h or 31h.
+    /// Page read with 30h or 31h.
     Page(u64),
-    /// A page read with 35h.
+    /// Page read with 35h.
     Copy(u64),
 }
 
-/// The registers of a plane.
+/// Registers of a plane.
 #[derive(Clone, Copy, Debug, Default)]
 struct PlaneRegisters {
     cache: Option<u64>,
     data: DataRegister,
 }
 
-/// The last work of the array.
+/// Last array operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -89,23 +89,23 @@ enum Last {
     Erase,
 }
 
-/// Rows that the array programs or erases until an instant.
+/// Rows that the array programs or erases until a given time.
 #[derive(Clone, Debug)]
 struct Flight {
     until: Time,
     rows: Vec<Row>,
-    /// The command that the rows were addressed with.
+    /// Command with which the rows were addressed.
     first: Command,
 }
 
-/// What goes on across commands.
+/// Mode that spans several commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
     #[default]
     Plain,
     CacheRead,
     CacheProgram,
-    /// Stopped with work left to do until `until`, seen from `stopped`.
+    /// Suspended since `stopped`, with an operation whose end had been scheduled for `until`.
     Suspended {
         erase: bool,
         stopped: Time,
@@ -113,18 +113,18 @@ enum Mode {
     },
 }
 
-/// Where a die is within a command.
+/// Position of a die in a command sequence.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 enum Step {
     #[default]
     Start,
-    /// Address cycles come: bytes so far, the first in the lowest place.
+    /// Address cycles are expected; `given` bytes have arrived, the first in the lowest byte.
     Address {
         first: Command,
         given: u32,
         address: u128,
     },
-    /// The address is there; bytes of data so far.
+    /// The address is complete; `loaded` bytes of data have arrived.
     Addressed {
         first: Command,
         row: Row,
@@ -132,7 +132,7 @@ enum Step {
     },
 }
 
-/// The state of a die.
+/// State of a die.
 #[derive(Clone, Debug)]
 pub struct Machine {
     die: Die,
@@ -141,15 +141,15 @@ pub struct Machine {
     mode: Mode,
     step: Step,
     failed: bool,
-    /// 70h came; a byte of status may follow.
+    /// Whether 70h has arrived, so that a status byte may be read.
     status_asked: bool,
-    /// Planes queued for a multi-plane command, and the command that each began with.
+    /// Planes queued for a multi-plane command.
     queued: Vec<Row>,
     queued_by: Command,
-    /// The pages that the last read left in the data registers, if it can be continued by 31h.
+    /// Pages that the last read left in the data registers, if 31h can continue it.
     reads: Vec<Row>,
     selected: u32,
-    /// Bytes given out since the plane was selected.
+    /// Bytes transferred out since the plane was selected.
     given_out: u64,
     last: Last,
     flights: Vec<Flight>,
@@ -176,15 +176,15 @@ impl Machine {
             suspensions: 0,
         }
     }
-    /// RDY = 1 from then on.
+    /// Time from which the die is ready (RDY = 1).
     pub fn ready(&self) -> Time {
         self.registers.ready()
     }
-    /// ARDY = 1 from then on.
+    /// Time from which the array is idle (ARDY = 1).
     pub fn array_free(&self) -> Time {
         self.registers.array_free()
     }
-    /// What the die waits for at `now`, once it is ready.
+    /// State of the die at `now`, once it is ready.
     pub fn state(&self, addressing: &Addressing, now: Time) -> State {
         if self.failed {
             return State::Failed;
@@ -206,7 +206,7 @@ impl Machine {
             Step::Addressed { first, loaded, .. } => self.addressed(first, loaded),
         }
     }
-    /// The state between commands.
+    /// State between two commands.
     fn between(&self, now: Time) -> State {
         match self.mode {
             Mode::CacheRead => State::CacheRead,
@@ -226,12 +226,12 @@ impl Machine {
             _ => State::Addressed { first },
         }
     }
-    /// Whether a cycle moves a byte of status.
+    /// Returns `true` if the cycle transfers a status byte.
     pub(crate) fn is_status(&self, cycle: Cycle) -> bool {
         self.status_asked && cycle == Cycle::DataOut { bytes: 1 }
     }
 
-    /// Takes a cycle, or refuses it.
+    /// Executes a cycle or refuses it.
     pub(crate) fn issue(
         &mut self,
         sheet: &Sheet,

@@ -1,7 +1,7 @@
 //! Energy, from the voltages and currents of a data sheet.
 //!
-//! E = V I t. In the units used here, V x mA x us = nJ. Energy is computed from exact times when it
-//! is reported, in floating point; nothing is decided by it.
+//! E = V I t. In the units used here, V x mA x us = nJ. Energy is computed in floating point from
+//! exact times when it is reported; no decision depends on it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ pub struct Energy {
     /// Array current of a block erase, for each active plane (ICC3). Milliamperes.
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub erase_ma: f64,
-    /// Current while the bus is in use for the die: commands, addresses, data, status (ICC4, ICCQ4). Milliamperes.
+    /// Current while the bus is in use for the die: commands, addresses, data, status (ICC4,
+    /// ICCQ4). Milliamperes.
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub io_ma: f64,
     /// Current of an idle die (ISB). Microamperes.
@@ -54,9 +55,9 @@ impl Default for Energy {
 }
 
 impl Energy {
-    /// Nanojoules that the array takes for `operation` of `time` on `planes` planes at once: VCC x
-    /// ICC1 (read), ICC2 (program) or ICC3 (erase) x time x planes. Every plane that works draws the
-    /// current, so that a page costs the same in every operation mode.
+    /// Energy of the array for `operation` of duration `time` on `planes` planes at once: VCC x
+    /// ICC1 (read), ICC2 (program) or ICC3 (erase) x time x planes. Every active plane draws the
+    /// current, so a page costs the same in every operation mode. Nanojoules.
     pub fn array_nj(&self, operation: Operation, time: Time, planes: u32) -> f64 {
         let current_ma = match operation {
             Operation::Read => self.read_ma,
@@ -65,8 +66,8 @@ impl Energy {
         };
         self.supply_v * current_ma * time.as_us() * f64::from(planes)
     }
-    /// Nanojoules of array reads, programs and erases that lasted so long, summed over planes, and of
-    /// so much time on the bus.
+    /// Energy of array reads, programs and erases of these total durations, summed over planes, and
+    /// of `bus` time on the bus. Nanojoules.
     pub fn stages_nj(&self, [read, program, erase]: [Time; 3], bus: Time) -> [f64; 4] {
         [
             self.array_nj(Operation::Read, read, 1),
@@ -75,11 +76,11 @@ impl Energy {
             self.bus_nj(bus),
         ]
     }
-    /// Nanojoules that a die takes while the bus is in use for it: VCCQ x ICC4 x time.
+    /// Energy of a die while it uses the bus: VCCQ x ICC4 x time. Nanojoules.
     pub fn bus_nj(&self, time: Time) -> f64 {
         self.io_supply_v * self.io_ma * time.as_us()
     }
-    /// Nanojoules that a die takes while it does nothing: VCC x ISB x time.
+    /// Energy of an idle die: VCC x ISB x time. Nanojoules.
     pub fn standby_nj(&self, idle: Time) -> f64 {
         self.supply_v * self.standby_ua / 1e3 * idle.as_us()
     }
@@ -109,17 +110,17 @@ mod tests {
     fn energy_is_voltage_times_current_times_time() {
         let part = part();
         let us = Time::from_us(100);
-        // 3.3 V x 20 mA = 66 mW; 100 us of it are 6.6 uJ.
+        // 3.3 V x 20 mA = 66 mW; over 100 us this is 6.6 uJ.
         assert!(close(part.array_nj(Operation::Read, us, 1), 6_600.0));
         assert!(close(part.array_nj(Operation::Program, us, 1), 8_250.0));
         assert!(close(part.array_nj(Operation::Erase, us, 1), 9_900.0));
         assert!(close(part.bus_nj(us), 1_800.0));
-        // 3.3 V x 50 uA = 165 uW; a second of it is 165 uJ.
+        // 3.3 V x 50 uA = 165 uW; over one second this is 165 uJ.
         assert!(close(part.standby_nj(Time::from_ms(1000)), 165_000.0));
     }
 
     #[test]
-    fn a_page_costs_the_same_alone_and_beside_others() {
+    fn a_page_costs_the_same_energy_alone_and_in_a_multi_plane_operation() {
         let part = part();
         let time = Time::from_us(250);
         let alone = part.array_nj(Operation::Program, time, 1) * 4.0;

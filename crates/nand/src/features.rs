@@ -1,14 +1,16 @@
-//! What dies can be asked for beyond one page or block a command.
+//! Optional die features beyond single-page and single-block commands.
 
-/// What the dies of a device do, known when its code is compiled: what they do not do costs nothing. The result does
-/// not depend on the choice where [`Basic`] is enough.
+/// Features of the dies of a device, fixed at compile time, so that unused features cost nothing.
+/// Where [`Basic`] is sufficient, the result does not depend on the choice.
 pub trait Features {
-    /// Whether dies do more than [`Basic`] ones: commands of several planes or steps, moves inside a plane, dies that share a
-    /// package, programs and erases that are suspended for reads, operations that wait for a scheduler.
+    /// Whether dies use features beyond [`Basic`]: multi-plane and cache commands, copyback,
+    /// several dies per package, suspension of programs and erases for reads, or operations that
+    /// wait for a scheduler.
     const GENERAL: bool;
 }
 
-/// Each command is one page or block; a die takes them in the order of its queue and carries each out without a break.
+/// Each command addresses one page or block. A die executes its commands in queue order, without
+/// interruption.
 #[derive(Clone, Copy, Debug)]
 pub struct Basic;
 
@@ -16,7 +18,7 @@ impl Features for Basic {
     const GENERAL: bool = false;
 }
 
-/// All that dies can do.
+/// All features.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
 

@@ -1,9 +1,9 @@
-//! How a NAND package is divided, and the addresses that follow.
+//! Geometry of a NAND package, and the addresses that follow from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How one package is divided (`[nand.geometry]`).
+/// Division of one package into dies, planes, blocks and pages (`[nand.geometry]`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Geometry {
@@ -22,7 +22,7 @@ pub struct Geometry {
     /// User bytes in a page. Bytes, a multiple of 512.
     #[schemars(range(min = 512, max = 65_536))]
     pub page_bytes: u32,
-    /// Spare (out-of-band) bytes beside each page. Bytes.
+    /// Spare (out-of-band) bytes per page. Bytes.
     #[schemars(range(min = 0, max = 65_536))]
     pub spare_bytes: u32,
 }
@@ -49,7 +49,7 @@ macro_rules! id {
         pub struct $Name(pub u32);
 
         impl $Name {
-            /// As an index into a dense array.
+            /// The number as an index into a dense array.
             #[inline(always)]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -59,34 +59,34 @@ macro_rules! id {
 }
 
 id! {
-    /// A die, counted over the whole array.
+    /// Number of a die in the whole array.
     Die
 }
 id! {
-    /// A plane, counted over the whole array: `die * planes_per_die + plane in die`.
+    /// Number of a plane in the whole array: `die * planes_per_die + plane in die`.
     Plane
 }
 id! {
-    /// An erase block, counted over the whole array: `block in plane * planes + plane`. Blocks that
-    /// the planes use at the same time are neighbours in dense arrays, whatever the size of a plane.
+    /// Number of an erase block in the whole array: `block in plane * planes + plane`. Blocks that
+    /// the planes use at the same time are adjacent in dense arrays, whatever the size of a plane.
     Block
 }
 id! {
-    /// A physical page, counted over the whole array: `block * pages_per_block + page in block`.
+    /// Number of a physical page in the whole array: `block * pages_per_block + page in block`.
     Ppn
 }
 
-/// Address arithmetic over an array of equal dies. All counts are positive; the number of pages
-/// fits 32 bits (checked by whoever builds one from user input).
+/// Address arithmetic for an array of equal dies. All counts are positive, and the number of pages
+/// fits 32 bits; code that builds a layout from user input checks both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
-    /// Dies in the array.
+    /// Dies in the array. Count.
     pub dies: u32,
-    /// Planes in a die.
+    /// Planes in a die. Count.
     pub planes_per_die: u32,
-    /// Blocks in a plane.
+    /// Blocks in a plane. Count.
     pub blocks_per_plane: u32,
-    /// Pages in a block.
+    /// Pages in a block. Count.
     pub pages_per_block: u32,
 }
 
@@ -105,64 +105,64 @@ impl Layout {
             .checked_mul(u64::from(layout.pages_per_block))?;
         (pages < u64::from(u32::MAX)).then_some(layout)
     }
-    /// Planes in the array.
+    /// Planes in the array. Count.
     pub const fn planes(&self) -> u32 {
         self.dies * self.planes_per_die
     }
-    /// Blocks in the array.
+    /// Blocks in the array. Count.
     pub const fn blocks(&self) -> u32 {
         self.planes() * self.blocks_per_plane
     }
-    /// Pages in the array.
+    /// Pages in the array. Count.
     pub const fn pages(&self) -> u32 {
         self.blocks() * self.pages_per_block
     }
-    /// The block that holds a page.
+    /// Block of a page.
     #[inline]
     pub const fn block_of(&self, page: Ppn) -> Block {
         Block(page.0 / self.pages_per_block)
     }
-    /// The place of a page in its block.
+    /// Offset of a page in its block.
     #[inline]
     pub const fn page_in_block(&self, page: Ppn) -> u32 {
         page.0 % self.pages_per_block
     }
-    /// The plane that holds a block.
+    /// Plane of a block.
     #[inline]
     pub const fn plane_of(&self, block: Block) -> Plane {
         Plane(block.0 % self.planes())
     }
-    /// The place of a block in its plane.
+    /// Offset of a block in its plane.
     #[inline]
     pub const fn block_in_plane(&self, block: Block) -> u32 {
         block.0 / self.planes()
     }
-    /// The die that holds a plane.
+    /// Die of a plane.
     #[inline]
     pub const fn die_of(&self, plane: Plane) -> Die {
         Die(plane.0 / self.planes_per_die)
     }
-    /// The plane that holds a page.
+    /// Plane of a page.
     #[inline]
     pub const fn plane_of_page(&self, page: Ppn) -> Plane {
         self.plane_of(self.block_of(page))
     }
-    /// The die that holds a page.
+    /// Die of a page.
     #[inline]
     pub const fn die_of_page(&self, page: Ppn) -> Die {
         self.die_of(self.plane_of(self.block_of(page)))
     }
-    /// A page of a block.
+    /// Page at an offset of a block.
     #[inline]
     pub const fn page(&self, block: Block, page_in_block: u32) -> Ppn {
         Ppn(block.0 * self.pages_per_block + page_in_block)
     }
-    /// A block of a plane.
+    /// Block at an offset of a plane.
     #[inline]
     pub const fn block(&self, plane: Plane, block_in_plane: u32) -> Block {
         Block(block_in_plane * self.planes() + plane.0)
     }
-    /// The field's name for a page, for messages.
+    /// Address of a page as text, for messages.
     pub fn describe(&self, page: Ppn) -> String {
         let block = self.block_of(page);
         format!(
@@ -171,7 +171,7 @@ impl Layout {
             self.page_in_block(page)
         )
     }
-    /// The field's name for a block, for messages.
+    /// Address of a block as text, for messages.
     pub fn describe_block(&self, block: Block) -> String {
         let plane = self.plane_of(block);
         format!(
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_taken_apart_and_put_together_is_the_same() {
+    fn decoding_and_encoding_an_address_returns_it() {
         let geometry = Geometry {
             planes_per_die: 3,
             blocks_per_plane: 5,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_beyond_32_bits_of_pages_is_refused() {
+    fn layout_of_more_than_32_bits_of_pages_is_rejected() {
         let geometry = Geometry {
             blocks_per_plane: 1 << 20,
             pages_per_block: 1 << 12,

@@ -1,4 +1,4 @@
-//! What ages the data of blocks: how often they were read, and how long their data has lain.
+//! Inputs of data ageing per block: reads since the erase, and retention time.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -7,20 +7,20 @@ use wordline_reliability::Read;
 
 use crate::{Block, Layout};
 
-/// Reads of every block since its erase, and when its first page was programmed.
+/// Reads of each block since its erase, and the time at which its first page was programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Health {
     pages_per_block: u32,
     #[serde(with = "wordline_kernel::dense")]
     reads: Vec<u32>,
-    /// By block: 1 + the picosecond in which its first page was programmed since the erase; 0 of data that was there before
-    /// the run.
+    /// Per block, 1 + the time in picoseconds at which its first page was programmed since the
+    /// erase; 0 for data older than the run.
     #[serde(with = "wordline_kernel::dense")]
     since: Vec<u64>,
 }
 
 impl Health {
-    /// Of blocks that were never read.
+    /// Creates the state of blocks that were never read.
     pub fn new(layout: &Layout) -> Self {
         let blocks = layout.blocks() as usize;
         Self {
@@ -29,7 +29,7 @@ impl Health {
             since: vec![0; blocks],
         }
     }
-    /// What it takes of memory.
+    /// Memory that the state takes.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let blocks = u64::from(layout.blocks());
         [
@@ -37,28 +37,28 @@ impl Health {
             Table::zeroed::<u64>("ages of blocks", blocks, fill.physical),
         ]
     }
-    /// A page of a block has been sensed.
+    /// Counts a read of a page of the block.
     #[inline]
     pub fn read(&mut self, block: Block) {
         let reads = &mut self.reads[block.index()];
         *reads = reads.saturating_add(1);
     }
-    /// The first page of a block has been programmed.
+    /// Records the program of the first page of a block.
     #[inline]
     pub fn begun(&mut self, now: Time, block: Block) {
         self.since[block.index()] = now.0 + 1;
     }
-    /// A block has been erased.
+    /// Records the erase of a block.
     #[inline]
     pub fn erased(&mut self, block: Block) {
         self.reads[block.index()] = 0;
         self.since[block.index()] = 0;
     }
-    /// Reads of every block since its erase.
+    /// Reads of each block since its erase, in block order. Count.
     pub fn reads(&self) -> &[u32] {
         &self.reads
     }
-    /// What a read of the first page of a block meets that was erased so often.
+    /// Conditions of a read of the first page of a block with `erases` erases.
     pub fn of(&self, now: Time, block: Block, erases: u32) -> Read {
         let since = self.since[block.index()].checked_sub(1).map(Time);
         Read {

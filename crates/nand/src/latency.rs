@@ -1,4 +1,4 @@
-//! How long the array works on a page, by the place of the page in its block.
+//! Array time of a page, by its offset in the block.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -7,24 +7,24 @@ use crate::cell::PageTypes;
 use crate::timing::{Model, PerLevel, Timing};
 use crate::{Cell, Geometry};
 
-/// One in the units of [`Latencies::jitter`].
+/// The value 1 in the units of [`Latencies::jitter`].
 const WHOLE: f64 = (1_u32 << 20) as f64;
 
-/// Times of the array of one part (Jung 2013, section 2.7.2): tR and tPROG of every page of a block,
-/// and tBERS. No time is zero if none of the part's is.
+/// Array times of a part (Jung 2013, section 2.7.2): tR and tPROG of each page of a block, and
+/// tBERS. If none of the part's times is zero, none of these is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     read: Vec<Time>,
     program: Vec<Time>,
-    /// Block erase.
+    /// Block erase time (tBERS).
     pub erase: Time,
-    /// Largest deviation of a time, in parts of 2^20. If it is zero, nothing need be drawn.
+    /// Maximum deviation of a time, in units of 2^-20. If zero, no random number is needed.
     pub jitter: u32,
 }
 
 impl Latencies {
-    /// The times of a part under its latency model. `timing` gives one time or one for each level of
-    /// `cell`, and a block has at least one page.
+    /// Builds the array times of a part under its latency model. `timing` must give one time, or
+    /// one for each level of `cell`, and a block must have at least one page.
     pub fn new(geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
         let pages = geometry.pages_per_block;
         let levels: Vec<u8> = (0..pages).map(|offset| cell.level(offset, pages)).collect();
@@ -46,8 +46,8 @@ impl Latencies {
     pub fn program(&self, offset: u32) -> Time {
         self.program[offset as usize]
     }
-    /// `time` with its random deviation: uniform over the picoseconds from `time - d` to `time + d`,
-    /// where d is the share `jitter` of it. `draw` is 64 random bits.
+    /// Adds random jitter to `time`: uniform over the picoseconds from `time - d` to `time + d`,
+    /// where d is `jitter` times `time`. `draw` is 64 random bits.
     #[inline]
     pub fn jittered(&self, time: Time, draw: u64) -> Time {
         let deviation = (u128::from(time.ps()) * u128::from(self.jitter)) >> 20;
@@ -56,7 +56,7 @@ impl Latencies {
     }
 }
 
-/// The time of every page of a block with these levels.
+/// Time of each page of a block with these levels.
 fn page_times(model: Model, levels: &[u8], times: &PerLevel, typical_ns: u64) -> Vec<Time> {
     let by_level = |&level: &u8| Time::from_ns(times.of(level));
     let varied: Vec<Time> = levels.iter().map(by_level).collect();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_takes_the_time_of_its_page_type() {
+    fn program_time_depends_on_page_type() {
         let latencies = latencies(Model::Variation, 650_000);
         let us = [0, 1, 2, 3, 4, 125, 126, 127].map(|offset| latencies.program(offset).ns() / 1000);
         assert_eq!(us, [250, 250, 250, 2200, 250, 2200, 250, 250]);
@@ -108,23 +108,23 @@ mod tests {
     }
 
     #[test]
-    fn the_typical_time_is_the_one_given_or_the_mean_of_a_block() {
+    fn typical_time_is_the_value_given_or_the_mean_of_a_block() {
         let given = latencies(Model::Typical, 650_000);
         assert!((0..128).all(|offset| given.program(offset) == Time::from_us(650)));
-        // 62 of the odd pages are MSB: all but the first and the last.
+        // 62 of the odd pages are MSB: all except the first and the last.
         let mean = latencies(Model::Typical, 0);
         let ps = (66 * 250_000_000_u64 + 62 * 2_200_000_000) / 128;
         assert!((0..128).all(|offset| mean.program(offset) == Time::from_ps(ps)));
     }
 
     #[test]
-    fn the_worst_time_is_that_of_the_slowest_type() {
+    fn worst_time_is_that_of_the_slowest_page_type() {
         let worst = latencies(Model::Worst, 650_000);
         assert!((0..128).all(|offset| worst.program(offset) == Time::from_us(2200)));
     }
 
     #[test]
-    fn without_variation_the_models_agree() {
+    fn models_agree_if_page_types_do_not_differ() {
         let of = |model| {
             let timing = Timing {
                 model,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_reaches_both_ends_and_no_further() {
+    fn jitter_covers_its_range_and_does_not_exceed_it() {
         let time = Time::from_us(1000);
         let latencies = jittery(0.25);
         assert_eq!(latencies.jittered(time, 0), Time::from_us(750));
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn jitter_is_uniform() {
-        // Mean t, variance (2 d)^2 / 12: of 10^5 draws the mean is within 5 standard errors.
+        // Mean t, variance (2 d)^2 / 12: the mean of 10^5 draws is within 5 standard errors.
         let (count, t, d) = (100_000_u32, 1e9, 1e8);
         let latencies = jittery(0.1);
         let mut draws = Rng::new(1, "jitter");

@@ -1,7 +1,7 @@
-//! The NAND flash device: geometry, timing, command chains and the state of the memory array.
+//! NAND flash device: geometry, timing, command chains and the state of the memory array.
 //!
-//! Knows nothing of translation layers, hosts or disks, and has no clock: callers pass durations
-//! on and say when things happen.
+//! Contains no FTL, host or disk, and has no clock: callers pass the current time and schedule the
+//! events.
 
 pub mod arbitrate;
 pub mod array;

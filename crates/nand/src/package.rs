@@ -1,8 +1,8 @@
-//! A package by itself: transactions in, completions out.
+//! A package without a controller: transactions in, completions out.
 //!
-//! The dies of a package share one bus. Transactions of a die are carried out in the order of their
-//! submission; those of different dies at the same time if the package interleaves its dies,
-//! otherwise one after another.
+//! The dies of a package share one bus. A die executes its transactions in order of submission.
+//! Different dies work at the same time if the package interleaves its dies, and otherwise one
+//! after another.
 
 mod dies;
 mod outcome;
@@ -23,7 +23,7 @@ use transactions::{NONE, Pending, Slot, Transactions};
 
 pub use outcome::{Completion, Strip, SubmitError, Usage};
 
-/// A package.
+/// NAND package, simulated alone.
 #[derive(Clone, Debug)]
 pub struct Package {
     layout: Layout,
@@ -33,7 +33,7 @@ pub struct Package {
     channels: Channels<(), ()>,
     dies: Dies,
     draws: Rng,
-    /// By die, or one for all if dies are not interleaved.
+    /// Queue of each die, or one queue for all dies if they are not interleaved.
     lines: Vec<VecDeque<Slot>>,
     in_flight: u32,
     submitted: u64,
@@ -42,7 +42,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// What a package takes of memory, of which nothing is programmed.
+    /// Memory that an erased package takes.
     pub fn memory(part: &Part) -> Vec<Table> {
         let blank = Fill {
             logical: 0.0,
@@ -50,7 +50,8 @@ impl Package {
         };
         Array::memory(&part.layout, part.partial_programs, blank)
     }
-    /// A pristine package of one channel. With `interleaved`, its dies work at the same time.
+    /// Creates an erased package of one channel. With `interleaved`, its dies work at the same
+    /// time.
     pub fn new(part: &Part, interleaved: bool) -> Self {
         let layout = part.layout;
         let die_count = layout.dies as usize;
@@ -93,37 +94,37 @@ impl Package {
         }
     }
 
-    /// From here on every stage of every transaction is kept; see [`Package::strips`].
+    /// Starts to record every stage of every transaction; see [`Package::strips`].
     pub fn keep_strips(&mut self) {
         self.dies.transactions.strips.get_or_insert_default();
     }
-    /// The stages kept, in the order of their ends; array stages in that of their beginnings.
+    /// Recorded stages: bus stages in order of their ends, array stages in order of their starts.
     pub fn strips(&self) -> &[Strip] {
         self.dies.transactions.strips.as_deref().unwrap_or_default()
     }
-    /// The time of the last event.
+    /// Time of the last event.
     pub const fn now(&self) -> Time {
         self.now
     }
-    /// Transactions submitted and not completed.
+    /// Transactions submitted and not completed. Count.
     pub fn outstanding(&self) -> u64 {
         self.submitted - self.completed
     }
-    /// What a die has been through, by mode in the order of [`Mode::ALL`].
+    /// Usage of a die per operation mode, in the order of [`Mode::ALL`].
     pub fn usage(&self, die: Die) -> &[Usage; Mode::ALL.len()] {
         &self.dies.transactions.usage[die.index()]
     }
-    /// The array, to look at.
+    /// State of the array.
     pub const fn array(&self) -> &Array {
         &self.dies.array
     }
-    /// The array, to bring it into a state without taking time.
+    /// Mutable access to the array, to prepare a state without simulated time.
     pub const fn array_mut(&mut self) -> &mut Array {
         &mut self.dies.array
     }
 
-    /// Submits a transaction at `at`, not before the last event. What happens at the same instant
-    /// happens first. Returns its number.
+    /// Submits a transaction at `at`, which must not be earlier than the last event. Pending events
+    /// at the same time are processed first. Returns the number of the transaction.
     pub fn submit(&mut self, at: Time, transaction: &Transaction<'_>) -> Result<u64, SubmitError> {
         if at < self.now {
             return Err(SubmitError::Late { at, now: self.now });
@@ -166,7 +167,8 @@ impl Package {
         slot
     }
 
-    /// Starts the first transaction of a line, if its die is free and nothing else is in the way.
+    /// Starts the first transaction of a queue if its die is free and no other transaction prevents
+    /// it.
     fn start_next(&mut self, line: usize) {
         let Some(&slot) = self.lines[line].front() else {
             return;
@@ -194,13 +196,13 @@ impl Package {
         channels.start(self.now, die, dies);
     }
 
-    /// The next completion; `None` when everything submitted is done.
+    /// Returns the next completion, or `None` when all transactions are complete.
     pub fn next_completion(&mut self) -> Option<Completion> {
         while self.done.is_empty() && self.step() {}
         self.done.pop_front()
     }
 
-    /// Handles one event; false if there is none.
+    /// Processes one event. Returns `false` if there is none.
     fn step(&mut self) -> bool {
         let Some((now, event)) = self.dies.queue.pop() else {
             return false;

@@ -1,4 +1,4 @@
-//! How pages were programmed, and what that has worn.
+//! Program modes of pages and the wear that they cause.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
@@ -6,28 +6,29 @@ use wordline_reliability::{ModeCosts, ProgramMode};
 
 use crate::{Block, Layout, Ppn};
 
-/// Pages in a byte of tags.
+/// Pages per byte of tags.
 const PER_BYTE: u32 = 4;
 
-/// How every page was programmed, two bits each, and the wear of every block.
+/// Program mode of each page, two bits each, and the wear of each block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageModes {
-    /// How pages were programmed that have no tag: what was there before the run.
+    /// Program mode of pages without a tag: data older than the run.
     preloaded: ProgramMode,
-    /// By page, two bits: its mode, exclusive or with `preloaded`.
+    /// Mode of each page, two bits, combined with `preloaded` by exclusive or.
     #[serde(with = "wordline_kernel::dense")]
     tags: Vec<u8>,
-    /// By block: wear of all programs so far, in thousandths of that of a medium one.
+    /// Wear of each block, summed over all its programs, in thousandths of the wear of a program in
+    /// medium mode.
     #[serde(with = "wordline_kernel::dense")]
     wear: Vec<u64>,
-    /// By mode: wear of a program.
+    /// Wear of a program in each mode.
     weights: [u32; 4],
-    /// Programs so far.
+    /// Programs counted.
     programs: u64,
 }
 
 impl PageModes {
-    /// Of an array of which nothing is known but how it was programmed before.
+    /// Creates the modes of an array whose pages were all programmed in mode `preloaded`.
     pub fn new(layout: &Layout, costs: &ModeCosts, preloaded: ProgramMode) -> Self {
         Self {
             preloaded,
@@ -37,7 +38,7 @@ impl PageModes {
             programs: 0,
         }
     }
-    /// What they take of memory.
+    /// Memory that the modes take.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let pages = layout.pages().div_ceil(PER_BYTE);
         [
@@ -45,14 +46,14 @@ impl PageModes {
             Table::zeroed::<u64>("wear of blocks", layout.blocks().into(), fill.physical),
         ]
     }
-    /// How a page was programmed last, or is being programmed.
+    /// Mode of the last program of a page, or of the one in progress.
     #[inline]
     pub fn of(&self, page: Ppn) -> ProgramMode {
         let byte = self.tags[page.index() / PER_BYTE as usize];
         let tag = byte >> (2 * (page.0 % PER_BYTE));
         ProgramMode::of_bits(tag ^ self.preloaded as u8)
     }
-    /// A page is about to be programmed.
+    /// Sets the mode of a page before its program.
     #[inline]
     pub fn set(&mut self, page: Ppn, mode: ProgramMode) {
         let byte = &mut self.tags[page.index() / PER_BYTE as usize];
@@ -60,21 +61,22 @@ impl PageModes {
         let tag = mode as u8 ^ self.preloaded as u8;
         *byte = *byte & !(3 << place) | tag << place;
     }
-    /// A page of a block has been programmed.
+    /// Adds the wear of a page program to its block.
     #[inline]
     pub fn programmed(&mut self, block: Block, mode: ProgramMode) {
         self.programs += 1;
         self.wear[block.index()] += u64::from(self.weights[mode.index()]);
     }
-    /// Two blocks change their numbers: each has the wear of its cells.
+    /// Swaps the wear of two blocks whose numbers are exchanged, so that it stays with the cells.
     pub(crate) fn swap_wear(&mut self, one: Block, other: Block) {
         self.wear.swap(one.index(), other.index());
     }
-    /// Programs so far, which have worn.
+    /// Programs counted in the wear.
     pub fn programs(&self) -> u64 {
         self.programs
     }
-    /// Wear of every block, in thousandths of a medium program: the sum over its programs.
+    /// Wear of each block, summed over its programs, in thousandths of the wear of a program in
+    /// medium mode.
     pub fn wear(&self) -> &[u64] {
         &self.wear
     }
@@ -95,7 +97,7 @@ mod tests {
     };
 
     #[test]
-    fn two_bits_a_page_are_as_good_as_a_list_of_modes() {
+    fn packed_modes_match_a_plain_list() {
         let costs = Table::default().costs().unwrap().unwrap();
         for preloaded in ProgramMode::ALL {
             let mut modes = PageModes::new(&LAYOUT, &costs, preloaded);

@@ -1,4 +1,4 @@
-//! Everything that dies on a bus are made of.
+//! Properties of the dies on a bus.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,38 +7,38 @@ use wordline_reliability::{Failing, Reader};
 use crate::target::DataSheet;
 use crate::{Arbitration, Cell, Chains, Geometry, Layout, PlaneRule, Scheduler, Suspend, Timing};
 
-/// An array of equal dies and how they are driven: checked, nothing optional.
+/// Validated array of equal dies, with all settings needed to operate them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Dies, planes, blocks, pages.
+    /// Counts of dies, planes, blocks and pages.
     pub layout: Layout,
-    /// What everything takes.
+    /// Durations of all operations.
     pub chains: Chains,
-    /// Erases that a block bears.
+    /// Erases that a block endures. Count.
     pub endurance_cycles: u32,
-    /// Programs of a page between two erases at most.
+    /// Maximum programs of a page between two erases (NOP). Count.
     pub partial_programs: u32,
-    /// Which pages one command may address.
+    /// Pages that one multi-plane command may address.
     pub plane_rule: PlaneRule,
-    /// Who gets the bus of a channel.
+    /// Arbitration policy of the buses.
     pub arbitration: Arbitration,
     /// Whether dies or planes are used first.
     pub scheduler: Scheduler,
-    /// Which operations can be suspended for reads.
+    /// Operations that reads can suspend, and their limits.
     pub suspend: Suspend,
-    /// Seed of random deviations of array times.
+    /// Seed of the jitter of array times.
     pub seed: u64,
-    /// How reads err, and what corrects them; none if they never do.
+    /// Error model of reads and their correction; `None` if reads never fail.
     pub reader: Option<Box<Reader>>,
-    /// Share of the blocks that are bad from the factory.
+    /// Share of blocks that are bad from the factory. Ratio.
     pub factory_bad_ratio: f64,
-    /// How programs and erases fail; none if they never do.
+    /// Failure model of programs and erases; `None` if they never fail.
     pub failing: Option<Box<Failing>>,
 }
 
 impl Part {
-    /// The part that a data sheet describes, driven in the plainest way; `None` if its pages cannot be
-    /// counted.
+    /// Builds the part of a data sheet, one package with default policies. Returns `None` if it has
+    /// too many pages.
     pub fn of(sheet: &DataSheet) -> Option<Self> {
         let layout = Layout::new(&sheet.geometry, 1)?;
         Some(Self {
@@ -49,8 +49,8 @@ impl Part {
             ..Self::new(layout, &sheet.geometry, &sheet.timing, &sheet.cell)
         })
     }
-    /// A part with these times; in everything else the plainest there is: endless endurance, one
-    /// program a page, first come first served, one plane a command, no suspension.
+    /// Builds a part with these times and otherwise minimal properties: unlimited endurance, one
+    /// program per page, first-come arbitration, no suspension.
     pub fn new(layout: Layout, geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
         Self {
             layout,

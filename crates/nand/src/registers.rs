@@ -1,9 +1,9 @@
-//! The cache register and the data register of a die: what they let overlap.
+//! Cache register and data register of a die, and the overlap that they allow.
 //!
-//! Every plane has one of each; the planes of a command use theirs in step, so one pair of instants
-//! describes a die. The bus fills and empties the cache register. The array works on the data
-//! register alone, so while it works the cache register is free for the bus: that is the whole of
-//! cache mode (Jung 2013, section 2.3.1; ONFI status bits RDY and ARDY).
+//! Every plane has one of each. The planes of a command use theirs at the same time, so one pair of
+//! times describes a die. The bus fills and empties the cache register. The array uses only the
+//! data register, so the bus can use the cache register while the array works. All cache modes
+//! follow from this (Jung 2013, section 2.3.1; ONFI status bits RDY and ARDY).
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -13,38 +13,40 @@ use crate::transaction::Operation;
 /// Short busy times of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Busy {
-    /// A page moves between data and cache register (tCBSY, tRCBSY).
+    /// Move of a page between data and cache register (tCBSY, tRCBSY).
     pub cache: Time,
-    /// A plane of a multi-plane command is queued (tPLPBSY, tPLRBSY, tPLEBSY).
+    /// Queueing of a plane for a multi-plane command (tPLPBSY, tPLRBSY, tPLEBSY).
     pub plane: Time,
 }
 
-/// What the last cycle of a command sets going. Array times are those of the command's pages.
+/// Work that the last cycle of a command starts. Array times are those of the command's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Confirm {
-    /// The array reads into the data registers, and the page is passed on to the cache registers
-    /// (30h); or it stays in the data registers, to be programmed from there (35h).
+    /// The array reads into the data registers. The pages then move to the cache registers (30h),
+    /// or stay in the data registers to be programmed from there (35h).
     Read(Time),
-    /// The page in the data registers goes to the cache registers, then the array reads the next
-    /// one into the data registers (31h).
+    /// The pages in the data registers move to the cache registers; then the array reads the next
+    /// pages into the data registers (31h).
     CacheRead(Time),
-    /// The same (31h) while nobody wants the die: it is let alone until the array has read the next one.
+    /// The same as `CacheRead` (31h), without demand: the die stays busy until the array has read
+    /// the next page.
     ReadAhead(Time),
-    /// The page in the data registers goes to the cache registers (3Fh).
+    /// The pages in the data registers move to the cache registers (3Fh).
     CacheReadEnd,
-    /// The data registers take the page from the cache registers and the array programs it (10h),
-    /// or the array programs the page that the data registers hold (10h after 85h).
+    /// The data registers take the pages from the cache registers and the array programs them
+    /// (10h), or the array programs the pages already in the data registers (10h after 85h).
     Program(Time),
-    /// Like a program, but the cache registers are free again as soon as they are empty (15h).
+    /// Like `Program`, but the cache registers accept the next pages as soon as they are empty
+    /// (15h).
     CacheProgram(Time),
     /// The array erases (D0h).
     Erase(Time),
-    /// A plane joins the command to come (11h, 32h, D1h).
+    /// A plane is queued for the multi-plane command (11h, 32h, D1h).
     QueuePlane,
 }
 
 impl Confirm {
-    /// What the array does, if anything; a move reads first and then programs.
+    /// Array operation that the command starts, if any. A move starts a read, then a program.
     #[inline]
     pub const fn operation(self) -> Option<Operation> {
         match self {
@@ -56,24 +58,24 @@ impl Confirm {
     }
 }
 
-/// A spell of work of the array, from `from` until `until`; empty if the two are equal.
+/// Interval during which the array works, from `from` to `until`; empty if both are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrayBusy {
-    /// Start.
+    /// Start of the work.
     pub from: Time,
-    /// End.
+    /// End of the work.
     pub until: Time,
 }
 
 impl ArrayBusy {
-    /// How long the array works.
+    /// Duration of the work.
     #[inline]
     pub fn time(self) -> Time {
         self.until - self.from
     }
 }
 
-/// When the registers of a die are free or filled.
+/// Times at which the registers of a die become available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registers {
     cache: Time,
@@ -81,18 +83,19 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// When the cache registers are free, or hold the page asked for: the die takes commands from
-    /// then on (RDY = 1).
+    /// Time at which the cache registers are free, or hold the page requested. The die accepts
+    /// commands from then on (RDY = 1).
     #[inline]
     pub const fn ready(&self) -> Time {
         self.cache
     }
-    /// When the array has finished with the data registers (ARDY = 1).
+    /// Time at which the array has finished with the data registers (ARDY = 1).
     #[inline]
     pub const fn array_free(&self) -> Time {
         self.data
     }
-    /// The last cycle of a command ends at `now`, not before [`Registers::ready`].
+    /// Starts the work of a command whose last cycle ends at `now`, which must not be earlier than
+    /// [`Registers::ready`].
     #[inline]
     pub fn confirm(&mut self, now: Time, confirm: Confirm, busy: Busy) -> ArrayBusy {
         let free = now.max(self.data);
@@ -106,7 +109,7 @@ impl Registers {
         }
         self.confirm_short(now, confirm, busy)
     }
-    /// The last cycle of a command that leaves the die ready before the array is, or without it.
+    /// Starts a command after which the die is ready before the array, or without array work.
     #[cold]
     fn confirm_short(&mut self, now: Time, confirm: Confirm, busy: Busy) -> ArrayBusy {
         let free = now.max(self.data);
@@ -147,12 +150,13 @@ impl Registers {
             }
         }
     }
-    /// The die is let alone until the array has finished with the data registers.
+    /// Keeps the die busy until the array has finished with the data registers.
     #[inline]
     pub fn wait_for_array(&mut self, now: Time) {
         self.cache = now.max(self.data);
     }
-    /// The array stops at `now` with work left to do, and the die takes commands (suspend).
+    /// Stops the array at `now` before its work ends (suspend); the die accepts commands from then
+    /// on.
     #[inline]
     pub fn stop(&mut self, now: Time) {
         self.cache = now;
@@ -171,19 +175,19 @@ mod tests {
     const US: fn(u64) -> Time = Time::from_us;
 
     #[test]
-    fn a_second_page_is_loaded_while_the_first_is_programmed() {
+    fn second_page_is_loaded_while_the_first_is_programmed() {
         let mut registers = Registers::default();
         let first = registers.confirm(US(50), Confirm::CacheProgram(US(250)), BUSY);
         assert_eq!((first.from, first.until), (US(50), US(300)));
         assert_eq!(registers.ready(), US(53));
-        // The next page is in the cache register at 103 us and waits there for the data register.
+        // The second page is in the cache register at 103 us and waits there for the data register.
         let second = registers.confirm(US(103), Confirm::Program(US(250)), BUSY);
         assert_eq!((second.from, second.until), (US(300), US(550)));
         assert_eq!(registers.ready(), US(550));
     }
 
     #[test]
-    fn a_page_goes_out_while_the_next_is_read() {
+    fn page_is_transferred_out_while_the_next_is_read() {
         let mut registers = Registers::default();
         registers.confirm(US(0), Confirm::Read(US(25)), BUSY);
         let second = registers.confirm(US(25), Confirm::CacheRead(US(25)), BUSY);
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn queueing_a_plane_leaves_the_array_as_it_is() {
+    fn queueing_a_plane_does_not_change_the_array() {
         let mut registers = Registers::default();
         registers.confirm(US(0), Confirm::CacheProgram(US(250)), BUSY);
         let none = registers.confirm(US(60), Confirm::QueuePlane, BUSY);

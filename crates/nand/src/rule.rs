@@ -1,36 +1,36 @@
-//! Which pages a multi-plane command may name.
+//! Plane addressing rules of multi-plane commands.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The plane addressing rule of a part. Blocks of one multi-plane command always lie in different
-/// planes of the same die; what else has to be equal, the rule says (Jung 2013, section 2.3; ONFI
-/// calls it the multi-plane address restriction).
+/// Plane addressing rule of a part. The blocks of a multi-plane command are always in different
+/// planes of the same die; the rule states what else must be equal (Jung 2013, section 2.3; ONFI:
+/// multi-plane address restriction).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneRule {
-    /// The place of the page in its block.
+    /// Page offset in the block.
     #[default]
     PageOffset,
-    /// The place of the page in its block, and the place of the block in its plane.
+    /// Page offset in the block, and block offset in the plane.
     PageAndBlockOffset,
 }
 
 impl PlaneRule {
-    /// Whether one command may name two pages, given as (block in plane, page in block). Erases have
-    /// no page offset; give the same one twice.
+    /// Returns `true` if one command may address both pages, each given as (block in plane, page in
+    /// block). An erase has no page offset; pass the same value twice.
     pub const fn allows(self, (block, page): (u32, u32), (other, beside): (u32, u32)) -> bool {
         match self {
             Self::PageOffset => page == beside,
             Self::PageAndBlockOffset => page == beside && block == other,
         }
     }
-    /// What has to be equal, in words.
+    /// Rule as text, for messages.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::PageOffset => "the pages of a command have the same place in their blocks",
+            Self::PageOffset => "the pages of a command must have the same offset in their blocks",
             Self::PageAndBlockOffset => {
-                "the pages of a command have the same place in their blocks, and the blocks in their planes"
+                "the pages of a command must have the same offset in their blocks, and the blocks in their planes"
             }
         }
     }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stricter_rule_asks_for_the_block_too() {
+    fn stricter_rule_also_requires_equal_block_offsets() {
         let (a, b, c) = ((5, 3), (6, 3), (5, 4));
         assert!(PlaneRule::PageOffset.allows(a, b) && PlaneRule::PageAndBlockOffset.allows(a, a));
         assert!(!PlaneRule::PageAndBlockOffset.allows(a, b));

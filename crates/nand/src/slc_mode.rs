@@ -1,10 +1,11 @@
-//! What a page takes in single-level mode.
+//! Array times in single-level mode.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Array times of pages in blocks that are programmed with one bit a cell (`[nand.slc_mode]`), for an SLC cache (`ftl.slc_cache`). A block holds
-/// as many pages less as `nand.cell` has bits. Everything else is as `nand.timing` says: bus, erase, deviations.
+/// Array times of pages in blocks that are programmed with one bit per cell (`[nand.slc_mode]`),
+/// for an SLC cache (`ftl.slc_cache`). Such a block holds 1/n of its pages, where n is the bits per
+/// cell of `nand.cell`. Bus times, erase time and jitter are those of `nand.timing`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SlcMode {
@@ -16,8 +17,8 @@ pub struct SlcMode {
     pub program_ns: u64,
 }
 
-/// Of single-level cells: 25 us and the low end of 200 to 300 us (Hewlett-Packard, Solid State Drive Technology: Differences between SLC,
-/// MLC and TLC NAND, table 1).
+/// Times of single-level cells: 25 us, and the low end of 200 to 300 us (Hewlett-Packard, Solid
+/// State Drive Technology: Differences between SLC, MLC and TLC NAND, table 1).
 impl Default for SlcMode {
     fn default() -> Self {
         Self {

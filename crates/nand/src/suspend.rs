@@ -1,11 +1,11 @@
-//! Whether a program or an erase can be interrupted for reads.
+//! Suspension of programs and erases for reads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Suspension of programs and erases (`[nand.suspend]`): the array suspends an operation, reads
-/// are served, and it goes on where it stopped.
+/// Suspension of programs and erases (`[nand.suspend]`): the array suspends an operation, reads are
+/// served, and the operation continues where it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Suspend {
@@ -13,10 +13,10 @@ pub struct Suspend {
     pub program: bool,
     /// Whether the part can suspend an erase.
     pub erase: bool,
-    /// From the suspend command until the array has suspended a program. Nanoseconds.
+    /// Time from the suspend command until the array has suspended a program. Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub program_suspend_ns: u64,
-    /// From the suspend command until the array has suspended an erase. Nanoseconds.
+    /// Time from the suspend command until the array has suspended an erase. Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub erase_suspend_ns: u64,
     /// Extra array time of a resumed operation beyond its remaining time. Nanoseconds.
@@ -25,15 +25,16 @@ pub struct Suspend {
     /// Maximum suspensions of one operation. Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub most: u32,
-    /// Longest time for which reads take precedence over an operation: from its suspension, or from
-    /// its arrival at the die if it has not begun. A read that has begun completes. Nanoseconds.
+    /// Maximum time for which reads take precedence over an operation, counted from its suspension,
+    /// or from its arrival at the die if it has not started. A read that has started completes.
+    /// Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub longest_ns: u64,
 }
 
-/// The latencies that MQSim takes (Tavakkol et al., FAST 2018: `Suspend_Program_Time` and
-/// `Suspend_Erase_Time`), of the order of a multi-level part's (Micron: tPSPD 150 to 500 us, tESPD up
-/// to 1.1 ms). The time to resume and the limits are assumed.
+/// Latencies that MQSim uses (Tavakkol et al., FAST 2018: `Suspend_Program_Time` and
+/// `Suspend_Erase_Time`), of the order of a multi-level part's (Micron: tPSPD 150 to 500 us, tESPD
+/// up to 1.1 ms). The resume time and the limits are assumed.
 impl Default for Suspend {
     fn default() -> Self {
         Self {
@@ -49,7 +50,7 @@ impl Default for Suspend {
 }
 
 impl Suspend {
-    /// From the suspend command until the array has suspended an erase or a program.
+    /// Time from the suspend command until the array has suspended an erase or a program.
     #[inline]
     pub const fn latency(&self, erase: bool) -> Time {
         Time::from_ns(if erase {

@@ -1,7 +1,7 @@
-//! The command interface of a package: dies that share a bus and a chip enable, ONFI's *target*.
+//! Command interface of a package: dies that share a bus and a chip enable, ONFI's *target*.
 //!
-//! The host issues cycles one by one, at instants of its choice. A cycle holds the bus for its
-//! duration; whatever it sets going begins at its end. Array times are taken without jitter.
+//! The host issues single cycles at times of its choice. A cycle holds the bus for its duration;
+//! the work that it starts begins at its end. Array times have no jitter.
 
 use thiserror::Error;
 use wordline_kernel::Time;
@@ -11,25 +11,25 @@ use crate::die::{Addressing, Cells, Data, Hold, Machine, Refusal, Sheet, State};
 use crate::registers::ArrayBusy;
 use crate::{Cell, Die, Geometry, PlaneRule, Suspend, Timing};
 
-/// The last instant at which a cycle can be issued: 53 days.
+/// Last time at which a cycle can be issued: 53 days.
 const END: Time = Time::from_ps(1 << 62);
 
-/// What a package is made of, in the words of its data sheet.
+/// Properties of a package, in the terms of its data sheet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataSheet {
-    /// How it is divided.
+    /// Division of the package.
     pub geometry: Geometry,
-    /// How long its operations take.
+    /// Durations of its operations.
     pub timing: Timing,
-    /// Which bit of its cells a page stores.
+    /// Page types.
     pub cell: Cell,
-    /// Which pages a multi-plane command may name.
+    /// Pages that a multi-plane command may address.
     pub plane_rule: PlaneRule,
-    /// Whether programs and erases can be suspended.
+    /// Suspension of programs and erases.
     pub suspend: Suspend,
-    /// Erases that a block bears.
+    /// Erases that a block endures. Count.
     pub endurance_cycles: u32,
-    /// Programs of a page between two erases of its block (NOP).
+    /// Programs of a page between two erases of its block (NOP). Count.
     pub partial_programs: u32,
 }
 
@@ -47,66 +47,66 @@ impl Default for DataSheet {
     }
 }
 
-/// A part that no package can be made of.
+/// Error of a data sheet from which no package can be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DataSheetError {
-    /// A count of nothing.
+    /// A count is zero.
     #[error("{key} is 0; give at least 1")]
     Zero {
-        /// The key of the count.
+        /// Key of the count.
         key: &'static str,
     },
-    /// More pages than can be numbered.
+    /// The package has too many pages.
     #[error("the package has more than 2^32 - 2 pages; make it smaller")]
     TooManyPages,
-    /// More pages than a block can count.
-    #[error("pages_per_block is above 65535; make blocks smaller")]
+    /// A block has too many pages.
+    #[error("pages_per_block is above 65535; lower it")]
     LongBlock,
-    /// Rows that do not fit their address cycles.
+    /// The row address does not fit its address cycles.
     #[error(
         "{cycles} row address cycles carry {} bits, a row of this geometry has {bits}; raise row_address_cycles",
         8 * cycles
     )]
     ShortRow {
-        /// Row address cycles.
+        /// Row address cycles. Count.
         cycles: u32,
-        /// Bits of a row.
+        /// Bits of a row address. Count.
         bits: u32,
     },
-    /// More address cycles than can be decoded.
+    /// There are too many address cycles to decode.
     #[error("{cycles} address cycles are more than 16; lower address_cycles")]
     LongAddress {
-        /// Address cycles.
+        /// Address cycles. Count.
         cycles: u32,
     },
-    /// A number that is none, or out of its range.
+    /// A number is not finite or out of range.
     #[error("{key} is not {range}; change it")]
     Number {
-        /// The key of the number.
+        /// Key of the number.
         key: &'static str,
-        /// What it has to be.
+        /// Range of the number, as text.
         range: &'static str,
     },
-    /// A duration beyond reason.
+    /// A duration is too long.
     #[error("{key} makes an operation longer than 17 s; change it")]
     Long {
-        /// The key of the duration.
+        /// Key of the duration.
         key: &'static str,
     },
 }
 
-/// A cycle that was taken.
+/// Result of an accepted cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The bus is free again, and what the cycle does begins.
+    /// End of the cycle: the bus is free, and the work of the cycle starts.
     pub ends: Time,
-    /// What a data cycle brought.
+    /// Data that the cycle returned, if it is a data cycle.
     pub data: Option<Data>,
-    /// When the array works on it, unless it is suspended or reset meanwhile.
+    /// Interval of array work, unless a suspend or reset shortens it.
     pub work: Option<ArrayBusy>,
 }
 
-/// Dies behind one bus.
+/// Dies that share one bus.
 #[derive(Clone, Debug)]
 pub struct Target {
     sheet: Sheet,
@@ -117,7 +117,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A pristine package, ready at time zero.
+    /// Creates an erased package, ready at time zero.
     pub fn new(part: &DataSheet) -> Result<Self, DataSheetError> {
         let sheet = Sheet::new(part)?;
         let layout = sheet.layout;
@@ -130,8 +130,8 @@ impl Target {
             sheet,
         })
     }
-    /// Issues a cycle to a die at `now`. A refused cycle takes no time on the bus. If the die was
-    /// ready, and the bus free, a refusal leaves the die failed until a reset.
+    /// Issues a cycle to a die at `now`. A refused cycle takes no time on the bus. A cycle refused
+    /// while the die was ready and the bus free leaves the die failed until a reset.
     pub fn issue(&mut self, now: Time, die: Die, cycle: Cycle) -> Result<Output, CommandError> {
         let dies = self.dies.len() as u32;
         let Some(machine) = self.dies.get_mut(die.index()) else {
@@ -168,7 +168,7 @@ impl Target {
             work: effect.work,
         })
     }
-    /// Reads the status: 70h and a byte, from `now` until [`Target::bus_free`].
+    /// Reads the status: 70h and one byte, from `now` to [`Target::bus_free`].
     pub fn status(&mut self, now: Time, die: Die) -> Result<Status, CommandError> {
         let asked = self.issue(now, die, Command::ReadStatus.into())?;
         let cycle = Cycle::DataOut { bytes: 1 };
@@ -177,36 +177,36 @@ impl Target {
             _ => Ok(Status::new(false, false, true)),
         }
     }
-    /// The bus takes a cycle from then on.
+    /// Time from which the bus is free.
     pub fn bus_free(&self) -> Time {
         self.bus_free
     }
-    /// RDY = 1 from then on; [`Time::MAX`] if there is no such die.
+    /// Time from which the die is ready (RDY = 1); [`Time::MAX`] if the die does not exist.
     pub fn ready_at(&self, die: Die) -> Time {
         self.dies.get(die.index()).map_or(Time::MAX, Machine::ready)
     }
-    /// ARDY = 1 from then on; [`Time::MAX`] if there is no such die.
+    /// Time from which the array is idle (ARDY = 1); [`Time::MAX`] if the die does not exist.
     pub fn array_free_at(&self, die: Die) -> Time {
         self.dies
             .get(die.index())
             .map_or(Time::MAX, Machine::array_free)
     }
-    /// What a die waits for at `now`, once it is ready.
+    /// State of a die at `now`, once it is ready; `None` if the die does not exist.
     pub fn state(&self, now: Time, die: Die) -> Option<State> {
         let machine = self.dies.get(die.index())?;
         Some(machine.state(&self.sheet.addressing, now))
     }
-    /// The cells.
+    /// Cells of the package.
     pub fn cells(&self) -> &Cells {
         &self.cells
     }
-    /// How addresses become cycles.
+    /// Division of addresses into cycles.
     pub fn addressing(&self) -> &Addressing {
         &self.sheet.addressing
     }
 }
 
-/// How long a cycle holds the bus.
+/// Bus time of a cycle.
 fn duration(timing: &Timing, command: Time, cycle: Cycle) -> Time {
     match cycle {
         Cycle::Command(_) | Cycle::Address(_) => command,

@@ -7,31 +7,31 @@ use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wordline_kernel::Time;
 
-/// A number of nanoseconds for all pages, or one for each page type, least significant bit first.
+/// Number of nanoseconds for all pages, or one for each page type, least significant bit first.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[serde(untagged)]
 pub enum PerLevel {
-    /// All pages alike. Nanoseconds.
+    /// One value for all pages. Nanoseconds.
     All(#[schemars(range(min = 1, max = 10_000_000_000_u64))] u64),
-    /// By level of the page, from 0. Nanoseconds.
+    /// One value per level, from level 0. Nanoseconds.
     Each(#[schemars(inner(range(min = 1, max = 10_000_000_000_u64)))] Vec<u64>),
 }
 
 impl PerLevel {
-    /// The numbers in the order of the levels; one if all pages are alike.
+    /// Values in order of levels; a single value if all pages are alike.
     pub fn values(&self) -> &[u64] {
         match self {
             Self::All(value) => std::slice::from_ref(value),
             Self::Each(values) => values,
         }
     }
-    /// Nanoseconds of a page of this level; of the highest level given if there is none for it.
+    /// Value for pages of this level; the last value if the list is shorter. Nanoseconds.
     pub fn of(&self, level: u8) -> u64 {
         let values = self.values();
         let value = values.get(usize::from(level)).or(values.last());
         value.copied().unwrap_or_default()
     }
-    /// The mean of the numbers, rounded down: of a part that has as many pages of every level.
+    /// Mean of the values, rounded down: the mean of a part with equal numbers of pages per level.
     pub fn mean(&self) -> u64 {
         let values = self.values();
         let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
@@ -46,7 +46,7 @@ impl From<u64> for PerLevel {
 }
 
 impl fmt::Display for PerLevel {
-    /// As TOML.
+    /// Formats the value as TOML.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All(value) => write!(f, "{value}"),
@@ -66,7 +66,7 @@ impl Serialize for PerLevel {
     }
 }
 
-/// In a written state.
+/// Form in a checkpoint, which is not self-describing.
 #[derive(Serialize, Deserialize)]
 enum Written {
     All(u64),
@@ -74,7 +74,7 @@ enum Written {
 }
 
 impl<'de> Deserialize<'de> for PerLevel {
-    /// By hand, so that a fault tells what was found and where.
+    /// Implemented by hand so that an error states the value found and its position.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Numbers;
         impl<'de> de::Visitor<'de> for Numbers {
@@ -108,16 +108,16 @@ impl<'de> Deserialize<'de> for PerLevel {
     }
 }
 
-/// How long an operation of the array is taken to last.
+/// Model of the duration of an array operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
-    /// As long as pages of its type take.
+    /// Time of the page's type.
     #[default]
     Variation,
-    /// The data sheet's typical time, whatever the page.
+    /// Typical time of the data sheet, for every page.
     Typical,
-    /// The time of the slowest page type, whatever the page.
+    /// Time of the slowest page type, for every page.
     Worst,
 }
 
@@ -125,50 +125,55 @@ pub enum Model {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timing {
-    /// Page read, cell array to register (tR): a number, or a list of one for each page type, least significant bit first. Nanoseconds.
+    /// Page read, cell array to register (tR): a number, or a list of one for each page type, least
+    /// significant bit first. Nanoseconds.
     pub read_ns: PerLevel,
-    /// Page program, register to cell array (tPROG): a number, or a list of one for each page type, least significant bit first. Nanoseconds.
+    /// Page program, register to cell array (tPROG): a number, or a list of one for each page type,
+    /// least significant bit first. Nanoseconds.
     pub program_ns: PerLevel,
     /// Block erase (tBERS). Nanoseconds.
     #[schemars(range(min = 1, max = 10_000_000_000_u64))]
     pub erase_ns: u64,
-    /// Array time model: `variation`, by the type of its page; `typical`, the data sheet's typical
-    /// time whatever the page; `worst`, the time of the slowest page type.
+    /// Array time model: `variation` uses the time of the page's type; `typical`, the data sheet's
+    /// typical time for every page; `worst`, the time of the slowest page type for every page.
     pub model: Model,
-    /// What model `typical` takes as tR; 0 is the mean over the pages of a block. Nanoseconds.
+    /// tR under model `typical`; 0 uses the mean over the pages of a block. Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub typical_read_ns: u64,
-    /// What model `typical` takes as tPROG; 0 is the mean over the pages of a block. Nanoseconds.
+    /// tPROG under model `typical`; 0 uses the mean over the pages of a block. Nanoseconds.
     #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub typical_program_ns: u64,
-    /// Every array time deviates by up to this share, uniformly at random. Ratio.
+    /// Maximum random deviation of every array time, uniformly distributed. Ratio.
     #[schemars(range(min = 0.0, max = 0.9))]
     pub jitter_ratio: f64,
-    /// A page moves between the data and the cache register of a plane (tCBSY, tRCBSY); seen with cache commands only. Nanoseconds.
+    /// Move of a page between the data and the cache register of a plane (tCBSY, tRCBSY); occurs
+    /// with cache commands only. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub cache_busy_ns: u64,
-    /// A plane of a multi-plane command is taken in (tDBSY; tPLPBSY, tPLRBSY, tPLEBSY in ONFI). Nanoseconds.
+    /// Queueing of a plane for a multi-plane command (tDBSY; tPLPBSY, tPLRBSY, tPLEBSY in ONFI).
+    /// Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub plane_busy_ns: u64,
-    /// One command or address cycle on the bus (tWC), also a status byte. Nanoseconds.
+    /// One command cycle, address cycle or status byte on the bus (tWC). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub command_cycle_ns: u64,
-    /// Address cycles of a page operation: 2 column, 3 row in ONFI. An erase sends the row cycles. Count.
+    /// Address cycles of a page operation: 2 column, 3 row in ONFI. An erase sends the row cycles.
+    /// Count.
     #[schemars(range(min = 0, max = 16))]
     pub address_cycles: u32,
     /// Row address cycles, sent alone by an erase. Count.
     #[schemars(range(min = 0, max = 16))]
     pub row_address_cycles: u32,
-    /// Bus width: bits that move in one transfer.
+    /// Width of the bus. Bits per transfer.
     #[schemars(extend("enum" = [8, 16]))]
     pub bus_width_bits: u32,
-    /// Data rate of the bus. Million transfers a second.
+    /// Data rate of the bus. Million transfers per second.
     #[schemars(range(min = 0.01, max = 1e6))]
     pub bus_mt_per_s: f64,
-    /// Whether the spare bytes travel with the page's data on the bus.
+    /// Whether the spare bytes are transferred with the page's data.
     pub transfer_spare: bool,
-    /// Whether the controller learns from the ready/busy pin of each die (R/B#) that an operation is over. Otherwise it
-    /// reads the status over the bus.
+    /// Whether the controller detects the end of an operation by the ready/busy pin of each die
+    /// (R/B#). Otherwise it reads the status over the bus.
     pub ready_busy_pin: bool,
 }
 
@@ -198,8 +203,8 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// How long `bytes` take on the bus, rounded to the nearest picosecond. Never zero for a
-    /// positive count of bytes, however fast the bus.
+    /// Bus time of `bytes`, rounded to the nearest picosecond. At least 1 ps if `bytes` is
+    /// positive.
     pub fn transfer(&self, bytes: u64) -> Time {
         let transfers = (bytes * 8).div_ceil(u64::from(self.bus_width_bits));
         let ps = (transfers as f64 * 1e6 / self.bus_mt_per_s).round() as u64;
@@ -217,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_bus_halves_and_a_fast_bus_never_vanishes() {
+    fn transfer_time_halves_on_a_16_bit_bus_and_is_never_zero() {
         let timing = Timing {
             bus_width_bits: 16,
             ..Timing::default()

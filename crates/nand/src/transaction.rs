@@ -1,11 +1,11 @@
-//! What a package can be asked for: an operation, the pages, the mode.
+//! Transactions of a package: operation, pages and mode.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Layout, PlaneRule, Ppn};
 
-/// What a die is asked to do.
+/// Operation of a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operation {
     /// Page read.
@@ -24,7 +24,7 @@ impl Operation {
     /// All operations.
     pub const ALL: [Self; 4] = [Self::Read, Self::Program, Self::Erase, Self::Move];
 
-    /// In words.
+    /// Name of the operation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -35,128 +35,128 @@ impl Operation {
     }
 }
 
-/// An operation on one die, with the mode it is done in.
+/// Operation on one die, and the mode in which it is executed.
 ///
-/// `pages` are rows of `planes` pages each. The pages of a row are worked on at once and lie in
-/// different planes; more than one plane is multi-plane mode. Several rows follow one another in one
-/// command: cache mode, which reads and programs have. An erase names any page of each block.
+/// `pages` consists of rows of `planes` pages each. The pages of a row are in different planes and
+/// are processed at the same time; more than one plane is multi-plane mode. Several rows in one
+/// command are cache mode, which is available for reads and programs. An erase names any page of
+/// each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction<'a> {
-    /// What to do.
+    /// Operation to perform.
     pub operation: Operation,
-    /// The pages, row by row.
+    /// Pages, row by row.
     pub pages: &'a [Ppn],
-    /// Where each page goes; for a move only, otherwise empty.
+    /// Target of each page of a move; empty for other operations.
     pub targets: &'a [Ppn],
-    /// Pages in a row.
+    /// Pages per row.
     pub planes: u32,
 }
 
-/// A transaction that no part would accept, whatever the state of its array.
+/// Error of a transaction that no part accepts, whatever the state of its array.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TransactionError {
-    /// Rows that are no rows.
+    /// The pages do not form complete rows.
     #[error(
-        "{pages} pages cannot be cut into rows of {planes}; give each row one page for every plane"
+        "{pages} pages cannot be divided into rows of {planes}; give each row one page for every plane"
     )]
     Rows {
-        /// Pages given.
+        /// Pages given. Count.
         pages: usize,
-        /// Pages in a row.
+        /// Pages per row. Count.
         planes: u32,
     },
-    /// A page that the part does not have.
-    #[error("page {page} is beyond the part's {pages} pages")]
+    /// The part does not have the page.
+    #[error("page {page} is out of range; the part has {pages} pages")]
     BeyondPart {
-        /// The page.
+        /// Page number.
         page: u32,
-        /// Pages of the part.
+        /// Pages of the part. Count.
         pages: u32,
     },
-    /// Cache mode where it does not exist.
+    /// The operation has no cache mode.
     #[error(
         "{operation} of {rows} rows: only reads and programs have a cache mode; submit the rows one by one"
     )]
     NoCacheMode {
-        /// The operation in words.
+        /// Name of the operation.
         operation: &'static str,
-        /// Rows given.
+        /// Rows given. Count.
         rows: usize,
     },
-    /// Targets missing, or given where there is no use for them.
+    /// A move lacks targets, or another operation has some.
     #[error(
-        "{operation} of {pages} pages with {targets} targets; a move has a target for each page, others have none"
+        "{operation} of {pages} pages with {targets} targets; give a move one target per page, and other operations none"
     )]
     Targets {
-        /// The operation in words.
+        /// Name of the operation.
         operation: &'static str,
-        /// Pages given.
+        /// Pages given. Count.
         pages: usize,
-        /// Targets given.
+        /// Targets given. Count.
         targets: usize,
     },
-    /// Pages of different dies.
-    #[error("{address} is on another die than {first}; a transaction is carried out by one die")]
+    /// The pages are on different dies.
+    #[error("{address} is on another die than {first}; a transaction addresses one die")]
     OtherDie {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
-        /// The first page in words.
+        /// Address of the first page, as text.
         first: String,
     },
-    /// Plane addressing rule: planes.
+    /// Two pages of a row are in the same plane.
     #[error(
-        "{address} is in the same plane as {other}; the pages of a row lie in different planes"
+        "{address} is in the same plane as {other}; the pages of a row must be in different planes"
     )]
     SamePlane {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
-        /// The page before it in words.
+        /// Address of the page before it, as text.
         other: String,
     },
-    /// Plane addressing rule: offsets.
-    #[error("{address} breaks the plane rule beside {other}: {rule}")]
+    /// The offsets of a row violate the plane addressing rule.
+    #[error("{address} and {other} violate the plane rule of a multi-plane command: {rule}")]
     PlaneRule {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
-        /// The first page of its row in words.
+        /// Address of the first page of its row, as text.
         other: String,
-        /// What has to be equal.
+        /// Plane addressing rule, as text.
         rule: &'static str,
     },
-    /// A cache read that changes planes.
+    /// The rows of a cache read use different planes.
     #[error(
         "{address}: the first row has no page in this plane; the rows of a cache read use the same planes"
     )]
     OtherPlanes {
-        /// The page in words.
+        /// Address of the page, as text.
         address: String,
     },
-    /// A move out of its plane.
+    /// A move leaves its plane.
     #[error(
         "move of {from} to {to}: the data register belongs to one plane; read and program instead"
     )]
     OtherPlane {
-        /// The source in words.
+        /// Address of the source, as text.
         from: String,
-        /// The target in words.
+        /// Address of the target, as text.
         to: String,
     },
 }
 
-/// The way an operation is carried out: each of these also die-interleaved, which is a matter of
-/// the package.
+/// Mode of an operation. Each mode can also be die-interleaved, which is a property of the package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One page or block at a time.
+    /// One page or block.
     #[default]
     Legacy,
-    /// Rows that follow one another through the cache register.
+    /// Several rows, through the cache register.
     Cache,
-    /// Internal data move.
+    /// Internal data move (copyback).
     Move,
     /// Several planes at once.
     MultiPlane,
-    /// Several planes at once, rows through the cache registers.
+    /// Several planes at once, and several rows through the cache registers.
     MultiPlaneCache,
     /// Internal data moves in several planes at once.
     MultiPlaneMove,
@@ -172,7 +172,7 @@ impl Mode {
         Self::MultiPlaneCache,
         Self::MultiPlaneMove,
     ];
-    /// In words.
+    /// Name of the mode.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
@@ -186,7 +186,7 @@ impl Mode {
 }
 
 impl Transaction<'_> {
-    /// The mode that the transaction is carried out in.
+    /// Mode in which the transaction is executed.
     #[inline]
     pub fn mode(&self) -> Mode {
         let several = self.planes > 1;
@@ -199,7 +199,7 @@ impl Transaction<'_> {
             (_, false) => Mode::Legacy,
         }
     }
-    /// Rows of the transaction.
+    /// Rows of the transaction. Count.
     pub fn rows(&self) -> usize {
         self.pages.len() / self.planes.max(1) as usize
     }
@@ -227,7 +227,7 @@ impl Transaction<'_> {
         self.check_moves(layout)
     }
 
-    /// The registers of a cache read are those of its first row.
+    /// Checks that all rows of a cache read use the planes of its first row.
     fn check_planes(&self, layout: &Layout) -> Result<(), TransactionError> {
         if self.operation != Operation::Read {
             return Ok(());

@@ -1,23 +1,24 @@
-//! The plainest load there is: dies in turn, each erases a block and programs its pages in order,
-//! block after block, two transactions a die under way.
+//! Simplest load: in each block in turn, every die erases the block and programs its pages in
+//! order, with two transactions outstanding per die.
 
 use wordline_nand::{
     Cell, Geometry, Layout, Operation, Package, Part, Plane, Ppn, Timing, Transaction,
 };
 
-/// A package that nothing has been asked of.
+/// Package without outstanding transactions, with its layout.
 pub struct Idle {
     layout: Layout,
     pub package: Package,
 }
 
-/// A package of so many dies.
+/// Returns an idle package of `count` dies.
 pub fn dies(count: u32) -> Idle {
     let geometry = Geometry {
         dies_per_package: count,
         ..Geometry::default()
     };
-    let layout = Layout::new(&geometry, 1).unwrap_or_else(|| unreachable!("it is small"));
+    let layout = Layout::new(&geometry, 1)
+        .unwrap_or_else(|| unreachable!("a few dies have fewer than 2^32 pages"));
     let part = Part::new(layout, &geometry, &Timing::default(), &Cell::default());
     Idle {
         layout,
@@ -26,7 +27,7 @@ pub fn dies(count: u32) -> Idle {
 }
 
 impl Idle {
-    /// Carries out so many transactions.
+    /// Executes `transactions` transactions.
     pub fn serve(&mut self, transactions: u64) {
         let (mut submitted, mut completed) = (0, 0);
         while completed < transactions {

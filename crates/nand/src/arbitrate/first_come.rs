@@ -1,4 +1,4 @@
-//! First come, first served.
+//! First-come, first-served arbitration.
 
 use std::collections::VecDeque;
 
@@ -9,8 +9,8 @@ use wordline_kernel::slot::Cited;
 use super::{Arbitrate, Asking};
 use crate::Die;
 
-/// The die that has waited longest gets the bus (FCFS). Under a saturating read load all dies fall
-/// into step: they read together, and the bus is idle meanwhile.
+/// The die that has waited longest gets the bus (FCFS). Under a saturating read load all dies
+/// synchronise: they read at the same time and leave the bus idle.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FirstCome {}

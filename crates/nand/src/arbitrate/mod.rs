@@ -1,4 +1,4 @@
-//! Which die gets the bus next.
+//! Arbitration: selects the next die for the bus of a channel.
 
 pub mod commands_first;
 pub mod first_come;
@@ -11,25 +11,25 @@ use wordline_kernel::Time;
 
 use crate::Die;
 
-/// A die that asks for the bus.
+/// Bus request of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
-    /// The die.
+    /// Requesting die.
     pub die: Die,
-    /// Since when it asks.
+    /// Time of the request.
     pub since: Time,
-    /// How long it would hold the bus.
+    /// Bus time that the die needs.
     pub hold: Time,
-    /// Whether its array starts to work at the end of the hold.
+    /// Whether the bus grant starts an array operation at its end.
     pub starts_array: bool,
-    /// Whether it interrupts the array, or lets it go on (suspend, resume).
+    /// Whether the grant suspends or resumes an array operation.
     pub urgent: bool,
 }
 
-/// Grants a bus.
+/// Selects the next die for a bus.
 pub trait Arbitrate {
-    /// The place in `line` of the die that gets the bus. The line is in the order of asking and not
-    /// empty; `last` held the bus before.
+    /// Returns the index in `line` of the die that gets the bus. `line` is in order of request and
+    /// is not empty; `last` is the previous bus holder.
     fn choose(&mut self, line: &VecDeque<Asking>, last: Die) -> usize;
 }
 
@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// The order in which a line is served when nobody else comes.
+    /// Order in which a policy serves a queue to which no request is added.
     fn order(mut policy: Arbitration, line: &[Asking]) -> Vec<u32> {
         let mut line: VecDeque<_> = line.iter().copied().collect();
         let mut served = Vec::new();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_member_serves_everybody_once() {
+    fn every_policy_serves_every_die_once() {
         for policy in Arbitration::defaults() {
             let name = policy.name();
             let mut served = order(policy, &line());
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn members_differ_as_they_say() {
+    fn policies_serve_dies_in_their_documented_order() {
         let policies = Arbitration::defaults();
         let orders: Vec<_> = policies
             .into_iter()
@@ -120,12 +120,12 @@ mod tests {
         assert_eq!(
             orders[1],
             [0, 1, 2, 3],
-            "arrays to work first, short holds before long ones"
+            "array starts before data, short grants before long ones"
         );
         assert_eq!(
             orders[2],
             [2, 3, 0, 1],
-            "round from the die after the last, 1"
+            "round robin from the die after the last holder, die 1"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Die after die.
+//! Round-robin arbitration.
 
 use std::collections::VecDeque;
 
@@ -9,8 +9,8 @@ use wordline_kernel::slot::Cited;
 use super::{Arbitrate, Asking};
 use crate::Die;
 
-/// The next requesting die after the last bus holder in die order gets the bus; after the last die
-/// comes the first.
+/// The next requesting die after the last bus holder, in die order, gets the bus. The first die
+/// follows the last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundRobin {}

@@ -1,4 +1,4 @@
-//! Two bits a cell, group alpha.
+//! Page types of two-bit cells, address group alpha.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use wordline_kernel::slot::Cited;
 
 use super::{LSB, MSB, PageTypes, half};
 
-/// Multi-level cells of two bits, address group alpha. Of a block of P pages, offsets 0, 1 and
-/// P - 1 are LSB; otherwise lambda n is LSB and lambda n - (lambda + 1) is MSB. Offsets that these
-/// forms leave open (lambda 4: the remainders 1 and 2) go by halves: remainder below lambda / 2 is
-/// LSB, else MSB.
+/// Multi-level cells of two bits, address group alpha. In a block of P pages, offsets 0, 1 and P -
+/// 1 are LSB; otherwise lambda n is LSB and lambda n - (lambda + 1) is MSB. These forms do not
+/// cover every offset (remainders 1 and 2 for lambda 4): there, a remainder below lambda / 2 is
+/// LSB, any other MSB.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcAlpha {

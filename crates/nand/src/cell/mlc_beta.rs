@@ -1,4 +1,4 @@
-//! Two bits a cell, group beta.
+//! Page types of two-bit cells, address group beta.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use wordline_kernel::slot::Cited;
 
 use super::{LSB, MSB, PageTypes, half};
 
-/// Multi-level cells of two bits, address group beta. Of a block of P pages, offsets below lambda
+/// Multi-level cells of two bits, address group beta. In a block of P pages, offsets below lambda
 /// and above P - lambda are LSB; otherwise lambda n and lambda n + 1 are LSB, and lambda n -
-/// (lambda + 2) and lambda n - (lambda + 1) are MSB. With lambda 2 both forms claim every offset;
-/// then it goes by halves: even is LSB, odd is MSB.
+/// (lambda + 2) and lambda n - (lambda + 1) are MSB. For lambda 2 both forms cover every offset:
+/// there, even offsets are LSB and odd ones MSB.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcBeta {

@@ -1,10 +1,10 @@
-//! Which page of a block stores which bit of its cells.
+//! Page types: the bit of its cells that each page of a block stores.
 //!
-//! A cell of several bits belongs to as many pages, and how long a page takes depends on the bit
-//! that it stores: the page type, or *level*. Level 0 is the least significant bit (LSB), the
-//! fastest to program; the highest level is the most significant one (MSB; for three bits LSB, CSB,
-//! MSB, for four a top bit above). Only the array's time depends on it, never the bus (Jung 2013,
-//! section 2.7.2).
+//! A cell of n bits belongs to n pages. The array time of a page depends on the bit that it stores:
+//! the page type, or *level*. Level 0 is the least significant bit (LSB) and the fastest to
+//! program; the highest level is the most significant bit (MSB). Three-bit cells have LSB, CSB and
+//! MSB; four-bit cells add a top bit. Bus time does not depend on the page type (Jung 2013, section
+//! 2.7.2).
 
 pub mod mlc_alpha;
 pub mod mlc_beta;
@@ -12,13 +12,13 @@ pub mod qlc;
 pub mod slc;
 pub mod tlc;
 
-/// A grouping of the pages of a block into levels.
+/// Assignment of the pages of a block to levels.
 pub trait PageTypes {
-    /// Bits of a cell: levels are below it.
+    /// Bits per cell; every level is below it.
     fn levels(&self) -> u8;
     /// Level of the page at `offset` in a block of `pages` pages; `offset < pages`.
     fn level(&self, offset: u32, pages: u32) -> u8;
-    /// The constant lambda of the grouping, if it has one.
+    /// Period lambda of the grouping, if it has one. Pages.
     fn lambda(&self) -> Option<u32> {
         None
     }
@@ -57,12 +57,12 @@ impl Default for Cell {
     }
 }
 
-/// The least significant bit.
+/// Least significant bit.
 const LSB: u8 = 0;
-/// The other bit of a cell of two.
+/// Most significant bit of a two-bit cell.
 const MSB: u8 = 1;
 
-/// The level of an offset that the forms of a group claim for both levels, or for none: the lower
+/// Level of an offset that the forms of a group assign to both levels, or to neither: the lower
 /// half of its lambda pages is LSB.
 fn half(offset: u32, lambda: u32) -> u8 {
     if offset % lambda < lambda / 2 {
@@ -88,15 +88,15 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_of_a_block_of_16_pages() {
+    fn page_types_of_a_block_of_16_pages() {
         assert_eq!(table(&alpha(2), 16), "LLLMLMLMLMLMLMLL");
         assert_eq!(table(&alpha(4), 16), "LLMMLLMMLLMMLLML");
         assert_eq!(table(&beta(2), 16), "LLLMLMLMLMLMLMLL");
         assert_eq!(table(&beta(4), 16), "LLLLLLMMLLMMLLLL");
     }
 
-    /// The forms of Jung 2013, section 2.7.2, enumerated: offsets that the ends rule, the LSB form
-    /// and the MSB form claim. n runs over all of a block.
+    /// Forms of Jung 2013, section 2.7.2, enumerated: offsets covered by the rule for the ends, the
+    /// LSB form and the MSB form. n ranges over the whole block.
     struct Forms {
         ends: Vec<i64>,
         lsb: Vec<i64>,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_of_the_source_hold_wherever_they_say_one_thing() {
+    fn levels_match_the_published_forms_where_those_are_unambiguous() {
         let blocks = [8, 16, 64, 128, 256].into_iter();
         for (pages, lambda) in blocks.flat_map(|pages| [(pages, 2), (pages, 4)]) {
             for (cell, is_alpha) in [(alpha(lambda), true), (beta(lambda), false)] {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_has_a_level_of_its_cell_and_every_level_has_pages() {
+    fn every_page_has_a_valid_level_and_every_level_occurs() {
         for cell in Cell::defaults() {
             for pages in [1, 2, 3, 5, 64, 1152] {
                 let levels: Vec<u8> = (0..pages).map(|n| cell.level(n, pages)).collect();

@@ -1,4 +1,4 @@
-//! Four bits a cell.
+//! Page types of four-bit cells.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

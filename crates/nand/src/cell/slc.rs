@@ -1,4 +1,4 @@
-//! One bit a cell.
+//! Page type of one-bit cells.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Three bits a cell.
+//! Page types of three-bit cells.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

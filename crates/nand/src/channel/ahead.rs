@@ -1,4 +1,4 @@
-//! Arrays that read ahead: dies that are let alone until they have, and those that are wanted before.
+//! Arrays that read ahead: waiting for a speculative read, or aborting it.
 
 use super::Channels;
 use super::lane::State;
@@ -11,7 +11,8 @@ use crate::transaction::Operation;
 use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
-    /// Lets a free die alone until its array, which a cache read has left at work, has read its page; a status read follows. Returns when that is.
+    /// Keeps a free die waiting until its array has finished the read that a cache read left in
+    /// progress; a status read follows. Returns the time at which the array finishes.
     pub fn await_array<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
@@ -33,8 +34,9 @@ impl<D, B> Channels<D, B> {
         until
     }
 
-    /// Aborts the read of a die whose array reads ahead: the die is ready after `latency`, for a status read. Returns the array time that is saved; none, and the read goes
-    /// on, if the array does not work, or is ready before.
+    /// Aborts the speculative read of a die. The die is ready after `latency`, for a status read.
+    /// Returns the array time saved, or `None` if the array is idle or would finish within
+    /// `latency`; the read then continues.
     pub fn abort<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! A die on its channel, and the bus.
+//! A die on its channel, and the bus of the channel.
 
 use super::listen::ReadyOutcome;
 use crate::Die;
@@ -10,29 +10,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wordline_kernel::Time;
 
-/// What a die is at.
+/// State of a die on its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum State {
-    /// No chain.
+    /// The die has no chain.
     Free,
-    /// In line for the bus, or on it.
+    /// The die waits for the bus or holds it.
     OnBus,
-    /// Waits to be ready.
+    /// The die is busy.
     Busy,
-    /// Suspends its operation.
+    /// The die is suspending its operation.
     Stopping,
-    /// Is ready, as its pin tells.
+    /// The die is ready and signals it by its ready/busy pin.
     Reporting,
 }
 
-/// What follows the present step of a chain.
+/// Remaining steps of a chain after the current one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rest {
-    /// How many steps.
+    /// Remaining steps. Count.
     pub(super) count: u32,
-    /// The whole chain; empty if it is that of one page or block.
+    /// All steps of the chain; empty for a single-page or single-block operation.
     pub(super) steps: Vec<Step>,
-    /// Of one page or block: what is done, as its last step says.
+    /// Single-page or single-block operation, which determines the last step.
     pub(super) operation: Operation,
 }
 
@@ -42,7 +42,7 @@ impl Rest {
         steps: Vec::new(),
         operation: Operation::Read,
     };
-    /// The next step; there is one.
+    /// Removes and returns the next step; there must be one.
     #[inline]
     pub(super) fn next(&mut self, chains: &Chains) -> Step {
         let at = self.steps.len().wrapping_sub(self.count as usize);
@@ -52,7 +52,7 @@ impl Rest {
             None => chains.collect(self.operation),
         }
     }
-    /// The chain ends with a status read.
+    /// Shortens the chain: only a status read remains.
     #[cold]
     pub(super) fn end_early(&mut self) {
         self.steps.clear();
@@ -61,7 +61,7 @@ impl Rest {
     }
 }
 
-/// A chain suspended.
+/// Suspended chain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Suspended {
     pub(super) step: Step,
@@ -72,16 +72,17 @@ pub(super) struct Suspended {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Lane<D> {
-    /// The owner's.
+    /// Owner's data of the die.
     pub(super) own: D,
     pub(super) channel: u32,
     pub(super) state: State,
-    /// The step on the bus, or whose busy time runs.
+    /// Step that is on the bus or whose busy time is running.
     pub(super) step: Step,
     pub(super) rest: Rest,
-    /// They say when the present busy time ends; events of other ends are stale.
+    /// Registers of the die; they hold the end of the current busy time. Events at other times are
+    /// stale.
     pub(super) registers: Registers,
-    /// Whether a suspend command is asked for or on its way.
+    /// Whether a suspend command waits for the bus or is on it.
     pub(super) suspending: bool,
     pub(super) suspensions: u32,
     pub(super) suspended: Option<Box<Suspended>>,
@@ -89,21 +90,21 @@ pub(super) struct Lane<D> {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bus<B> {
-    /// The owner's.
+    /// Owner's data of the bus.
     pub(super) own: B,
     pub(super) held: bool,
-    /// Who holds the bus, or held it last.
+    /// Current bus holder, or the last one if the bus is free.
     pub(super) holder: Die,
-    /// Whether the hold suspends or resumes an operation.
+    /// Whether the current grant suspends or resumes an operation.
     pub(super) urgent: bool,
     pub(super) granted: Time,
-    /// How long it was held, all holds together that are over.
+    /// Total duration of all grants that have ended.
     pub(super) busy: Time,
     pub(super) line: VecDeque<Asking>,
 }
 
 impl<D> Lane<D> {
-    /// The first step of a chain is there, and the rest of it.
+    /// Loads the first step of a chain.
     #[inline]
     pub(super) fn begin_with(&mut self, step: Step) {
         debug_assert_eq!(self.state, State::Free, "a die has one chain at a time");
@@ -112,7 +113,8 @@ impl<D> Lane<D> {
             self.suspensions = 0;
         }
     }
-    /// A busy time ends that is not that of a step: the operation is suspended, or the event stale.
+    /// Handles a busy time that is not that of the current step: either a suspension is complete,
+    /// or the event is stale.
     #[cold]
     pub(super) fn stopped(&mut self, now: Time) -> ReadyOutcome {
         if self.registers.ready() != now || self.state != State::Stopping {
@@ -124,7 +126,7 @@ impl<D> Lane<D> {
 }
 
 impl<B> Bus<B> {
-    /// A die asks while the bus is held.
+    /// Queues the request of a die while the bus is held.
     pub(super) fn line_up(&mut self, now: Time, die: Die, step: &Step) {
         self.line.push_back(Asking {
             die,
@@ -134,7 +136,8 @@ impl<B> Bus<B> {
             urgent: false,
         });
     }
-    /// The suspend or resume command of a die is not sent, if it still waits; true if it did.
+    /// Cancels the suspend or resume command of a die if it still waits for the bus. Returns `true`
+    /// if it did.
     #[cold]
     pub(super) fn withdraw(&mut self, die: Die) -> bool {
         let before = self.line.len();

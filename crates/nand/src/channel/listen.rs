@@ -1,4 +1,4 @@
-//! What an owner hears of its channels.
+//! Callbacks of a channel to its owner.
 
 use crate::Die;
 use crate::chain::Step;
@@ -8,17 +8,17 @@ use crate::transaction::Operation;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Something that will happen on a channel.
+/// Scheduled event of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// A hold of this channel's bus ends.
+    /// The bus grant of this channel ends.
     BusDone(u32),
-    /// This die is ready for its next hold.
+    /// This die ends its busy time.
     Ready(u32),
 }
 
 impl Event {
-    /// For the digest of a run.
+    /// Code of the event, for the digest and for checkpoints.
     #[inline]
     pub const fn code(self) -> u64 {
         match self {
@@ -26,7 +26,7 @@ impl Event {
             Self::Ready(die) => (die as u64) << 1 | 1,
         }
     }
-    /// The event that has this code.
+    /// Event with this code.
     #[inline]
     pub const fn of(code: u64) -> Self {
         let number = (code >> 1) as u32;
@@ -38,17 +38,19 @@ impl Event {
     }
 }
 
-/// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with
-/// the channels, beside what they know themselves, and is handed to it: a `D` of each die, a `B` of each bus.
+/// Callbacks that report the activity of the channels and schedule their events. The channels store
+/// the owner's data of each die (`D`) and of each bus (`B`) next to their own state, and pass it to
+/// the callbacks.
 pub trait ChannelCallbacks<D, B> {
-    /// What is asked of the dies. With [`Basic`](crate::Basic), all chains are those of one page or block
-    /// ([`DieAccess::start_single`]), none is suspended, and everything is allowed ([`ChannelCallbacks::allows`]).
+    /// Die features in use. With [`Basic`](crate::Basic), all chains are single-page or
+    /// single-block operations ([`DieAccess::start_single`]), no operation is suspended, and every
+    /// operation is allowed ([`ChannelCallbacks::allows`]).
     type Features: Features;
-    /// Hands `event` back at `at`.
+    /// Schedules `event` at `at`.
     fn schedule(&mut self, at: Time, event: Event);
-    /// A die starts to wait for the bus.
+    /// Reports that a die starts to wait for the bus.
     fn waits(&mut self, now: Time, of_bus: &mut B, of_die: &mut D);
-    /// A die that has asked since `since` gets the bus for `hold`.
+    /// Reports that a die, waiting since `since`, gets the bus for `hold`.
     fn granted(
         &mut self,
         now: Time,
@@ -58,12 +60,13 @@ pub trait ChannelCallbacks<D, B> {
         since: Time,
         hold: Time,
     );
-    /// The hold is over.
+    /// Reports the end of a bus grant.
     fn released(&mut self, now: Time, held: BusHold<'_, D, B>, step: &Step);
-    /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
-    /// a status read.
+    /// Returns `true` if the array accepts the operation that the ending grant confirms. Otherwise
+    /// the chain ends with a status read.
     fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
-    /// The die is busy until `ready` with what a step has set going, its array in `work`.
+    /// Reports that the die is busy until `ready` with the work of a step; the array works during
+    /// `work`.
     fn busy(
         &mut self,
         now: Time,
@@ -73,7 +76,8 @@ pub trait ChannelCallbacks<D, B> {
         work: ArrayBusy,
         ready: Time,
     );
-    /// The array suspends its work with `remaining` to do; it stops after `latency`.
+    /// Reports that the array suspends its operation with `remaining` left; it stops after
+    /// `latency`.
     fn suspended(
         &mut self,
         now: Time,
@@ -82,47 +86,48 @@ pub trait ChannelCallbacks<D, B> {
         remaining: Time,
         latency: Time,
     );
-    /// A command that suspends or resumes an operation is through.
+    /// Reports that a suspend or resume command has ended.
     fn interrupted(&mut self, now: Time, held: BusHold<'_, D, B>);
 }
 
-/// A hold of a bus that is over.
+/// Bus grant that has ended.
 #[derive(Debug)]
 pub struct BusHold<'a, D, B> {
-    /// The channel.
+    /// Channel of the bus.
     pub channel: u32,
-    /// Who held the bus.
+    /// Die that held the bus.
     pub die: Die,
-    /// When it was granted.
+    /// Time of the grant.
     pub from: Time,
-    /// What the owner keeps of the die.
+    /// Owner's data of the die.
     pub of_die: &'a mut D,
-    /// What the owner keeps of the bus.
+    /// Owner's data of the bus.
     pub of_bus: &'a mut B,
 }
 
-/// What the end of a hold means to the owner. If it was a suspend command: nothing.
+/// Result of the end of a bus grant. The end of a suspend command has no effect for the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
-    /// The die.
+    /// Die that held the bus.
     pub die: Die,
-    /// Rows that are done and reported.
+    /// Rows that are done and reported. Count.
     pub rows: u8,
-    /// Whether the hold has set something going.
+    /// Whether the grant has started work in the die.
     pub began: bool,
-    /// Whether the chain is over: the die is free.
+    /// Whether the chain has ended and the die is free.
     pub ended: bool,
 }
 
-/// What the end of a busy time means to the owner.
+/// Result of the end of a busy time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadyOutcome {
-    /// The die is ready; the array had this to do, if anything.
+    /// The die is ready. The array has performed this operation, if any.
     Done(Option<Operation>),
-    /// The pin of the die has told that its operation is over: the same as the end of a hold, without the bus.
+    /// The ready/busy pin has signalled the end of the operation. Equivalent to the end of a bus
+    /// grant, without the bus.
     Reported(Released),
-    /// The die has suspended its operation: it takes other chains until it is resumed.
+    /// The die has suspended its operation. It accepts other chains until the operation is resumed.
     Suspended,
-    /// The die was suspended meanwhile; the event means nothing.
+    /// The event is stale because the die was suspended after it was scheduled.
     Stale,
 }

@@ -1,4 +1,4 @@
-//! Programs and erases that are suspended for reads, and resumed.
+//! Suspension of programs and erases for reads, and their resumption.
 
 use super::Channels;
 use super::lane::{Rest, State, Suspended, urgent};
@@ -9,8 +9,8 @@ use crate::registers::Confirm;
 use wordline_kernel::Time;
 
 impl<D, B> Channels<D, B> {
-    /// Asks to suspend the die's operation for a read. Nothing happens unless its array programs
-    /// or erases, the part can suspend that, and it may still be suspended.
+    /// Suspends the die's operation for a read. Has no effect unless the array is programming or
+    /// erasing, the part can suspend that operation, and its suspension limit is not reached.
     pub fn suspend<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.suspended.is_some() {
@@ -35,7 +35,7 @@ impl<D, B> Channels<D, B> {
         self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
     }
 
-    /// Lets the operation that was suspended go on; the die has no other chain.
+    /// Resumes the suspended operation of a die, which must have no other chain.
     pub fn resume<L: ChannelCallbacks<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
@@ -54,7 +54,7 @@ impl<D, B> Channels<D, B> {
         self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
     }
 
-    /// A suspend or a resume command is through, and the bus goes on.
+    /// Ends a suspend or resume command, and grants the bus to the next die.
     #[cold]
     pub(super) fn interrupted<L: ChannelCallbacks<D, B>>(
         &mut self,
@@ -84,7 +84,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    /// What is suspended goes on (true), or what the array is at is suspended.
+    /// Resumes the suspended operation and returns `true`, or suspends the operation in progress.
     pub(super) fn interrupt<L: ChannelCallbacks<D, B>>(
         &mut self,
         now: Time,
@@ -126,8 +126,8 @@ impl<D, B> Channels<D, B> {
         false
     }
 
-    /// Takes back a resume command that has not got the bus yet: the die is free for a read. False
-    /// if there is none.
+    /// Cancels a resume command that still waits for the bus, so that the die is free for a read.
+    /// Returns `false` if there is none.
     pub fn withdraw_resume(&mut self, die: Die) -> bool {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::OnBus || lane.suspended.is_none() {

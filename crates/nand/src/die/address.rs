@@ -1,29 +1,29 @@
-//! Addresses as cycles on the bus (ONFI, "Addressing").
+//! Row and column addresses as bus cycles (ONFI, "Addressing").
 
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Cycle, Rule};
 use crate::{Geometry, Timing};
 
-/// A page of a die. For an erase it stands for its block.
+/// Page of a die. In an erase, it stands for its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Row {
-    /// In the die.
+    /// Plane in the die.
     pub plane: u32,
-    /// In its plane.
+    /// Block in its plane.
     pub block: u32,
-    /// In its block.
+    /// Page in its block.
     pub page: u32,
 }
 
-/// How a part cuts addresses into cycles: column cycles, then row cycles, the least significant byte
-/// first. A row is, from the least significant bit on, page in block, plane, block in plane; each field
-/// has as many bits as its count needs.
+/// Division of an address into cycles: column cycles, then row cycles, the least significant byte
+/// first. From the least significant bit, a row consists of page in block, plane, and block in
+/// plane. Each field has the bits that its count needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addressing {
-    /// Column cycles.
+    /// Column address cycles. Count.
     pub column_cycles: u32,
-    /// Row cycles.
+    /// Row address cycles. Count.
     pub row_cycles: u32,
     columns: u64,
     pages: u32,
@@ -32,7 +32,8 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// The addresses of a part. Row cycles in excess of the address cycles count as row cycles.
+    /// Builds the addressing of a part. If the row cycles exceed all address cycles, the row cycles
+    /// stand and there are no column cycles.
     pub fn new(geometry: &Geometry, timing: &Timing) -> Self {
         Self {
             column_cycles: timing
@@ -45,27 +46,27 @@ impl Addressing {
             blocks: geometry.blocks_per_plane,
         }
     }
-    /// Bits of a row.
+    /// Bits of a row address. Count.
     pub fn row_bits(&self) -> u32 {
         bits(self.pages) + bits(self.planes) + bits(self.blocks)
     }
-    /// Column and row cycles of a page.
+    /// Column and row cycles of a page address.
     pub fn page(&self, row: Row, column: u64) -> Vec<Cycle> {
         let mut cycles = self.column(column);
         cycles.extend(self.row(row));
         cycles
     }
-    /// Column cycles alone, as 05h takes them.
+    /// Column cycles alone, as used by 05h.
     pub fn column(&self, column: u64) -> Vec<Cycle> {
         cycles(u128::from(column), self.column_cycles)
     }
-    /// Row cycles alone, as 60h takes them.
+    /// Row cycles alone, as used by 60h.
     pub fn row(&self, row: Row) -> Vec<Cycle> {
         let plane = u128::from(row.plane) << bits(self.pages);
         let block = u128::from(row.block) << (bits(self.pages) + bits(self.planes));
         cycles(u128::from(row.page) | plane | block, self.row_cycles)
     }
-    /// The row that row cycles carry.
+    /// Row addressed by row cycles.
     pub(super) fn decode(&self, row: u128) -> Result<Row, Rule> {
         let (row, page) = cut(row, self.pages);
         let (block, plane) = cut(row, self.planes);
@@ -75,7 +76,7 @@ impl Addressing {
             block: field("block", block, self.blocks)?,
         })
     }
-    /// Refuses a column beyond the page and its spare area.
+    /// Returns an error if the column is outside the page and its spare area.
     pub(super) fn check_column(&self, column: u128) -> Result<(), Rule> {
         if column < u128::from(self.columns) {
             return Ok(());
@@ -88,12 +89,12 @@ impl Addressing {
     }
 }
 
-/// Bits that a count needs: the logarithm to base 2, rounded up.
+/// Bits needed to number `count` values: the logarithm to base 2, rounded up.
 const fn bits(count: u32) -> u32 {
     u32::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// The bits above the field of `count`, and the field.
+/// Splits `row` into the bits above a field of `count` values, and the field.
 fn cut(row: u128, count: u32) -> (u128, u128) {
     let bits = bits(count);
     (row >> bits, row & ((1 << bits) - 1))

@@ -1,14 +1,14 @@
-//! The cells of a package: the state of the array, and what the pages hold.
+//! Cells of a package: the state of the array and the content of its pages.
 
 use crate::{Array, Block, Layout, Ppn, Violation};
 
 /// Array state and page contents. A token stands for the content of a page.
 #[derive(Clone, Debug)]
 pub struct Cells {
-    /// Which pages are programmed, how often blocks were erased.
+    /// Programmed pages and erase counts.
     pub array: Array,
     layout: Layout,
-    /// Tokens of the programmed pages of each block, which are its first ones.
+    /// Tokens of the programmed pages of each block, which are its first pages.
     contents: Vec<Vec<u64>>,
 }
 
@@ -20,7 +20,7 @@ impl Cells {
             contents: vec![Vec::new(); layout.blocks() as usize],
         }
     }
-    /// What a programmed page holds; 0 if its program did not end.
+    /// Content of a programmed page; 0 if its program was aborted.
     pub fn content(&self, page: Ppn) -> Option<u64> {
         let offset = self.layout.page_in_block(page) as usize;
         let block = self.contents.get(self.layout.block_of(page).index())?;
@@ -30,7 +30,7 @@ impl Cells {
         self.array.read(page)?;
         Ok(self.content(page).unwrap_or_default())
     }
-    /// Programs a page that [`Array::may_program`] allows.
+    /// Programs a page that [`Array::may_program`] accepts.
     pub(super) fn program(&mut self, page: Ppn, content: u64) -> Result<(), Violation> {
         self.array.program(page)?;
         self.contents[self.layout.block_of(page).index()]
@@ -43,7 +43,7 @@ impl Cells {
         self.contents[block.index()].clear();
         Ok(())
     }
-    /// The program of a page was cut off. It counts as programmed, what it holds is lost.
+    /// Discards the content of a page whose program was aborted. The page counts as programmed.
     pub(super) fn lose(&mut self, page: Ppn) {
         let offset = self.layout.page_in_block(page) as usize;
         if let Some(content) = self.contents[self.layout.block_of(page).index()].get_mut(offset) {

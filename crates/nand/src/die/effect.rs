@@ -1,4 +1,4 @@
-//! What confirmed commands do to registers, cells and time.
+//! Effects of confirmed commands on registers, cells and time.
 //!
 //! `now` is always the end of the command's last cycle. Durations and the two busy signals follow
 //! from [`Registers`](crate::registers::Registers).
@@ -13,7 +13,7 @@ use crate::command::{Command, Rule};
 use crate::registers::{Confirm, Registers};
 
 impl Machine {
-    /// The confirming command of a sequence whose last address is `row`.
+    /// Executes the confirm command of a sequence whose last address is `row`.
     pub(super) fn confirm(
         &mut self,
         sheet: &Sheet,
@@ -56,7 +56,7 @@ impl Machine {
         &mut self.planes[row.plane as usize]
     }
 
-    /// What the pages hold, if all of them can be read.
+    /// Content of the pages, if all of them can be read.
     fn contents(&self, sheet: &Sheet, cells: &Cells, rows: &[Row]) -> Result<Vec<u64>, Rule> {
         let content = |&row: &Row| {
             if let Some(page) = self.suspended(sheet, row) {
@@ -67,7 +67,7 @@ impl Machine {
         };
         rows.iter().map(content).collect()
     }
-    /// The page of a row, if a suspended operation works on it.
+    /// Page of a row, if a suspended operation works on it.
     fn suspended(&self, sheet: &Sheet, row: Row) -> Option<Ppn> {
         let Mode::Suspended { erase, .. } = self.mode else {
             return None;
@@ -79,7 +79,7 @@ impl Machine {
         let mut rows = self.flights.iter().flat_map(|flight| &flight.rows);
         rows.any(same).then(|| sheet.page(self.die, row))
     }
-    /// 30h.
+    /// Page read (30h).
     fn read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, &rows)?) {
             self.plane(row).cache = Some(content);
@@ -91,7 +91,7 @@ impl Machine {
         self.last = Last::Read;
         Ok(self.work(sheet, now, Confirm::Read(time)))
     }
-    /// 35h.
+    /// Copyback read (35h).
     fn copy_read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: &[Row]) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, rows)?) {
             self.plane(row).data = DataRegister::Copy(content);
@@ -106,7 +106,7 @@ impl Machine {
         self.given_out = 0;
     }
 
-    /// 31h by itself: the pages that follow those read last.
+    /// Sequential cache read (31h): reads the pages that follow those read last.
     pub(super) fn cache_read_on(&mut self, sheet: &Sheet, cells: &Cells, now: Time) -> Outcome {
         let next = |row: &Row| {
             let page = row.page + 1;
@@ -123,7 +123,7 @@ impl Machine {
         let rows: Vec<Row> = self.reads.iter().map(next).collect::<Result<_, _>>()?;
         self.cache_read(sheet, cells, now, rows)
     }
-    /// 31h after an address.
+    /// Random cache read (31h after an address).
     fn cache_read_at(
         &mut self,
         sheet: &Sheet,
@@ -142,7 +142,7 @@ impl Machine {
         self.reads = rows;
         Ok(effect)
     }
-    /// Whether the data registers hold the pages of a read that can be continued.
+    /// Checks whether the data registers hold the pages of a read that can be continued.
     fn continues(&self) -> Result<(), Rule> {
         let holds = |row: &Row| {
             let register = self.planes[row.plane as usize].data;
@@ -165,14 +165,14 @@ impl Machine {
         self.last = Last::Read;
         Ok(self.work(sheet, now, Confirm::CacheRead(time)))
     }
-    /// The page in the data register goes to the cache register.
+    /// Moves the page in the data register to the cache register.
     fn pass_on(&mut self, row: Row) {
         let plane = self.plane(row);
         if let DataRegister::Page(content) = std::mem::take(&mut plane.data) {
             plane.cache = Some(content);
         }
     }
-    /// 3Fh.
+    /// Cache read end (3Fh).
     pub(super) fn cache_read_end(&mut self, sheet: &Sheet, now: Time) -> Effect {
         for row in std::mem::take(&mut self.reads) {
             self.pass_on(row);
@@ -182,7 +182,7 @@ impl Machine {
         self.work(sheet, now, Confirm::CacheReadEnd)
     }
 
-    /// 10h, 15h, after 80h or 85h.
+    /// Program (10h or 15h, after 80h or 85h).
     fn program(
         &mut self,
         sheet: &Sheet,
@@ -209,7 +209,7 @@ impl Machine {
         self.last = Last::Program;
         Ok(self.fly(sheet, now, Confirm::Program(time), first, rows))
     }
-    /// The page to be programmed leaves the registers.
+    /// Removes the page to be programmed from the registers and returns it.
     fn spend(&mut self, row: Row, first: Command) -> u64 {
         let plane = self.plane(row);
         let data = std::mem::take(&mut plane.data);
@@ -218,7 +218,7 @@ impl Machine {
             _ => plane.cache.take().unwrap_or_default(),
         }
     }
-    /// D0h. The registers keep what they hold.
+    /// Erase (D0h). The registers keep their content.
     fn erase(&mut self, sheet: &Sheet, cells: &mut Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for &row in &rows {
             cells.array.may_erase(sheet.block(self.die, row))?;
@@ -230,7 +230,7 @@ impl Machine {
         let confirm = Confirm::Erase(sheet.latencies.erase);
         Ok(self.fly(sheet, now, confirm, Command::Erase, rows))
     }
-    /// The array changes cells until its work ends, unless it is stopped.
+    /// Records the rows that the array changes until its operation ends or is stopped.
     fn fly(
         &mut self,
         sheet: &Sheet,
@@ -247,7 +247,7 @@ impl Machine {
         effect
     }
 
-    /// Whether 84h or 61h suspends what the array works on.
+    /// Returns `true` if 84h or 61h suspends the operation of the array.
     pub(super) fn may_suspend(&self, sheet: &Sheet, now: Time, command: Command) -> bool {
         let suspension = match (command, self.last) {
             (Command::ProgramSuspend, Last::Program) => sheet.program_suspend,
@@ -257,7 +257,7 @@ impl Machine {
         let works = self.mode == Mode::Plain && now < self.array_free();
         suspension.able && works && self.suspensions < sheet.most
     }
-    /// 84h, 61h. Work that ends before it could be suspended goes on.
+    /// Suspend (84h, 61h). An operation that ends within the suspend latency continues.
     pub(super) fn suspend(&mut self, sheet: &Sheet, now: Time) {
         let erase = self.last == Last::Erase;
         let suspension = if erase {
@@ -278,7 +278,7 @@ impl Machine {
         self.suspensions += 1;
         self.registers.stop(now + suspension.latency);
     }
-    /// 13h, D2h: the array does what was left.
+    /// Resume (13h, D2h): the array performs the rest of the operation.
     pub(super) fn resume(&mut self, sheet: &Sheet, now: Time) -> Effect {
         let Mode::Suspended {
             erase,
@@ -298,8 +298,8 @@ impl Machine {
         let left = sheet.resume + until.since(stopped);
         self.work(sheet, now, Confirm::Program(left))
     }
-    /// A program leaves the registers empty that its pages came through: of a copy, the data
-    /// registers alone.
+    /// Empties the registers that the pages of a program came through. For a copyback, only data
+    /// registers are emptied.
     fn empty_flown(&mut self) {
         for flight in &self.flights {
             for row in &flight.rows {
@@ -312,7 +312,7 @@ impl Machine {
         }
     }
 
-    /// FFh. Pages under an unfinished program are lost.
+    /// Reset (FFh). The content of pages under an unfinished program is lost.
     pub(super) fn reset(&mut self, sheet: &Sheet, cells: &mut Cells, now: Time) {
         let suspended = matches!(self.mode, Mode::Suspended { .. });
         let lost = |flight: &&Flight| suspended || flight.until > now;
@@ -333,7 +333,7 @@ impl Machine {
     }
 }
 
-/// tR of the slowest page.
+/// Read time (tR) of the slowest page.
 fn read_time(sheet: &Sheet, rows: &[Row]) -> Time {
     let times = rows.iter().map(|row| sheet.latencies.read(row.page));
     times.max().unwrap_or_default()

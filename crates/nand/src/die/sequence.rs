@@ -1,11 +1,11 @@
-//! The cycles of a command, one after the other: first command, address, data, confirming command.
+//! Cycles of a command in sequence: first command, address, data, confirm command.
 
 use super::{Addressing, Cells, Data, DataRegister, Effect, Hold, Machine, Outcome};
 use super::{PlaneRegisters, Row, Sheet, State, Step};
 use crate::command::{Command, Cycle, Rule};
 
 impl Machine {
-    /// A cycle that a ready die takes or refuses for good.
+    /// Executes a cycle of a ready die, or returns the rule that it violates.
     pub(super) fn take(
         &mut self,
         sheet: &Sheet,
@@ -68,7 +68,7 @@ impl Machine {
             first => self.open(sheet, first),
         }
     }
-    /// A first command.
+    /// Starts a command sequence.
     fn open(&mut self, sheet: &Sheet, first: Command) -> Outcome {
         let copies = |plane: &PlaneRegisters| matches!(plane.data, DataRegister::Copy(_));
         if first == Command::CopybackProgram && !self.planes.iter().any(copies) {
@@ -77,7 +77,7 @@ impl Machine {
         self.address(sheet, first, 0, 0)
     }
 
-    /// `given` cycles of an address have come.
+    /// Handles the start of an address or one of its cycles; `given` cycles have arrived.
     fn address(&mut self, sheet: &Sheet, first: Command, given: u32, address: u128) -> Outcome {
         self.step = Step::Address {
             first,
@@ -95,7 +95,7 @@ impl Machine {
         }
         Ok(Effect::default())
     }
-    /// What an address demands of the planes.
+    /// Checks the plane of an address against the registers and the queued planes.
     fn check_planes(&self, sheet: &Sheet, first: Command, row: Row) -> Result<(), Rule> {
         let plane = row.plane;
         let register = self.planes[plane as usize].data;
@@ -149,7 +149,7 @@ impl Machine {
     }
 }
 
-/// Address cycles of a first command.
+/// Address cycles that a first command needs. Count.
 pub(super) fn needed(addressing: &Addressing, first: Command) -> u32 {
     match first {
         Command::Erase => addressing.row_cycles,
@@ -158,7 +158,7 @@ pub(super) fn needed(addressing: &Addressing, first: Command) -> u32 {
     }
 }
 
-/// The row of a complete address; the first one of the die if it has none.
+/// Row of a complete address; the first row of the die if the address has none.
 fn decode(addressing: &Addressing, first: Command, address: u128) -> Result<Row, Rule> {
     if first == Command::Erase {
         return addressing.decode(address);

@@ -1,4 +1,4 @@
-//! What a die has to know of its part, in the units of the machine.
+//! Properties of a part in the units of the die model.
 
 use wordline_kernel::Time;
 
@@ -7,12 +7,12 @@ use crate::registers::Busy;
 use crate::target::{DataSheet, DataSheetError};
 use crate::{Block, Die, Latencies, Layout, Plane, PlaneRule, Ppn, Timing};
 
-/// The longest time of a part: 17.6 s.
+/// Longest duration of a part: 17.6 s.
 const LONGEST: Time = Time::from_ps(1 << 44);
-/// Suspensions of one operation at most, whatever the part says.
+/// Upper limit of suspensions per operation, whatever the part specifies.
 const MOST: u32 = 1 << 16;
 
-/// How long a reset takes at most, by what it cuts off (ONFI tRST: 5, 10, 500 us).
+/// Maximum duration of a reset, by the operation that it aborts (ONFI tRST: 5, 10, 500 us).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ResetTimes {
     pub idle: Time,
@@ -26,14 +26,14 @@ pub(super) const RESET: ResetTimes = ResetTimes {
     erase: Time::from_us(500),
 };
 
-/// The times of one suspension.
+/// Suspension of one operation type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Suspension {
     pub able: bool,
     pub latency: Time,
 }
 
-/// A part as its dies see it.
+/// Part as its dies use it.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet {
     pub layout: Layout,
@@ -76,12 +76,12 @@ impl Sheet {
             most: suspend.most.min(MOST),
         })
     }
-    /// The block of a row.
+    /// Block of a row.
     pub fn block(&self, die: Die, row: Row) -> Block {
         let plane = Plane(die.0 * self.layout.planes_per_die + row.plane);
         self.layout.block(plane, row.block)
     }
-    /// The page of a row.
+    /// Page of a row.
     pub fn page(&self, die: Die, row: Row) -> Ppn {
         self.layout.page(self.block(die, row), row.page)
     }

@@ -1,4 +1,4 @@
-//! What a die waits for, and what it takes.
+//! States of a die and the cycles that each accepts.
 
 use std::fmt;
 
@@ -10,64 +10,64 @@ use crate::command::Command::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a die that is ready waits for.
+/// State of a die that is ready, named after the cycle expected next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// A command.
+    /// Waits for a command.
     Idle,
-    /// Pages of a cache read, or its end.
+    /// In a cache read: waits for the next page or the end.
     CacheRead,
-    /// Pages of a cache program, while the array programs the one before.
+    /// In a cache program: waits for the next page while the array programs the previous one.
     CacheProgram,
-    /// Reads, while a program is suspended.
+    /// A program is suspended: waits for reads or the resume command.
     SuspendedProgram,
-    /// Reads, while an erase is suspended.
+    /// An erase is suspended: waits for reads or the resume command.
     SuspendedErase,
-    /// The next plane of a multi-plane command.
+    /// Waits for the next plane of a multi-plane command.
     Queued {
-        /// The command that each plane begins with.
+        /// Command with which each plane starts.
         first: Command,
-        /// Planes so far.
+        /// Planes queued. Count.
         planes: u32,
     },
-    /// Address cycles.
+    /// Waits for address cycles.
     Address {
-        /// The command that they belong to.
+        /// Command of the address.
         first: Command,
-        /// Those that came.
+        /// Address cycles received. Count.
         given: u32,
-        /// Those that have to come.
+        /// Address cycles needed. Count.
         needed: u32,
     },
-    /// The confirming command of a read.
+    /// Waits for the confirm command of a read.
     ReadAddressed(Reads),
-    /// Data of a program.
+    /// Waits for the data of a program.
     ProgramAddressed,
-    /// More data, or the confirming command of a program.
+    /// Waits for more data, or for the confirm command of a program.
     ProgramLoaded,
-    /// The confirming command of a copyback program, an erase, a choice of plane or column.
+    /// Waits for the confirm command of a copyback program, an erase or a column change.
     Addressed {
-        /// The command that it belongs to.
+        /// First command of the sequence.
         first: Command,
     },
-    /// The status byte to be taken.
+    /// Waits for the status byte to be read.
     StatusAsked,
-    /// A reset, after a cycle that was refused.
+    /// Waits for a reset after a refused cycle.
     Failed,
 }
 
-/// Which reads a die does.
+/// Read commands that a die accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reads {
-    /// All.
+    /// All reads.
     All,
-    /// Those of the open cache read.
+    /// Reads that continue the open cache read.
     Cache,
-    /// Legacy ones, as an operation is suspended.
+    /// Reads without cache mode, because an operation is suspended.
     Legacy,
 }
 
-/// Cycles other than commands.
+/// Cycle other than a command that a state accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moves {
     Nothing,
@@ -78,7 +78,8 @@ enum Moves {
 }
 
 impl State {
-    /// The commands that the state takes. Some of them need more: see the rules.
+    /// Commands that the state accepts. Some have further conditions: see
+    /// [`Rule`](crate::command::Rule).
     pub const fn commands(self) -> &'static [Command] {
         match self {
             Self::Idle => &[
@@ -126,7 +127,7 @@ impl State {
             Self::StatusAsked | Self::Failed => &[ReadStatus, Reset],
         }
     }
-    /// Whether data can be asked for.
+    /// Returns `true` if the state accepts data out.
     pub const fn gives_data(self) -> bool {
         matches!(self.moves(), Moves::DataOut)
     }
@@ -141,7 +142,7 @@ impl State {
             _ => Moves::Nothing,
         }
     }
-    /// What the state takes, in words.
+    /// Cycles that the state accepts, as text for messages.
     pub fn takes(self) -> String {
         let moves = match self.moves() {
             Moves::Nothing => None,
@@ -184,7 +185,7 @@ const fn confirms(first: Command) -> &'static [Command] {
 }
 
 impl fmt::Display for State {
-    /// Goes on "the die, which ...".
+    /// Predicate that completes "the die, which ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Idle => write!(f, "is idle"),

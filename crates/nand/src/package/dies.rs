@@ -1,4 +1,4 @@
-//! The dies of a package behind their channel: the state of their array, and what they are at.
+//! Dies of a package behind their channel: array state and current transactions.
 
 use wordline_kernel::{EventHeap, Time};
 
@@ -11,7 +11,7 @@ use crate::features::Full;
 use crate::registers::{ArrayBusy, Confirm};
 use crate::{Die, Layout};
 
-/// What lies behind the channel.
+/// State behind the channel, and the callbacks of the channel.
 #[derive(Clone, Debug)]
 pub(super) struct Dies {
     pub(super) layout: Layout,
@@ -22,7 +22,7 @@ pub(super) struct Dies {
 }
 
 impl Dies {
-    /// Whether the array does it: either all planes or none.
+    /// Performs the operation of `confirm` on the array: on all planes or on none.
     fn touch(&mut self, die: Die, confirm: Confirm) -> Result<(), Violation> {
         let slot = self.transactions.current[die.index()];
         let pending = &self.transactions.all[slot as usize];

@@ -1,4 +1,4 @@
-//! What comes out of a package: completions, stages, and what its dies have been through.
+//! Results of a package: completions, stages and usage of dies.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -10,83 +10,83 @@ use crate::chain::{Resource, Stage};
 use crate::energy::Energy;
 use crate::transaction::TransactionError;
 
-/// A transaction that has been carried out, or has failed.
+/// Transaction that has completed or failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// Its number, counted from 0 in the order of submission.
+    /// Number of the transaction, from 0 in order of submission.
     pub number: u64,
-    /// Whether the array accepted it.
+    /// Success, or the array rule that the transaction violated.
     pub result: Result<(), Violation>,
-    /// When it was submitted.
+    /// Time of submission.
     pub submitted: Time,
-    /// When its die began with it.
+    /// Time at which the die started the transaction.
     pub started: Time,
-    /// When it was over: data out, or status read.
+    /// Time of completion: data transferred out, or status read.
     pub completed: Time,
-    /// When each row was done, if there are several.
+    /// Completion time of each row, if there are several.
     pub rows: Vec<Time>,
-    /// Time spent in each stage, in the order of [`Stage::ALL`].
+    /// Time in each stage, in the order of [`Stage::ALL`].
     pub stages: [Time; 8],
-    /// Time spent in line for the bus.
+    /// Time spent waiting for the bus.
     pub bus_wait: Time,
 }
 
-/// A transaction that could not be submitted.
+/// Error of a transaction that could not be submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SubmitError {
-    /// The transaction itself is wrong.
+    /// The transaction is invalid.
     #[error(transparent)]
     Transaction(#[from] TransactionError),
-    /// It comes from the past.
-    #[error("submitted at {at}, but the package is at {now} already; submit in the order of time")]
+    /// The submission time is in the past.
+    #[error("submitted at {at}, but the package is already at {now}; submit in order of time")]
     Late {
-        /// When it was submitted.
+        /// Time of submission.
         at: Time,
-        /// The package's time.
+        /// Current time of the package.
         now: Time,
     },
 }
 
-/// A stretch of time that a die spent in a stage.
+/// Interval that a die spent in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strip {
     /// Number of the transaction.
     pub transaction: u64,
-    /// The die.
+    /// Die of the transaction.
     pub die: Die,
-    /// The stage.
+    /// Stage of the transaction.
     pub stage: Stage,
-    /// The command's code, if the stage is a command.
+    /// Opcode of the command, if the stage is one.
     pub command: Option<u8>,
-    /// Start.
+    /// Start of the interval.
     pub from: Time,
-    /// End.
+    /// End of the interval.
     pub until: Time,
 }
 
-/// What a die has been through in one mode.
+/// Usage of a die in one operation mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Transactions.
+    /// Completed transactions. Count.
     pub transactions: u64,
     /// Time in each stage, in the order of [`Stage::ALL`].
     pub stages: [Time; 8],
-    /// Array time summed over the planes that worked: reads, programs, erases.
+    /// Array time of reads, programs and erases, summed over the active planes.
     pub planes: [Time; 3],
 }
 
 impl Usage {
-    /// Bus time.
+    /// Time on the bus.
     pub fn bus(&self) -> Time {
         let stages = Stage::ALL.iter().zip(self.stages);
         let bus = stages.filter(|(stage, _)| stage.resource() == Resource::Bus);
         bus.map(|(_, time)| time).sum()
     }
-    /// Array time: commands, not planes.
+    /// Array time per command, not summed over planes.
     pub fn array(&self) -> Time {
         self.stages.iter().copied().sum::<Time>() - self.bus()
     }
-    /// Energy of array reads, programs and erases, and of the bus. Nanojoule.
+    /// Energy of array reads, array programs, array erases and the bus. Nanojoules.
     pub fn energy_nj(&self, energy: &Energy) -> [f64; 4] {
         energy.stages_nj(self.planes, self.bus())
     }

@@ -1,4 +1,4 @@
-//! The transactions of a package, and what they cost.
+//! Transactions of a package and their costs.
 
 use wordline_kernel::Time;
 
@@ -9,7 +9,7 @@ use crate::registers::Confirm;
 use crate::transaction::{Mode, Operation, Transaction};
 use crate::{Die, Ppn};
 
-/// A transaction that is not over.
+/// Transaction that has not completed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
     pub(super) number: u64,
@@ -21,7 +21,7 @@ pub(super) struct Pending {
     pub(super) planes: u32,
     pub(super) submitted: Time,
     pub(super) started: Time,
-    /// Rows whose array work has begun.
+    /// Rows whose array operation has started. Count.
     pub(super) begun: usize,
     pub(super) rows: Vec<Time>,
     pub(super) stages: [Time; 8],
@@ -38,7 +38,7 @@ impl Pending {
             planes: self.planes,
         }
     }
-    /// The pages that the array works on next.
+    /// Pages of the next array operation.
     pub(super) fn row(&self, confirm: Confirm) -> &[Ppn] {
         let planes = self.planes as usize;
         if self.operation == Operation::Move {
@@ -51,18 +51,18 @@ impl Pending {
     }
 }
 
-/// A place among the transactions.
+/// Index of a transaction in [`Transactions::all`].
 pub(super) type Slot = u32;
 pub(super) const NONE: Slot = Slot::MAX;
 
-/// The transactions, and what they have cost.
+/// Transactions and their costs.
 #[derive(Clone, Debug)]
 pub(super) struct Transactions {
     pub(super) all: Vec<Pending>,
     pub(super) vacant: Vec<Slot>,
-    /// By die: what it is at.
+    /// Current transaction of each die.
     pub(super) current: Vec<Slot>,
-    /// By die and mode.
+    /// Usage per die and operation mode.
     pub(super) usage: Vec<[Usage; Mode::ALL.len()]>,
     pub(super) strips: Option<Vec<Strip>>,
 }
@@ -91,7 +91,7 @@ impl Transactions {
             });
         }
     }
-    /// Books a transaction that is over.
+    /// Adds a completed transaction to the usage of its die, and frees its slot.
     #[inline]
     pub(super) fn close(&mut self, slot: Slot) {
         let pending = &self.all[slot as usize];

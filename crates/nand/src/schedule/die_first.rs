@@ -1,4 +1,4 @@
-//! Dies first.
+//! Die-first scheduling.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{Place, Schedule};
 
-/// Pages are striped over the dies as they arrive; a command takes one plane. No addressing rule
-/// binds the dies, so requests of any size are interleaved; each page costs an array operation of
-/// its own.
+/// Pages are striped over the dies as they arrive; a command uses one plane. No addressing rule
+/// restricts the dies, so requests of any size are interleaved; each page costs an array operation
+/// of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DieFirst {}

@@ -1,4 +1,4 @@
-//! How the pages of a stream are spread over a package, and what one command takes.
+//! Distribution of the pages of a stream over a package, and the planes that one command uses.
 
 pub mod die_first;
 pub mod plane_first;
@@ -21,22 +21,22 @@ macro_rules! members {
     };
 }
 
-/// Where a page of a stream goes.
+/// Location of a page of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The die.
+    /// Die in the package.
     pub die: u32,
-    /// The plane in the die.
+    /// Plane in the die.
     pub plane: u32,
-    /// Which page of that plane, counted from 0.
+    /// Page of the plane, from 0.
     pub page: u64,
 }
 
-/// Decides for a package how its parallelism is used.
+/// Decides how the parallelism of a package is used.
 pub trait Schedule {
-    /// Where the `page`th page of a stream goes, on `dies` dies of `planes` planes.
+    /// Location of page number `page` of a stream, on `dies` dies of `planes` planes.
     fn place(&self, page: u64, dies: u32, planes: u32) -> Place;
-    /// How many of a die's `planes` one command may take.
+    /// Number of a die's `planes` planes that one command may use.
     fn planes(&self, planes: u32) -> u32;
 }
 
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_member_uses_every_place_once() {
+    fn every_policy_uses_every_location_once() {
         for policy in Scheduler::defaults() {
             let places: HashSet<_> = (0..4 * 2 * 5)
                 .map(|page| policy.place(page, 4, 2))
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_pages_go_to_dies_or_to_planes() {
+    fn first_pages_go_to_different_dies_or_planes() {
         let first = |policy: &Scheduler| -> Vec<_> {
             let places = (0..4).map(|page| policy.place(page, 2, 2));
             places.map(|place| (place.die, place.plane)).collect()

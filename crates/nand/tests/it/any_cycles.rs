@@ -1,5 +1,6 @@
-//! Whatever cycles come, at whatever times: nothing panics, the status can be read, a reset helps.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // this file is a test
+//! Property tests of the command interface: for arbitrary cycles at arbitrary times, nothing
+//! panics, the status can be read, and a reset recovers the die.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
 
 use crate::host;
 
@@ -13,7 +14,7 @@ use wordline_nand::{Command, CommandError, Cycle, DataSheet, Die, Target};
 
 const DATA: Cycle = Cycle::DataOut { bytes: REGISTER };
 
-/// A small part, so that arbitrary addresses often exist.
+/// A small part, so that arbitrary addresses are often valid.
 fn tiny() -> DataSheet {
     let mut part = part();
     part.geometry.dies_per_package = 2;
@@ -27,7 +28,7 @@ fn tiny() -> DataSheet {
     part
 }
 
-/// A tiny part whose pages 0 and 1 are programmed, in block 0 of both planes of die 0.
+/// A tiny part whose pages 0 and 1 of block 0 are programmed in both planes of die 0.
 fn half_full() -> (Target, Time) {
     let mut host = Host::new(&tiny());
     for row in [0, 1, 4, 5] {
@@ -38,7 +39,7 @@ fn half_full() -> (Target, Time) {
     (host.target, host.now)
 }
 
-/// First command, address, data if it takes some, confirming command.
+/// First command, address, data (for a program), confirm command.
 fn sequence(first: Command, row: u8, confirm: Command) -> Vec<Cycle> {
     let (row, data) = (Cycle::Address(row), data_in(REGISTER));
     match first {
@@ -53,7 +54,7 @@ const fn data_in(bytes: u32) -> Cycle {
     Cycle::DataIn { bytes, content: 7 }
 }
 
-/// Sequences that belong together, with the suspension that would cut them short.
+/// Valid sequences, with the suspend command that can interrupt them.
 const LEGAL: &[(Command, Command, Option<Command>)] = &[
     (C::Read, C::ReadConfirm, None),
     (C::Read, C::ReadQueue, None),
@@ -80,7 +81,7 @@ const LEGAL: &[(Command, Command, Option<Command>)] = &[
     (C::ChangeReadColumn, C::ChangeReadColumnConfirm, None),
 ];
 
-/// Commands that are whole by themselves.
+/// Commands without address and confirm command.
 const SINGLE: &[Command] = &[
     C::ReadCache,
     C::ReadCache,
@@ -89,10 +90,9 @@ const SINGLE: &[Command] = &[
     C::EraseResume,
 ];
 
-/// Commands one after the other, each when the die is ready for it: those that a host might send,
-/// and some that none would.
+/// Command sequences, each sent when the die is ready. Some are valid, others no host would send.
 fn commands() -> impl Strategy<Value = Vec<Vec<Cycle>>> {
-    // The four bits of a row, and some beyond it.
+    // Four bits address every row; some addresses exceed the part.
     let rows = || prop_oneof![9 => 0_u8..16, 1 => any::<u8>()];
     let whole = (prop::sample::select(LEGAL), rows(), 0_u8..3);
     let whole = whole.prop_map(|((first, confirm, suspend), row, cut)| {
@@ -135,7 +135,7 @@ fn commands() -> impl Strategy<Value = Vec<Vec<Cycle>>> {
     ]
 }
 
-/// What to do before the next cycles.
+/// Wait before the next cycles.
 #[derive(Clone, Copy, Debug)]
 enum Pause {
     None,
@@ -154,7 +154,8 @@ fn pauses() -> impl Strategy<Value = Pause> {
     ]
 }
 
-/// The status can be read and tells of a failure; a reset makes the die take commands again.
+/// Checks that the status can be read and reports a failure, and that a reset makes the die accept
+/// commands again.
 fn recovers(mut target: Target, now: Time, die: Die) {
     let state = target.state(now, die).unwrap();
     let now = now.max(target.bus_free());
@@ -178,8 +179,8 @@ fn recovers(mut target: Target, now: Time, die: Die) {
     assert!(target.issue(ready, die, C::Read.into()).is_ok());
 }
 
-/// Issues cycles back to back, whatever becomes of them; the end of the last. After a refusal that
-/// fails the die, a reset if `resets`.
+/// Issues cycles back to back and ignores refusals. Returns the end of the last cycle. If `resets`,
+/// resets the die after a refusal that makes it fail.
 fn send(
     target: &mut Target,
     mut now: Time,
@@ -201,13 +202,13 @@ fn send(
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
-        // No part takes longer: an erase is the longest that a die does.
+        // The longest operation of the part is an erase.
         prop_assert!(target.array_free_at(die) <= now + Time::from_ms(2));
     }
     Ok(now)
 }
 
-/// 2,000 cases, the same in every run; `PROPTEST_RNG_SEED` asks for others.
+/// 2,000 cases, the same in every run unless `PROPTEST_RNG_SEED` is set.
 fn cases() -> ProptestConfig {
     let mut cases = ProptestConfig::with_cases(2000);
     if cases.rng_seed == RngSeed::Random {
@@ -221,7 +222,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn no_cycles_bring_a_die_down(
+    fn arbitrary_cycles_never_break_a_die(
         script in prop::collection::vec((0_u32..2, pauses(), commands()), 1..60),
         resets in prop::bool::weighted(0.9),
     ) {
@@ -245,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn an_address_is_read_as_it_was_written(
+    fn address_cycles_decode_to_the_encoded_address(
         plane in 0_u32..4, block in 0_u32..5, page in 0_u32..6, column in 0_u64..2112,
     ) {
         let mut host = Host::new(&part());

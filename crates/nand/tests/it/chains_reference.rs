@@ -1,9 +1,8 @@
-//! Does a package finish its transactions when a package stepped tick by tick does?
+//! Compares transaction timing of a package with a reference that is stepped tick by tick.
 //!
-//! Random mixes of transactions, each mix with one mode of operation above the others, are handed
-//! to both at random instants, with and without die interleaving. When each transaction and each of
-//! its rows is done must be equal, and so must be the time spent in each stage and the array
-//! afterwards.
+//! Random mixes of transactions, each dominated by one mode of operation, are submitted to both at
+//! random times, with and without die interleaving. The completion times of each transaction and
+//! each row must be equal, and so must the time in each stage and the final array.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,12 +21,12 @@ use wordline_nand::{
     Block, Completion, Die, Layout, Operation, Package, Part, Plane, Ppn, Stage, target,
 };
 
-/// Mixes for each mode, with die interleaving and without.
+/// Mixes per mode, for each setting of die interleaving.
 const MIXES: usize = 10_000;
-/// Transactions of a mix at most.
+/// Maximum transactions per mix.
 const MOST: usize = 7;
 
-/// Transactions for packages of one part whose arrays are in one state.
+/// Transactions for packages of the same part, with the array in the same state.
 struct Mix {
     sheet: target::DataSheet,
     layout: Layout,
@@ -60,7 +59,7 @@ impl Mix {
     fn page(&self, die: usize, place: Place) -> Ppn {
         self.layout.page(self.block(die, place), place.page as u32)
     }
-    /// The package under test, with the array as the reference has it.
+    /// Package under test, with the array state of the reference.
     fn package(&self, interleaved: bool) -> Package {
         let mut package = Package::new(&Part::of(&self.sheet).unwrap(), interleaved);
         for (die, place) in self.blocks() {
@@ -74,7 +73,7 @@ impl Mix {
         }
         package
     }
-    /// The first page of every block.
+    /// First page of each block.
     fn blocks(&self) -> Vec<(usize, Place)> {
         let part = &self.bus.part;
         let mut blocks = Vec::new();
@@ -96,7 +95,7 @@ impl Mix {
     }
 }
 
-/// Programs some pages of every block once.
+/// Programs a random number of pages of each block once.
 fn fill(cells: &mut Cells, part: &reference::Part, random: &mut Rng) {
     for block in 0..part.blocks {
         let shared = below(random, part.pages + 1);
@@ -153,7 +152,7 @@ fn operation(mode: Mode) -> Operation {
     }
 }
 
-/// Hands everything to the package under test.
+/// Submits all transactions to the package under test.
 fn submit(mix: &Mix, package: &mut Package) {
     for Submission {
         at,
@@ -181,7 +180,7 @@ fn submit(mix: &Mix, package: &mut Package) {
 }
 
 fn ticks(time: Time) -> u64 {
-    assert_eq!(time.ps() % TICK_PS, 0, "everything lasts whole ticks");
+    assert_eq!(time.ps() % TICK_PS, 0, "all durations must be whole ticks");
     time.ps() / TICK_PS
 }
 
@@ -212,7 +211,7 @@ fn stages(completions: &[Completion]) -> Stages {
     }
 }
 
-/// Runs a mix on both and compares. How many transactions it had.
+/// Runs a mix on both packages and compares the results. Returns the number of transactions.
 fn compare(mix: &Mix, interleaved: bool) -> usize {
     let package = reference::package::Package::new(mix.bus.clone(), interleaved, &mix.submissions);
     let due: Outcome = package.run();
@@ -245,22 +244,25 @@ fn compare_all(interleaved: bool) {
             transactions += compare(&Mix::draw(&mut random, mode), interleaved);
         }
         println!("{mode:?}, interleaved {interleaved}: {MIXES} mixes, {transactions} transactions");
-        assert!(transactions >= 2 * MIXES, "mixes are too small");
+        assert!(
+            transactions >= 2 * MIXES,
+            "there must be two transactions per mix on average"
+        );
     }
 }
 
 #[test]
-fn interleaved_dies_finish_when_the_reference_does() {
+fn interleaved_dies_match_the_reference() {
     compare_all(true);
 }
 
 #[test]
-fn dies_one_after_another_finish_when_the_reference_does() {
+fn non_interleaved_dies_match_the_reference() {
     compare_all(false);
 }
 
 #[test]
-fn dies_are_counted_alike() {
+fn package_and_reference_number_dies_alike() {
     let mut random = Rng::new(13, "dies");
     let mix = Mix::draw(&mut random, Mode::MultiPlaneRead);
     for (die, place) in mix.blocks() {

@@ -1,5 +1,5 @@
-//! What the command interface takes, what it refuses, and whose data comes out.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // this file is a test
+//! Behaviour of the command interface: accepted and refused cycles, and the data that comes out.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
 
 use crate::host;
 
@@ -11,7 +11,7 @@ use wordline_nand::die::State;
 use wordline_nand::{Block, Command, CommandError, Cycle, DataSheet, Die, PlaneRule, Ppn};
 use wordline_nand::{Status, Violation};
 
-/// The first `pages` pages of block 0 of every plane are programmed.
+/// Host whose part has the first `pages` pages of block 0 programmed in every plane.
 fn filled(part: &DataSheet, pages: u32) -> Host {
     let mut host = Host::new(part);
     for plane in 0..4 {
@@ -26,7 +26,7 @@ fn status(host: &mut Host) -> Status {
     status
 }
 
-/// Block `block` of plane `plane` of die 0, counted over the two dies of four planes.
+/// Block `block` of plane `plane` of die 0; blocks are numbered over two dies of four planes.
 const fn block(plane: u32, block: u32) -> Block {
     Block(block * 8 + plane)
 }
@@ -38,7 +38,7 @@ const fn page(plane: u32, in_plane: u32, page: u32) -> Ppn {
 const DATA: Cycle = Cycle::DataOut { bytes: REGISTER };
 
 #[test]
-fn a_page_comes_back_as_it_was_written() {
+fn page_reads_back_as_written() {
     let mut host = filled(&part(), 3);
     for plane in 0..4 {
         for page in 0..3 {
@@ -49,7 +49,7 @@ fn a_page_comes_back_as_it_was_written() {
 }
 
 #[test]
-fn a_cache_read_gives_out_the_page_before_the_one_in_the_array() {
+fn cache_read_outputs_the_page_before_the_one_being_read() {
     let mut host = filled(&part(), 6);
     host.read(row(2, 0, 1), C::ReadConfirm);
     assert_eq!(host.wait().data(), token(row(2, 0, 1)));
@@ -57,7 +57,7 @@ fn a_cache_read_gives_out_the_page_before_the_one_in_the_array() {
         host.wait().command(C::ReadCache);
         assert_eq!(host.wait().data(), token(row(2, 0, page - 1)));
     }
-    // An address leads back; the page before comes out first.
+    // A random cache read goes back to page 0; the previous page is output first.
     host.read(row(2, 0, 0), C::ReadCache);
     assert_eq!(host.wait().data(), token(row(2, 0, 5)));
     host.command(C::ReadCacheEnd);
@@ -66,7 +66,7 @@ fn a_cache_read_gives_out_the_page_before_the_one_in_the_array() {
 }
 
 #[test]
-fn a_multi_plane_cache_read_gives_out_every_plane() {
+fn multi_plane_cache_read_outputs_every_plane() {
     let mut host = filled(&part(), 2);
     host.read(row(3, 0, 0), C::ReadQueue);
     host.wait().read(row(1, 0, 0), C::ReadConfirm);
@@ -88,7 +88,7 @@ fn a_multi_plane_cache_read_gives_out_every_plane() {
 }
 
 #[test]
-fn the_last_plane_addressed_is_the_one_that_gives_data() {
+fn the_plane_addressed_last_outputs_data() {
     let mut host = filled(&part(), 1);
     host.read(row(3, 0, 0), C::ReadQueue);
     host.wait().read(row(1, 0, 0), C::ReadConfirm);
@@ -96,7 +96,7 @@ fn the_last_plane_addressed_is_the_one_that_gives_data() {
 }
 
 #[test]
-fn a_page_is_given_out_once_until_a_column_is_chosen() {
+fn a_page_is_output_once_until_a_column_is_selected() {
     let mut host = filled(&part(), 1);
     host.read(row(0, 0, 0), C::ReadConfirm);
     host.wait().send([Cycle::DataOut { bytes: 2000 }]);
@@ -117,7 +117,7 @@ fn a_page_is_given_out_once_until_a_column_is_chosen() {
 }
 
 #[test]
-fn cached_pages_land_where_they_were_sent() {
+fn cache_programmed_pages_keep_their_addresses() {
     let mut host = Host::new(&part());
     for page in 0..4 {
         let confirm = [C::ProgramCache, C::ProgramConfirm][usize::from(page == 3)];
@@ -137,7 +137,7 @@ fn cached_pages_land_where_they_were_sent() {
 }
 
 #[test]
-fn a_copy_carries_the_content_of_its_plane() {
+fn copyback_copies_the_content_of_each_plane() {
     let mut host = filled(&part(), 2);
     host.read(row(2, 0, 1), C::ReadQueue);
     host.wait().read(row(0, 0, 1), C::CopybackRead);
@@ -147,7 +147,7 @@ fn a_copy_carries_the_content_of_its_plane() {
     assert_eq!(host.wait().data(), token(row(2, 0, 1)));
     host.read(row(0, 3, 0), C::ReadConfirm);
     assert_eq!(host.wait().data(), token(row(0, 0, 1)));
-    // Spent: a second copy needs a second read.
+    // The data register is empty now: a second copy needs a second read.
     assert_eq!(
         host.broken(vec![C::CopybackProgram.into()]),
         Rule::NothingToCopy
@@ -155,7 +155,7 @@ fn a_copy_carries_the_content_of_its_plane() {
 }
 
 #[test]
-fn a_copy_stays_in_its_plane_and_leaves_the_cache_register_alone() {
+fn copyback_stays_in_its_plane_and_keeps_the_cache_register() {
     let mut host = filled(&part(), 2);
     host.read(row(2, 0, 0), C::ReadConfirm);
     host.wait().read(row(2, 0, 1), C::CopybackRead);
@@ -166,7 +166,7 @@ fn a_copy_stays_in_its_plane_and_leaves_the_cache_register_alone() {
 }
 
 #[test]
-fn pages_are_programmed_in_order_once_and_after_an_erase() {
+fn pages_are_programmed_in_order_and_once_per_erase() {
     let broken = |place, wanted: fn(String) -> Violation, address: &str| {
         let mut host = filled(&part(), 2);
         let rule = host.broken(host.program_cycles(place, C::ProgramConfirm));
@@ -194,7 +194,7 @@ fn pages_are_programmed_in_order_once_and_after_an_erase() {
 }
 
 #[test]
-fn an_erased_page_cannot_be_read() {
+fn erased_page_cannot_be_read() {
     let mut host = filled(&part(), 2);
     let refused = host.issue(host.addressed(C::Read, row(1, 0, 2), C::ReadConfirm));
     let address = "die 0, plane 1, block 0, page 2".to_owned();
@@ -203,7 +203,7 @@ fn an_erased_page_cannot_be_read() {
 }
 
 #[test]
-fn a_page_bears_as_many_partial_programs_as_its_part() {
+fn partial_programs_of_a_page_are_limited_by_the_part() {
     for bears in [1, 4] {
         let mut part = part();
         part.partial_programs = bears;
@@ -223,7 +223,7 @@ fn a_page_bears_as_many_partial_programs_as_its_part() {
 }
 
 #[test]
-fn a_block_bears_its_endurance_and_a_worn_plane_spares_the_others() {
+fn one_worn_out_block_stops_the_whole_multi_plane_erase() {
     let mut part = part();
     part.endurance_cycles = 2;
     let mut host = Host::new(&part);
@@ -239,7 +239,7 @@ fn a_block_bears_its_endurance_and_a_worn_plane_spares_the_others() {
 }
 
 #[test]
-fn one_bad_page_stops_a_multi_plane_program_as_a_whole() {
+fn one_invalid_page_stops_the_whole_multi_plane_program() {
     let mut host = Host::new(&part());
     host.fill(1, 0, 1);
     host.program(row(0, 0, 0), C::ProgramQueue);
@@ -250,7 +250,7 @@ fn one_bad_page_stops_a_multi_plane_program_as_a_whole() {
 }
 
 #[test]
-fn the_plane_rule_is_that_of_the_part() {
+fn multi_plane_commands_obey_the_plane_rule_of_the_part() {
     let second = |rule, first: Command, queue, place| {
         let mut part = part();
         part.plane_rule = rule;
@@ -281,7 +281,7 @@ fn the_plane_rule_is_that_of_the_part() {
 }
 
 #[test]
-fn addresses_beyond_the_part_are_refused_at_their_last_cycle() {
+fn out_of_range_addresses_are_refused_at_their_last_cycle() {
     // 6 pages take 3 bits, 4 planes 2, 5 blocks 3; 2112 columns.
     let beyond = |place, column, field: &str| {
         let mut host = Host::new(&part());
@@ -297,7 +297,7 @@ fn addresses_beyond_the_part_are_refused_at_their_last_cycle() {
 }
 
 #[test]
-fn a_queue_takes_its_own_kind_only() {
+fn a_multi_plane_queue_accepts_only_its_own_command() {
     for other in [C::Program, C::Erase, C::ReadCache, C::ChangeReadColumn] {
         let mut host = filled(&part(), 1);
         host.read(row(0, 0, 0), C::ReadQueue);
@@ -307,7 +307,7 @@ fn a_queue_takes_its_own_kind_only() {
 }
 
 #[test]
-fn a_program_needs_data_that_fits() {
+fn a_program_requires_data_that_fits_the_register() {
     let mut host = Host::new(&part());
     let cycles = host.addressed(C::Program, row(0, 0, 0), C::ProgramConfirm);
     assert_eq!(host.broken(cycles), Rule::NoData);
@@ -322,11 +322,12 @@ fn a_program_needs_data_that_fits() {
 }
 
 #[test]
-fn a_cache_read_follows_a_read_and_ends_with_the_block() {
+fn a_cache_read_follows_a_read_and_ends_at_the_last_page_of_the_block() {
     let mut host = Host::new(&part());
     let nothing = Rule::NothingToContinue;
     assert_eq!(host.broken(vec![C::ReadCache.into()]), nothing);
-    // Not after its end, a copyback read, or a program from the same plane.
+    // Refused after the end of a cache read, after a copyback read, and after a program from the
+    // same plane.
     let after = |prepare: fn(&mut Host)| {
         let mut host = filled(&part(), 2);
         host.read(row(0, 0, 0), C::ReadConfirm);
@@ -351,7 +352,7 @@ fn a_cache_read_follows_a_read_and_ends_with_the_block() {
 }
 
 #[test]
-fn a_cache_read_keeps_its_planes_and_shuts_other_operations_out() {
+fn a_cache_read_keeps_its_planes_and_excludes_other_operations() {
     let open = || {
         let mut host = filled(&part(), 4);
         host.read(row(0, 0, 0), C::ReadConfirm);
@@ -371,7 +372,7 @@ fn a_cache_read_keeps_its_planes_and_shuts_other_operations_out() {
 }
 
 #[test]
-fn a_suspended_operation_keeps_its_cells_to_itself() {
+fn pages_of_a_suspended_operation_cannot_be_read() {
     let suspended = |erase: bool| {
         let mut host = filled(&part(), 2);
         if erase {
@@ -389,7 +390,7 @@ fn a_suspended_operation_keeps_its_cells_to_itself() {
         let read = host.addressed(C::Read, place, C::ReadConfirm);
         assert!(matches!(host.broken(read), Rule::Suspended { .. }));
     }
-    // Others can be read, and the operation completes.
+    // Other pages can be read, and the operation completes.
     let mut host = suspended(false);
     host.read(row(0, 0, 1), C::ReadQueue);
     host.wait().read(row(1, 0, 1), C::ReadConfirm);
@@ -399,14 +400,14 @@ fn a_suspended_operation_keeps_its_cells_to_itself() {
     host.command(C::ProgramResume);
     host.wait().read(row(0, 0, 2), C::ReadConfirm);
     assert_eq!(host.wait().data(), token(row(0, 0, 2)));
-    // What is resumed is what was suspended; nothing else is begun meanwhile.
+    // Only the suspended operation can be resumed, and no other operation can start.
     for other in [C::ProgramResume, C::Program, C::Erase, C::ReadCache] {
         assert_eq!(suspended(true).broken(vec![other.into()]), Rule::OutOfPlace);
     }
 }
 
 #[test]
-fn a_copy_that_was_suspended_leaves_the_cache_register_alone() {
+fn suspended_copyback_keeps_the_cache_register() {
     let mut host = filled(&part(), 2);
     host.read(row(0, 0, 0), C::CopybackRead);
     host.wait().copy_to(row(0, 1, 0), C::ProgramConfirm);
@@ -414,7 +415,7 @@ fn a_copy_that_was_suspended_leaves_the_cache_register_alone() {
     host.wait().read(row(0, 0, 1), C::ReadConfirm);
     host.wait().command(C::ProgramResume);
     assert_eq!(host.wait().data(), token(row(0, 0, 1)));
-    // Of a page that came through it, the cache register is free at the end.
+    // A program whose page came through the cache register empties it at its end.
     host.program(row(0, 2, 0), C::ProgramConfirm);
     host.command(C::ProgramSuspend);
     host.wait().read(row(0, 0, 1), C::ReadConfirm);
@@ -423,7 +424,7 @@ fn a_copy_that_was_suspended_leaves_the_cache_register_alone() {
 }
 
 #[test]
-fn a_part_suspends_what_it_can_as_often_as_it_can() {
+fn suspension_is_limited_to_the_operations_and_count_of_the_part() {
     let mut able = part();
     able.suspend.most = 1;
     let mut host = Host::new(&able);
@@ -442,13 +443,13 @@ fn a_part_suspends_what_it_can_as_often_as_it_can() {
         assert!(matches!(refused, Err(CommandError::Busy { .. })));
     }
     assert!(!status(&mut host).failed());
-    // An idle die has nothing to suspend.
+    // An idle die has no operation to suspend.
     host.wait();
     assert_eq!(host.broken(vec![C::EraseSuspend.into()]), Rule::OutOfPlace);
 }
 
 #[test]
-fn a_die_that_failed_says_so_and_waits_for_a_reset() {
+fn a_failed_die_reports_its_failure_and_waits_for_a_reset() {
     let mut host = filled(&part(), 1);
     assert!(!status(&mut host).failed());
     assert_eq!(host.broken(vec![Cycle::Command(0x42)]), Rule::Unknown);
@@ -460,7 +461,7 @@ fn a_die_that_failed_says_so_and_waits_for_a_reset() {
         let taken = host.issue([(*command).into()]).is_ok();
         assert_eq!(taken, [C::Reset, C::ReadStatus].contains(command));
     }
-    // The other die goes on.
+    // The other die is unaffected.
     host.die = Die(1);
     host.program(row(0, 0, 0), C::ProgramConfirm);
     host.die = DIE;
@@ -471,7 +472,7 @@ fn a_die_that_failed_says_so_and_waits_for_a_reset() {
 }
 
 #[test]
-fn a_busy_die_is_not_harmed_by_an_early_command() {
+fn an_early_command_does_not_make_a_busy_die_fail() {
     let mut host = filled(&part(), 1);
     host.read(row(0, 0, 0), C::ReadConfirm);
     let early = host.issue([DATA]);
@@ -481,7 +482,7 @@ fn a_busy_die_is_not_harmed_by_an_early_command() {
 }
 
 #[test]
-fn the_status_does_not_disturb_but_comes_between_commands_only() {
+fn a_status_read_has_no_side_effect_and_is_valid_only_between_commands() {
     let mut host = filled(&part(), 2);
     host.read(row(0, 0, 0), C::ReadQueue);
     status(&mut host);
@@ -501,11 +502,11 @@ fn the_status_does_not_disturb_but_comes_between_commands_only() {
 }
 
 #[test]
-fn a_reset_in_a_program_loses_the_page_and_in_an_erase_the_block() {
+fn a_reset_during_a_program_or_erase_loses_its_data() {
     let mut host = filled(&part(), 1);
     host.program(row(0, 0, 1), C::ProgramCache);
     host.wait().program(row(0, 0, 2), C::ProgramConfirm);
-    // The first of the two has ended when the reset comes, the second has not.
+    // The first of the two programs ends before the reset, the second does not.
     host.now = host.target.ready_at(DIE) - Time::from_us(1);
     host.command(C::Reset);
     let cells = host.target.cells();
@@ -521,7 +522,7 @@ fn a_reset_in_a_program_loses_the_page_and_in_an_erase_the_block() {
 }
 
 #[test]
-fn a_refusal_tells_what_where_and_what_to_do() {
+fn an_error_states_the_cycle_the_die_and_the_remedy() {
     let mut host = filled(&part(), 2);
     host.read(row(0, 0, 0), C::ReadConfirm);
     let busy = host.issue([C::Erase.into()]).unwrap_err().to_string();
@@ -534,7 +535,7 @@ fn a_refusal_tells_what_where_and_what_to_do() {
         .to_string();
     assert_eq!(
         broken,
-        "60h Block Erase for die 0, which is in a cache read: it has no place here; in this state \
+        "60h Block Erase for die 0, which is in a cache read: the cycle is out of sequence; in this state \
          the die takes data out, 31h Read Cache, 3Fh Read Cache End, 00h Read, \
          05h Change Read Column, 06h Change Read Column Enhanced, 70h Read Status, FFh Reset"
     );
@@ -545,7 +546,7 @@ fn a_refusal_tells_what_where_and_what_to_do() {
 }
 
 #[test]
-fn every_opcode_is_its_command() {
+fn opcodes_convert_to_commands_and_back() {
     for code in 0..=u8::MAX {
         if let Ok(command) = Command::try_from(code) {
             assert_eq!(command.code(), code);

@@ -1,9 +1,9 @@
-//! Does the command interface do what a die stepped tick by tick does?
+//! Compares the command interface with reference dies that are stepped tick by tick.
 //!
-//! In every mode of operation, on one die and on several whose cycles mix on the bus, the same
-//! cycles go to both. After each the verdicts are compared, at every tick RDY and ARDY, at every
-//! data cycle what comes out, and after every sequence the arrays. Half of the sequences are legal,
-//! the others are spoilt in a place or two.
+//! In every mode of operation, on one die and on several dies whose cycles interleave on the bus,
+//! both sides receive the same cycles. The verdict is compared after each cycle, RDY and ARDY at
+//! every tick, the output at every data cycle, and the arrays after every sequence. Half of the
+//! sequences are legal; the others are corrupted in one or two places.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,12 +21,12 @@ use reference::script::{self, Script, Step};
 use reference::{Cycle, Part, Refusal};
 use wordline_kernel::Rng;
 
-/// Legal sequences, and as many spoilt ones, for each mode and number of dies.
+/// Number of legal sequences, and of corrupted ones, per mode and number of dies.
 const SEQUENCES: usize = 10_000;
-/// Sequences that one package lives through at most.
+/// Maximum sequences per package.
 const LIFE: usize = 60;
-/// Transactions of a mode for one die, with whatever has to come before them; `None` if its blocks
-/// are worn out.
+/// Plans transactions of a mode for one die, with the erases and programs that must precede them.
+/// Returns `None` if the blocks of the die are worn out.
 fn plan(pair: &Pair, die: usize, mode: Mode, random: &mut Rng) -> Option<Vec<Transaction>> {
     let part = &pair.bus.part;
     let cells = pair.bus.dies[die].cells.clone();
@@ -57,7 +57,7 @@ fn plan(pair: &Pair, die: usize, mode: Mode, random: &mut Rng) -> Option<Vec<Tra
     Some(transactions)
 }
 
-/// Sequences of one mode.
+/// Sequences of one mode, by kind.
 struct Counts {
     legal: usize,
     spoilt: usize,
@@ -66,7 +66,7 @@ struct Counts {
     refusals: Refusals,
 }
 
-/// A package lives until it is worn out or has lived long enough.
+/// Runs sequences on one package until it is worn out or has reached its maximum.
 fn live(mode: Mode, dies: usize, random: &mut Rng, counts: &mut Counts) {
     let mut pair = Pair::new(random, mode, dies);
     for nth in 0..LIFE {
@@ -111,7 +111,7 @@ fn live(mode: Mode, dies: usize, random: &mut Rng, counts: &mut Counts) {
     }
 }
 
-/// Spoils the scripts of some of the dies.
+/// Corrupts the scripts of some of the dies.
 fn spoil(part: &Part, plans: &[Vec<Transaction>], scripts: &mut [Script], random: &mut Rng) {
     let chosen = below(random, scripts.len());
     for (die, script) in scripts.iter_mut().enumerate() {
@@ -173,7 +173,7 @@ fn compare(mode: Mode, dies: usize) -> Counts {
     counts
 }
 
-/// All modes with one die, or with several; what was compared, mode by mode.
+/// Compares all modes on the given number of dies and prints the counts of each mode.
 fn compare_all(dies: usize) {
     let mut refusals = Refusals::new();
     for mode in Mode::ALL {
@@ -191,7 +191,7 @@ fn compare_all(dies: usize) {
         assert!(legal >= SEQUENCES && spoilt >= SEQUENCES);
         assert!(
             illegal * 2 > spoilt,
-            "{mode:?}: spoilt sequences are mostly legal"
+            "{mode:?}: too few corrupted sequences are illegal"
         );
         for (refusal, times) in counts.refusals {
             *refusals.entry(refusal).or_default() += times;
@@ -200,16 +200,16 @@ fn compare_all(dies: usize) {
     println!("{refusals:?}");
     for refusal in Refusal::ALL {
         let times = refusals.get(&refusal).copied().unwrap_or(0);
-        assert!(times >= 100, "{refusal:?} came {times} times only");
+        assert!(times >= 100, "{refusal:?} occurred only {times} times");
     }
 }
 
 #[test]
-fn the_interface_agrees_with_a_die_stepped_tick_by_tick() {
+fn command_interface_matches_the_reference_die() {
     compare_all(1);
 }
 
 #[test]
-fn the_interface_agrees_with_dies_stepped_tick_by_tick_on_one_bus() {
+fn command_interface_matches_reference_dies_on_one_bus() {
     compare_all(3);
 }

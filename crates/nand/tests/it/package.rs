@@ -1,6 +1,6 @@
-//! What a package refuses: transactions that no part would accept, and those that the state of its
+//! Transactions that a package rejects: those that no part accepts, and those that the state of the
 //! array forbids.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use wordline_kernel::Time;
 use wordline_nand::{
@@ -24,7 +24,7 @@ fn part() -> Part {
     )
 }
 
-/// A page by plane (of both dies), block and place.
+/// Page by plane (numbered over both dies), block and offset in the block.
 fn page(plane: u32, block: u32, place: u32) -> Ppn {
     LAYOUT.page(LAYOUT.block(Plane(plane), block), place)
 }
@@ -42,7 +42,7 @@ fn refusal(operation: Operation, pages: &[Ppn], targets: &[Ppn], planes: u32) ->
 }
 
 #[test]
-fn what_no_part_accepts_is_refused_with_its_address() {
+fn invalid_transaction_is_rejected_with_its_address() {
     use Operation::{Erase, Move, Program, Read};
     let ok = page(0, 0, 0);
     let says = |error: TransactionError, words: &str| {
@@ -50,16 +50,16 @@ fn what_no_part_accepts_is_refused_with_its_address() {
     };
     says(
         refusal(Read, &[], &[], 1),
-        "0 pages cannot be cut into rows of 1",
+        "0 pages cannot be divided into rows of 1",
     );
     says(refusal(Read, &[ok], &[], 0), "rows of 0");
     says(
         refusal(Read, &[ok, ok, ok], &[], 2),
-        "3 pages cannot be cut",
+        "3 pages cannot be divided",
     );
     says(
         refusal(Read, &[Ppn(48)], &[], 1),
-        "page 48 is beyond the part's 48 pages",
+        "page 48 is out of range; the part has 48 pages",
     );
     says(
         refusal(Erase, &[ok, page(0, 1, 0)], &[], 1),
@@ -83,15 +83,15 @@ fn what_no_part_accepts_is_refused_with_its_address() {
     );
     says(
         refusal(Program, &[ok, page(1, 0, 1)], &[], 2),
-        "breaks the plane rule",
+        "violate the plane rule",
     );
     says(
         refusal(Program, &[ok, page(1, 1, 0)], &[], 2),
-        "breaks the plane rule",
+        "violate the plane rule",
     );
     says(
         refusal(Erase, &[ok, page(1, 1, 0)], &[], 2),
-        "breaks the plane rule",
+        "violate the plane rule",
     );
     says(
         refusal(Read, &[ok, page(1, 0, 0)], &[], 1),
@@ -101,7 +101,8 @@ fn what_no_part_accepts_is_refused_with_its_address() {
         refusal(Move, &[ok], &[page(1, 0, 0)], 1),
         "the data register belongs to one plane",
     );
-    // An erase has no place in its block, and with the weaker rule blocks need not agree.
+    // The page offset of an erase does not matter, and under the weaker rule block offsets may
+    // differ.
     let erase = Transaction {
         operation: Erase,
         pages: &[ok, page(1, 1, 3)],
@@ -123,11 +124,11 @@ fn done(package: &mut Package, operation: Operation, pages: &[Ppn], planes: u32)
 }
 
 #[test]
-fn what_the_array_forbids_ends_with_a_status_read() {
+fn an_operation_forbidden_by_the_array_ends_with_a_status_read() {
     let mut package = Package::new(&part(), true);
     let failed = done(&mut package, Operation::Program, &[page(0, 0, 1)], 1);
     assert!(matches!(failed.result, Err(Violation::OutOfOrder { .. })));
-    // 7 cycles of 25 ns and 4,096 bytes at 333 MT/s, then a status read of 2 cycles: no array time.
+    // 7 cycles of 25 ns and 4,096 bytes at 333 MT/s, then a status read of 2 cycles; no array time.
     let bus = Time::from_ns(9 * 25) + Time::from_ps(12_300_300);
     assert_eq!(failed.completed - failed.started, bus);
     let failed = done(&mut package, Operation::Read, &[page(0, 0, 0)], 1);
@@ -135,7 +136,7 @@ fn what_the_array_forbids_ends_with_a_status_read() {
         failed.result,
         Err(Violation::NotProgrammed { .. })
     ));
-    // The die goes on as if nothing had been asked.
+    // The failed operations leave no trace: the die accepts the next one.
     let program = done(&mut package, Operation::Program, &[page(0, 0, 0)], 1);
     assert_eq!(program.result, Ok(()));
     assert_eq!(
@@ -147,7 +148,7 @@ fn what_the_array_forbids_ends_with_a_status_read() {
 }
 
 #[test]
-fn of_several_planes_all_are_programmed_or_none() {
+fn a_multi_plane_program_programs_all_planes_or_none() {
     let mut package = Package::new(&part(), true);
     done(&mut package, Operation::Program, &[page(1, 0, 0)], 1);
     let both = [page(0, 0, 0), page(1, 0, 0)];
@@ -169,7 +170,7 @@ fn of_several_planes_all_are_programmed_or_none() {
 }
 
 #[test]
-fn a_cache_program_that_fails_in_the_middle_ends_there() {
+fn a_cache_program_ends_at_its_first_failure() {
     let mut package = Package::new(&part(), true);
     let rows = [page(0, 0, 0), page(0, 0, 1), page(0, 0, 3), page(0, 1, 0)];
     let failed = done(&mut package, Operation::Program, &rows, 1);
@@ -182,7 +183,7 @@ fn a_cache_program_that_fails_in_the_middle_ends_there() {
 }
 
 #[test]
-fn time_does_not_go_back() {
+fn transactions_cannot_be_submitted_in_the_past() {
     let mut package = Package::new(&part(), true);
     done(&mut package, Operation::Erase, &[page(0, 0, 0)], 1);
     let late = Transaction {

@@ -1,7 +1,7 @@
-//! Do package and command interface keep the timelines that were worked out by hand?
+//! Do the package and the command interface reproduce the timelines that were worked out by hand?
 //!
 //! The scenarios are the pages of docs/spec/nand.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // this file is a test
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
 
 use crate::scenario;
 
@@ -32,16 +32,16 @@ fn check(file: &str, markdown: &str) -> Result<(), String> {
 }
 
 #[test]
-fn every_scenario_keeps_its_timeline() {
+fn every_scenario_reproduces_its_timeline() {
     let files = files();
-    assert!(!files.is_empty(), "docs/spec/nand holds no scenario");
+    assert!(!files.is_empty(), "docs/spec/nand contains no scenario");
     let results = files.iter().map(|(file, text)| check(file, text));
     let faults: Vec<String> = results.filter_map(Result::err).collect();
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n\n"));
 }
 
 #[test]
-fn no_row_of_a_timeline_can_be_left_out() {
+fn a_missing_row_of_a_timeline_is_detected() {
     for (file, text) in files() {
         let rows = parse::scenario(&file, &text).unwrap().timeline;
         for row in rows.iter().map(|row| row.line) {
@@ -53,7 +53,7 @@ fn no_row_of_a_timeline_can_be_left_out() {
 }
 
 #[test]
-fn every_scenario_is_in_the_index_and_the_navigation() {
+fn every_scenario_is_listed_in_the_index_and_the_navigation() {
     let index = fs::read_to_string(docs().join("spec/index.md")).unwrap();
     let site = fs::read_to_string(docs().join("../mkdocs.yml")).unwrap();
     for (file, _) in files() {
@@ -63,7 +63,7 @@ fn every_scenario_is_in_the_index_and_the_navigation() {
     }
 }
 
-/// A read of one page: 7 cycles of 10 ns, 1 us of array time, a status read, 8 bytes of 10 ns.
+/// Read of one page: 7 cycles of 10 ns, 1 us of array time, a status read, 8 bytes of 10 ns.
 const READ: &str = "# Read
 
 ```toml
@@ -89,12 +89,12 @@ at 0 us read die 0: plane 0 block 0 page 1
 ";
 
 #[test]
-fn a_right_timeline_passes() {
+fn a_correct_timeline_passes() {
     assert_eq!(check("read.md", READ), Ok(()));
 }
 
 #[test]
-fn whatever_is_wrong_in_a_timeline_is_found_in_its_line() {
+fn an_error_in_a_timeline_is_reported_with_its_line() {
     let wrong = [
         ("| 0 | 70 |", "| 0 | 80 |", 20),
         ("| 1,070 | 1,170 |", "| 1,071 | 1,171 |", 22),
@@ -136,7 +136,7 @@ fn whatever_is_wrong_in_a_timeline_is_found_in_its_line() {
 }
 
 #[test]
-fn a_difference_shows_both_sides() {
+fn a_difference_shows_the_expected_and_the_actual_line() {
     let fault = check("read.md", &READ.replace("| 1,170 |", "| 1,180 |")).unwrap_err();
     let lines: Vec<&str> = fault.lines().collect();
     assert_eq!(
@@ -151,18 +151,14 @@ fn a_difference_shows_both_sides() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_line() {
+fn a_parse_error_is_reported_with_its_line() {
     let cases = [
         (
             "# Read",
             "Read",
-            "read.md:1: a scenario begins with its title",
+            "read.md:1: a scenario starts with its title",
         ),
-        (
-            "```toml",
-            "```",
-            "read.md:1: there is no block that begins with ```toml",
-        ),
+        ("```toml", "```", "read.md:1: there is no ```toml block"),
         (
             "page_bytes = 8",
             "page_byte = 8",
@@ -171,51 +167,55 @@ fn what_cannot_be_read_is_told_with_its_line() {
         (
             "given die",
             "given read die",
-            "read.md:14: pages are given as they are",
+            "read.md:14: `given` takes pages only",
         ),
         (
             "page 1\n```",
             "page 1\nthen commands die 0: 70h\n```",
-            "read.md:16: give commands or",
+            "read.md:16: commands and transactions are mixed",
         ),
         ("at 0 us", "at noon", "read.md:15: `noon"),
-        ("at 0 us", "at 0 s", "read.md:15: `s` is no unit"),
-        ("read die", "reed die", "read.md:15: `reed` is no operation"),
+        ("at 0 us", "at 0 s", "read.md:15: `s` is not a unit"),
+        (
+            "read die",
+            "reed die",
+            "read.md:15: `reed` is not an operation",
+        ),
         (
             "read die",
             "multi-plane read die",
-            "read.md:15: `multi-plane` goes with",
+            "read.md:15: `multi-plane` must be given if",
         ),
         (
             "read die 0",
             "read die 1",
-            "read.md:15: die 1 is beyond the part",
+            "read.md:15: die 1 is out of range",
         ),
         (
             "pages 0-1",
             "pages 0-64",
-            "read.md:14: plane 0 block 0 page 64 is beyond",
+            "read.md:14: plane 0 block 0 page 64 is out of range",
         ),
         (
             "| CLE ALE CLE |",
             "| CLE CLE |",
-            "read.md:20: these cycles are the stages `CLE ALE CLE`",
+            "read.md:20: the stages of these cycles are `CLE ALE CLE`",
         ),
         (
             "| 70 | 1,070 |",
             "| 70 | soon |",
-            "read.md:21: `soon` is no time",
+            "read.md:21: `soon` is not a time",
         ),
         ("| from ns |", "| from |", "read.md:1: there is no timeline"),
         (
             "| 1,070 | 1,170 |",
             "| 60 | 1,170 |",
-            "read.md:22: begins before",
+            "read.md:22: starts before",
         ),
         (
             "at 0 us read die 0: plane 0 block 0 page 1\n",
             "",
-            "read.md:1: nothing is asked",
+            "read.md:1: there are no operations",
         ),
     ];
     for (right, wrong, expected) in cases {
@@ -229,7 +229,7 @@ fn what_cannot_be_read_is_told_with_its_line() {
 }
 
 #[test]
-fn what_the_array_refuses_is_told_with_its_line() {
+fn an_operation_refused_by_the_array_is_reported_with_its_line() {
     let fault = check("read.md", &READ.replace("pages 0-1", "page 0")).unwrap_err();
     assert!(fault.starts_with("read.md:15: "), "{fault}");
 }

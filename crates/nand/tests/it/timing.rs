@@ -1,7 +1,7 @@
-//! When may the next command come? Not a picosecond before the die is ready.
+//! When is the next command accepted? Not a picosecond before the die is ready.
 //!
-//! The instants are worked out by hand from the parameters, operation mode by operation mode.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // this file is a test
+//! The times are worked out by hand from the parameters, for each operation mode.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test code
 
 use crate::host;
 
@@ -13,7 +13,8 @@ use wordline_nand::{Command, CommandError, Cycle, DataSheet, Status};
 
 const PS: Time = Time::from_ps(1);
 
-/// A command is refused at `ready` - 1 ps and accepted at `ready`; the status says the same.
+/// Checks that a command is refused at `ready` - 1 ps and accepted at `ready`, and that the status
+/// agrees.
 #[track_caller]
 fn opens(host: &Host, ready: Time, next: Command) {
     let issue = |at| host.clone().target.issue(at, DIE, next.into());
@@ -26,19 +27,19 @@ fn opens(host: &Host, ready: Time, next: Command) {
     assert!(status_at(host, ready).ready());
 }
 
-/// ARDY rises at `free`.
+/// Checks that ARDY rises at `free`.
 #[track_caller]
 fn rests(host: &Host, free: Time) {
     assert!(!status_at(host, free - PS).array_ready());
     assert!(status_at(host, free).array_ready());
 }
 
-/// The status byte that is out at `now`.
+/// Status byte that is transferred by `now`.
 fn status_at(host: &Host, now: Time) -> Status {
     host.clone().target.status(now - cycles(2), DIE).unwrap()
 }
 
-/// A die with `pages` pages in block 0 of every plane, idle for a while, and its clock.
+/// An idle die with `pages` pages programmed in block 0 of every plane, and the current time.
 fn filled(pages: u32) -> (Host, Time) {
     let mut host = Host::new(&part());
     for plane in 0..4 {
@@ -53,7 +54,7 @@ const PAGE: u64 = 1 + 5 + 1;
 const BLOCK: u64 = 1 + 3 + 1;
 
 #[test]
-fn a_read_takes_the_array_time_of_its_page() {
+fn a_read_is_ready_after_its_array_time_and_not_before() {
     let (mut host, start) = filled(1);
     host.read(row(0, 0, 0), C::ReadConfirm);
     let ready = start + cycles(PAGE) + READ;
@@ -69,7 +70,7 @@ fn a_read_takes_the_array_time_of_its_page() {
 }
 
 #[test]
-fn a_program_begins_when_its_data_is_in() {
+fn a_program_starts_at_the_end_of_its_data() {
     let mut host = Host::new(&part());
     host.program(row(0, 0, 0), C::ProgramConfirm);
     let ready = cycles(PAGE) + DATA + PROGRAM;
@@ -78,7 +79,7 @@ fn a_program_begins_when_its_data_is_in() {
 }
 
 #[test]
-fn an_erase_takes_row_cycles_only() {
+fn an_erase_sends_only_row_cycles() {
     let mut host = Host::new(&part());
     host.erase(row(0, 0, 0), C::EraseConfirm);
     let ready = cycles(BLOCK) + ERASE;
@@ -96,7 +97,7 @@ fn a_cache_read_waits_for_the_array_then_for_the_registers() {
     let second = first + CYCLE + MOVE;
     opens(&host, second, C::ReadCache);
     rests(&host, second + READ);
-    // No data is taken: the next one has to wait for the array.
+    // No data is read out: the next page has to wait for the array.
     host.wait().command(C::ReadCache);
     let third = second + READ + MOVE;
     opens(&host, third, C::ReadCacheEnd);
@@ -108,7 +109,7 @@ fn a_cache_read_waits_for_the_array_then_for_the_registers() {
 }
 
 #[test]
-fn a_cache_read_is_paced_by_the_bus_if_the_bus_is_slower() {
+fn the_bus_limits_a_cache_read_if_it_is_slower_than_the_array() {
     let mut slow = part();
     slow.timing.read_ns = 20_000.into();
     let mut host = Host::new(&slow);
@@ -123,7 +124,7 @@ fn a_cache_read_is_paced_by_the_bus_if_the_bus_is_slower() {
 }
 
 #[test]
-fn a_random_cache_read_moves_the_page_before_first() {
+fn a_random_cache_read_first_moves_the_previous_page() {
     let (mut host, start) = filled(3);
     host.read(row(1, 0, 0), C::ReadConfirm);
     host.wait().read(row(1, 0, 2), C::ReadCache);
@@ -133,13 +134,13 @@ fn a_random_cache_read_moves_the_page_before_first() {
 }
 
 #[test]
-fn a_cache_program_gives_the_cache_register_back_when_it_is_empty() {
+fn a_cache_program_frees_the_cache_register_when_it_is_empty() {
     let mut host = Host::new(&part());
     host.program(row(0, 0, 0), C::ProgramCache);
     let begun = cycles(PAGE) + DATA;
     opens(&host, begun + MOVE, C::Program);
     rests(&host, begun + PROGRAM);
-    // The second page is in long before the array has done the first.
+    // The second page arrives long before the array has programmed the first.
     host.wait().program(row(0, 0, 1), C::ProgramCache);
     opens(&host, begun + PROGRAM + MOVE, C::Program);
     rests(&host, begun + PROGRAM * 2);
@@ -149,7 +150,7 @@ fn a_cache_program_gives_the_cache_register_back_when_it_is_empty() {
 }
 
 #[test]
-fn while_a_cache_program_works_only_programs_come_in() {
+fn only_programs_are_accepted_during_a_cache_program() {
     let mut host = Host::new(&part());
     host.program(row(0, 0, 0), C::ProgramCache);
     let idle = cycles(PAGE) + DATA + PROGRAM;
@@ -161,7 +162,7 @@ fn while_a_cache_program_works_only_programs_come_in() {
 }
 
 #[test]
-fn planes_are_queued_one_by_one_and_work_at_once() {
+fn planes_are_queued_one_by_one_and_read_at_the_same_time() {
     let (mut host, start) = filled(1);
     host.read(row(0, 0, 0), C::ReadQueue);
     let queued = start + cycles(PAGE) + QUEUE;
@@ -177,7 +178,7 @@ fn planes_are_queued_one_by_one_and_work_at_once() {
 }
 
 #[test]
-fn a_multi_plane_program_takes_the_data_of_each_plane_and_one_program() {
+fn a_multi_plane_program_takes_one_transfer_per_plane_and_one_program_time() {
     let mut host = Host::new(&part());
     host.program(row(3, 0, 0), C::ProgramQueue);
     let queued = cycles(PAGE) + DATA + QUEUE;
@@ -188,7 +189,7 @@ fn a_multi_plane_program_takes_the_data_of_each_plane_and_one_program() {
 }
 
 #[test]
-fn a_multi_plane_erase_takes_one_erase() {
+fn a_multi_plane_erase_takes_one_erase_time() {
     let mut host = Host::new(&part());
     host.erase(row(3, 0, 0), C::EraseQueue);
     let queued = cycles(BLOCK) + QUEUE;
@@ -198,7 +199,7 @@ fn a_multi_plane_erase_takes_one_erase() {
 }
 
 #[test]
-fn a_multi_plane_cache_read_moves_all_planes_at_once() {
+fn a_multi_plane_cache_read_moves_the_pages_of_all_planes_at_once() {
     let (mut host, start) = filled(3);
     host.read(row(0, 0, 0), C::ReadQueue);
     host.wait().read(row(1, 0, 0), C::ReadConfirm);
@@ -207,7 +208,7 @@ fn a_multi_plane_cache_read_moves_all_planes_at_once() {
     host.wait().command(C::ReadCache);
     let second = first + CYCLE + MOVE;
     opens(&host, second, C::Read);
-    // The next pages are named: the first plane is queued while the array still reads.
+    // A random cache read follows: its first plane is queued while the array still reads.
     host.wait().read(row(0, 0, 2), C::ReadQueue);
     opens(&host, second + cycles(PAGE) + QUEUE, C::Read);
     rests(&host, second + READ);
@@ -235,7 +236,7 @@ fn a_multi_plane_cache_program_queues_planes_while_the_array_works() {
 }
 
 #[test]
-fn a_copy_moves_no_data_over_the_bus() {
+fn copyback_transfers_no_data_over_the_bus() {
     let (mut host, start) = filled(1);
     host.read(row(0, 0, 0), C::CopybackRead);
     let read = start + cycles(PAGE) + READ;
@@ -245,7 +246,7 @@ fn a_copy_moves_no_data_over_the_bus() {
 }
 
 #[test]
-fn a_multi_plane_copy_takes_one_read_and_one_program() {
+fn a_multi_plane_copyback_takes_one_read_and_one_program_time() {
     let (mut host, start) = filled(1);
     host.read(row(0, 0, 0), C::ReadQueue);
     host.wait().read(row(1, 0, 0), C::CopybackRead);
@@ -260,7 +261,7 @@ fn a_multi_plane_copy_takes_one_read_and_one_program() {
 }
 
 #[test]
-fn a_suspended_program_costs_its_latency_and_goes_on_where_it_stopped() {
+fn a_suspended_program_resumes_where_it_stopped_after_its_latencies() {
     let (mut host, start) = filled(1);
     host.program(row(0, 1, 0), C::ProgramConfirm);
     let begun = start + cycles(PAGE) + DATA;
@@ -278,7 +279,7 @@ fn a_suspended_program_costs_its_latency_and_goes_on_where_it_stopped() {
     let end = read + CYCLE + RESUME + left;
     opens(&host, end, C::Read);
     rests(&host, end);
-    // A second time.
+    // The program is suspended a second time.
     host.now = end - Time::from_us(50);
     host.command(C::ProgramSuspend);
     let idle = end - Time::from_us(50) + CYCLE + PROGRAM_SUSPEND;
@@ -289,16 +290,16 @@ fn a_suspended_program_costs_its_latency_and_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn an_erase_is_suspended_if_enough_of_it_is_left() {
+fn an_erase_is_suspended_only_if_more_than_the_suspend_latency_is_left() {
     let mut host = Host::new(&part());
     host.erase(row(0, 0, 0), C::EraseConfirm);
     let end = cycles(BLOCK) + ERASE;
-    // The command ends as long before the erase as the part needs to suspend it: no effect.
+    // When the command ends, exactly the suspend latency of the erase is left: no effect.
     let mut late = host.clone();
     late.now = end - ERASE_SUSPEND - CYCLE;
     late.command(C::EraseSuspend);
     opens(&late, end, C::Read);
-    // A picosecond earlier it has one.
+    // One picosecond earlier, the command has an effect.
     host.now = end - ERASE_SUSPEND - CYCLE - PS;
     host.command(C::EraseSuspend);
     let idle = end - PS;
@@ -308,7 +309,7 @@ fn an_erase_is_suspended_if_enough_of_it_is_left() {
 }
 
 #[test]
-fn two_cached_pages_are_suspended_together() {
+fn two_pages_of_a_cache_program_are_suspended_together() {
     let mut host = Host::new(&part());
     host.program(row(0, 0, 0), C::ProgramCache);
     let begun = host.now;
@@ -324,7 +325,7 @@ fn two_cached_pages_are_suspended_together() {
 }
 
 #[test]
-fn a_reset_takes_as_long_as_what_it_cuts_off_demands() {
+fn the_duration_of_a_reset_depends_on_the_aborted_operation() {
     // ONFI tRST: 5, 10, 500 us.
     let after = |begin: fn(&mut Host), time: Time| {
         let (mut host, _) = filled(2);
@@ -366,7 +367,7 @@ fn a_reset_takes_as_long_as_what_it_cuts_off_demands() {
 }
 
 #[test]
-fn the_bus_takes_one_cycle_at_a_time_and_the_other_die_needs_no_wait() {
+fn the_bus_carries_one_cycle_at_a_time_and_dies_are_independent() {
     let mut host = Host::new(&part());
     let other = wordline_nand::Die(1);
     host.command(C::Read);
@@ -383,7 +384,7 @@ fn the_bus_takes_one_cycle_at_a_time_and_the_other_die_needs_no_wait() {
 }
 
 #[test]
-fn a_page_takes_the_time_of_its_type() {
+fn program_time_depends_on_page_type() {
     let mut mlc = part();
     mlc.cell = two_bits();
     mlc.timing.program_ns = wordline_nand::PerLevel::Each(vec![250_000, 2_200_000]);
@@ -397,7 +398,7 @@ fn a_page_takes_the_time_of_its_type() {
     }
 }
 
-/// Two bits a cell.
+/// Two-bit cells.
 fn two_bits() -> wordline_nand::Cell {
     let mut cells = wordline_nand::Cell::defaults().into_iter();
     cells
@@ -406,7 +407,7 @@ fn two_bits() -> wordline_nand::Cell {
 }
 
 #[test]
-fn a_part_that_cannot_be_built_is_refused() {
+fn an_invalid_data_sheet_is_rejected() {
     let refused = |change: &dyn Fn(&mut DataSheet)| {
         let mut part = part();
         change(&mut part);
@@ -422,7 +423,7 @@ fn a_part_that_cannot_be_built_is_refused() {
             "bus_mt_per_s is not a finite number above 0; change it"
         );
     }
-    // A rate so low that a page never arrives.
+    // The data rate is so low that a page transfer would take too long.
     assert!(refused(&|part| part.timing.bus_mt_per_s = 1e-300).contains("longer than"));
     for ratio in [-0.1, 0.91, 5.0, f64::NAN, f64::INFINITY] {
         assert_eq!(

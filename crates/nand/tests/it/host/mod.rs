@@ -1,5 +1,5 @@
-//! A host that issues cycles one after the other, each as soon as bus and die allow.
-#![allow(dead_code)] // each test file uses a part
+//! Host that issues cycles one after the other, each as soon as bus and die allow.
+#![allow(dead_code)] // each test file uses only some of it
 
 use wordline_kernel::Time;
 use wordline_nand::command::Rule;
@@ -12,33 +12,33 @@ pub const DIE: Die = Die(0);
 
 /// Bytes of a page and its spare area.
 pub const REGISTER: u32 = 2112;
-/// tC.
+/// Command or address cycle (tC).
 pub const CYCLE: Time = Time::from_ns(25);
-/// A page on the bus, with its spare area: 25 ns a byte.
+/// Transfer time of a page with its spare area: 25 ns per byte.
 pub const DATA: Time = Time::from_ns(2112 * 25);
-/// tR.
+/// Page read (tR).
 pub const READ: Time = Time::from_us(60);
-/// tPROG.
+/// Page program (tPROG).
 pub const PROGRAM: Time = Time::from_us(250);
-/// tBERS.
+/// Block erase (tBERS).
 pub const ERASE: Time = Time::from_us(1500);
-/// tREG.
+/// Move between page registers (tREG).
 pub const MOVE: Time = Time::from_us(3);
-/// tDBSY.
+/// Queueing of a plane (tDBSY).
 pub const QUEUE: Time = Time::from_ns(700);
-/// tSUS of a program.
+/// Suspend latency of a program (tSUS).
 pub const PROGRAM_SUSPEND: Time = Time::from_us(20);
-/// tSUS of an erase.
+/// Suspend latency of an erase (tSUS).
 pub const ERASE_SUSPEND: Time = Time::from_us(50);
-/// tRES.
+/// Resume latency (tRES).
 pub const RESUME: Time = Time::from_us(15);
 
-/// `n` command or address cycles.
+/// Duration of `n` command or address cycles.
 pub fn cycles(n: u64) -> Time {
     CYCLE * n
 }
 
-/// A page of 2 KiB, 4 planes of 5 blocks of 6 pages, an asynchronous bus of 40 MB/s.
+/// Part with pages of 2 KiB, 4 planes of 5 blocks of 6 pages, and an asynchronous bus of 40 MB/s.
 pub fn part() -> DataSheet {
     let mut part = DataSheet {
         geometry: Geometry {
@@ -73,12 +73,12 @@ pub const fn row(plane: u32, block: u32, page: u32) -> Row {
     Row { plane, block, page }
 }
 
-/// What the tests write into a page.
+/// Content that the tests write to a page.
 pub const fn token(row: Row) -> u64 {
     1_000_000 + (row.plane as u64) * 10_000 + (row.block as u64) * 100 + row.page as u64
 }
 
-/// A target, and the instant at which the last cycle ended.
+/// Command interface, with the time at which the last cycle ended.
 #[derive(Clone)]
 pub struct Host {
     pub target: Target,
@@ -94,7 +94,8 @@ impl Host {
             now: Time::ZERO,
         }
     }
-    /// The cycles of a sequence; of the first that is refused, why.
+    /// Issues a sequence of cycles. Returns the output of the last one, or the error of the first
+    /// refused one.
     pub fn issue(
         &mut self,
         cycles: impl IntoIterator<Item = Cycle>,
@@ -107,7 +108,7 @@ impl Host {
         }
         Ok(last)
     }
-    /// Issues what has to be taken.
+    /// Issues cycles that must be accepted.
     pub fn send(&mut self, cycles: impl IntoIterator<Item = Cycle>) {
         self.issue(cycles).unwrap();
     }
@@ -116,7 +117,7 @@ impl Host {
         self.now = self.now.max(self.target.ready_at(self.die));
         self
     }
-    /// Waits until the array does nothing.
+    /// Waits until the array is idle.
     pub fn rest(&mut self) -> &mut Self {
         self.now = self.now.max(self.target.array_free_at(self.die));
         self.wait()
@@ -124,7 +125,7 @@ impl Host {
     pub fn command(&mut self, command: Command) {
         self.send([command.into()]);
     }
-    /// First command, address, confirming command.
+    /// First command, address, confirm command.
     pub fn addressed(&self, first: Command, row: Row, confirm: Command) -> Vec<Cycle> {
         let addressing = self.target.addressing();
         let mut sequence = vec![first.into()];
@@ -144,7 +145,7 @@ impl Host {
     pub fn copy_to(&mut self, row: Row, confirm: Command) {
         self.send(self.addressed(Command::CopybackProgram, row, confirm));
     }
-    /// The cycles of a program of a page with its token.
+    /// Cycles that program a page with its token.
     pub fn program_cycles(&self, row: Row, confirm: Command) -> Vec<Cycle> {
         let mut sequence = self.addressed(Command::Program, row, confirm);
         let data = Cycle::DataIn {
@@ -165,7 +166,7 @@ impl Host {
         }
         self.rest();
     }
-    /// Selects a plane to take data from.
+    /// Selects a plane to read data from.
     pub fn select(&mut self, plane: u32) {
         let row = row(plane, 0, 0);
         let (first, confirm) = (
@@ -174,20 +175,20 @@ impl Host {
         );
         self.send(self.addressed(first, row, confirm));
     }
-    /// What the page in the register of the selected plane holds.
+    /// Content of the page in the register of the selected plane.
     pub fn data(&mut self) -> u64 {
         let out = self.issue([Cycle::DataOut { bytes: REGISTER }]).unwrap();
         match out.unwrap().data {
             Some(Data::Page(content)) => content,
-            other => panic!("no page but {other:?}"),
+            other => panic!("expected a page, got {other:?}"),
         }
     }
-    /// The rule that a sequence breaks with its last cycle.
+    /// Rule that the last cycle of a sequence violates.
     pub fn broken(&mut self, sequence: Vec<Cycle>) -> Rule {
         let last = *sequence.last().unwrap();
         match self.issue(sequence) {
             Err(CommandError::Broken { rule, cycle, .. }) if cycle == last => rule,
-            other => panic!("not refused at its end: {other:?}"),
+            other => panic!("not refused at the last cycle: {other:?}"),
         }
     }
 }

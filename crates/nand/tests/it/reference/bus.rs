@@ -1,4 +1,4 @@
-//! The dies of a package and the bus that they share: one cycle at a time.
+//! Dies of a package and the bus that they share, one cycle at a time.
 
 use super::{Cycle, Die, Output, Part, Refusal};
 
@@ -9,20 +9,20 @@ struct Held {
     left: u32,
 }
 
-/// A bus with its dies.
+/// Bus with its dies.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    /// What the dies are.
+    /// Part of all dies.
     pub part: Part,
     /// The dies.
     pub dies: Vec<Die>,
-    /// Ticks that have passed.
+    /// Elapsed ticks.
     pub now: u64,
     held: Option<Held>,
 }
 
 impl Bus {
-    /// An idle bus with idle dies.
+    /// Creates an idle bus with idle dies.
     pub fn new(part: Part) -> Self {
         Self {
             dies: vec![Die::new(&part); part.dies],
@@ -31,15 +31,15 @@ impl Bus {
             held: None,
         }
     }
-    /// Whether a cycle is on the bus.
+    /// Returns `true` if a cycle is on the bus.
     pub fn busy(&self) -> bool {
         self.held.is_some()
     }
-    /// The die whose cycle is on the bus.
+    /// Die whose cycle is on the bus.
     pub fn holder(&self) -> Option<usize> {
         self.held.map(|held| held.die)
     }
-    /// Whether the die does something that it can suspend.
+    /// Returns `true` if the die is performing an operation that it can suspend.
     pub fn may_suspend(&self, die: usize) -> bool {
         let command = Cycle::Command(self.suspend_command(die));
         self.dies[die]
@@ -47,11 +47,12 @@ impl Bus {
             .is_some()
             && !self.dies[die].ready()
     }
-    /// The command that suspends what the die does.
+    /// Command that suspends the operation of the die.
     pub fn suspend_command(&self, die: usize) -> u8 {
         if self.dies[die].erases() { 0x61 } else { 0x84 }
     }
-    /// Begins a cycle at this instant. A refusal that is not for being busy fails the die.
+    /// Starts a cycle at the current tick. Any refusal makes the die fail, unless the bus or the
+    /// die is busy.
     pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
         if self.busy() {
             return Err(Refusal::BusBusy);
@@ -67,7 +68,7 @@ impl Bus {
         }
         verdict
     }
-    /// How long a cycle holds the bus.
+    /// Ticks for which a cycle holds the bus.
     fn ticks(&self, die: usize, cycle: Cycle) -> u32 {
         match cycle {
             Cycle::Command(_) | Cycle::Address(_) => self.part.cycle,
@@ -75,7 +76,7 @@ impl Bus {
             Cycle::DataIn { bytes, .. } | Cycle::DataOut { bytes } => bytes,
         }
     }
-    /// A tick passes. What a cycle that ends at its end has brought.
+    /// Advances by one tick. Returns the output of a cycle that ends with it.
     pub fn step(&mut self) -> Option<(usize, Output)> {
         self.now += 1;
         for die in &mut self.dies {

@@ -1,8 +1,8 @@
-//! The array of a die: every page by itself.
+//! Array of a die; every page is stored separately.
 
 use super::{Part, Refusal};
 
-/// A page of a die.
+/// Page of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Plane in the die.
@@ -34,7 +34,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Never erased, never programmed.
+    /// Creates an array that was never erased or programmed.
     pub fn new(part: &Part) -> Self {
         let block = Block {
             pages: vec![Page::default(); part.pages],
@@ -52,27 +52,27 @@ impl Cells {
     fn page(&mut self, place: Place) -> &mut Page {
         &mut self.planes[place.plane][place.block].pages[place.page]
     }
-    /// Pages of the block that are programmed.
+    /// Programmed pages of the block. Count.
     pub fn programmed(&self, plane: usize, block: usize) -> usize {
         let pages = &self.planes[plane][block].pages;
         pages.iter().filter(|page| page.programs > 0).count()
     }
-    /// Erases of the block.
+    /// Erases of the block. Count.
     pub fn erases(&self, plane: usize, block: usize) -> u32 {
         self.planes[plane][block].erases
     }
-    /// What a page holds; 0 if nothing.
+    /// Content of a page; 0 if it has none.
     pub fn content(&self, place: Place) -> u64 {
         self.block(place).pages[place.page].content
     }
-    /// Whether the page may be read.
+    /// Checks whether the page may be read.
     pub fn may_read(&self, place: Place) -> Result<(), Refusal> {
         if self.block(place).pages[place.page].programs == 0 {
             return Err(Refusal::NotProgrammed);
         }
         Ok(())
     }
-    /// Whether the page may be programmed.
+    /// Checks whether the page may be programmed.
     pub fn may_program(&self, place: Place) -> Result<(), Refusal> {
         let pages = &self.block(place).pages;
         let programs = pages[place.page].programs;
@@ -85,20 +85,20 @@ impl Cells {
         }
         Ok(())
     }
-    /// Whether the block may be erased.
+    /// Checks whether the block may be erased.
     pub fn may_erase(&self, place: Place) -> Result<(), Refusal> {
         if self.block(place).erases >= self.endurance {
             return Err(Refusal::WornOut);
         }
         Ok(())
     }
-    /// A program of the page begins; until it ends the content is lost.
+    /// Starts a program of the page; its content is lost until the program ends.
     pub fn program(&mut self, place: Place) {
         let page = self.page(place);
         page.programs += 1;
         page.content = 0;
     }
-    /// A program of the page ends.
+    /// Ends a program of the page.
     pub fn fill(&mut self, place: Place, content: u64) {
         self.page(place).content = content;
     }

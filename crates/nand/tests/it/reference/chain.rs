@@ -1,38 +1,38 @@
-//! Transactions as cycles: bus holds, and whether a wait for RDY follows.
+//! Transactions as bus cycles: bus grants, and whether a wait for RDY follows each.
 
 use super::{Cycle, Part, Place};
 
-/// How an operation is carried out.
+/// Mode of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Page by page.
+    /// One page.
     Read,
-    /// Row by row through the cache register.
+    /// Row by row, through the cache register.
     CacheRead,
     /// One row of several planes.
     MultiPlaneRead,
-    /// Rows of several planes through the cache registers.
+    /// Rows of several planes, through the cache registers.
     MultiPlaneCacheRead,
-    /// Page by page.
+    /// One page.
     Program,
-    /// Row by row through the cache register.
+    /// Row by row, through the cache register.
     CacheProgram,
     /// One row of several planes.
     MultiPlaneProgram,
-    /// Rows of several planes through the cache registers.
+    /// Rows of several planes, through the cache registers.
     MultiPlaneCacheProgram,
-    /// A block.
+    /// One block.
     Erase,
     /// Blocks of several planes.
     MultiPlaneErase,
-    /// A page within its plane.
+    /// A page, within its plane.
     Move,
     /// Pages of several planes, each within its plane.
     MultiPlaneMove,
 }
 
 impl Mode {
-    /// All twelve.
+    /// All twelve modes.
     pub const ALL: [Self; 12] = [
         Self::Read,
         Self::CacheRead,
@@ -47,7 +47,7 @@ impl Mode {
         Self::Move,
         Self::MultiPlaneMove,
     ];
-    /// Whether rows have several planes.
+    /// Returns `true` if rows have several planes.
     pub fn multi_plane(self) -> bool {
         matches!(
             self,
@@ -59,7 +59,7 @@ impl Mode {
                 | Self::MultiPlaneMove
         )
     }
-    /// Whether there are several rows.
+    /// Returns `true` if there are several rows.
     pub fn cached(self) -> bool {
         self.reads_cached() || self.programs_cached()
     }
@@ -69,47 +69,47 @@ impl Mode {
     fn programs_cached(self) -> bool {
         matches!(self, Self::CacheProgram | Self::MultiPlaneCacheProgram)
     }
-    /// Whether pages are read and brought out.
+    /// Returns `true` if pages are read and transferred out.
     pub fn reads(self) -> bool {
         self.reads_cached() || matches!(self, Self::Read | Self::MultiPlaneRead)
     }
-    /// Whether pages come in and are programmed.
+    /// Returns `true` if pages are transferred in and programmed.
     pub fn programs(self) -> bool {
         self.programs_cached() || matches!(self, Self::Program | Self::MultiPlaneProgram)
     }
-    /// Whether blocks are erased.
+    /// Returns `true` if blocks are erased.
     pub fn erases(self) -> bool {
         matches!(self, Self::Erase | Self::MultiPlaneErase)
     }
-    /// Whether pages are moved.
+    /// Returns `true` if pages are moved.
     pub fn moves(self) -> bool {
         matches!(self, Self::Move | Self::MultiPlaneMove)
     }
 }
 
-/// What a die is asked to do.
+/// Transaction of a die.
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// How.
+    /// Mode of the operation.
     pub mode: Mode,
-    /// Pages that are worked on at once, row by row.
+    /// Pages, row by row; the pages of a row are processed at the same time.
     pub rows: Vec<Vec<Place>>,
-    /// Where the pages of a move go.
+    /// Targets of a move.
     pub targets: Vec<Place>,
 }
 
-/// Cycles for which the bus is kept.
+/// Cycles of one bus grant.
 #[derive(Clone, Debug, Default)]
 pub struct Hold {
-    /// The cycles.
+    /// Cycles on the bus.
     pub cycles: Vec<Cycle>,
-    /// Rows that are complete when the hold ends.
+    /// Rows that are complete at the end of the bus grant.
     pub completes: Vec<usize>,
-    /// Whether the next hold has to wait for RDY.
+    /// Whether the next bus grant waits for RDY.
     pub waits: bool,
 }
 
-/// Writes a chain down.
+/// Builds a chain.
 struct Writer<'a> {
     part: &'a Part,
     token: &'a mut dyn FnMut() -> u64,
@@ -155,18 +155,18 @@ impl Writer<'_> {
         hold.waits = waits;
         self.holds.push(hold);
     }
-    /// `|`
+    /// Ends the bus grant; the next one waits for RDY (`|`).
     fn wait(&mut self) {
         self.end(true);
     }
-    /// `/`
+    /// Ends the bus grant without a wait (`/`).
     fn give_up(&mut self) {
         self.end(false);
     }
     fn completes(&mut self, row: usize) {
         self.open.completes.push(row);
     }
-    /// A row: every plane but the last is queued, the last is confirmed.
+    /// Appends a row: every plane but the last is queued, and the last is confirmed.
     fn row(&mut self, first: u8, row: &[Place], queue: u8, confirm: u8) {
         for (nth, place) in row.iter().enumerate() {
             self.address(first, *place);
@@ -178,7 +178,7 @@ impl Writer<'_> {
             self.wait();
         }
     }
-    /// The data of a row that was read.
+    /// Appends the data transfer of a row that was read.
     fn row_out(&mut self, row: &[Place]) {
         if row.len() == 1 {
             return self.data_out();
@@ -233,7 +233,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether the pages of a row are those behind the pages of another.
+/// Returns `true` if each page of `row` is the successor of the page of `before` in the same
+/// position.
 fn follows(before: &[Place], row: &[Place]) -> bool {
     let behind = |(before, place): (&Place, &Place)| {
         let next = Place {
@@ -245,7 +246,7 @@ fn follows(before: &[Place], row: &[Place]) -> bool {
     before.iter().zip(row).all(behind)
 }
 
-/// The bus holds of a transaction; `token` gives the content of each page that is programmed.
+/// Bus grants of a transaction. `token` supplies the content of each programmed page.
 pub fn chain(part: &Part, transaction: &Transaction, token: &mut dyn FnMut() -> u64) -> Vec<Hold> {
     let mut writer = Writer {
         part,

@@ -1,66 +1,66 @@
-//! A die: what it has been told, its registers, and the countdown of its array.
+//! Die: its command decoder, its registers, and the countdown of its array.
 
 mod judge;
 mod obey;
 
 use super::{Cells, Part, Place};
 
-/// What is on the bus.
+/// Cycle on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cycle {
-    /// A command byte.
+    /// Command byte.
     Command(u8),
-    /// An address byte.
+    /// Address byte.
     Address(u8),
-    /// Data to the die; `content` stands for all of the page.
+    /// Data to the die; `content` stands for the whole page.
     DataIn {
-        /// How many bytes.
+        /// Bytes transferred.
         bytes: u32,
-        /// What they are.
+        /// Content of the page.
         content: u64,
     },
     /// Data or status from the die.
     DataOut {
-        /// How many bytes.
+        /// Bytes transferred.
         bytes: u32,
     },
 }
 
-/// What a cycle has brought when it ends.
+/// Output of a cycle at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Nothing.
+    /// No output.
     None,
-    /// The content of a page.
+    /// Content of a page.
     Content(u64),
-    /// A status byte.
+    /// Status byte.
     Status(u8),
 }
 
-/// A register of a plane.
+/// Content of a page register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     Empty,
-    /// From the bus, to be programmed.
+    /// Page from the bus, to be programmed.
     Loaded(u64),
-    /// A page that was read.
+    /// Page that was read.
     Page(u64),
-    /// A page that was read in order to be programmed elsewhere.
+    /// Page that was read for a copyback.
     Copy(u64),
 }
 
-/// Where the die is in a sequence of cycles.
+/// Position of the die in a sequence of cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Decode {
     /// A command may start.
     Start,
     /// Address cycles follow the first command.
     Address { first: u8, bytes: Vec<u8> },
-    /// The address is complete; so many bytes of data came in.
+    /// The address is complete; `data` bytes have arrived.
     Addressed { first: u8, place: Place, data: u32 },
 }
 
-/// What keeps a die busy.
+/// Operation that keeps a die busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -78,9 +78,9 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct ArrayBusy {
     kind: Kind,
-    /// The pages, and what is programmed into them.
+    /// Pages of the operation, with the content to program.
     pages: Vec<(Place, u64)>,
-    /// Ticks until the registers have moved.
+    /// Ticks until the page registers have moved.
     moving: u32,
     /// Ticks until RDY = 1.
     ready: u32,
@@ -88,23 +88,23 @@ struct ArrayBusy {
     left: u32,
 }
 
-/// Ticks in which the array worked.
+/// Array time of a die. Ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worked {
-    /// TON.
+    /// Reads (TON).
     pub reading: u64,
-    /// TIN.
+    /// Programs (TIN).
     pub programming: u64,
-    /// BER.
+    /// Erases (BER).
     pub erasing: u64,
 }
 
-/// A die.
+/// Reference model of a die.
 #[derive(Clone, Debug)]
 pub struct Die {
-    /// The array.
+    /// Array of the die.
     pub cells: Cells,
-    /// What the array has done.
+    /// Array time used.
     pub worked: Worked,
     data: Vec<Register>,
     cache: Vec<Register>,
@@ -116,7 +116,7 @@ pub struct Die {
     queue_first: u8,
     session: bool,
     last_read: Vec<Place>,
-    /// What is suspended: what the array was doing, and what waited for it.
+    /// Suspended operation, followed by the one that waited for it.
     suspended: Vec<ArrayBusy>,
     failed: bool,
     plane_busy: u32,
@@ -124,14 +124,14 @@ pub struct Die {
     next: Option<ArrayBusy>,
 }
 
-/// What a page holds whose program has not ended.
+/// Content of a page whose program has not ended.
 const LOST: u64 = 0;
 const RESET: Cycle = Cycle::Command(0xff);
 const STATUS: Cycle = Cycle::Command(0x70);
 const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
 
 impl Die {
-    /// An idle die.
+    /// Creates an idle die.
     pub fn new(part: &Part) -> Self {
         Self {
             cells: Cells::new(part),
@@ -153,38 +153,38 @@ impl Die {
             next: None,
         }
     }
-    /// RDY.
+    /// Status bit RDY.
     pub fn ready(&self) -> bool {
         let at_work = self.work.as_ref().is_some_and(|work| work.ready > 0);
         self.plane_busy == 0 && self.next.is_none() && !at_work
     }
-    /// ARDY.
+    /// Status bit ARDY.
     pub fn array_ready(&self) -> bool {
         self.work.is_none() && self.next.is_none()
     }
-    /// Whether a status byte was asked for and is not out yet.
+    /// Returns `true` if a status byte was requested and is still to be transferred.
     pub fn status_asked(&self) -> bool {
         self.status_asked
     }
-    /// Whether the die waits for a reset.
+    /// Returns `true` if the die waits for a reset.
     pub fn failed(&self) -> bool {
         self.failed
     }
-    /// Whether an operation is suspended, and the die takes commands.
+    /// Returns `true` if an operation is suspended and the die accepts commands.
     pub fn suspended(&self) -> bool {
         !self.suspended.is_empty() && self.ready()
     }
-    /// The command that goes on with what is suspended.
+    /// Command that resumes the suspended operation.
     pub fn resume_command(&self) -> u8 {
         let erases = self.suspended.iter().any(|work| work.kind == Kind::Erase);
         if erases { 0xd2 } else { 0x13 }
     }
-    /// Pages under what is suspended.
+    /// Pages of the suspended operation.
     pub fn suspended_pages(&self) -> Vec<Place> {
         let pages = self.suspended.iter().flat_map(|work| &work.pages);
         pages.map(|(page, _)| *page).collect()
     }
-    /// Whether the array erases.
+    /// Returns `true` if the array is erasing.
     pub fn erases(&self) -> bool {
         self.work
             .as_ref()
@@ -195,7 +195,7 @@ impl Die {
         bit(self.failed, 0) | bit(self.array_ready(), 5) | bit(self.ready(), 6) | bit(true, 7)
     }
 
-    /// A tick passes.
+    /// Advances by one tick.
     pub fn step(&mut self) {
         self.plane_busy = self.plane_busy.saturating_sub(1);
         let Some(work) = &mut self.work else { return };

@@ -1,10 +1,10 @@
-//! A NAND package stepped tick by tick: plain, slow and obvious, to hold the event-driven one
-//! against.
+//! Reference model of a NAND package, stepped tick by tick: slow and simple, to check the
+//! event-driven one against.
 //!
-//! Time is a count of ticks. Whatever lasts is a counter that every tick makes smaller by one;
-//! there is no event queue and nobody computes when something will happen. Durations are small
-//! whole numbers, so that happenings often fall on the same instant.
-#![allow(dead_code)] // each test takes what it needs
+//! Time is a count of ticks. Every duration is a counter that each tick decrements; there is no
+//! event queue, and no code computes when something will happen. Durations are small whole numbers,
+//! so that events often coincide.
+#![allow(dead_code)] // each test uses only some of it
 
 pub mod bus;
 pub mod cells;
@@ -21,64 +21,64 @@ pub use bus::Bus;
 pub use cells::{Cells, Place};
 pub use die::{Cycle, Die, Output};
 
-/// Picoseconds of a tick. A microsecond: the reset times of ONFI are then a few ticks.
+/// Picoseconds per tick. One microsecond, so that the reset times of ONFI are a few ticks.
 pub const TICK_PS: u64 = 1_000_000;
 
-/// What a part is and how long it takes. Durations in ticks.
+/// Properties of a part. Durations are in ticks.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Dies on the bus.
+    /// Dies on the bus. Count.
     pub dies: usize,
-    /// Planes of a die.
+    /// Planes per die. Count.
     pub planes: usize,
-    /// Blocks of a plane.
+    /// Blocks per plane. Count.
     pub blocks: usize,
-    /// Pages of a block.
+    /// Pages per block. Count.
     pub pages: usize,
-    /// User bytes of a page; a byte takes a tick on the bus.
+    /// User bytes per page; one byte takes one tick on the bus.
     pub page_bytes: u32,
-    /// Spare bytes of a page.
+    /// Spare bytes per page.
     pub spare_bytes: u32,
-    /// Whether a chain moves the spare bytes too.
+    /// Whether a chain also transfers the spare bytes.
     pub transfer_spare: bool,
-    /// Column address cycles.
+    /// Column address cycles. Count.
     pub column_cycles: usize,
-    /// Row address cycles.
+    /// Row address cycles. Count.
     pub row_cycles: usize,
-    /// tC.
+    /// Command or address cycle (tC).
     pub cycle: u32,
-    /// tR, by page.
+    /// Read time (tR) of each page of a block.
     pub read: Vec<u32>,
-    /// tPROG, by page.
+    /// Program time (tPROG) of each page of a block.
     pub program: Vec<u32>,
-    /// tBERS.
+    /// Block erase (tBERS).
     pub erase: u32,
-    /// tREG.
+    /// Move between page registers (tREG).
     pub register: u32,
-    /// tDBSY.
+    /// Queueing of a plane (tDBSY).
     pub plane_busy: u32,
-    /// Suspend latency of a program; `None` if the part cannot.
+    /// Suspend latency of a program; `None` if the part cannot suspend it.
     pub program_suspend: Option<u32>,
-    /// Suspend latency of an erase; `None` if the part cannot.
+    /// Suspend latency of an erase; `None` if the part cannot suspend it.
     pub erase_suspend: Option<u32>,
     /// Resume latency.
     pub resume: u32,
-    /// Programs of a page between two erases.
+    /// Programs of a page between two erases. Count.
     pub partial_programs: u32,
-    /// Erases that a block bears.
+    /// Erases that a block endures. Count.
     pub endurance: u32,
-    /// Whether planes that work together must work on the same block offset.
+    /// Whether the planes of a command must use the same block offset.
     pub same_block: bool,
-    /// Whether a chain waits for R/B#, and reads no status.
+    /// Whether chains wait for the ready/busy pin instead of reading the status.
     pub pins: bool,
 }
 
 impl Part {
-    /// Bytes of a page with its spare.
+    /// Bytes of a page with its spare area.
     pub fn whole_page(&self) -> u32 {
         self.page_bytes + self.spare_bytes
     }
-    /// Bytes that a chain moves for a page.
+    /// Bytes that a chain transfers per page.
     pub fn moved_bytes(&self) -> u32 {
         self.page_bytes
             + if self.transfer_spare {
@@ -87,7 +87,7 @@ impl Part {
                 0
             }
     }
-    /// Address cycles that follow a first command.
+    /// Address cycles that follow a first command. Count.
     pub fn address_cycles(&self, first: u8) -> usize {
         match first {
             0x05 => self.column_cycles,
@@ -95,8 +95,8 @@ impl Part {
             _ => self.column_cycles + self.row_cycles,
         }
     }
-    /// The place that the address cycles behind a first command name, if there is one. A column
-    /// alone names the first place.
+    /// Page that the address cycles after a first command address, if it exists. A column alone
+    /// addresses the first page.
     pub fn address(&self, first: u8, bytes: &[u8]) -> Option<Place> {
         let little_endian = |bytes: &[u8]| {
             let mut value = 0_u64;
@@ -112,13 +112,13 @@ impl Part {
         }
         self.place(little_endian(row))
     }
-    /// The row address of a place.
+    /// Row address of a page.
     pub fn row(&self, place: Place) -> u64 {
         let pages = bits(self.pages);
         let planes = bits(self.planes);
         place.page as u64 | (place.plane as u64) << pages | (place.block as u64) << (pages + planes)
     }
-    /// The place of a row address, if there is one.
+    /// Page at a row address, if it exists.
     pub fn place(&self, row: u64) -> Option<Place> {
         let mut row = row;
         let mut field = |width: u32| {
@@ -134,7 +134,7 @@ impl Part {
     }
 }
 
-/// Bits that count `n` things: ceil(log2 n).
+/// Bits needed to number `n` values: ceil(log2 n).
 pub fn bits(n: usize) -> u32 {
     let mut width = 0;
     while (1 << width) < n {
@@ -143,45 +143,45 @@ pub fn bits(n: usize) -> u32 {
     width
 }
 
-/// Why a cycle is refused.
+/// Reason for which a cycle is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
-    /// The bus is held by another cycle. Changes nothing.
+    /// Another cycle holds the bus. The state is unchanged.
     BusBusy,
-    /// RDY = 0. Changes nothing.
+    /// RDY = 0. The state is unchanged.
     Busy,
     /// The die has failed and waits for a reset.
     Failed,
-    /// This cycle has no place here.
+    /// The cycle is not valid at this point of a sequence.
     Sequence,
-    /// An address beyond the geometry.
+    /// The address exceeds the geometry.
     Address,
-    /// Planes that may not work together.
+    /// The planes may not be combined.
     PlaneRule,
     /// The register holds no page.
     NoPage,
-    /// More bytes than a page has, or none.
+    /// The data exceeds a page, or has no bytes.
     Bytes,
-    /// A cache read of other planes than the session's.
+    /// A cache read uses other planes than the read that it continues.
     SessionPlanes,
-    /// A sequential cache read beyond the end of the block.
+    /// A sequential cache read passes the end of the block.
     EndOfBlock,
-    /// A cache read that follows no read.
+    /// A cache read does not follow a read.
     NothingToContinue,
-    /// A read of what is being programmed or erased and suspended.
+    /// The page is part of a suspended program or erase.
     Suspended,
-    /// A program beyond the block's next page.
+    /// The page is not the next of its block.
     OutOfOrder,
-    /// A program of a page that has had its programs.
+    /// The page has reached its number of programs.
     Programmed,
-    /// A read of a page that was never programmed.
+    /// The page was never programmed.
     NotProgrammed,
-    /// An erase of a block at its endurance.
+    /// The block has reached its endurance.
     WornOut,
 }
 
 impl Refusal {
-    /// All of them.
+    /// All kinds of refusal.
     pub const ALL: [Self; 16] = [
         Self::BusBusy,
         Self::Busy,

@@ -1,64 +1,64 @@
-//! A package that carries out transactions, hold by hold, on a bus that serves first come, first
-//! served.
+//! Reference package: executes transactions, one bus grant after another, on a bus with first-come
+//! arbitration.
 
 use std::collections::VecDeque;
 
 use super::chain::{Hold, Transaction, chain};
 use super::{Bus, Cycle, Die};
 
-/// A transaction and when it is handed over.
+/// Transaction with its time of submission.
 #[derive(Clone, Debug)]
 pub struct Submission {
-    /// The instant.
+    /// Time of submission. Ticks.
     pub at: u64,
-    /// Whose.
+    /// Die of the transaction.
     pub die: usize,
-    /// What.
+    /// Transaction submitted.
     pub transaction: Transaction,
 }
 
-/// When a transaction was done.
+/// Completion times of a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// When each row was complete.
+    /// Completion time of each row. Ticks.
     pub rows: Vec<u64>,
-    /// When the last bus hold ended.
+    /// End of the last bus grant. Ticks.
     pub end: u64,
 }
 
-/// Ticks spent in each stage, over all dies.
+/// Ticks in each stage, summed over all dies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
     /// Command cycles.
     pub cle: u64,
     /// Address cycles.
     pub ale: u64,
-    /// Data to the register.
+    /// Data to the page register.
     pub tir: u64,
-    /// Data from the register.
+    /// Data from the page register.
     pub tor: u64,
     /// Status commands and bytes.
     pub status: u64,
-    /// The array programs.
+    /// Array programs.
     pub tin: u64,
-    /// The array reads.
+    /// Array reads.
     pub ton: u64,
-    /// The array erases.
+    /// Array erases.
     pub ber: u64,
 }
 
-/// What has come of everything submitted.
+/// Result of all submissions.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// By submission.
+    /// Completion times, in order of submission.
     pub done: Vec<Done>,
-    /// Of all together.
+    /// Stage times of all transactions.
     pub stages: Stages,
-    /// The dies afterwards.
+    /// Final state of the dies.
     pub dies: Vec<Die>,
 }
 
-/// Something that a package waits for.
+/// Condition that a package waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happening {
     HoldEnds(usize),
@@ -66,7 +66,7 @@ enum Happening {
     Told(usize),
 }
 
-/// A transaction under way on a die.
+/// Transaction in progress on a die.
 #[derive(Clone, Debug)]
 struct Run {
     submission: usize,
@@ -74,7 +74,7 @@ struct Run {
     cycles: VecDeque<Cycle>,
 }
 
-/// A package at work on a list of submissions.
+/// Package that processes a list of submissions.
 pub struct Package<'a> {
     bus: Bus,
     submissions: &'a [Submission],
@@ -92,7 +92,7 @@ pub struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    /// A package whose array is as `bus` has it.
+    /// Creates a package with the array state of `bus`.
     pub fn new(bus: Bus, interleaved: bool, submissions: &'a [Submission]) -> Self {
         let rows = |submission: &Submission| vec![0; submission.transaction.rows.len()];
         Self {
@@ -117,7 +117,7 @@ impl<'a> Package<'a> {
             interleaved,
         }
     }
-    /// Runs until everything is done.
+    /// Runs until all transactions are complete.
     pub fn run(mut self) -> Outcome {
         while self.ended < self.submissions.len() {
             self.happen();
@@ -142,8 +142,8 @@ impl<'a> Package<'a> {
             self.play(die);
         }
     }
-    /// Handles what is due at this instant, in the order in which it was set up; what is submitted
-    /// at this instant comes last.
+    /// Handles the conditions that hold at the current tick, in order of registration; then
+    /// submissions of this tick.
     fn happen(&mut self) {
         loop {
             if let Some(first) = self.happenings.iter().position(|it| self.due(*it)) {
@@ -173,17 +173,17 @@ impl<'a> Package<'a> {
             Happening::Told(_) => true,
         }
     }
-    /// Whether nothing comes on the bus in the next hold of a die.
+    /// Returns `true` if the next bus grant of a die is empty.
     fn says_nothing(&self, die: usize) -> bool {
         let next = self.running[die].as_ref().and_then(|run| run.holds.front());
         next.is_some_and(|hold| hold.cycles.is_empty())
     }
-    /// The pin has told that the die is ready, and the bus goes on as it is.
+    /// Handles the ready/busy pin, which signals that the die is ready, without the bus.
     fn told(&mut self, die: usize) {
         let Some((hold, submission, last)) = self.take_hold(die) else {
             return;
         };
-        assert!(!hold.waits, "nothing begins without a command");
+        assert!(!hold.waits, "an empty bus grant starts no operation");
         if last {
             self.end(die, submission);
         } else {
@@ -191,7 +191,7 @@ impl<'a> Package<'a> {
         }
     }
     /// Starts the first waiting transaction that may start: of this die or, without interleaving,
-    /// of any.
+    /// of any die.
     fn start(&mut self, die: usize) {
         let first = if self.interleaved {
             let idle = self.running[die].is_none();
@@ -223,7 +223,7 @@ impl<'a> Package<'a> {
         self.line.push_back(die);
         self.serve();
     }
-    /// Gives an idle bus to the first in the line.
+    /// Grants an idle bus to the first die in the queue.
     fn serve(&mut self) {
         if self.holder.is_some() {
             return;
@@ -240,7 +240,7 @@ impl<'a> Package<'a> {
         }
         self.play(die);
     }
-    /// Puts the next cycle of the hold on the bus.
+    /// Puts the next cycle of the bus grant on the bus.
     fn play(&mut self, die: usize) {
         let next = self.running[die]
             .as_mut()
@@ -260,7 +260,7 @@ impl<'a> Package<'a> {
         };
         *stage += u64::from(tick);
     }
-    /// The hold has had its effect with its last cycle.
+    /// Ends a bus grant, whose last cycle has taken effect.
     fn hold_ends(&mut self, die: usize) {
         let Some((hold, submission, last)) = self.take_hold(die) else {
             return;
@@ -276,7 +276,8 @@ impl<'a> Package<'a> {
             self.ask(die);
         }
     }
-    /// The hold that is over, of which submission, and whether it was the last; its rows are complete.
+    /// Removes the bus grant that has ended and completes its rows. Returns it with its submission,
+    /// and whether it was the last.
     fn take_hold(&mut self, die: usize) -> Option<(Hold, usize, bool)> {
         let run = self.running[die].as_mut()?;
         let hold = run.holds.pop_front()?;

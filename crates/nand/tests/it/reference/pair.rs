@@ -1,4 +1,4 @@
-//! The command interface and the reference, side by side.
+//! Command interface and reference, driven in parallel.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use wordline_nand::{Block, Die, Layout, Plane, Violation};
 use super::chain::Mode;
 use super::{Bus, Cells, Cycle, Output, Part, Place, Refusal, TICK_PS, sheet};
 
-/// Cycles that are told when the two disagree.
+/// Cycles printed when the two disagree.
 const TOLD: usize = 60;
 
 fn nand_cycle(cycle: Cycle) -> command::Cycle {
@@ -23,7 +23,7 @@ fn nand_cycle(cycle: Cycle) -> command::Cycle {
     }
 }
 
-/// The reference's word for a refusal of the interface.
+/// Refusal of the reference that corresponds to an error of the interface.
 fn refusal(error: &CommandError) -> Refusal {
     let (state, rule) = match error {
         CommandError::BusBusy { .. } => return Refusal::BusBusy,
@@ -51,31 +51,31 @@ fn refusal(error: &CommandError) -> Refusal {
     }
 }
 
-/// How often each kind of refusal came.
+/// Occurrences of each kind of refusal.
 pub type Refusals = BTreeMap<Refusal, usize>;
 
-/// What the interface says of the cycle on the bus.
+/// Expected result of the cycle on the bus, from the interface.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
     ends: Time,
     data: Option<Data>,
 }
 
-/// The two, side by side.
+/// Command interface and reference.
 pub struct Pair {
-    /// The reference.
+    /// Reference bus and dies.
     pub bus: Bus,
     target: Target,
     layout: Layout,
     expected: Option<Expected>,
-    /// What was issued, and the verdict.
+    /// Issued cycles and their verdicts: tick, die, cycle, verdict.
     pub told: Vec<(u64, usize, Cycle, Result<(), Refusal>)>,
     /// Refusals so far.
     pub refusals: Refusals,
 }
 
 impl Pair {
-    /// Both pristine.
+    /// Creates both in the erased state.
     pub fn new(random: &mut Rng, mode: Mode, dies: usize) -> Self {
         let part = sheet::draw(random, mode.multi_plane(), dies);
         Self {
@@ -90,7 +90,7 @@ impl Pair {
     fn now(&self) -> Time {
         Time::from_ps(self.bus.now * TICK_PS)
     }
-    /// Tells the cycles before, and fails.
+    /// Prints the last cycles and panics.
     pub fn disagree(&self, what: &str) -> ! {
         let start = self.told.len().saturating_sub(TOLD);
         let line = |(tick, die, cycle, verdict): &(u64, usize, Cycle, Result<(), Refusal>)| {
@@ -99,7 +99,7 @@ impl Pair {
         let told: String = self.told[start..].iter().map(line).collect();
         panic!("{told}tick {}: {what}; {:?}", self.bus.now, self.bus.part);
     }
-    /// Begins a cycle on both; the verdict on which they agree.
+    /// Starts a cycle on both. Returns the verdict on which they agree.
     pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
         let now = self.now();
         let theirs = self.target.issue(now, Die(die as u32), nand_cycle(cycle));
@@ -107,7 +107,7 @@ impl Pair {
         self.told.push((self.bus.now, die, cycle, verdict));
         let their_verdict = theirs.as_ref().map(|_| ()).map_err(refusal);
         if their_verdict != verdict {
-            self.disagree(&format!("{theirs:?} where {verdict:?} is due"));
+            self.disagree(&format!("{theirs:?} where {verdict:?} is expected"));
         }
         match (theirs, verdict) {
             (Ok(output), _) => {
@@ -119,7 +119,7 @@ impl Pair {
         }
         verdict
     }
-    /// A tick passes on both.
+    /// Advances both by one tick.
     pub fn tick(&mut self) {
         if let Some((die, output)) = self.bus.step() {
             let expected = self.expected.take().unwrap();
@@ -129,7 +129,7 @@ impl Pair {
                 Some(Data::Status(status)) => Output::Status(status.0),
             };
             if expected.ends != self.now() || data != output {
-                let found = format!("die {die}: {expected:x?} where {output:x?} is due");
+                let found = format!("die {die}: {expected:x?} where {output:x?} is expected");
                 self.disagree(&found);
             }
         }

@@ -5,31 +5,31 @@ use wordline_kernel::Rng;
 use super::chain::{Mode, Transaction};
 use super::{Cells, Part, Place};
 
-/// Draws after which a kind of transaction is given up.
+/// Attempts before a kind of transaction is given up.
 const DRAWS: usize = 12;
 
-/// A number below `bound`.
+/// Random number below `bound`.
 pub fn below(random: &mut Rng, bound: usize) -> usize {
     random.below(bound as u64) as usize
 }
 
-/// True in one of `n` draws.
+/// Returns `true` with probability 1 / `n`.
 pub fn one_in(random: &mut Rng, n: usize) -> bool {
     below(random, n) == 0
 }
 
-/// Plans transactions for a die whose array is as in `cells`; what is planned is carried out there.
+/// Plans transactions for a die with the array state `cells`, and applies them to it.
 pub struct Planner<'a> {
-    /// The part.
+    /// Part of the die.
     pub part: &'a Part,
-    /// The array as it will be.
+    /// Array state after the planned transactions.
     pub cells: Cells,
-    /// Rows of a cached transaction at most.
+    /// Maximum rows of a cached transaction.
     pub most_rows: usize,
 }
 
 impl Planner<'_> {
-    /// A transaction in a mode, if one was found.
+    /// Plans a transaction in a mode. Returns `None` if no valid one was found.
     pub fn plan(&mut self, random: &mut Rng, mode: Mode) -> Option<Transaction> {
         (0..DRAWS).find_map(|_| {
             let planes = self.planes(random, mode);
@@ -44,7 +44,7 @@ impl Planner<'_> {
             }
         })
     }
-    /// Planes that work together, in any order.
+    /// Planes of a command, in any order.
     fn planes(&self, random: &mut Rng, mode: Mode) -> Vec<usize> {
         let mut planes: Vec<_> = (0..self.part.planes).collect();
         for n in (1..planes.len()).rev() {
@@ -58,8 +58,8 @@ impl Planner<'_> {
         planes.truncate(count);
         planes
     }
-    /// The same page of a block of each plane that passes; the same block where the part asks for
-    /// that.
+    /// The same page of a block in each plane for which `passes` holds; the same block in each
+    /// plane if the part requires it.
     fn row(
         &self,
         random: &mut Rng,
@@ -186,7 +186,7 @@ impl Planner<'_> {
             targets,
         })
     }
-    /// Makes room: an erase of full blocks, in one plane or in several.
+    /// Erases full blocks of one plane or of several.
     pub fn make_room(&mut self, random: &mut Rng, mode: Mode) -> Option<Transaction> {
         let kind = if mode.multi_plane() {
             Mode::MultiPlaneErase

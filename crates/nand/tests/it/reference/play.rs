@@ -1,4 +1,4 @@
-//! Scripts of all dies of a package, carried out together on both sides.
+//! Executes the scripts of all dies of a package, on the interface and the reference in parallel.
 
 use wordline_kernel::Rng;
 
@@ -8,22 +8,23 @@ use super::plan::{Planner, below, one_in};
 use super::script::{self, Script, Step};
 use super::{Cycle, Place, Refusal};
 
-/// A script for each die, carried out together.
+/// Scripts of all dies, executed together.
 pub struct Play<'a> {
-    /// Both sides.
+    /// Interface and reference.
     pub pair: &'a mut Pair,
-    /// By die.
+    /// Script of each die.
     pub scripts: Vec<Script>,
-    /// Decides whose cycle is next, and where the status is read.
+    /// Source of randomness: selects the die of the next cycle and the points at which the status
+    /// is read.
     pub random: &'a mut Rng,
-    /// Whether no cycle may be refused.
+    /// Whether every cycle must be accepted.
     pub legal: bool,
-    /// Cycles refused so far.
+    /// Refused cycles so far. Count.
     pub refused: usize,
 }
 
 impl Play<'_> {
-    /// To the end of all scripts. How many cycles were refused.
+    /// Runs all scripts to their end. Returns the number of refused cycles.
     pub fn run(mut self) -> usize {
         while self.scripts.iter().any(|script| !script.is_empty()) {
             let first = below(self.random, self.scripts.len());
@@ -37,7 +38,7 @@ impl Play<'_> {
         }
         self.refused
     }
-    /// Does what the die's script wants at this instant.
+    /// Executes the steps of the die's script that are possible at the current tick.
     fn go_on(&mut self, die: usize) {
         let busy = self.pair.bus.busy();
         let ready = self.pair.bus.dies[die].ready();
@@ -107,8 +108,8 @@ impl Play<'_> {
         }
         self.push_front(die, steps);
     }
-    /// A read that leaves blocks under suspension alone; in a spoilt sequence it may be one of
-    /// theirs.
+    /// Plans a read that avoids the blocks of suspended operations. In a corrupted sequence, the
+    /// read may address one of them.
     fn read_beside(&mut self, die: usize) -> Option<Transaction> {
         let part = &self.pair.bus.part;
         let suspended = self.pair.bus.dies[die].suspended_pages();
@@ -155,7 +156,7 @@ impl Play<'_> {
             _ => self.give_up(die),
         }
     }
-    /// The die has failed: looks at the status, and finds that nothing else is taken.
+    /// Reads the status of a failed die and checks that it accepts no other cycle.
     fn give_up(&mut self, die: usize) {
         let mut script = Script::new();
         script::poll(&mut script);

@@ -1,4 +1,4 @@
-//! What is put on the bus for one die, step by step; and how it is spoilt.
+//! Scripts of bus cycles for one die, and their corruption.
 
 use std::collections::VecDeque;
 
@@ -8,25 +8,25 @@ use super::chain::{Transaction, chain};
 use super::plan::{below, one_in};
 use super::{Cycle, Part, Place};
 
-/// A step of a script.
+/// Step of a script.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A cycle as soon as the bus is free.
+    /// A cycle, as soon as the bus is free.
     Cycle(Cycle),
-    /// Until RDY = 1; asks for the status now and then.
+    /// Wait until RDY = 1, with a status read now and then.
     Wait,
-    /// Nothing for so many ticks.
+    /// A pause of this many ticks.
     Gap(u32),
     /// A cycle while the bus is held.
     Intrude(Cycle),
-    /// Reads and the resume command, if the die is suspended.
+    /// Reads and the resume command, if an operation of the die is suspended.
     WhileSuspended,
 }
 
-/// Steps to do.
+/// Remaining steps of a die.
 pub type Script = VecDeque<Step>;
 
-/// Opcodes that the interface knows, and some that it does not.
+/// Known opcodes of the interface, and some unknown ones.
 const OPCODES: [u8; 27] = [
     0x00, 0x30, 0x31, 0x3f, 0x32, 0x35, 0x05, 0x06, 0xe0, 0x80, 0x10, 0x15, 0x11, 0x85, 0x60, 0xd0,
     0xd1, 0x70, 0xff, 0x84, 0x13, 0x61, 0xd2, 0x01, 0x90, 0xaa, 0x78,
@@ -35,7 +35,7 @@ const OPCODES: [u8; 27] = [
 const STATUS: Cycle = Cycle::Command(0x70);
 const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
 
-/// Writes a transaction out as a patient host would, with polls and pauses at random.
+/// Script of a transaction from a host that waits for the die, with polls and pauses at random.
 pub fn write(part: &Part, transaction: &Transaction, random: &mut Rng) -> Script {
     let mut script = Script::new();
     let mut contents = random.clone();
@@ -71,20 +71,20 @@ pub fn write(part: &Part, transaction: &Transaction, random: &mut Rng) -> Script
     script
 }
 
-/// 70h and a byte.
+/// Appends a status read: 70h and one byte.
 pub fn poll(script: &mut Script) {
     script.push_back(Step::Cycle(STATUS));
     script.push_back(Step::Cycle(STATUS_BYTE));
 }
 
-/// A page's data in one piece or in two, with or without the spare bytes.
+/// Appends the data of a page in one or two cycles, with or without the spare bytes.
 fn data_in(part: &Part, content: u64, random: &mut Rng, script: &mut Script) {
     for bytes in pieces(part, random) {
         script.push_back(Step::Cycle(Cycle::DataIn { bytes, content }));
     }
 }
 
-/// Some of a page's data, and some again from a column on.
+/// Appends a read of some of a page's data, and sometimes another from a new column.
 fn data_out(part: &Part, random: &mut Rng, script: &mut Script) {
     for bytes in pieces(part, random) {
         script.push_back(Step::Cycle(Cycle::DataOut { bytes }));
@@ -112,7 +112,7 @@ fn pieces(part: &Part, random: &mut Rng) -> Vec<u32> {
     }
 }
 
-/// Any cycle.
+/// Random cycle, valid or not.
 pub fn any_cycle(part: &Part, random: &mut Rng) -> Cycle {
     let bytes = 1 + below(random, part.whole_page() as usize + 1) as u32;
     match below(random, 6) {
@@ -131,7 +131,7 @@ fn any_byte(random: &mut Rng) -> u8 {
     below(random, if wide { 256 } else { 40 }) as u8
 }
 
-/// A transaction in a mode without regard to the rules of the array or of its planes.
+/// Random transaction in a mode, which ignores the rules of the array and of its planes.
 pub fn wild(part: &Part, transaction: &Transaction, random: &mut Rng) -> Transaction {
     let any = |random: &mut Rng| Place {
         plane: below(random, part.planes),
@@ -154,7 +154,7 @@ pub fn wild(part: &Part, transaction: &Transaction, random: &mut Rng) -> Transac
     wild
 }
 
-/// Spoils a script in one place.
+/// Corrupts a script in one place.
 pub fn spoil(part: &Part, script: &mut Script, random: &mut Rng) {
     let is_cycle = |step: &Step| matches!(step, Step::Cycle(_));
     let all = 0..script.len();
@@ -197,7 +197,7 @@ pub fn spoil(part: &Part, script: &mut Script, random: &mut Rng) {
     }
 }
 
-/// Forgets to wait.
+/// Removes a wait.
 fn impatient(script: &mut Script, random: &mut Rng) {
     let all = 0..script.len();
     let waits: Vec<_> = all
@@ -208,7 +208,7 @@ fn impatient(script: &mut Script, random: &mut Rng) {
     }
 }
 
-/// Goes on with a cache read for as long as a block can be.
+/// Extends a cache read beyond the length of a block.
 fn insatiable(part: &Part, script: &mut Script) {
     let mut steps = script.iter();
     let sequential = |step: &Step| matches!(step, Step::Cycle(Cycle::Command(0x31)));

@@ -1,4 +1,4 @@
-//! Parts at random, as the crate describes them and in ticks.
+//! Random parts, as data sheets and in ticks.
 
 use wordline_kernel::Rng;
 use wordline_nand::cell::mlc_alpha::MlcAlpha;
@@ -8,17 +8,17 @@ use wordline_nand::{Cell, Geometry, Latencies, PerLevel, PlaneRule, Suspend, Tim
 use super::plan::{below, one_in};
 use super::{Part, TICK_PS};
 
-/// Nanoseconds of some ticks.
+/// Nanoseconds of a number of ticks.
 fn ns(ticks: u64) -> u64 {
     ticks * TICK_PS / 1000
 }
 
-/// Nanoseconds of `count` numbers of ticks from `from` on, one of them.
+/// Nanoseconds of a random number of ticks, one of `count` numbers starting at `from`.
 fn draw_ns(random: &mut Rng, from: u64, count: usize) -> u64 {
     ns(from + below(random, count) as u64)
 }
 
-/// A part with so many dies, and several planes if that is wanted.
+/// Random part with `dies` dies, and with several planes if `several_planes`.
 pub fn draw(random: &mut Rng, several_planes: bool, dies: usize) -> target::DataSheet {
     let rules = [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset];
     target::DataSheet {
@@ -75,7 +75,7 @@ fn draw_suspend(random: &mut Rng) -> Suspend {
     }
 }
 
-/// The part in ticks.
+/// Converts the part to ticks.
 pub fn in_ticks(part: &target::DataSheet) -> Part {
     let (geometry, timing, suspend) = (&part.geometry, &part.timing, &part.suspend);
     let latencies = Latencies::new(geometry, timing, &part.cell);

@@ -1,8 +1,8 @@
-//! A scenario on the command interface.
+//! Executes a scenario on the command interface.
 //!
-//! Transactions are played as the timeline has them: its cycles are issued when it says so. What the
-//! interface adds is its own: whether it takes them, how long they last, when the array works and the
-//! die is busy, and which page comes out.
+//! Cycles are issued at the times given in the timeline. The interface determines the rest: whether
+//! it accepts the cycles, how long they take, when the array works and the die is busy, and which
+//! page comes out.
 
 use wordline_kernel::Time;
 use wordline_nand::die::{Data, Row};
@@ -11,17 +11,18 @@ use wordline_nand::{CommandError, Cycle, Die, Stage, Target};
 use super::text::{self, Line};
 use super::{Ask, Item, Scenario, Strip, What, fault};
 
-/// After the pages that are given, the scenario begins at a multiple of this.
+/// The scenario starts at a multiple of this time, after its initial pages are programmed.
+/// Picoseconds.
 const GRID: u64 = 1_000_000_000_000;
 
-/// A die as the host sees it.
+/// State of a die as the host tracks it.
 #[derive(Clone, Default)]
 struct Seen {
-    /// Addressed since the last confirmed command.
+    /// Rows addressed since the last confirmed command.
     addressed: Vec<Row>,
-    /// Read last.
+    /// Rows read last.
     read: Vec<Row>,
-    /// Its last work, in the timeline.
+    /// Last array operation, as an index into the timeline.
     work: Option<usize>,
 }
 
@@ -33,7 +34,7 @@ struct Player {
     timeline: Vec<Strip>,
 }
 
-/// What the interface does, strip by strip.
+/// Timeline that the interface produces, strip by strip.
 pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     let target = Target::new(&scenario.nand.sheet());
     let mut player = Player {
@@ -69,7 +70,7 @@ impl Player {
     fn soonest(&self, die: Die) -> Time {
         self.target.bus_free().max(self.target.ready_at(die))
     }
-    /// Programs the pages that are given, and starts the clock.
+    /// Programs the initial pages and starts the clock.
     fn prepare(&mut self, scenario: &Scenario) -> Result<(), String> {
         for given in &scenario.given {
             for &row in &given.pages {
@@ -91,7 +92,7 @@ impl Player {
         Ok(())
     }
 
-    /// Issues the cycles of a hold, the first at `at`.
+    /// Issues the cycles of a bus grant, the first at `at`.
     fn hold(&mut self, at: Time, die: Die, items: &[Item]) -> Result<(), CommandError> {
         let mut now = at;
         let mut seen = Vec::new();
@@ -151,7 +152,7 @@ impl Player {
         }
     }
 
-    /// What a command cycle that ended at `now` has set going.
+    /// Records the work that a command cycle starts at its end, `now`.
     fn effect(&mut self, die: Die, code: u8, now: Time, before: Time, work: Option<(Time, Time)>) {
         let start = self.start;
         if let Some((from, until)) = work {
@@ -168,7 +169,7 @@ impl Player {
         }
     }
 
-    /// What the array does after a command.
+    /// Array operation that a command starts.
     fn worked(&mut self, die: Die, code: u8) -> (Stage, Vec<Row>) {
         let seen = &mut self.dies[die.index()];
         let mut row = std::mem::take(&mut seen.addressed);
@@ -189,7 +190,7 @@ impl Player {
             _ => (Stage::Tin, row),
         }
     }
-    /// The program or erase that was suspended.
+    /// Suspended program or erase.
     fn resumed(&self, die: Die) -> (Stage, Vec<Row>) {
         let work = self.timeline.iter().rev().filter(|strip| strip.die == die);
         let mut laid = work.filter_map(|strip| match &strip.what {
@@ -210,7 +211,7 @@ impl Player {
     }
 }
 
-/// What is written into a page: its address, and a bit so that it is never 0.
+/// Content of a page: its address, with a bit set so that it is never 0.
 fn token(row: Row) -> u64 {
     1 << 63 | u64::from(row.plane) << 48 | u64::from(row.block) << 16 | u64::from(row.page)
 }

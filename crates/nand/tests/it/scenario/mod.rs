@@ -1,5 +1,5 @@
-//! Scenarios: a part, what it is asked for, and the timeline worked out by hand; written as Markdown
-//! (docs/spec/index.md says how).
+//! Scenarios: a part, its operations and the timeline worked out by hand, written as Markdown. The
+//! format is described in docs/spec/index.md.
 
 pub mod commands;
 pub mod package;
@@ -16,7 +16,7 @@ use wordline_nand::{
 };
 use wordline_nand::{Suspend, Timing};
 
-/// The part of a scenario: the tables `[nand]` of a device that a package knows.
+/// Part of a scenario: the tables under `[nand]` that apply to a package.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nand {
@@ -47,7 +47,7 @@ impl Default for Nand {
 }
 
 impl Nand {
-    /// For the command interface.
+    /// Data sheet for the command interface.
     pub fn sheet(&self) -> DataSheet {
         DataSheet {
             geometry: self.geometry.clone(),
@@ -59,7 +59,7 @@ impl Nand {
             partial_programs: self.partial_programs,
         }
     }
-    /// For the package; `None` if its pages cannot be counted.
+    /// Part for the package; `None` if it has too many pages.
     pub fn part(&self) -> Option<Part> {
         let part = Part::of(&self.sheet())?;
         Some(Part {
@@ -67,7 +67,7 @@ impl Nand {
             ..part
         })
     }
-    /// Bytes that travel with a page.
+    /// Bytes transferred per page.
     pub fn bytes(&self) -> u32 {
         let spare = if self.timing.transfer_spare {
             self.geometry.spare_bytes
@@ -78,7 +78,7 @@ impl Nand {
     }
 }
 
-/// Pages programmed before the scenario begins.
+/// Pages programmed before the scenario starts.
 #[derive(Debug)]
 pub struct Given {
     pub line: usize,
@@ -86,11 +86,11 @@ pub struct Given {
     pub pages: Vec<Row>,
 }
 
-/// Something asked of a die.
+/// Operation requested of a die.
 #[derive(Debug)]
 pub struct Asked {
     pub line: usize,
-    /// `None` is as soon as die and bus are ready.
+    /// Time of submission; `None` means as soon as die and bus are ready.
     pub at: Option<Time>,
     pub die: Die,
     pub what: Ask,
@@ -103,7 +103,7 @@ pub enum Ask {
     Cycles(Vec<Item>),
 }
 
-/// A transaction: rows of pages in different planes.
+/// Transaction: rows of pages in different planes.
 #[derive(Debug)]
 pub struct Wanted {
     pub operation: Operation,
@@ -111,18 +111,18 @@ pub struct Wanted {
     pub targets: Vec<Vec<Row>>,
 }
 
-/// What is on the bus, piece by piece.
+/// Element of a bus grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A command with its address if it has one; 70h with the status byte.
+    /// A command, with its address if it has one; 70h includes the status byte.
     Command(u8, Option<Row>),
-    /// A page of data into the register.
+    /// A page of data to the page register.
     In,
-    /// This page out of the register.
+    /// This page, from the page register.
     Out(Row),
 }
 
-/// A row of a timeline.
+/// Row of a timeline.
 #[derive(Clone, Debug)]
 pub struct Strip {
     pub line: usize,
@@ -134,11 +134,11 @@ pub struct Strip {
 
 #[derive(Clone, Debug)]
 pub enum What {
-    /// A hold of the bus.
+    /// Bus grant.
     Bus(Vec<Item>),
-    /// Work of the array.
+    /// Array work.
     Array(Stage, Vec<Row>),
-    /// RDY = 0 after this command, where that is not just the work of the array.
+    /// RDY = 0 after this command, if not caused by array work alone.
     Busy(u8),
 }
 
@@ -152,14 +152,14 @@ pub struct Scenario {
     pub timeline: Vec<Strip>,
 }
 
-/// A message about a line of a file.
+/// Message about a line of a file.
 pub fn fault(file: &str, line: usize, what: impl std::fmt::Display) -> String {
     format!("{file}:{line}: {what}")
 }
 
 impl Scenario {
-    /// Carries the scenario out in every way that it can be, and says where the timelines differ
-    /// from what is expected.
+    /// Executes the scenario on every model that supports it. Returns the differences from the
+    /// expected timeline as an error.
     pub fn check(&self) -> Result<(), String> {
         let by_hand = self
             .asked

@@ -1,4 +1,4 @@
-//! A scenario on the event-driven package.
+//! Executes a scenario on the event-driven package.
 
 use wordline_nand::die::Row;
 use wordline_nand::package::Strip;
@@ -8,7 +8,7 @@ use super::place::words_of;
 use super::text::Line;
 use super::{Ask, Scenario, Wanted, fault};
 
-/// Commands that set something going: a hold ends with them.
+/// Commands that start work and end a bus grant.
 const CONFIRMS: [u8; 10] = [0x10, 0x11, 0x15, 0x30, 0x31, 0x32, 0x35, 0x3F, 0xD0, 0xD1];
 
 fn page(layout: &Layout, die: Die, row: Row) -> Ppn {
@@ -16,11 +16,11 @@ fn page(layout: &Layout, die: Die, row: Row) -> Ppn {
     layout.page(layout.block(plane, row.block), row.page)
 }
 
-/// What the package does, strip by strip; dies are interleaved.
+/// Timeline that the package produces, strip by strip; dies are interleaved.
 pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     let say = |line, what: &dyn ToString| fault(&scenario.file, line, what.to_string());
     let part = scenario.nand.part();
-    let part = part.ok_or_else(|| say(1, &"the part has too many pages"))?;
+    let part = part.ok_or_else(|| say(1, &"the part has too many pages; make it smaller"))?;
     let mut package = Package::new(&part, true);
     package.keep_strips();
     for given in &scenario.given {
@@ -39,11 +39,11 @@ pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
             .map_err(|violation| say(line, &violation))?;
         done += 1;
     }
-    assert_eq!(done, submitted.len(), "every transaction ends");
+    assert_eq!(done, submitted.len(), "every transaction must complete");
     Ok(lines(package.strips(), &submitted))
 }
 
-/// Submits everything; the transactions with their lines, by number.
+/// Submits everything. Returns the transactions with their lines, by number.
 fn submit<'a>(
     scenario: &'a Scenario,
     package: &mut Package,
@@ -52,7 +52,9 @@ fn submit<'a>(
     for asked in &scenario.asked {
         let say = |what: &dyn ToString| fault(&scenario.file, asked.line, what.to_string());
         let (Some(at), Ask::Transactions(wanted)) = (asked.at, &asked.what) else {
-            return Err(say(&"a package takes transactions only"));
+            return Err(say(
+                &"a package supports only transactions; remove the commands",
+            ));
         };
         let pages = |rows: &[Vec<Row>]| -> Vec<Ppn> {
             let rows = rows.iter().flatten();
@@ -119,15 +121,15 @@ fn line(strip: &Strip, what: String) -> Line {
     }
 }
 
-/// Whether two stages on the bus belong to one hold of it. A status read begins a hold, a program
-/// of new data too.
+/// Returns `true` if two bus stages belong to the same bus grant. A status read starts a new grant,
+/// and so does a program of new data.
 fn goes_on(last: &Strip, next: &Strip) -> bool {
     let begins = matches!(next.command, Some(0x70 | 0x80));
     let ended = last.command.is_some_and(|code| CONFIRMS.contains(&code));
     last.transaction == next.transaction && last.until == next.from && !begins && !ended
 }
 
-/// What the array of a transaction works on for the `nth` time.
+/// Pages of the array operation number `nth` of a transaction.
 fn row(wanted: &Wanted, nth: usize) -> &[Row] {
     if wanted.operation == Operation::Move && nth == 1 {
         return &wanted.targets[0];

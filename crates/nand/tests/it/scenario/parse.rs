@@ -1,4 +1,4 @@
-//! A Markdown file becomes a scenario. Faults name file and line.
+//! Parser of Markdown scenarios. Errors name file and line.
 
 use wordline_kernel::Time;
 use wordline_nand::die::Row;
@@ -6,22 +6,28 @@ use wordline_nand::{Die, Layout, Operation, Stage};
 
 use super::{Ask, Asked, Given, Item, Nand, Scenario, Strip, Wanted, What, fault, place, text};
 
-/// The first row of a timeline.
+/// Header of a timeline.
 const COLUMNS: [&str; 5] = ["from ns", "until ns", "die", "stage", "what"];
 const ARRAY: [Stage; 3] = [Stage::Ton, Stage::Tin, Stage::Ber];
 
-/// Lines with their numbers.
+/// Numbered lines.
 type Lines<'a> = Vec<(usize, &'a str)>;
 
-/// Reads a scenario. `file` is its name for messages.
+/// Parses a scenario. `file` is its name in messages.
 pub fn scenario(file: &str, markdown: &str) -> Result<Scenario, String> {
     let lines: Lines = (1..).zip(markdown.lines()).collect();
     if !markdown.starts_with("# ") {
-        return Err(fault(file, 1, "a scenario begins with its title, `# ...`"));
+        return Err(fault(file, 1, "a scenario starts with its title, `# ...`"));
     }
     let nand = config(file, &lines)?;
     let layout = Layout::new(&nand.geometry, 1).filter(|layout| layout.pages() > 0);
-    let layout = layout.ok_or_else(|| fault(file, 1, "the part has no pages, or too many"))?;
+    let layout = layout.ok_or_else(|| {
+        fault(
+            file,
+            1,
+            "the part has no pages, or too many; change its geometry",
+        )
+    })?;
     let (given, asked) = operations(file, &lines, &layout)?;
     let timeline = timeline(file, &lines, &layout)?;
     Ok(Scenario {
@@ -34,7 +40,7 @@ pub fn scenario(file: &str, markdown: &str) -> Result<Scenario, String> {
     })
 }
 
-/// What is there before, and what is asked.
+/// Parses the initial pages and the operations.
 fn operations(
     file: &str,
     lines: &Lines,
@@ -50,9 +56,7 @@ fn operations(
         let (verb, die, rest) = subject(rest, layout.dies).map_err(place)?;
         if let When::Before = when {
             if !verb.is_empty() {
-                return Err(place(format!(
-                    "pages are given as they are, without `{verb}`"
-                )));
+                return Err(place(format!("`given` takes pages only; remove `{verb}`")));
             }
             let pages = all_rows(rest, layout).map_err(place)?.concat();
             given.push(Given { line, die, pages });
@@ -65,7 +69,9 @@ fn operations(
         };
         let what = ask(verb, rest, layout).map_err(place)?;
         if at.is_none() && matches!(what, Ask::Transactions(_)) {
-            return Err(place("transactions are submitted `at` a time".to_owned()));
+            return Err(place(
+                "a transaction needs a time; write `at 5 us`".to_owned(),
+            ));
         }
         asked.push(Asked {
             line,
@@ -82,32 +88,26 @@ fn operations(
         return Err(fault(
             file,
             other.line,
-            "give commands or transactions, not both",
+            "commands and transactions are mixed; use one of the two",
         ));
     }
     if asked.is_empty() {
-        return Err(fault(file, 1, "nothing is asked of the part"));
+        return Err(fault(file, 1, "there are no operations; add some"));
     }
     Ok((given, asked))
 }
 
-/// The lines inside the only fence of this language.
+/// Lines inside the only code fence of this language.
 fn fence<'a>(file: &str, lines: &Lines<'a>, language: &str) -> Result<Lines<'a>, String> {
     let opening = format!("```{language}");
     let mut openings = lines.iter().filter(|(_, text)| *text == opening);
-    let missing = || {
-        fault(
-            file,
-            1,
-            format!("there is no block that begins with {opening}"),
-        )
-    };
+    let missing = || fault(file, 1, format!("there is no {opening} block; add one"));
     let &(first, _) = openings.next().ok_or_else(missing)?;
     if let Some(&(line, _)) = openings.next() {
         return Err(fault(
             file,
             line,
-            format!("a second {opening}; one will do"),
+            format!("there is a second {opening} block; remove it"),
         ));
     }
     let inside = lines.iter().skip(first).copied();
@@ -139,7 +139,7 @@ enum When {
     Then,
 }
 
-/// `given`, `at 5 us` or `then`, and what follows.
+/// Parses `given`, `at 5 us` or `then`. Returns the time and the rest of the line.
 fn head(text: &str) -> Result<(When, &str), String> {
     if let Some(rest) = text.strip_prefix("given ") {
         return Ok((When::Before, rest.trim()));
@@ -149,22 +149,26 @@ fn head(text: &str) -> Result<(When, &str), String> {
     }
     let rest = text
         .strip_prefix("at ")
-        .ok_or("a line begins with `given`, `at` or `then`")?;
+        .ok_or("a line starts with `given`, `at` or `then`")?;
     let mut words = rest.splitn(3, ' ');
     let (number, unit) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let number = number
         .parse()
-        .map_err(|_| format!("`{number}` is no time; write a whole number"))?;
+        .map_err(|_| format!("`{number}` is not a time; write a whole number"))?;
     let time = match unit {
         "ns" => Time::from_ns(number),
         "us" => Time::from_us(number),
         "ms" => Time::from_ms(number),
-        _ => return Err(format!("`{unit}` is no unit of time; write ns, us or ms")),
+        _ => {
+            return Err(format!(
+                "`{unit}` is not a unit of time; write ns, us or ms"
+            ));
+        }
     };
     Ok((When::At(time), words.next().unwrap_or("").trim()))
 }
 
-/// The words before `die 0:`, the die, what follows.
+/// Splits a line into the words before `die 0:`, the die, and the rest.
 fn subject(text: &str, dies: u32) -> Result<(&str, Die, &str), String> {
     let (before, rest) = text.split_once(':').ok_or("the die is missing: `die 0:`")?;
     let words = before
@@ -172,9 +176,9 @@ fn subject(text: &str, dies: u32) -> Result<(&str, Die, &str), String> {
         .rsplit_once(' ')
         .ok_or("`die 0:` is missing")?;
     let verb = words.0.strip_suffix("die").ok_or("`die 0:` is missing")?;
-    let die: u32 = words.1.parse().map_err(|_| "a die is a number")?;
+    let die: u32 = words.1.parse().map_err(|_| "the die must be a number")?;
     if die >= dies {
-        return Err(format!("die {die} is beyond the part, which has {dies}"));
+        return Err(format!("die {die} is out of range; the part has {dies}"));
     }
     Ok((verb.trim(), Die(die), rest.trim()))
 }
@@ -195,18 +199,20 @@ fn ask(verb: &str, rest: &str, layout: &Layout) -> Result<Ask, String> {
         .strip_prefix("cache ")
         .map_or((false, single), |name| (true, name));
     let operation = Operation::ALL.into_iter().find(|it| it.name() == name);
-    let operation = operation.ok_or_else(|| format!("`{verb}` is no operation"))?;
+    let operation = operation.ok_or_else(|| format!("`{verb}` is not an operation"))?;
     let (sources, targets) = match rest.split_once(" to ") {
         Some((sources, targets)) => (sources, all_rows(targets, layout)?),
         None => (rest, Vec::new()),
     };
     let rows = all_rows(sources, layout)?;
     if rows.iter().any(|row| (row.len() > 1) != several) {
-        return Err("`multi-plane` goes with several planes, and only with them".to_owned());
+        return Err(
+            "`multi-plane` must be given if, and only if, there are several planes".to_owned(),
+        );
     }
     let moves = operation == Operation::Move;
     if targets.len() != if moves { rows.len() } else { 0 } {
-        return Err("a move has a target for each row, others have none".to_owned());
+        return Err("a move needs one target per row; other operations have none".to_owned());
     }
     if cache {
         return Ok(Ask::Transactions(vec![Wanted {
@@ -224,7 +230,7 @@ fn ask(verb: &str, rest: &str, layout: &Layout) -> Result<Ask, String> {
     Ok(Ask::Transactions(rows.map(single).collect()))
 }
 
-/// `80h plane 0 block 0 page 0, in, 10h`.
+/// Parses cycles such as `80h plane 0 block 0 page 0, in, 10h`.
 fn items(text: &str, layout: &Layout) -> Result<Vec<Item>, String> {
     text.split(',')
         .map(|piece| item(piece.trim(), layout))
@@ -246,7 +252,7 @@ fn item(text: &str, layout: &Layout) -> Result<Item, String> {
 fn command(word: &str) -> Result<u8, String> {
     let digits = word.strip_suffix('h').filter(|digits| digits.len() == 2);
     let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-    code.ok_or_else(|| format!("`{word}` is no command; write it like 80h"))
+    code.ok_or_else(|| format!("`{word}` is not a command; write it like 80h"))
 }
 
 fn cells(text: &str) -> Option<Vec<&str>> {
@@ -262,48 +268,52 @@ fn timeline(file: &str, lines: &Lines, layout: &Layout) -> Result<Vec<Strip>, St
         fault(
             file,
             1,
-            format!("there is no timeline: a table | {columns} |"),
+            format!("there is no timeline; add a table | {columns} |"),
         )
     };
     let &(first, _) = headers.next().ok_or_else(missing)?;
     if let Some(&(line, _)) = headers.next() {
-        return Err(fault(file, line, "a second timeline; one will do"));
+        return Err(fault(file, line, "there is a second timeline; remove it"));
     }
     let mut timeline: Vec<Strip> = Vec::new();
     for &(line, text) in &lines[(first + 1).min(lines.len())..] {
         let Some(cells) = cells(text) else { break };
         let strip = strip(line, &cells, layout).map_err(|what| fault(file, line, what))?;
         if timeline.last().is_some_and(|last| last.from > strip.from) {
-            return Err(fault(file, line, "begins before the row above it"));
+            return Err(fault(
+                file,
+                line,
+                "starts before the row above it; sort the rows",
+            ));
         }
         timeline.push(strip);
     }
     if timeline.is_empty() {
-        return Err(fault(file, first, "the timeline is empty"));
+        return Err(fault(file, first, "the timeline is empty; add rows"));
     }
     Ok(timeline)
 }
 
 fn strip(line: usize, cells: &[&str], layout: &Layout) -> Result<Strip, String> {
     let &[from, until, die, stage, what] = cells else {
-        return Err(format!("{} columns; a row has 5", cells.len()));
+        return Err(format!("{} columns; a row must have 5", cells.len()));
     };
     let time = |text: &str| {
         let number = text.replace(',', "").parse().map(Time::from_ns);
-        number.map_err(|_| format!("`{text}` is no time; write whole nanoseconds"))
+        number.map_err(|_| format!("`{text}` is not a time; write whole nanoseconds"))
     };
     let strip = Strip {
         line,
         from: time(from)?,
         until: time(until)?,
-        die: Die(die.parse().map_err(|_| format!("`{die}` is no die"))?),
+        die: Die(die.parse().map_err(|_| format!("`{die}` is not a die"))?),
         what: what_of(stage, what, layout)?,
     };
     if strip.from >= strip.until {
-        return Err("ends before it begins, or lasts no time".to_owned());
+        return Err("does not end after its start".to_owned());
     }
     if strip.die.0 >= layout.dies {
-        return Err(format!("die {die} is beyond the part"));
+        return Err(format!("die {die} is out of range"));
     }
     Ok(strip)
 }
@@ -315,13 +325,13 @@ fn what_of(stage: &str, what: &str, layout: &Layout) -> Result<What, String> {
     if let Some(array) = ARRAY.into_iter().find(|array| array.name() == stage) {
         return match &place::rows(what, layout)?[..] {
             [row] => Ok(What::Array(array, row.clone())),
-            _ => Err("the array works on one page of each plane at a time".to_owned()),
+            _ => Err("the array processes one page per plane at a time".to_owned()),
         };
     }
     let items = items(what, layout)?;
     let stages = text::stages(&items);
     if stages != stage {
-        return Err(format!("these cycles are the stages `{stages}`"));
+        return Err(format!("the stages of these cycles are `{stages}`"));
     }
     Ok(What::Bus(items))
 }

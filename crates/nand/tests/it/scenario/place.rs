@@ -1,25 +1,25 @@
-//! Pages in words: `plane 0 block 3 page 5`, `planes 0+1 block 3 pages 0-7`, `plane 0 block 3`.
+//! Pages as text: `plane 0 block 3 page 5`, `planes 0+1 block 3 pages 0-7`, `plane 0 block 3`.
 
 use wordline_nand::Layout;
 use wordline_nand::die::Row;
 
-/// Pages of a die that have their place in the block in common, row by row. A block alone is its
-/// page 0.
+/// Pages of a die, row by row; the pages of a row have the same offset in their blocks. A block
+/// without a page stands for its page 0.
 pub fn rows(words: &str, layout: &Layout) -> Result<Vec<Vec<Row>>, String> {
     let words: Vec<&str> = words.split_whitespace().collect();
-    let (planes, rest) = field(&words, "plane", '+')?.ok_or("a place begins with its plane")?;
+    let (planes, rest) = field(&words, "plane", '+')?.ok_or("an address starts with its plane")?;
     let (blocks, rest) = field(rest, "block", '+')?.unwrap_or((vec![0], rest));
     let (pages, rest) = field(rest, "page", '-')?.unwrap_or((vec![0], rest));
     if let Some(word) = rest.first() {
-        return Err(format!("`{word}` is no part of a place"));
+        return Err(format!("`{word}` is not part of an address"));
     }
     if blocks.len() != 1 && blocks.len() != planes.len() {
-        return Err("give one block, or one for each plane".to_owned());
+        return Err("give one block, or one per plane".to_owned());
     }
     let (first, last) = match pages[..] {
         [page] => (page, page),
         [first, last] if first <= last => (first, last),
-        _ => return Err("pages are given as first-last".to_owned()),
+        _ => return Err("write a range of pages as first-last".to_owned()),
     };
     let row = |page| {
         let place = |(nth, &plane): (usize, &u32)| Row {
@@ -36,12 +36,12 @@ pub fn rows(words: &str, layout: &Layout) -> Result<Vec<Vec<Row>>, String> {
             || row.page >= layout.pages_per_block
     };
     match rows.iter().flatten().find(beyond) {
-        Some(row) => Err(format!("{} is beyond the part", words_of(&[*row], true))),
+        Some(row) => Err(format!("{} is out of range", words_of(&[*row], true))),
         None => Ok(rows),
     }
 }
 
-/// A single page.
+/// Parses the address of a single page.
 pub fn page(words: &str, layout: &Layout) -> Result<Row, String> {
     match rows(words, layout)?[..] {
         [ref row] if row.len() == 1 => Ok(row[0]),
@@ -60,13 +60,13 @@ fn field<'a>(words: &'a [&'a str], name: &str, between: char) -> Result<Option<F
     }
     let number = |text: &str| {
         text.parse()
-            .map_err(|_| format!("`{text}` is no number of a {name}"))
+            .map_err(|_| format!("`{text}` is not the number of a {name}"))
     };
     let numbers: Result<Vec<u32>, String> = numbers.split(between).map(number).collect();
     Ok(Some((numbers?, rest)))
 }
 
-/// The pages of a row, or its blocks, the way they are written.
+/// Pages or blocks of a row, in the notation of scenarios.
 pub fn words_of(row: &[Row], pages: bool) -> String {
     let list = |name, numbers: Vec<u32>| {
         let plural = if numbers.len() > 1 { "s" } else { "" };

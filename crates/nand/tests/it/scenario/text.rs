@@ -1,4 +1,4 @@
-//! Timelines as text, to be compared and shown.
+//! Timelines as text, for comparison and messages.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use wordline_nand::{Die, Stage};
 use super::place::words_of;
 use super::{Item, Scenario, Strip, What, fault};
 
-/// What is compared of a strip.
+/// Compared properties of a strip.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Line {
     pub from: Time,
@@ -26,7 +26,7 @@ impl Line {
     }
 }
 
-/// Nanoseconds with commas between the thousands.
+/// Nanoseconds with thousands separators.
 fn grouped(time: Time) -> String {
     let digits = time.ns().to_string();
     let mut text = String::new();
@@ -42,7 +42,7 @@ fn grouped(time: Time) -> String {
     }
 }
 
-/// The stages of what is on the bus.
+/// Stages of the elements of a bus grant.
 pub fn stages(items: &[Item]) -> String {
     let stages = items.iter().flat_map(|item| match item {
         Item::Command(0x70, _) => vec![Stage::Status],
@@ -65,7 +65,7 @@ fn line(strip: &Strip, stage: &str, what: String) -> Line {
     }
 }
 
-/// What a package tells of a strip: on the bus commands, not addresses; no busy times.
+/// Properties of a strip that a package reports: commands without addresses, and no busy times.
 pub fn codes(strip: &Strip) -> Option<Line> {
     if let What::Bus(items) = &strip.what {
         let commands = items.iter().filter_map(|item| match item {
@@ -78,7 +78,7 @@ pub fn codes(strip: &Strip) -> Option<Line> {
     (!matches!(strip.what, What::Busy(_))).then(|| whole(strip))
 }
 
-/// All of a strip.
+/// All properties of a strip.
 pub fn whole(strip: &Strip) -> Line {
     match &strip.what {
         What::Bus(items) => {
@@ -102,8 +102,7 @@ fn word(item: &Item) -> String {
     }
 }
 
-/// Lines that are expected and do not come, and lines that come and are not expected, in the order
-/// of time.
+/// Expected lines that are missing, and actual lines that are unexpected, in order of time.
 pub fn differences(
     scenario: &Scenario,
     who: &str,

@@ -1,10 +1,10 @@
-//! Whether a die accepts a cycle.
+//! Decides whether a die accepts a cycle.
 
 use super::{Cycle, Decode, Die, Kind, RESET, Register, STATUS, STATUS_BYTE};
 use crate::reference::{Part, Place, Refusal};
 
 impl Die {
-    /// The verdict on a cycle that begins at this instant.
+    /// Verdict on a cycle that starts at the current tick.
     pub fn judge(&self, part: &Part, cycle: Cycle) -> Result<(), Refusal> {
         if cycle == RESET || (self.status_asked && cycle == STATUS_BYTE) {
             return Ok(());
@@ -36,7 +36,7 @@ impl Die {
             _ => Err(Refusal::Sequence),
         }
     }
-    /// Suspend latency, if the cycle suspends what the die is doing.
+    /// Suspend latency, if the cycle suspends the current operation.
     pub fn suspend_latency(&self, part: &Part, cycle: Cycle) -> Option<u32> {
         let last = self.next.as_ref().or(self.work.as_ref())?;
         match (last.kind, cycle) {
@@ -74,18 +74,18 @@ impl Die {
             _ => Ok(()),
         }
     }
-    /// Whether a cache program works on and the interface is ready.
+    /// Returns `true` if a cache program is in progress and the die is ready.
     fn programs_from_cache(&self) -> bool {
         let kind = self.work.as_ref().map(|work| work.kind);
         kind == Some(Kind::CacheProgram)
     }
-    /// Whether a session is open, or the last read was a 30h whose pages are still in the data
-    /// registers.
+    /// Returns `true` if a cache read is open, or if the last read was a 30h whose pages are still
+    /// in the data registers.
     fn may_read_cached(&self) -> bool {
         let held = |place: &Place| matches!(self.data[place.plane], Register::Page(_));
         self.session || (!self.last_read.is_empty() && self.last_read.iter().all(held))
     }
-    /// The pages behind those that were read last.
+    /// Pages that follow those read last.
     pub(super) fn successors(&self) -> Vec<Place> {
         let next = |place: &Place| Place {
             page: place.page + 1,

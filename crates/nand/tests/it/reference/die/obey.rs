@@ -1,20 +1,21 @@
-//! What an accepted cycle does when it ends.
+//! Effects of an accepted cycle at its end.
 
 use super::{ArrayBusy, Cycle, Decode, Die, Kind, Output, Register};
 use crate::reference::{Part, Place};
 
-/// Ticks of a reset: idle or reading, programming, erasing (ONFI tRST: 5, 10 and 500 us).
+/// Duration of a reset that aborts a read, a program or an erase (ONFI tRST: 5, 10 and 500 us).
+/// Ticks.
 const RESETS: [u32; 3] = [5, 10, 500];
 
 impl Die {
-    /// Notes that a cycle was refused.
+    /// Makes the die fail after a refused cycle.
     pub fn fail(&mut self) {
         self.failed = true;
         self.status_asked = false;
         self.decode = Decode::Start;
         self.queue.clear();
     }
-    /// An accepted cycle ends at this instant.
+    /// Applies an accepted cycle that ends at the current tick.
     pub fn obey(&mut self, part: &Part, cycle: Cycle) -> Output {
         match cycle {
             Cycle::Command(0xff) => self.reset(),
@@ -153,8 +154,8 @@ impl Die {
         let pages = pages.into_iter().map(|page| (page, 0)).collect();
         self.queue_work(kind, pages, ticks);
     }
-    /// Starts when the array is free. `ticks`: until the registers have moved, until RDY, until
-    /// ARDY.
+    /// Starts the operation when the array is free. `ticks`: until the page registers have moved,
+    /// until RDY, until ARDY.
     fn queue_work(&mut self, kind: Kind, pages: Vec<(Place, u64)>, ticks: (u32, u32, u32)) {
         let (moving, ready, left) = ticks;
         let work = ArrayBusy {
