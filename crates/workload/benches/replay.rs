@@ -1,5 +1,5 @@
-//! Instructions that a request costs: of traces, by the family of their format, plain and packed with gzip;
-//! and of generated loads.
+//! Instructions per request, measured with Callgrind: for traces, by the family of their format,
+//! plain and gzip-compressed; and for generated loads.
 #![allow(missing_docs, unused_qualifications)] // what the macros below make
 
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use wordline_workload::{Source, Trace, TraceOptions};
 const REQUESTS: u64 = 20_000;
 const SECTOR: u64 = 512;
 
-/// A request every half millisecond.
+/// Request of the benchmark traces. One arrives every half millisecond.
 struct Asked {
     number: u64,
     reads: bool,
@@ -48,7 +48,7 @@ fn msr_lines() -> Vec<u8> {
     })
 }
 
-/// Between commas, and the most common of them.
+/// The most common comma-separated format.
 fn msr() -> Trace {
     open("plain.csv", msr_lines())
 }
@@ -60,7 +60,7 @@ fn msr_gzip() -> Trace {
     open("packed.csv.gz", packer.finish().unwrap_or_default())
 }
 
-/// Between commas, with a header.
+/// Comma-separated values with a header.
 fn own() -> Trace {
     let text = lines("time_ns,op,offset_bytes,size_bytes,volume\n", |asked| {
         let op = if asked.reads { "read" } else { "write" };
@@ -70,7 +70,7 @@ fn own() -> Trace {
     open("own.csv", text)
 }
 
-/// Between blanks, with a decimal point.
+/// Columns separated by blanks, times with a decimal point.
 fn disksim() -> Trace {
     let text = lines("", |asked| {
         let (sector, sectors) = (asked.offset / SECTOR, asked.bytes / SECTOR);
@@ -80,7 +80,7 @@ fn disksim() -> Trace {
     open("blanks.disksim", text)
 }
 
-/// In columns of a fixed width, with fields that are not read.
+/// Columns of fixed width, with fields that are not read.
 fn blkparse() -> Trace {
     let text = lines("", |asked| {
         let Asked { number, .. } = asked;
@@ -97,7 +97,7 @@ fn open(name: &str, bytes: Vec<u8>) -> Trace {
     trace.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The load by default, of the pattern `named`.
+/// Returns the default load with the pattern `named`.
 fn load(named: &str) -> Generator {
     let config = serde_json::json!({ "requests": REQUESTS, "pattern": named });
     let config: Result<generate::Config, _> = serde_json::from_value(config);
@@ -106,7 +106,7 @@ fn load(named: &str) -> Generator {
     load.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Fails the benchmark above this many instructions a request, about 5 % above what was measured.
+/// Limits a benchmark to this many instructions per request, about 5 % above the measured number.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.hard_limits([(EventKind::Ir, instructions * REQUESTS)]);

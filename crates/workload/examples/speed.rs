@@ -1,4 +1,4 @@
-//! How fast traces are read: requests a second for each file named, best of five.
+//! Measures how fast traces are read: requests per second for each file named, best of five.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
@@ -26,7 +26,7 @@ fn main() -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// As recorded, without the cost of sorting and without bad lines.
+/// Options that read a trace as recorded, without the cost of sorting and without bad lines.
 fn options() -> TraceOptions {
     TraceOptions {
         on_bad_line: OnBadLine::Skip,

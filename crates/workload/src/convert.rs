@@ -1,4 +1,4 @@
-//! Traces written in other formats.
+//! Conversion of traces to other formats.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,32 +16,32 @@ use wordline_trace_format::Losses;
 use wordline_trace_format::SECTOR;
 use wordline_trace_format::{Format, Render};
 
-/// The name of standard output as a file to write.
+/// File name that stands for standard output.
 pub const STANDARD_OUTPUT: &str = "-";
 
 const BUFFER: usize = 256 * 1024;
-/// What `xz` takes by default.
+/// Default level of `xz`.
 const XZ_LEVEL: u32 = 6;
-/// Requests between two looks at whether a conversion is to stop.
+/// Requests between two checks whether the conversion was stopped.
 const LOOK_EVERY: u64 = 4096;
 
-/// What a conversion did.
+/// Result of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conversion {
     /// Requests written.
     pub written: u64,
-    /// Requests left out because the format cannot state them: trims and flushes.
+    /// Requests dropped because the format cannot express them: TRIMs and flushes.
     pub left_out: u64,
-    /// What the format could not keep, what is doubtful about the files, and what was done to their records,
-    /// in sentences.
+    /// Notes on what the format could not keep, on doubts about the files, and on changes to their
+    /// records.
     pub notes: Vec<String>,
-    /// The files that were read.
+    /// Files that were read.
     pub files: Vec<InputFile>,
 }
 
-/// Writes a trace. The file appears under its name when it is finished, not before; it is compressed
-/// if its name ends in `.gz`, `.bz2`, `.xz` or `.zst`. The name [`STANDARD_OUTPUT`] stands for standard output, which
-/// is written as the conversion goes on.
+/// Writes a trace. The file appears under its name only when it is finished. It is compressed if
+/// its name ends in `.gz`, `.bz2`, `.xz` or `.zst`. The name [`STANDARD_OUTPUT`] stands for
+/// standard output, which is written during the conversion.
 pub struct TraceWriter {
     path: PathBuf,
     format: Format,
@@ -53,7 +53,7 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// The formats that can be written.
+    /// Returns the formats that can be written.
     pub fn formats() -> Vec<Format> {
         Format::ALL
             .iter()
@@ -62,7 +62,8 @@ impl TraceWriter {
             .collect()
     }
 
-    /// Begins a trace in `format` beside `path`. `timed` says whether arrivals carry meaning.
+    /// Begins a trace in `format`, in a temporary file next to `path`. `timed` says whether
+    /// arrivals have a meaning.
     pub fn create(path: &Path, format: Format, timed: bool) -> Result<Self, WorkloadError> {
         let Some(render) = format.render(timed) else {
             let names: Vec<&str> = Self::formats().into_iter().map(Format::name).collect();
@@ -88,7 +89,7 @@ impl TraceWriter {
         Ok(writer)
     }
 
-    /// Writes a request. Requests come in order of arrival.
+    /// Writes a request. Requests must be in order of arrival.
     pub fn write(&mut self, request: &Request) -> Result<(), WorkloadError> {
         let left_out = self.losses.left_out();
         let done = self
@@ -115,8 +116,8 @@ impl TraceWriter {
     }
 }
 
-/// Writes all of a source. Options of the source decide what becomes of its oddities: see
-/// [`crate::TraceOptions::as_recorded`].
+/// Writes all requests of a source. The options of the source determine how irregular records are
+/// treated: see [`crate::TraceOptions::as_recorded`].
 pub fn convert(
     source: &mut impl Source,
     path: &Path,
@@ -125,7 +126,7 @@ pub fn convert(
     convert_until(source, path, format, &Cancellation::default())
 }
 
-/// Writes all of a trace, as [`convert`] does, and says what it was.
+/// Writes all requests of a trace, as [`convert`] does, and returns its files and notes as well.
 pub fn convert_trace(
     trace: &mut Trace,
     path: &Path,
@@ -134,7 +135,7 @@ pub fn convert_trace(
     convert_trace_until(trace, path, format, &Cancellation::default())
 }
 
-/// [`convert_trace`], which `stop` may end from another thread.
+/// [`convert_trace`], which another thread can stop with `stop`.
 pub fn convert_trace_until(
     trace: &mut Trace,
     path: &Path,
@@ -147,7 +148,7 @@ pub fn convert_trace_until(
     Ok(done)
 }
 
-/// [`convert`], which `stop` may end from another thread.
+/// [`convert`], which another thread can stop with `stop`.
 pub fn convert_until(
     source: &mut impl Source,
     path: &Path,
@@ -165,7 +166,7 @@ pub fn convert_until(
             return Err(stopped());
         }
     }
-    // Until the file has its name, nobody can stop any more.
+    // From here until the file has its name, the conversion cannot be stopped.
     let mut stage = stop.stage();
     if *stage == Stage::Stopped {
         return Err(stopped());
@@ -175,7 +176,7 @@ pub fn convert_until(
     done
 }
 
-/// Cancels a conversion from another thread, whatever it is waiting for.
+/// Cancels a conversion from another thread, even while it waits for input or output.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<Mutex<Stage>>);
 
@@ -183,19 +184,19 @@ pub struct Cancellation(Arc<Mutex<Stage>>);
 enum Stage {
     #[default]
     Opening,
-    /// Into this file, which has no name yet; none if what is written stands where it is for good.
+    /// Writing to this temporary file; `None` if the output is written in place.
     Writing(Option<PathBuf>),
     Stopped,
     Ended,
 }
 
 impl Cancellation {
-    /// Stops the conversion: no file appears, and none is left. False if it has ended already, well
-    /// or not.
+    /// Stops the conversion and removes its temporary file. Returns `false` if the conversion had
+    /// already ended, successfully or not.
     pub fn stop(&self) -> bool {
         let mut stage = self.stage();
         if let Stage::Writing(Some(partial)) = &*stage {
-            // If it is gone already, so much the better.
+            // The file may already be gone, which is fine.
             let _ = std::fs::remove_file(partial);
         }
         if *stage == Stage::Ended {
@@ -273,7 +274,7 @@ fn failed(path: &Path, error: &io::Error) -> WorkloadError {
     WorkloadError::new(path, reason, "choose another place")
 }
 
-/// Standard output as a file of its own, past what the program has buffered for it.
+/// Standard output as a separate file, which bypasses the program's buffer for it.
 #[cfg(unix)]
 fn standard_output() -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -287,7 +288,7 @@ fn standard_output() -> io::Result<File> {
 
 /// A file being written, compressed or not.
 struct Packer {
-    /// What is to get the name of the file; none of standard output.
+    /// Temporary file that will get the name of the output; `None` for standard output.
     temporary: Option<NamedTempFile>,
     encoder: Encoder,
 }
@@ -353,7 +354,7 @@ impl Packer {
         })
     }
 
-    /// The file that is written, which has no name yet.
+    /// Path of the temporary file.
     fn partial(&self) -> Option<&Path> {
         self.temporary.as_ref().map(NamedTempFile::path)
     }

@@ -1,4 +1,4 @@
-//! Traces that are read once and played many times.
+//! Cache of decoded traces, which are read once and replayed many times.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,18 +7,19 @@ use std::time::SystemTime;
 use crate::trace::Requests;
 use crate::{Recordings, Trace, TraceOptions, WorkloadError};
 
-/// Requests of a longer trace are not kept: so many take 80 MB.
+/// Maximum requests of a trace that is kept. They take 80 MB.
 const MOST: usize = 2 << 20;
-/// Traces that are kept; those used longest ago go first.
+/// Maximum number of traces kept; the least recently used are evicted first.
 const KEPT: usize = 8;
 
-/// What a trace is known by: its files with their sizes and times, and how it is read.
+/// Identity of a trace: its files with their sizes and modification times, and the options with
+/// which it is read.
 type Key = (Vec<(PathBuf, u64, Option<SystemTime>)>, TraceOptions);
 
-/// Traces and their requests, those used last at the end.
+/// Traces and their requests; the most recently used are at the end.
 type Known = Vec<(Key, Arc<Requests>)>;
 
-/// The requests of traces that were opened with it, for those who open them again. Copies share them.
+/// Decoded requests of opened traces, for opening them again. Clones share the cache.
 #[derive(Clone, Default)]
 pub struct Decoded(Arc<Mutex<Known>>);
 
@@ -29,9 +30,9 @@ impl std::fmt::Debug for Decoded {
 }
 
 impl Decoded {
-    /// Opens a trace as [`Trace::of`] does, with the requests that were read before, or are read now: all
-    /// of them, so that what is wrong with one is an error now. `None` if the trace is too long to be
-    /// kept, or no file.
+    /// Opens a trace as [`Trace::of`] does, with its requests from the cache, or reads all of them
+    /// now, so that a bad request is an error now. Returns `None` if the trace is too long for the
+    /// cache, or not in files.
     pub fn open(
         &self,
         recordings: &Recordings,
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
     use crate::{OnBadLine, Source};
 
-    /// What can be seen of a trace after each request, and beyond its end.
+    /// Observable state of a trace after each request, and beyond its end.
     fn seen(mut trace: Trace) -> Vec<String> {
         let mut after = |_| {
             let next = trace.next_request().unwrap();
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_opened_again_is_as_one_that_is_read() {
+    fn reopened_trace_equals_one_read_from_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, lines("7,erase,0,512,0\n")).unwrap();
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changes_is_read_anew_and_faults_are_said_at_once() {
+    fn changed_file_is_read_again_and_errors_are_reported_on_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let decoded = Decoded::default();

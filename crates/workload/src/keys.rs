@@ -1,4 +1,4 @@
-//! Traces of nothing but keys, read without making a request of every record.
+//! Traces that consist of keys only, read without creating a request per record.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use wordline_trace_format::{Format, KeyField, Probe};
 use wordline_trace_format::{Input, PROBE, ReadStop as Stop};
 use wordline_trace_format::{Recording, Recordings};
 
-/// A trace in formats whose records are keys: [`Format::is_keys`]. A key is any 64-bit number and stands for
-/// one page; all are read. Files are taken one after the other.
+/// Trace in formats whose records are keys: [`Format::is_keys`]. A key is any 64-bit number and
+/// stands for a read of one page. Files are read one after the other.
 pub struct KeyTrace {
     files: Vec<TraceFile>,
     recordings: Vec<Recording>,
@@ -19,14 +19,14 @@ pub struct KeyTrace {
     keys: Vec<u64>,
     lines_skipped: u64,
     first_skipped: Option<WorkloadError>,
-    /// None if a file's length cannot be known.
+    /// Compressed size of all files; `None` if the length of one is unknown.
     bytes_total: Option<u64>,
     bytes_done: u64,
 }
 
 impl KeyTrace {
-    /// Opens a trace; `None` if not all files are of such a format, or a volume is asked for, which keys do
-    /// not have. Of the options, `format` and `on_bad_line` count.
+    /// Opens a trace. Returns `None` if a file has another format, or if a volume is selected,
+    /// which keys do not have. Of the options, only `format` and `on_bad_line` apply.
     pub fn open<P: AsRef<Path>>(
         paths: &[P],
         options: &TraceOptions,
@@ -73,22 +73,22 @@ impl KeyTrace {
         }))
     }
 
-    /// The files with their formats.
+    /// Returns the files and their formats.
     pub fn files(&self) -> &[TraceFile] {
         &self.files
     }
-    /// Incomplete records at the end of files, left out.
+    /// Returns the number of incomplete records at the end of files, which are skipped.
     pub fn lines_skipped(&self) -> u64 {
         self.lines_skipped
     }
-    /// What was done to the records so far, in sentences.
+    /// Returns notes on the records read so far.
     pub fn notes(&self) -> Vec<String> {
         let first = self.first_skipped.iter();
         first
             .map(|first| skipped_lines(self.lines_skipped, first))
             .collect()
     }
-    /// The share of the bytes on disk that is read, 0 to 1; `None` if it cannot be known.
+    /// Returns the share of the bytes on disk that has been read, 0 to 1; `None` if unknown.
     pub fn fraction(&self) -> Option<f64> {
         let total = self.bytes_total.filter(|&total| total > 0)?;
         let open = self.open.as_ref();
@@ -96,7 +96,7 @@ impl KeyTrace {
         Some(((self.bytes_done + open) as f64 / total as f64).min(1.0))
     }
 
-    /// The next keys, some thousands at a time; none at the end.
+    /// Returns the next keys, some thousands at a time; empty at the end.
     pub fn next_keys(&mut self) -> Result<&[u64], WorkloadError> {
         self.keys.clear();
         while self.keys.is_empty() {
@@ -128,7 +128,7 @@ impl KeyTrace {
         Ok(&self.keys)
     }
 
-    /// Opens the next file, if there is one.
+    /// Opens the next file; returns `false` if there is none.
     fn open_next(&mut self) -> Result<bool, WorkloadError> {
         let Some(file) = self.files.get(self.next_file) else {
             return Ok(false);
@@ -140,7 +140,7 @@ impl KeyTrace {
     }
 }
 
-/// The format of a file, if its records are keys.
+/// Returns the format of a file if its records are keys.
 fn keys_in(recording: &Recording, named: Option<Format>) -> Result<Option<Format>, WorkloadError> {
     let mut input = Input::open(recording)?;
     let bytes = input.peek(PROBE).to_vec();

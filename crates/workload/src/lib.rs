@@ -1,8 +1,8 @@
-//! Workloads: trace readers, generators, statistics.
+//! Workloads: adapted traces, generators, statistics.
 //!
-//! Everything that asks a device for something is a [`Source`]: a [`Trace`] of recorded requests, read
-//! from files in one of the formats of [`Format`], or a [`generate::Generator`]. [`stat`] says what a source is
-//! like; [`convert`] writes it as a trace in another format.
+//! Every origin of requests is a [`Source`]: a [`Trace`] of recorded requests, read from files in
+//! one of the formats of [`Format`], or a [`generate::Generator`]. [`stat`] computes the statistics
+//! of a source; [`convert`] writes it as a trace in another format.
 //!
 //! ```
 //! use wordline_workload::{Source, Trace, TraceOptions};

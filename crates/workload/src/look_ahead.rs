@@ -1,36 +1,36 @@
-//! Look-ahead: requests of a trace that are read before they are asked for.
+//! Look-ahead: requests of a trace that are read before they are needed.
 
 use std::sync::Arc;
 
 use crate::Request;
 use crate::counts::Counts;
 
-/// How far a trace has been read.
+/// Position of the reader in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReadPosition {
     pub(crate) counts: Counts,
     /// Bytes read from disk.
     pub(crate) bytes: u64,
-    /// Their hash.
+    /// Digest of the bytes read.
     pub(crate) digest: u64,
-    /// Place of the file that the last request came from, from 0.
+    /// Index of the file that the last request came from, from 0.
     pub(crate) file: u32,
 }
 
-/// Requests read ahead, and how far the trace had been read at each. Copies share them.
+/// Requests read ahead, and the position of the reader after each. Clones share them.
 #[derive(Clone)]
 pub(crate) struct LookAhead {
     requests: Arc<Vec<Request>>,
     returned: usize,
-    /// How far it had been read when so many requests were. One that is missing is that of one request less,
-    /// and a record more.
+    /// Positions by number of requests read. A missing entry equals the previous one, plus one
+    /// record per request.
     marks: Arc<Vec<(usize, ReadPosition)>>,
-    /// The mark of the request returned last.
+    /// Index of the mark of the request returned last.
     mark: usize,
 }
 
 impl LookAhead {
-    /// None yet; the trace has been read so far.
+    /// Creates an empty look-ahead of a trace that has been read up to `start`.
     pub(crate) fn new(start: ReadPosition) -> Self {
         Self {
             requests: Arc::default(),
@@ -44,8 +44,8 @@ impl LookAhead {
         self.requests.len()
     }
 
-    /// Adds a request of a file, after which so much of the trace is read. `digest` is asked for if bytes were read
-    /// for it.
+    /// Adds a request of a file, with the position of the reader after it. `digest` is called only
+    /// if bytes were read for the request.
     pub(crate) fn push(
         &mut self,
         request: Request,
@@ -72,7 +72,7 @@ impl LookAhead {
         Arc::make_mut(&mut self.marks).push(mark);
     }
 
-    /// The next request.
+    /// Returns the next request.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Request> {
         let next = *self.requests.get(self.returned)?;
@@ -87,14 +87,14 @@ impl LookAhead {
         Some(next)
     }
 
-    /// How far the trace had been read at the request returned last.
+    /// Returns the position of the reader at the request returned last.
     pub(crate) fn position(&self) -> ReadPosition {
         let (at, last) = self.marks.get(self.mark).copied().unwrap_or_default();
         grown(&last, self.returned - at)
     }
 }
 
-/// The same after so many more requests, of a record each.
+/// Advances a position by a number of requests of one record each.
 fn grown(position: &ReadPosition, requests: usize) -> ReadPosition {
     let mut grown = *position;
     grown.counts.records += requests as u64;
@@ -107,7 +107,7 @@ mod tests {
 
     use crate::{OnBadLine, Request, Source, TimeOrder, Trace, TraceOptions};
 
-    /// What can be seen of a trace after each request, up to two beyond its end.
+    /// Observable state of a trace after each request, up to two beyond its end.
     fn seen(mut trace: Trace) -> Vec<(Option<Request>, String)> {
         let mut after = |_| {
             let next = trace.next_request().unwrap();
@@ -119,8 +119,8 @@ mod tests {
     }
 
     #[test]
-    fn requests_read_ahead_are_as_those_that_are_not() {
-        // Lines that are read in several pieces, some late, a few bad.
+    fn look_ahead_does_not_change_requests() {
+        // The lines are read in several chunks; some are late, a few are bad.
         let mut lines = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
         for request in 0..20_000_u64 {
             let time = request ^ u64::from(request.is_multiple_of(97));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_ahead_is_said_at_once() {
+    fn errors_within_the_look_ahead_are_reported_at_once() {
         let lines = "time_ns,op,offset_bytes,size_bytes,volume\n0,write,0,512,0\n7,erase,0,512,0\n";
         let open =
             || Trace::from_bytes("lines", lines.as_bytes(), &TraceOptions::default()).unwrap();

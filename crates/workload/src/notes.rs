@@ -1,10 +1,10 @@
-//! What happened to the records of a trace, in sentences.
+//! Notes on the records of a trace, for people.
 
 use crate::{Counts, Trace, WorkloadError};
 
 impl Trace {
-    /// What is doubtful about the formats of the files, and what was done to the records so far: sentences
-    /// for people, none if there is nothing to say.
+    /// Returns notes on doubts about the formats of the files, and on changes to the records read
+    /// so far. Empty if there are none.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.warnings().collect();
         let counts = self.counts();
@@ -15,7 +15,7 @@ impl Trace {
     }
 }
 
-/// That so many bad lines were left out, of which this was the first.
+/// Note that `lines` bad lines were skipped, of which `first` was the first.
 pub(crate) fn skipped_lines(lines: u64, first: &WorkloadError) -> String {
     format!(
         "{} bad lines were skipped; the first: {first}",
@@ -23,7 +23,7 @@ pub(crate) fn skipped_lines(lines: u64, first: &WorkloadError) -> String {
     )
 }
 
-/// A sentence for each change that was made to records.
+/// Returns a note for each kind of change to records.
 fn changes(counts: &Counts) -> Vec<String> {
     let changes = [
         (
@@ -75,7 +75,7 @@ fn gaps(counts: &Counts) -> Option<String> {
     })
 }
 
-/// A count as people read it: 1,234,567.
+/// Formats a count with thousands separators: 1,234,567.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();

@@ -421,7 +421,7 @@ fn a_disk_that_no_member_holds_is_refused_or_left_out() {
     job.trace_options.volumes = Volumes::Stack;
     let said = fault(&job);
     assert!(
-        said.contains("--volumes stack: every disk of the trace has a place of its own"),
+        said.contains("--volumes stack: every disk of the trace has its own address range"),
         "{said}"
     );
     job.trace_options.volumes = Volumes::Only(1);

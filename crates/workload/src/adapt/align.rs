@@ -1,4 +1,4 @@
-//! Requests that are no whole sectors.
+//! Requests that are not whole sectors.
 
 use super::Refusal;
 use crate::Op;
@@ -6,28 +6,28 @@ use crate::counts::Counts;
 use wordline_trace_format::Record;
 use wordline_trace_format::SECTOR;
 
-/// What to do with an offset or a size that is no multiple of 512 bytes.
+/// What to do with an offset or a size that is not a multiple of 512 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
-    /// End with an error.
+    /// Stop with an error.
     #[default]
     Error,
-    /// Take every sector of 512 bytes that it touches; of a trim those that it covers, so that nothing is
-    /// forgotten that was not meant. A trim that covers none is left out.
+    /// Expand the request to every 512-byte sector that it touches. Shrink a TRIM to the sectors
+    /// that it covers, so that no other data is lost; drop a TRIM that covers none.
     Expand,
-    /// Take it as it is: for statistics and conversions. Devices count in sectors.
+    /// Keep the request. For statistics and conversions only: devices address sectors.
     Keep,
 }
 
 words! { Align at "align" { "error" => Error, "expand" => Expand, "keep" => Keep } }
 
-/// Whether the record stays as it is.
+/// Returns `true` if the record can stay as it is.
 #[inline]
 pub(crate) fn is_aligned(align: Align, record: &Record) -> bool {
     (record.offset | record.bytes).is_multiple_of(SECTOR) || align == Align::Keep
 }
 
-/// Aligns the record to sectors, or says that it is left out.
+/// Aligns the record to sectors; returns `false` if it is to be dropped.
 #[inline]
 pub(crate) fn aligned(
     align: Align,
@@ -59,7 +59,7 @@ pub(crate) fn aligned(
     Ok(true)
 }
 
-/// Takes the sectors that the record covers; false if there are none.
+/// Shrinks the record to the sectors that it covers; returns `false` if there are none.
 fn shrunk(record: &mut Record) -> bool {
     let start = record.offset.div_ceil(SECTOR);
     let end = (record.offset + record.bytes) / SECTOR;

@@ -1,13 +1,13 @@
-//! Lines and records that are wrong.
+//! Bad lines and records of a trace.
 
-/// What to do with a line or record that is wrong: a number that is none, a missing column, length
-/// zero, a range beyond 2^64 bytes, a time beyond the reach of the clock.
+/// What to do with a bad line or record: text in place of a number, a missing column, a length of
+/// zero, a range beyond 2^64 bytes, a time beyond the range of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBadLine {
-    /// End with an error.
+    /// Stop with an error.
     #[default]
     Error,
-    /// Leave it out and count it.
+    /// Skip it and count it.
     Skip,
 }
 

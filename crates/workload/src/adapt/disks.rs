@@ -1,25 +1,25 @@
-//! The disks of a trace, each at a place of its own in one address space.
+//! Disks of a trace, each mapped to its own range of one address space.
 
 use std::collections::BTreeMap;
 
 use super::{Fit, Fitter, Refusal};
 
-/// Where a disk of a trace (its volume) lies in the address space of what is asked.
+/// Range of the target's address space to which a disk of the trace (its volume) is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disk {
-    /// Its number in the trace.
+    /// Number of the disk in the trace.
     pub number: u32,
-    /// Where it begins, in bytes.
+    /// Start of the range. Bytes.
     pub start: u64,
-    /// Its length, in bytes.
+    /// Length of the range. Bytes.
     pub bytes: u64,
 }
 
-/// Where each disk begins, and how its requests are fitted into it.
+/// Start of each disk's range, and how requests are fitted into it.
 pub(crate) struct Disks(BTreeMap<u32, (u64, Fitter)>);
 
 impl Disks {
-    /// `ends` is the byte behind the last one of each disk; needed for `Scale` alone.
+    /// `ends` is the end of each disk's addresses in the trace; only `Scale` needs it.
     pub(crate) fn new(disks: &[Disk], fit: Fit, ends: &BTreeMap<u32, u64>) -> Self {
         let places = disks.iter().map(|disk| {
             let highest = ends.get(&disk.number).copied().unwrap_or(0);
@@ -46,7 +46,7 @@ impl Disks {
         let known: Vec<String> = self.0.keys().map(u32::to_string).collect();
         Refusal::new(
             format!(
-                "the request goes to disk {number}, and there are disks {} only",
+                "the request is for disk {number}, but only disks {} exist",
                 known.join(", ")
             ),
             "name it in array.members.disks, or take one disk of the trace with --volumes and its number",

@@ -4,26 +4,27 @@ use super::Refusal;
 use crate::counts::Counts;
 use wordline_trace_format::Record;
 
-/// Scaling moves whole pages of this many bytes, so that requests keep their alignment to it.
+/// Scaling maps whole pages of this size, so that requests keep their alignment to it. Bytes.
 const PAGE: u64 = 4096;
 
 /// What to do with a request beyond the capacity of the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fit {
-    /// End with an error.
+    /// Stop with an error.
     #[default]
     Error,
-    /// Take addresses modulo the capacity. A request across the end becomes two of the same arrival.
+    /// Map addresses modulo the capacity. A request across the end becomes two with the same
+    /// arrival.
     Wrap,
-    /// Shrink all offsets in proportion, in pages of 4 KiB, so that the highest address of the trace
-    /// meets the capacity; sizes stay, and requests that would then end beyond the capacity move down
-    /// to end at it. Does nothing to a trace that fits. Reads the trace twice.
+    /// Scale all offsets down, in pages of 4 KiB, so that the highest address of the trace matches
+    /// the capacity. Sizes stay; a request that would end beyond the capacity is moved down to end
+    /// at it. A trace that fits is not changed. Reads the trace twice.
     Scale,
 }
 
 words! { Fit at "fit" { "error" => Error, "wrap" => Wrap, "scale" => Scale } }
 
-/// What became of a record: it, and the part that wrapped around to the start.
+/// A fitted record, and the part of it that wrapped around to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fitted {
     pub(crate) record: Record,
@@ -47,7 +48,7 @@ impl Fitter {
         }
     }
 
-    /// Whether the record stays as it is.
+    /// Returns `true` if the record can stay as it is.
     #[inline]
     pub(crate) fn keeps(&self, record: &Record) -> bool {
         !self.is_scaling() && !self.is_beyond(record)
@@ -58,7 +59,7 @@ impl Fitter {
         self.fit == Fit::Scale && self.highest > self.capacity
     }
 
-    /// Whether the record cannot stay as it is, and `fit` forbids to change it.
+    /// Returns `true` if the record does not fit and `fit` forbids a change.
     #[inline]
     pub(crate) fn refuses(&self, record: &Record) -> bool {
         self.fit == Fit::Error && self.is_beyond(record)
@@ -132,7 +133,8 @@ impl Fitter {
         }
     }
 
-    /// Why a record does not fit; `highest` is the end of the whole trace, if it could be found.
+    /// Returns the error of a record that does not fit. `highest` is the end of the whole trace, if
+    /// known.
     #[cold]
     pub(crate) fn refusal(&self, record: &Record, highest: Option<u64>) -> Refusal {
         let trace = match highest {

@@ -1,7 +1,8 @@
-//! What is done to the requests of a trace on their way to the device, in this order: gaps in time, bad
-//! lines, the order of time, volumes, alignment, the fit into the device. The default of each is to refuse.
+//! Adapters between the records of a trace and the requests to the device, applied in this order:
+//! time gaps, bad lines, time order, volumes, alignment, fit into the device. By default each
+//! refuses what does not fit.
 
-/// Gives an enum of bare words its `FromStr` and `Display`; `key` is what messages call it.
+/// Implements `FromStr` and `Display` for an enum of plain words; `key` names it in messages.
 macro_rules! words {
     ($Enum:ident at $key:literal { $($name:literal => $Variant:ident),+ $(,)? }) => {
         impl std::str::FromStr for $Enum {
@@ -44,7 +45,7 @@ pub(crate) use time_gaps::Gaps;
 pub(crate) use time_order::Orderer;
 pub(crate) use volumes::Mapper;
 
-/// Why an adapter refuses a request.
+/// Reason for which an adapter refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: String,

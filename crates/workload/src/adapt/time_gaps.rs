@@ -1,4 +1,4 @@
-//! Gaps between time stamps: pauses of a recording, and clocks that jump.
+//! Gaps between time stamps: pauses of a recording, and clock jumps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use wordline_kernel::Time;
 use crate::counts::Counts;
 use wordline_trace_format::{Placed, UNSTATED};
 
-/// What to do with long gaps between the time stamps of neighbouring records of a file.
+/// What to do with long gaps between the time stamps of consecutive records of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum TimeGaps {
-    /// Keep them.
+    /// Keep gaps.
     #[default]
     Keep,
-    /// A longer gap becomes one of this length. So does a clock that goes back by more.
+    /// Shorten longer gaps to this length. A clock that goes back by more counts as such a gap.
     Cut(Time),
-    /// Of a longer gap, what is beyond this length is multiplied by a factor.
+    /// Multiply the part of a gap beyond a length by a factor.
     Scale {
-        /// Positive and finite.
+        /// Factor; positive and finite.
         factor: f64,
-        /// The length.
+        /// Length above which gaps are scaled.
         above: Time,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for TimeGaps {
     }
 }
 
-/// A length of time: a number and its unit.
+/// Parses a length of time: a number and its unit.
 fn length(text: &str) -> Option<Time> {
     const UNITS: [(&str, u64); 8] = [
         ("ps", 1),
@@ -88,12 +88,12 @@ fn length(text: &str) -> Option<Time> {
 pub(crate) struct Gaps {
     rule: TimeGaps,
     tick_ps: u64,
-    /// The tick of the record before, in the file and as it was changed.
+    /// Ticks of the previous record, as stated in the file and as changed.
     before: Option<(i128, u64)>,
 }
 
 impl Gaps {
-    /// Of a file whose ticks have this length in picoseconds, and whose clock begins at `zero`, or with
+    /// Starts a file with ticks of this length in picoseconds. Its clock begins at `zero`, or with
     /// its first record.
     pub(crate) fn new(rule: TimeGaps, tick_ps: u64, zero: Option<u64>) -> Self {
         Self {
@@ -103,8 +103,8 @@ impl Gaps {
         }
     }
 
-    /// Changes the records that are read next; `far` has the ticks of those, by their place, that state more than a
-    /// record holds.
+    /// Changes the time stamps of the records read next. `far` has the ticks, by index of the
+    /// record, that exceed the range of a record's time stamp.
     #[inline]
     pub(crate) fn pass(
         &mut self,
@@ -142,7 +142,7 @@ impl Gaps {
         }
     }
 
-    /// What becomes of a gap. Ticks.
+    /// Returns the changed length of a gap. Ticks.
     fn kept(&self, gap: i128) -> i128 {
         let ticks = |time: Time| i128::from(time.ps() / self.tick_ps);
         match self.rule {
@@ -169,8 +169,8 @@ mod tests {
 
     const S: u64 = 1_000_000_000; // ns
 
-    /// Arrivals in ns of reads at these times in ns, and what was counted.
-    fn played(times: &[u64], options: &TraceOptions) -> Result<(Vec<u64>, Counts), String> {
+    /// Returns the arrivals in ns of reads with these time stamps in ns, and the counts.
+    fn replayed(times: &[u64], options: &TraceOptions) -> Result<(Vec<u64>, Counts), String> {
         let line = |time: &u64| format!("{time} 0 0 8 1");
         let lines = times.iter().map(line).collect::<Vec<_>>().join("\n");
         let options = TraceOptions {
@@ -197,32 +197,32 @@ mod tests {
     #[test]
     fn gaps_are_kept_cut_or_scaled() {
         let times = [5 * S, 6 * S, 16 * S, 16 * S + 1, 316 * S];
-        let (kept, counts) = played(&times, &gaps("keep")).unwrap();
+        let (kept, counts) = replayed(&times, &gaps("keep")).unwrap();
         assert_eq!(kept, [0, S, 11 * S, 11 * S + 1, 311 * S]);
         assert_eq!(counts.gaps_changed, 0);
-        let (cut, counts) = played(&times, &gaps("cut=2s")).unwrap();
+        let (cut, counts) = replayed(&times, &gaps("cut=2s")).unwrap();
         assert_eq!(cut, [0, S, 3 * S, 3 * S + 1, 5 * S + 1]);
         assert_eq!(
             (counts.gaps_changed, counts.gaps_removed_ms),
             (2, 8_000 + 297_999)
         );
-        let (scaled, counts) = played(&times, &gaps("scale=0.5@2s")).unwrap();
+        let (scaled, counts) = replayed(&times, &gaps("scale=0.5@2s")).unwrap();
         assert_eq!(scaled[..4], [0, S, 7 * S, 7 * S + 1]);
         assert_eq!(counts.gaps_changed, 2);
     }
 
-    /// A phone's clock is set during its start: 213 days on, and later back again.
+    /// A phone's clock is set during its start: 213 days forward, and later back again.
     #[test]
-    fn a_clock_that_jumps_loses_no_request() {
+    fn no_request_is_lost_when_the_clock_jumps() {
         let days = 86_400 * S;
         let times = [S, 2 * S, 300 * days, 300 * days + S, 3 * S, 4 * S];
-        let (cut, counts) = played(&times, &gaps("cut=1s")).unwrap();
+        let (cut, counts) = replayed(&times, &gaps("cut=1s")).unwrap();
         assert_eq!(cut, [0, S, 2 * S, 3 * S, 4 * S, 5 * S]);
         assert_eq!(
             (counts.records, counts.lines_skipped, counts.gaps_changed),
             (6, 0, 2)
         );
-        let fault = played(&times, &gaps("keep")).unwrap_err();
+        let fault = replayed(&times, &gaps("keep")).unwrap_err();
         assert!(
             fault.starts_with("t:3: the time is 25919999 s after the start"),
             "{fault}"
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_rules_are_refused_with_a_reason() {
         for word in [
             "",
             "cut",

@@ -10,22 +10,22 @@ use crate::counts::Counts;
 use wordline_trace_format::Place;
 use wordline_trace_format::Placed;
 
-/// How far apart records may stand for [`TimeOrder::Sort`] to bring them in order.
+/// Maximum distance, in records, over which [`TimeOrder::Sort`] restores the order.
 pub(crate) const WINDOW: usize = 65_536;
 
-/// What to do with a record that is earlier than the one before.
+/// What to do with a record that is earlier than the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeOrder {
-    /// End with an error.
+    /// Stop with an error.
     #[default]
     Error,
-    /// Give it the time of the one before.
+    /// Set its time to that of the previous record.
     Clamp,
-    /// Sort by time within a window of 65,536 records; records of one time keep their order.
+    /// Sort by time within a window of 65,536 records; records with equal times keep their order.
     Sort,
-    /// Keep the order of the file, for whoever has no use for time: nothing is wrong with a time stamp that is
-    /// a number or empty. The trace counts as one without time as soon as one of them is none that the clock
-    /// reaches from the first.
+    /// Keep the order of the file, for uses that do not need times. Any number, or an empty field,
+    /// is accepted as a time stamp. If one is missing or out of the clock's range from the first,
+    /// the trace counts as one without times.
     File,
 }
 
@@ -33,16 +33,16 @@ words! {
     TimeOrder at "time_order" { "error" => Error, "clamp" => Clamp, "sort" => Sort, "file" => File }
 }
 
-/// Brings the records of one file in order of time.
+/// Brings the records of one file into time order.
 pub(crate) struct Orderer {
     order: TimeOrder,
-    latest: u64, // greatest tick given out
-    newest: u64, // greatest tick taken in
-    before: u64, // tick of the record taken in last
+    latest: u64, // greatest tick returned
+    newest: u64, // greatest tick read
+    before: u64, // tick of the record read last
     tick_ps: u64,
-    /// Records that came in order wait here, most of nearly every trace.
+    /// Waiting records that were read in order: most of nearly every trace.
     inorder: VecDeque<Waiting>,
-    /// Those that came late wait here.
+    /// Waiting records that were read late.
     late: BinaryHeap<Reverse<Waiting>>,
     taken: u64,
 }
@@ -89,12 +89,13 @@ impl Orderer {
         }
     }
 
-    /// Begins another file, whose ticks have this length in picoseconds.
+    /// Begins another file, with ticks of this length in picoseconds.
     pub(crate) fn restart(&mut self, tick_ps: u64) {
         (self.latest, self.newest, self.before, self.tick_ps) = (0, 0, 0, tick_ps);
     }
 
-    /// Whether the file's next record, of this tick, is in order and need not wait. Then it counts as given out.
+    /// Returns `true` if the file's next record, with this tick, is in order and need not wait;
+    /// counts it as returned.
     #[inline]
     pub(crate) fn passes(&mut self, ticks: u64) -> bool {
         let passes = self.order != TimeOrder::Sort && ticks >= self.latest;
@@ -104,7 +105,7 @@ impl Orderer {
         passes
     }
 
-    /// The next record in order; `pull` gives the next of the file.
+    /// Returns the next record in order. `pull` reads the next one of the file.
     #[inline(always)]
     pub(crate) fn next<E>(
         &mut self,
@@ -173,7 +174,7 @@ impl Orderer {
         Ok(self.first().map(|first| first.placed))
     }
 
-    /// Takes the first of what waits.
+    /// Removes the first of the waiting records.
     fn first(&mut self) -> Option<Waiting> {
         match (self.inorder.front(), self.late.peek()) {
             (Some(next), Some(Reverse(late))) if late < next => self.late.pop().map(|late| late.0),
@@ -185,7 +186,7 @@ impl Orderer {
     #[cold]
     fn refusal(&self, ticks: u64) -> Refusal {
         let back = Time::from_ps((self.latest - ticks).saturating_mul(self.tick_ps));
-        // More than the disorder of requests that were recorded beside each other.
+        // This is more than concurrently recorded requests can be out of order.
         let set = if back >= Time(1_000_000_000_000) {
             ", or, if the clock was set, --time-gaps cut=1s"
         } else {

@@ -8,21 +8,21 @@ use super::Refusal;
 use crate::counts::Counts;
 use wordline_trace_format::Record;
 
-/// Stacked volumes begin at multiples of this, in bytes.
+/// Alignment of the start of a stacked volume. Bytes.
 const STACK_UNIT: u64 = 4096;
 
 /// What to do with the volumes of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Volumes {
-    /// There is one: end with an error at a request to a second.
+    /// Expect one volume; stop with an error at a request to a second one.
     #[default]
     One,
-    /// Put them one behind the other in order of their numbers, each as long as its highest address,
+    /// Concatenate the volumes in order of their numbers, each as long as its highest address,
     /// rounded up to 4 KiB. Reads the trace twice.
     Stack,
-    /// Let all of them use the same addresses.
+    /// Map all volumes to the same addresses.
     Shared,
-    /// Take this one alone; leave the others out and count them.
+    /// Use this volume only; drop and count requests to the others.
     Only(u32),
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Mapper {
 }
 
 impl Mapper {
-    /// `ends` is the byte behind the last one of each volume; needed for `Stack` alone.
+    /// `ends` is the end of each volume's addresses; only `Stack` needs it.
     pub(crate) fn new(volumes: Volumes, ends: &BTreeMap<u32, u64>) -> Result<Self, Refusal> {
         let mut starts = BTreeMap::new();
         if volumes == Volumes::Stack {
@@ -84,7 +84,7 @@ impl Mapper {
         })
     }
 
-    /// The byte behind the last one of all that is mapped.
+    /// Returns the end of all mapped addresses.
     pub(crate) fn end(&self, ends: &BTreeMap<u32, u64>) -> u64 {
         match self.volumes {
             Volumes::One | Volumes::Shared => ends.values().copied().max().unwrap_or(0),
@@ -96,7 +96,7 @@ impl Mapper {
         }
     }
 
-    /// Whether the record stays where it is, for sure.
+    /// Returns `true` if the record certainly keeps its address.
     #[inline]
     pub(crate) fn keeps(&self, record: &Record) -> bool {
         match self.volumes {
@@ -106,7 +106,7 @@ impl Mapper {
         }
     }
 
-    /// Moves the record to its place, or says that it is left out.
+    /// Maps the record to its address; returns `false` if it is to be dropped.
     #[inline]
     pub(crate) fn map(
         &mut self,

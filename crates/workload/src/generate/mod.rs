@@ -1,4 +1,4 @@
-//! Generated workloads: the `[workload]` table and the source it describes.
+//! Generated workloads: the `[workload]` table and the source that it describes.
 
 pub mod arrival;
 pub mod pattern;
@@ -21,58 +21,58 @@ use pattern::{Places, Walk};
 use sizes::Mix;
 use wordline_trace_format::SECTOR;
 
-/// A generated workload: how many requests, of which kind and size, where, and when.
+/// Generated workload: number, kinds, sizes, addresses and arrivals of its requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Requests to generate.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_u64))]
     pub requests: u64,
-    /// When the load ends, after its first instant, if its requests have not run out by then; 0: when they have.
-    /// What is under way is completed. Seconds.
+    /// Time after which the load ends, from its start, unless it has issued all requests before; 0:
+    /// no limit. Requests in progress are completed. Seconds.
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub duration_s: f64,
-    /// Share of reads, among the requests that are not trims; the others are writes.
+    /// Share of reads among the requests that are not TRIMs; the others are writes.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub read_ratio: f64,
-    /// Share of all requests that trim. Trims follow the access pattern, as writes do.
+    /// Share of TRIMs among all requests. TRIMs follow the access pattern, as writes do.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub trim_ratio: f64,
     /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
     pub request_bytes: Sizes,
-    /// Size of a write, given like `request_bytes`, which is the size of a read then; left out, both
-    /// kinds have the same sizes.
+    /// Size of a write, in the form of `request_bytes`, which then gives the size of a read. If it
+    /// is left out, both kinds have the same sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_bytes: Option<Sizes>,
-    /// Size of a trim, given like `request_bytes`; left out, the sizes are those of `request_bytes`.
+    /// Size of a TRIM, in the form of `request_bytes`. If it is left out, TRIMs have the sizes of
+    /// `request_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_bytes: Option<Sizes>,
-    /// Requests begin at multiples of this many bytes from the start of the working set; itself a
-    /// multiple of 512.
+    /// Alignment of requests, in bytes from the start of the working set; a multiple of 512.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub align_bytes: u64,
-    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer all
-    /// writes are.
+    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer all writes
+    /// are.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fua_ratio: f64,
-    /// Every how many requests one is a flush; 0: never. The others are those of a workload without
-    /// flushes.
+    /// Interval between flushes, in requests; 0: no flushes. The other requests are the same as
+    /// without flushes.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub flush_every_requests: u64,
-    /// Where requests go within the working set.
+    /// Access pattern: the addresses of requests within the working set.
     pub pattern: Pattern,
     /// Size of the working set as a share of the user capacity.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub working_set_ratio: f64,
-    /// Where the working set begins, in bytes from the start of the device; a multiple of 512.
+    /// Start of the working set, in bytes from the start of the device; a multiple of 512.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub offset_bytes: u64,
-    /// When requests come.
+    /// Arrival process of the requests.
     pub arrival: Arrival,
-    /// After how many requests the host pauses; 0: never.
+    /// Number of requests between pauses of the host; 0: no pauses.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub idle_every_requests: u64,
-    /// How long such a pause lasts, in milliseconds.
+    /// Length of a pause, in milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub idle_ms: f64,
 }
@@ -100,7 +100,7 @@ impl Default for Config {
     }
 }
 
-/// Fails for a fault of the config; `key` is relative to the `[workload]` table.
+/// Returns an error of the configuration; `key` is relative to the `[workload]` table.
 pub(crate) fn fault<T>(
     key: &str,
     reason: impl Into<String>,
@@ -118,18 +118,18 @@ fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
     fault(key, reason, "round it to one")
 }
 
-/// The working set, and where requests may begin in it.
+/// Working set, and the offsets at which requests may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     pub(crate) length: u64,
     pub(crate) align: u64,
-    /// Places at which a request of any size may begin: the multiples of the alignment that leave
-    /// room for the largest.
+    /// Number of offsets at which a request of any size may begin: multiples of the alignment that
+    /// leave space for the largest request.
     pub(crate) places: u64,
 }
 
 impl Space {
-    /// The byte at which place `index` begins.
+    /// Returns the offset of place `index`, in bytes.
     pub(crate) fn byte(&self, index: u64) -> u64 {
         index * self.align
     }
@@ -169,7 +169,7 @@ impl Config {
         })
     }
 
-    /// Sizes of reads, of writes and of trims, each with the key that gives it.
+    /// Sizes of reads, of writes and of TRIMs, each with the key that gives it.
     fn sizes<'a>(&'a self) -> [(&'static str, &'a Sizes); 3] {
         let all = ("request_bytes", &self.request_bytes);
         let own = |key, sizes: Option<&'a Sizes>| sizes.map_or(all, |own| (key, own));
@@ -203,15 +203,15 @@ impl Config {
     }
 }
 
-/// Generates the requests of a [`Config`]. The same config, capacity and seed give the same requests
-/// on any machine.
+/// Generates the requests of a [`Config`]. The same configuration, capacity and seed give the same
+/// requests on any machine.
 #[derive(Clone, Debug)]
 pub struct Generator {
     requests: u64,
     generated: u64,
     until: Time,
     read_ratio: f64,
-    /// Whether a request reads, if that is certain.
+    /// Whether a request is a read, if the ratio is 0 or 1.
     certain: Option<bool>,
     trim_ratio: f64,
     fua_ratio: f64,
@@ -236,10 +236,10 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// A generator for a device of `user_bytes` bytes as the host sees it.
+    /// Creates a generator for a device of `user_bytes` bytes of user capacity.
     ///
-    /// Every number of the config is in the range of its field; errors are of what ranges do not say, and name the key
-    /// that is wrong, such as `workload.request_bytes`.
+    /// Every number of the configuration must be in the range of its field. Errors cover what the
+    /// ranges cannot express, and name the key, such as `workload.request_bytes`.
     pub fn new(config: &Config, user_bytes: u64, seed: u64) -> Result<Self, WorkloadError> {
         if config.flush_every_requests == 1 {
             return fault(
@@ -284,17 +284,17 @@ impl Generator {
         })
     }
 
-    /// Requests to generate in all.
+    /// Returns the number of requests to generate.
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// Requests the host keeps outstanding, if it is a closed loop.
+    /// Returns the number of outstanding requests of a closed loop.
     pub fn queue_depth(&self) -> Option<u32> {
         self.queue_depth
     }
 
-    /// What the next request asks for. Reads and writes are drawn for trims too, so that the requests
-    /// that are none stay what they were, whatever the share of trims. What is certain is not drawn.
+    /// Draws the operation of the next request. Read or write is drawn for TRIMs, too, so that the
+    /// other requests do not depend on the share of TRIMs. Nothing is drawn for a certain outcome.
     fn op(&mut self) -> Op {
         let reads = match self.certain {
             Some(reads) => reads,

@@ -1,12 +1,12 @@
-//! A fixed bijection that scatters small numbers over a range.
+//! Fixed bijection that scatters small numbers over a range.
 
 use wordline_kernel::random::splitmix;
 
 const ROUNDS: u64 = 4;
 
-/// A bijection of `0..size` onto itself that looks random: a Feistel network over the next even power
-/// of two, walked until it lands in the range (Black and Rogaway, CT-RSA 2002). It depends on the size
-/// alone.
+/// Bijection of `0..size` onto itself that looks random: a Feistel network over the next even power
+/// of two, iterated until the value is in the range (Black and Rogaway, CT-RSA 2002). It depends on
+/// the size only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scatter {
     size: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// For a range of 1 to 2^62 numbers.
+    /// Creates the bijection for a range of 1 to 2^62 numbers.
     pub(crate) fn new(size: u64) -> Self {
         let bits = u64::BITS - (size - 1).leading_zeros();
         Self {
@@ -23,7 +23,7 @@ impl Scatter {
         }
     }
 
-    /// Where `index`, below the size, goes.
+    /// Returns the image of `index`, which must be below the size.
     pub(crate) fn place(&self, index: u64) -> u64 {
         let mut place = self.permuted(index);
         while place >= self.size {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_is_taken_once() {
+    fn scatter_is_a_bijection() {
         for size in [1, 2, 3, 5, 16, 17, 1000, 65_537] {
             let scatter = Scatter::new(size);
             let mut places: Vec<u64> = (0..size).map(|index| scatter.place(index)).collect();
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_part() {
+    fn neighbours_are_scattered() {
         let scatter = Scatter::new(1 << 20);
         let near = (0..1000).filter(|&i| scatter.place(i).abs_diff(scatter.place(i + 1)) < 1000);
         assert!(near.count() < 20);

@@ -14,26 +14,26 @@ use crate::WorkloadError;
     expecting = "expected a number of bytes, or a list of { bytes, weight }"
 )]
 pub enum Sizes {
-    /// All requests have this many bytes.
+    /// The size of all requests. Bytes.
     One(#[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))] u64),
     /// Sizes drawn in proportion to their weights.
     Mix(Vec<Share>),
 }
 
-/// A size and how often it is drawn.
+/// Size and its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
     /// Size in bytes, a multiple of 512.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub bytes: u64,
-    /// Weight beside the others.
+    /// Weight of the size relative to the others.
     #[schemars(range(max = 1e12), extend("exclusiveMinimum" = 0.0))]
     pub weight: f64,
 }
 
 impl Sizes {
-    /// The largest size in bytes.
+    /// Returns the largest size in bytes.
     pub fn largest(&self) -> u64 {
         match self {
             Self::One(bytes) => *bytes,
@@ -45,14 +45,14 @@ impl Sizes {
 /// Draws sizes.
 #[derive(Clone, Debug)]
 pub(super) struct Mix {
-    /// The last of the sizes, and the sum of all weights.
+    /// Last size, and the sum of all weights.
     last: (u64, f64),
-    /// Those before it, with the sum of the weights up to and with their own.
+    /// The sizes before the last, with their cumulative weights.
     steps: Vec<(u64, f64)>,
 }
 
 impl Mix {
-    /// `key` of `[workload]` gives the sizes.
+    /// `key` of `[workload]` names the sizes in errors.
     pub(super) fn new(key: &str, sizes: &Sizes) -> Result<Self, WorkloadError> {
         let shares = match sizes {
             Sizes::One(bytes) => vec![Share {

@@ -1,12 +1,12 @@
-//! Which pages were read and written: bitmaps of the parts of the address space that are touched.
+//! Footprint: bitmaps of the pages that were read and written.
 
 use rustc_hash::FxHashMap;
 
 const WORD: u64 = 64;
-/// Pages a bitmap covers: 16 MiB of addresses, 1 KiB of memory.
+/// Pages per bitmap: 16 MiB of addresses, 1 KiB of memory.
 const CHUNK: u64 = 4096;
 const WORDS: usize = (CHUNK / WORD) as usize;
-/// Bitmaps at most: 16 TiB of addresses where they are dense, 1 GiB of memory.
+/// Maximum number of bitmaps: 16 TiB of densely used addresses, 1 GiB of memory.
 const MAX_CHUNKS: usize = 1 << 20;
 
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub(super) struct Pages {
     pub(super) both: u64,
 }
 
-/// The pages touched so far.
+/// Pages touched so far.
 #[derive(Default)]
 pub(super) struct Footprint {
     chunks: FxHashMap<(u32, u64), Box<Chunk>>,
@@ -38,7 +38,7 @@ impl Footprint {
         self.incomplete = true;
     }
 
-    /// Marks `count` pages from `first` on; returns how many of them were marked so before.
+    /// Marks `count` pages starting at `first`; returns how many of them were already marked.
     pub(super) fn touch(&mut self, volume: u32, first: u64, count: u64, writes: bool) -> u64 {
         let (mut page, end) = (first, first + count);
         let mut known = 0;
@@ -87,7 +87,7 @@ impl Footprint {
     }
 }
 
-/// Sets `count` bits from `first` on; returns how many were set before.
+/// Sets `count` bits starting at `first`; returns how many were already set.
 fn mark(bits: &mut [u64; WORDS], first: u64, count: u64) -> u64 {
     let (mut at, end) = (first, first + count);
     let mut known = 0;
@@ -109,7 +109,7 @@ mod tests {
     use std::collections::HashSet;
     use wordline_kernel::Rng;
 
-    /// Against sets of pages.
+    /// Compares with sets of pages.
     #[test]
     fn pages_are_counted_once() {
         let mut random = Rng::new(5, "footprint");

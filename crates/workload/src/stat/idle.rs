@@ -1,5 +1,5 @@
-//! Idle periods: what is left between one request and the next once the first has been executed
-//! (M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, 2013, section 7.4.1).
+//! Idle periods: time between the execution of a request and the arrival of the next one (M. Jung,
+//! Design of a Smart Non-Volatile Memory Controller, PhD thesis, 2013, section 7.4.1).
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -11,19 +11,19 @@ use crate::{Op, Request};
 const PS_PER_S: f64 = 1e12;
 const PS_PER_US: f64 = 1e6;
 
-/// What counts as idle, and as long.
+/// Definition of an idle period, and of a long one.
 ///
-/// The idle period behind request i is `start(i+1) - (start(i) + t * pages(i))` (equation 7.1), `pages` being
-/// its size in pages of 4 KiB, rounded up, and `t` the time to execute a page. Of requests before i
-/// nothing is asked. With times of 0, the default, all of the time between arrivals is idle, whatever
-/// the device: the most that any device can find.
+/// The idle period after request i is `start(i+1) - (start(i) + t * pages(i))` (equation 7.1).
+/// `pages` is its size in pages of 4 KiB, rounded up, and `t` the time to execute a page. Requests
+/// before i are not considered. With the default times of 0, all time between arrivals is idle: the
+/// upper bound for any device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleRule {
-    /// The longest period that is still short; 1 s.
+    /// Longest period that counts as short; 1 s by default.
     pub threshold: Time,
-    /// Time to read a page; 0.
+    /// Time to read a page; 0 by default.
     pub page_read: Time,
-    /// Time to program a page; 0. Trims and flushes take no time.
+    /// Time to program a page; 0 by default. TRIMs and flushes take no time.
     pub page_program: Time,
 }
 
@@ -38,8 +38,8 @@ impl Default for IdleRule {
 }
 
 impl IdleRule {
-    /// From the units of the options: 0 to 10^7 s, and 0 to 10^9 us a page. The error is one line that
-    /// names the option.
+    /// Creates a rule from the units of the options: 0 to 10^7 s, and 0 to 10^9 us per page. The
+    /// error is one line that names the option.
     pub fn new(threshold_s: f64, page_read_us: f64, page_program_us: f64) -> Result<Self, String> {
         const LONGEST_S: f64 = 1e7;
         const LONGEST_US: f64 = 1e9;
@@ -57,7 +57,7 @@ impl IdleRule {
         })
     }
 
-    /// How long a device executes a request.
+    /// Returns the time that a device takes to execute a request.
     fn execution_ps(&self, request: &Request) -> u64 {
         let page = match request.op {
             Op::Read => self.page_read,
@@ -68,47 +68,48 @@ impl IdleRule {
     }
 }
 
-/// Idle periods between requests of any kind and volume, as one device sees them; by the rule of
+/// Idle periods between requests of any kind and volume, as one device sees them, by an
 /// [`IdleRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IdleStat {
-    /// The longest period that is still short.
+    /// Longest period that counts as short.
     pub threshold_s: f64,
     /// Time that a device takes to read a page of 4 KiB.
     pub page_read_us: f64,
     /// Time that a device takes to program a page of 4 KiB.
     pub page_program_us: f64,
-    /// Pairs of one request and the next.
+    /// Pairs of consecutive requests.
     pub intervals: u64,
-    /// Those without an idle period: the next request is there when the first is done, or before.
+    /// Pairs without an idle period: the second request arrives before the first is executed, or at
+    /// that time.
     pub back_to_back: BackToBack,
     /// Idle periods up to the threshold.
     pub short: Periods,
     /// Idle periods above the threshold.
     pub long: Periods,
-    /// The longest of all idle periods; 0 if there is none.
+    /// Longest idle period; 0 if there is none.
     pub longest_s: f64,
 }
 
 /// Pairs of requests without an idle period between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BackToBack {
-    /// How many.
+    /// Number of pairs.
     pub intervals: u64,
-    /// Their share of all pairs.
+    /// Share of these pairs in all pairs of consecutive requests.
     pub percent_of_intervals: f64,
 }
 
-/// Idle periods of a class; percentiles within 0.1 %, absent if there are none.
+/// Idle periods of a class; percentiles within 0.1 %, absent without a period.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Periods {
-    /// How many.
+    /// Number of periods.
     pub intervals: u64,
-    /// Their share of all pairs of requests.
+    /// Share of these pairs in all pairs of consecutive requests.
     pub percent_of_intervals: f64,
-    /// How long they are together.
+    /// Sum of the periods.
     pub total_s: f64,
-    /// That, as a share of the time from the first request to the last.
+    /// Share of the sum in the time from the first request to the last.
     pub percent_of_time: f64,
     /// 10th percentile.
     pub p10_ms: Option<f64>,
@@ -123,7 +124,7 @@ pub struct Periods {
 /// Collects idle periods.
 pub(super) struct Idle {
     rule: IdleRule,
-    /// Arrival of the request before, and how long it executes.
+    /// Arrival and execution time of the previous request.
     before: Option<(u64, u64)>,
     first_ps: u64,
     back_to_back: u64,
@@ -178,7 +179,7 @@ impl Idle {
         }
     }
 
-    /// Takes a request in; requests come in order of arrival.
+    /// Adds a request. Requests must be in order of arrival.
     pub(super) fn add(&mut self, request: &Request) {
         let arrival = request.arrival.ps();
         match self.before {
@@ -199,7 +200,7 @@ impl Idle {
         }
     }
 
-    /// What was found so far; `None` with fewer than two requests.
+    /// Returns the statistics so far; `None` with fewer than two requests.
     pub(super) fn stat(&self) -> Option<IdleStat> {
         let span_ps = self.before?.0 - self.first_ps;
         let intervals = self.back_to_back + self.short.periods.len() + self.long.periods.len();

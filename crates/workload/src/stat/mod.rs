@@ -1,7 +1,7 @@
-//! What a workload is like: one pass, bounded memory.
+//! Statistics of a workload, in one pass and bounded memory.
 //!
-//! Pages are of 4 KiB, and those of different volumes differ. Percentages are of requests unless they
-//! say otherwise; they are absent where there is nothing to take them of.
+//! Pages have 4 KiB; equal addresses of different volumes are different pages. Percentages are of
+//! requests unless stated otherwise, and absent if there is nothing to relate them to.
 
 mod footprint;
 mod idle;
@@ -20,9 +20,10 @@ use reuse::Reuse;
 
 pub use idle::{BackToBack, IdleRule, IdleStat, Periods};
 
-/// Bytes in a page of the statistics.
+/// Size of a page in the statistics. Bytes.
 pub const PAGE: u64 = 4096;
-/// Pages of one request that are looked at; the footprint of a longer one is incomplete.
+/// Maximum pages of a request that enter the footprint; the footprint of a longer request is
+/// incomplete.
 const MAX_PAGES: u64 = 1 << 18; // 1 GiB
 const MIB: f64 = 1_048_576.0;
 
@@ -35,28 +36,28 @@ pub struct Stat {
     pub reads: u64,
     /// Requests that write.
     pub writes: u64,
-    /// Writes that are done only when they are durable (FUA).
+    /// Writes that are durable on completion (FUA).
     pub durable_writes: u64,
-    /// Discards; apart from this, `trimmed_bytes` and `idle` they count nowhere.
+    /// Number of TRIMs. Apart from this, `trimmed_bytes` and `idle`, TRIMs are not counted.
     pub trims: u64,
-    /// Flushes; apart from this and `idle` they count nowhere.
+    /// Number of flushes. Apart from this and `idle`, flushes are not counted.
     pub flushes: u64,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Bytes discarded.
+    /// Bytes trimmed.
     pub trimmed_bytes: u64,
     /// Share of reads among reads and writes.
     pub read_percent: Option<f64>,
-    /// From the first arrival to the last; absent if the source has no time stamps, or if one of them is unknown
-    /// and the order of the file was asked for.
+    /// Time from the first arrival to the last; absent if the source has no time stamps, or if one
+    /// of them is unknown and the order of the file is kept.
     pub duration_s: Option<f64>,
-    /// Requests a second over that duration.
+    /// Requests per second over that duration.
     pub mean_iops: Option<f64>,
-    /// The byte behind the highest one that is touched, before volumes are told apart.
+    /// End of the highest address range touched, before volumes are separated.
     pub highest_address_bytes: u64,
-    /// Volumes.
+    /// Number of volumes.
     pub volumes: u64,
     /// Sizes of reads.
     pub read_size: Option<Sizes>,
@@ -64,47 +65,48 @@ pub struct Stat {
     pub write_size: Option<Sizes>,
     /// Pages touched.
     pub footprint: FootprintStat,
-    /// Where requests begin.
+    /// Where requests begin relative to the previous one.
     pub sequence: Sequence,
-    /// Requests whose offset or size is no multiple of 4 KiB.
+    /// Requests whose offset or size is not a multiple of 4 KiB.
     pub unaligned_percent: Option<f64>,
-    /// Requests whose offset or size is no multiple of 512 bytes.
+    /// Requests whose offset or size is not a multiple of 512 bytes.
     pub sector_unaligned_percent: Option<f64>,
     /// Time between arrivals; absent without time stamps or with fewer than two requests.
     pub gaps: Option<Gaps>,
     /// Idle periods; absent without time stamps or with fewer than two requests of any kind.
     pub idle: Option<IdleStat>,
-    /// Distinct pages between two uses of a page.
+    /// Distinct pages accessed between two accesses to a page.
     pub reuse: reuse::ReuseStat,
-    /// The files of the trace; none of a generated workload.
+    /// Files of the trace; empty for a generated workload.
     pub files: Vec<InputFile>,
-    /// What is doubtful about their formats, and what was done to their records, in sentences.
+    /// Notes on doubts about their formats, and on changes to their records.
     pub notes: Vec<String>,
-    /// What the reader of the trace had to adjust; absent for generated workloads.
+    /// Counts of the trace's reader; absent for generated workloads.
     pub trace: Option<Counts>,
 }
 
 /// Sizes in bytes; percentiles are exact for whole sectors up to 1 MiB and within 0.1 % above.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sizes {
-    /// Mean.
+    /// Mean size.
     pub mean_bytes: f64,
-    /// Least.
+    /// Smallest size.
     pub min_bytes: u64,
-    /// Median.
+    /// Median size.
     pub p50_bytes: u64,
-    /// 90th percentile.
+    /// 90th percentile of the sizes.
     pub p90_bytes: u64,
-    /// 99th percentile.
+    /// 99th percentile of the sizes.
     pub p99_bytes: u64,
-    /// Greatest.
+    /// Largest size.
     pub max_bytes: u64,
 }
 
 /// Pages touched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FootprintStat {
-    /// False if the trace touched more than can be kept count of; then all of these are too low.
+    /// Whether the footprint is complete. If not, the trace touched more pages than can be tracked,
+    /// and the other values are too low.
     pub complete: bool,
     /// Distinct pages read.
     pub pages_read: u64,
@@ -112,42 +114,42 @@ pub struct FootprintStat {
     pub pages_written: u64,
     /// Distinct pages both read and written.
     pub pages_read_and_written: u64,
-    /// All distinct pages together.
+    /// Size of all distinct pages.
     pub mib: f64,
-    /// Share of page writes that go to a page written before.
+    /// Share of page writes to a page that was written before.
     pub rewritten_percent: Option<f64>,
-    /// Share of the pages read that are also written, before or after.
+    /// Share of the pages read that were also written, before or after.
     pub overlap_of_read_percent: Option<f64>,
-    /// Share of the pages written that are also read, before or after.
+    /// Share of the pages written that were also read, before or after.
     pub overlap_of_written_percent: Option<f64>,
 }
 
-/// Where requests begin, seen from the one before in the same volume, whatever that asked for.
+/// Where requests begin relative to the previous request of any kind in the same volume.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sequence {
-    /// Share of reads that begin where the request before ended.
+    /// Share of reads that begin where the previous request ended.
     pub sequential_read_percent: Option<f64>,
-    /// Share of writes that begin where the request before ended.
+    /// Share of writes that begin where the previous request ended.
     pub sequential_write_percent: Option<f64>,
-    /// Share of requests that do not.
+    /// Share of requests that begin elsewhere.
     pub random_percent: Option<f64>,
-    /// Runs of requests each of which begins where the one before ended: mean length in requests.
+    /// Mean length, in requests, of runs in which each request begins where the previous one ended.
     pub mean_run_requests: Option<f64>,
-    /// Mean distance, in either direction, from the end of the request before, of those that do not
-    /// begin there.
+    /// Mean distance, in either direction, from the end of the previous request to the start of a
+    /// request that is not sequential.
     pub mean_jump_mib: Option<f64>,
 }
 
-/// Time between one arrival and the next; percentiles within 0.1 %.
+/// Time between consecutive arrivals; percentiles within 0.1 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gaps {
-    /// Mean.
+    /// Mean gap.
     pub mean_ms: f64,
-    /// Median.
+    /// Median gap.
     pub p50_ms: f64,
-    /// 99th percentile.
+    /// 99th percentile of the gaps.
     pub p99_ms: f64,
-    /// Greatest.
+    /// Longest gap.
     pub max_s: f64,
     /// Gaps above 0.1 s.
     pub over_100_ms: GapShare,
@@ -157,7 +159,7 @@ pub struct Gaps {
     pub over_10_s: GapShare,
 }
 
-/// How many gaps are longer than a limit, and how much of the time they are.
+/// Gaps longer than a limit, as shares of all gaps and of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GapShare {
     /// Share of the gaps.
@@ -168,7 +170,7 @@ pub struct GapShare {
 
 const LIMITS_PS: [u64; 3] = [100_000_000_000, 1_000_000_000_000, 10_000_000_000_000];
 
-/// Collects the statistics of requests as they come.
+/// Collects the statistics of requests.
 pub struct Tally {
     timed: bool,
     trims: u64,
@@ -243,7 +245,7 @@ impl Direction {
     }
 }
 
-/// A histogram of three significant digits.
+/// Creates a histogram with three significant digits.
 fn histogram() -> Histogram<u64> {
     let Ok(histogram) = Histogram::new(3) else {
         unreachable!("three digits are within 0 to 5")
@@ -251,7 +253,7 @@ fn histogram() -> Histogram<u64> {
     histogram
 }
 
-/// Takes a value in; the histogram grows as needed.
+/// Records a value; the histogram grows as needed.
 fn record(histogram: &mut Histogram<u64>, value: u64) {
     const GREATEST: u64 = 1 << 62;
     let grown = histogram.record(value.min(GREATEST));
@@ -263,7 +265,7 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 }
 
 impl Tally {
-    /// `timed` says whether arrivals carry meaning.
+    /// `timed` says whether arrivals have a meaning.
     pub fn new(timed: bool, rule: IdleRule) -> Self {
         Self {
             timed,
@@ -294,7 +296,7 @@ impl Tally {
         }
     }
 
-    /// Takes a request in.
+    /// Adds a request.
     pub fn add(&mut self, request: &Request) {
         self.idle.add(request);
         self.durable_writes += u64::from(request.fua);
@@ -366,7 +368,7 @@ impl Tally {
         self.reuse.touch(request.volume, first, count);
     }
 
-    /// The statistics so far.
+    /// Returns the statistics so far.
     pub fn stat(&self) -> Stat {
         let (reads, writes) = (self.read.requests, self.write.requests);
         let requests = reads + writes;
@@ -452,7 +454,7 @@ impl Tally {
     }
 }
 
-/// The statistics of all of a source.
+/// Computes the statistics of all requests of a source.
 pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadError> {
     let mut tally = Tally::new(source.timed(), rule);
     while let Some(request) = source.next_request()? {
@@ -462,8 +464,8 @@ pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadEr
     Ok(tally.stat())
 }
 
-/// The statistics of all of a trace, with what its reader counted. Open it with
-/// [`crate::TraceOptions::as_recorded`] for statistics of the recording itself.
+/// Computes the statistics of all requests of a trace, with the counts of its reader. Open the
+/// trace with [`crate::TraceOptions::as_recorded`] for statistics of the recording itself.
 pub fn stat_trace(trace: &mut Trace, rule: IdleRule) -> Result<Stat, WorkloadError> {
     let stat = stat(trace, rule)?;
     Ok(Stat {

@@ -1,9 +1,9 @@
-//! Reuse distance: distinct pages used between two uses of the same page, by spatially hashed sampling
-//! (SHARDS with a fixed number of samples; Waldspurger et al., FAST 2015).
+//! Reuse distance: distinct pages accessed between two accesses to the same page, by spatially
+//! hashed sampling (SHARDS with a fixed number of samples; Waldspurger et al., FAST 2015).
 //!
-//! Pages whose hash is below a threshold are followed; the threshold falls when there are too many of
-//! them, so memory is bounded. A distance among the followed pages, divided by the sampling rate, estimates
-//! that among all.
+//! Pages whose hash is below a threshold are sampled. The threshold is lowered when there are too
+//! many of them, so that memory is bounded. A distance among the sampled pages, divided by the
+//! sampling rate, estimates the distance among all pages.
 
 use std::collections::BTreeSet;
 
@@ -14,35 +14,37 @@ use wordline_kernel::random::splitmix;
 use super::{MIB, PAGE};
 
 const MAX_SAMPLES: usize = 8192;
-/// Uses of followed pages kept before positions are numbered anew.
+/// Accesses to sampled pages before positions are renumbered.
 const POSITIONS: usize = 4 * MAX_SAMPLES;
 const HASH_BITS: u32 = 24;
-/// Distances are binned by powers of two of pages.
+/// Bins of distances, by powers of two of pages.
 const BINS: usize = 64;
 
-/// Reuse distances, estimated, in MiB of distinct pages.
+/// Estimated reuse distances, in MiB of distinct pages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReuseStat {
-    /// Share of page accesses that are the first to their page.
+    /// Share of page accesses that are the first access to their page.
     pub first_use_percent: Option<f64>,
-    /// A tenth of the reuses is no farther apart than this: a cache of this size under LRU catches them.
+    /// 10th percentile of the reuse distances: an LRU cache of this size hits on a tenth of the
+    /// reuses.
     pub p10_mib: Option<f64>,
-    /// The same for half of the reuses.
+    /// 50th percentile of the reuse distances.
     pub p50_mib: Option<f64>,
-    /// The same for nine tenths of the reuses.
+    /// 90th percentile of the reuse distances.
     pub p90_mib: Option<f64>,
-    /// Share of the pages that were followed at the end; 1 makes the rest exact to a factor of two.
+    /// Share of the pages sampled at the end. With 1, the other values are exact to a factor of
+    /// two.
     pub sampling_rate: f64,
 }
 
-/// Follows a sample of pages.
+/// Tracks a sample of the pages.
 pub(super) struct Reuse {
     threshold: u64, // of 2^HASH_BITS
     followed: FxHashMap<(u32, u64), Use>,
     by_hash: BTreeSet<(u64, u32, u64)>,
     marks: Fenwick,
     next: usize,
-    /// Weighted numbers of reuses by the power of two of their distance.
+    /// Weighted numbers of reuses, by the power of two of their distance.
     bins: [f64; BINS],
     reuses: f64,
     first_uses: f64,
@@ -73,7 +75,7 @@ impl Reuse {
         self.threshold as f64 / f64::from(1 << HASH_BITS)
     }
 
-    /// Takes in the use of `count` pages from `first` on.
+    /// Records accesses to `count` pages starting at `first`.
     pub(super) fn touch(&mut self, volume: u32, first: u64, count: u64) {
         for page in first..first + count {
             let hash = splitmix(page ^ splitmix(u64::from(volume))) >> (u64::BITS - HASH_BITS);
@@ -93,7 +95,7 @@ impl Reuse {
         if let Some(before) = self.followed.insert((volume, page), Use { position }) {
             let between = self.marks.sum(before.position + 1, position);
             self.marks.add(before.position, false);
-            // The page itself takes room as well.
+            // The page itself occupies a place in the cache as well.
             let distance = (between as f64 * weight).max(0.0) + 1.0;
             self.bins[(distance.log2().ceil() as usize).min(BINS - 1)] += weight;
             self.reuses += weight;
@@ -107,7 +109,7 @@ impl Reuse {
         }
     }
 
-    /// Lowers the threshold to the greatest hash followed, and lets go of the pages that have it.
+    /// Lowers the threshold to the greatest sampled hash, and drops the pages that have it.
     fn lower(&mut self) {
         let Some(&(greatest, _, _)) = self.by_hash.last() else {
             return;
@@ -121,7 +123,7 @@ impl Reuse {
         }
     }
 
-    /// Numbers the last uses of the followed pages from 0 on, in their order.
+    /// Renumbers the last accesses to the sampled pages from 0, in their order.
     fn renumber(&mut self) {
         let mut uses: Vec<_> = self.followed.iter_mut().map(|(_, last)| last).collect();
         uses.sort_unstable_by_key(|last| last.position);
@@ -144,7 +146,7 @@ impl Reuse {
         }
     }
 
-    /// The upper end of the bin in which the quantile lies.
+    /// Returns the upper end of the bin that contains the quantile.
     fn quantile(&self, quantile: f64) -> Option<f64> {
         if self.reuses == 0.0 {
             return None;
@@ -174,7 +176,7 @@ impl Fenwick {
             at += at & at.wrapping_neg();
         }
     }
-    /// Marks before `position`.
+    /// Returns the number of marks before `position`.
     fn before(&self, position: usize) -> i32 {
         let (mut at, mut sum) = (position, 0);
         while at > 0 {
@@ -183,7 +185,7 @@ impl Fenwick {
         }
         sum
     }
-    /// Marks in `from..until`.
+    /// Returns the number of marks in `from..until`.
     fn sum(&self, from: usize, until: usize) -> i32 {
         self.before(until) - self.before(from)
     }
@@ -202,7 +204,7 @@ mod tests {
         let stat = reuse.stat();
         assert_eq!(stat.sampling_rate, 1.0);
         assert_eq!(stat.first_use_percent, Some(1.0));
-        // 1000 pages, in the bin up to 1024
+        // 1000 pages are in the bin up to 1024.
         assert_eq!(stat.p10_mib, Some(4.0));
         assert_eq!(stat.p90_mib, Some(4.0));
     }
@@ -215,7 +217,7 @@ mod tests {
         }
         let stat = reuse.stat();
         assert!(stat.sampling_rate < 0.01);
-        // the weights of the samples taken before the threshold fell add up to about all
+        // The weights of the samples from before the threshold was lowered add up to about all pages.
         assert!((stat.first_use_percent.unwrap() - 20.0).abs() < 1.0);
         assert_eq!(stat.p50_mib, Some(8192.0));
     }

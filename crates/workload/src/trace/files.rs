@@ -1,4 +1,4 @@
-//! The files of a trace.
+//! Files of a trace.
 
 use std::path::PathBuf;
 
@@ -7,36 +7,36 @@ use serde::Serialize;
 
 use wordline_trace_format::Format;
 
-/// A file of a trace.
+/// File of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
-    /// As it was named.
+    /// Path of the file, as given.
     pub path: PathBuf,
-    /// As it was named or told by its content.
+    /// Format of the file, as given or as detected from its content.
     pub format: Format,
-    /// What it was recognised by; none if it was named.
+    /// Feature by which the format was detected; `None` if it was given.
     pub recognised_by: Option<&'static str>,
-    /// The unit in which it states times; empty if it states none.
+    /// Unit of its time stamps; empty if it has none.
     pub time_unit: &'static str,
-    /// What is doubtful about that.
+    /// Doubt about the format, if any.
     pub warning: Option<String>,
 }
 
-/// A file of a trace, as results tell of it.
+/// File of a trace, as listed in results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InputFile {
-    /// As it was named.
+    /// Path of the file, as given.
     pub path: String,
-    /// The name of its format.
+    /// Name of its format.
     pub format: &'static str,
-    /// The unit in which it states times; none if it states none.
+    /// Unit of its time stamps; `None` if it has none.
     pub time_unit: Option<&'static str>,
-    /// What its format was recognised by; none if it was named.
+    /// Feature by which its format was detected; `None` if it was given.
     pub recognised_by: Option<&'static str>,
 }
 
 impl InputFile {
-    /// What is told of a file.
+    /// Describes a file.
     pub fn of(file: &TraceFile) -> Self {
         let unit = file.time_unit;
         Self {

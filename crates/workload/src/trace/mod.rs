@@ -1,4 +1,4 @@
-//! Traces: several files, one after the other, as one stream of requests.
+//! Traces: several files, read one after the other as one sequence of requests.
 
 mod files;
 mod open_file;
@@ -25,9 +25,9 @@ pub use files::{InputFile, TraceFile};
 use open_file::OpenFile;
 pub use options::TraceOptions;
 
-/// A trace: its files one after the other, each file's clock starting where that of the one before
-/// ended. The first record of a file is at the start of its clock (except in Wordline's own CSV, whose
-/// times are taken as they are).
+/// Trace of one or more files. They are read one after the other, and the clock of each file starts
+/// where that of the previous one ended. The first record of a file is at the start of its clock,
+/// except in Wordline's own CSV, whose times are absolute.
 pub struct Trace {
     options: TraceOptions,
     origins: Vec<Recording>,
@@ -42,27 +42,28 @@ pub struct Trace {
     carried: Option<Request>,
     clock: Time,
     last: Time,
-    /// With think times: when the request before was complete as it was recorded, and the sum of them.
+    /// For think times: recorded completion of the previous request, and the sum of the think
+    /// times.
     thinking: (Time, Time),
     counts: Counts,
     first_skipped: Option<WorkloadError>,
-    /// What ended the reading of the file, while records from before it wait to be sorted.
+    /// Error that ended the reading of the file, while earlier records wait to be sorted.
     failure: Option<WorkloadError>,
-    /// None if a file's length cannot be known.
+    /// Size of all files on disk; `None` if the length of one is unknown.
     bytes_total: Option<u64>,
     bytes_done: u64,
     digest: Digest,
     /// The first file, until it is read.
     first: Option<OpenFile>,
-    /// What was read before it is asked for, until it is returned.
+    /// Requests read ahead and not yet returned.
     ahead: Option<LookAhead>,
-    /// How far the trace has been read at its end, if all of it was read before.
+    /// Position at the end of the trace, if all of it was read ahead.
     end: Option<ReadPosition>,
-    /// Whether that end was reached.
+    /// Whether that end has been reached.
     ended: bool,
 }
 
-/// All requests of a trace, and what else its reading has told.
+/// All requests of a trace, and the rest of the reader's results.
 pub(crate) struct Requests {
     ahead: LookAhead,
     end: ReadPosition,
@@ -70,7 +71,7 @@ pub(crate) struct Requests {
 }
 
 impl Trace {
-    /// Opens a trace of one or more files. All files are looked at; none is read through, unless the
+    /// Opens a trace of one or more files. Each file is probed; none is read completely, unless the
     /// options need the highest address ([`Volumes::Stack`], [`Fit::Scale`]).
     pub fn open<P: AsRef<Path>>(
         paths: &[P],
@@ -89,8 +90,8 @@ impl Trace {
         Self::recorded(found.collect::<Result<_, _>>()?, options)
     }
 
-    /// Reads so many requests, so that what is wrong with one of them is an error now. Everything else is
-    /// as if they were read when they are asked for.
+    /// Reads `requests` requests ahead, so that an error in one of them is returned now. Everything
+    /// else is as if they were read when they are needed.
     pub fn read_ahead(mut self, requests: u64) -> Result<Self, WorkloadError> {
         let mut ahead = LookAhead::new(self.position());
         while (ahead.len() as u64) < requests
@@ -104,7 +105,7 @@ impl Trace {
         Ok(self)
     }
 
-    /// Reads all requests; none if there are more than `most`.
+    /// Reads all requests; returns `None` if there are more than `most`.
     pub(crate) fn decode(mut self, most: usize) -> Result<Option<Requests>, WorkloadError> {
         let mut ahead = LookAhead::new(self.position());
         while let Some(request) = self.next_request()? {
@@ -121,20 +122,20 @@ impl Trace {
             first_skipped: self.first_skipped,
         }))
     }
-    /// The same trace, of which nothing has been read, with the requests that were read of it before.
+    /// Attaches the decoded requests of the same trace to a trace that has not been read yet.
     pub(crate) fn with(mut self, requests: &Requests) -> Self {
         self.ahead = Some(requests.ahead.clone());
         self.end = Some(requests.end);
         self.first_skipped.clone_from(&requests.first_skipped);
         self
     }
-    /// Where it is, if what is returned was read before.
+    /// Returns the position after the request returned last, if requests are read ahead.
     fn read_before(&self) -> Option<ReadPosition> {
         let end = self.end.filter(|_| self.ended);
         end.or_else(|| self.ahead.as_ref().map(LookAhead::position))
     }
 
-    /// A trace whose one file is in memory; `name` stands for it in messages.
+    /// Opens a trace with one file in memory; `name` stands for it in messages.
     pub fn from_bytes(
         name: &str,
         bytes: impl Into<Arc<[u8]>>,
@@ -209,25 +210,25 @@ impl Trace {
         })
     }
 
-    /// The files and their formats, in order.
+    /// Returns the files and their formats, in order.
     pub fn files(&self) -> &[TraceFile] {
         &self.files
     }
-    /// What is doubtful about their formats, a sentence for each file in doubt.
+    /// Returns doubts about the formats, one sentence per file in doubt.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
         self.files.iter().filter_map(|file| file.warning.clone())
     }
-    /// What happened so far on the way from the lines to the requests.
+    /// Returns the counts of records and of changes to them so far.
     pub fn counts(&self) -> Counts {
         self.read_before().map_or(self.counts, |at| at.counts)
     }
-    /// The first line that was skipped, and why.
+    /// Returns the first line that was skipped, with the reason.
     pub fn first_skipped(&self) -> Option<&WorkloadError> {
         let skipped = self.counts().lines_skipped > 0;
         self.first_skipped.as_ref().filter(|_| skipped)
     }
-    /// Hash of the bytes read from disk so far (as they are there, compressed); at the end of the
-    /// trace, that of all of it.
+    /// Returns the digest of the bytes read from disk so far (as stored, compressed); at the end of
+    /// the trace, the digest of all of it.
     pub fn digest(&self) -> u64 {
         if let Some(at) = self.read_before() {
             return at.digest;
@@ -239,7 +240,7 @@ impl Trace {
         digest.value()
     }
 
-    /// Bytes read from disk so far.
+    /// Returns the bytes read from disk so far.
     fn bytes(&self) -> u64 {
         if let Some(at) = self.read_before() {
             return at.bytes;
@@ -256,7 +257,7 @@ impl Trace {
         }
     }
 
-    /// Opens the next file; false if there is none.
+    /// Opens the next file; returns `false` if there is none.
     fn next_file(&mut self) -> Result<bool, WorkloadError> {
         let Some(origin) = self.origins.get(self.next_file) else {
             return Ok(false);
@@ -282,7 +283,7 @@ impl Trace {
         }
     }
 
-    /// The next record in order of time, of this file or one behind it.
+    /// Returns the next record in time order, of this file or a later one.
     #[inline(always)]
     fn next_record(&mut self) -> Result<Option<Placed>, WorkloadError> {
         loop {
@@ -318,7 +319,7 @@ impl Trace {
         }
     }
 
-    /// The time of a record of the open file.
+    /// Returns the arrival of a record of the open file.
     #[inline(always)]
     fn arrival(&mut self, ticks: u64) -> Option<Time> {
         let open = self.open.as_mut()?;
@@ -332,7 +333,8 @@ impl Trace {
         refused(self.origins[file].path(), place, refusal)
     }
 
-    /// The error of a request beyond the capacity, with the highest address of the whole trace.
+    /// Returns the error of a request beyond the capacity, with the highest address of the whole
+    /// trace.
     #[cold]
     fn beyond(&self, placed: &Placed, fitter: &Fitter) -> WorkloadError {
         let highest = ends(&self.origins, &self.options).ok();
@@ -345,7 +347,7 @@ impl Trace {
         self.refused(placed.place, fitter.refusal(&placed.record, highest))
     }
 
-    /// Where the volume of a record begins, and how its requests are fitted.
+    /// Returns the start of a record's volume, and how its requests are fitted.
     #[inline]
     fn place(&self, record: &Record) -> Result<(u64, Fitter), Refusal> {
         if self.disks.is_empty() {
@@ -354,8 +356,8 @@ impl Trace {
         self.disks.find(record.volume)
     }
 
-    /// The next request, if its record is at hand and nothing has to be done to it, as with nearly all.
-    /// What this does not take, the path through all adapters does.
+    /// Returns the next request if its record is already read and needs no change, as nearly all
+    /// do. The path through all adapters handles the rest.
     #[inline]
     fn plain(&mut self) -> Option<Request> {
         if self.options.think_times {
@@ -391,7 +393,7 @@ impl Trace {
             let arrival = self.arrival(record.ticks);
             let Some(arrival) = arrival.or_else(|| untimed.then_some(self.last)) else {
                 let reason = "the time is beyond the clock's 213 days from the start of the run";
-                let remedy = "play fewer files at once, or pass --time-gaps cut=1s";
+                let remedy = "replay fewer files at once, or pass --time-gaps cut=1s";
                 return Err(self.refused(place, Refusal::new(reason, remedy)));
             };
             self.last = arrival;
@@ -417,7 +419,8 @@ impl Trace {
         Ok(None)
     }
 
-    /// The sum of the think times up to a request that was recorded at `arrival`, and took `response` ticks.
+    /// Returns the sum of the think times up to a request that was recorded at `arrival` and took
+    /// `response` ticks.
     fn thought(&mut self, response: u64, arrival: Time) -> Result<Time, Refusal> {
         let tick_ps = self.open.as_ref().map_or(0, |open| open.tick_ps);
         let took = (response != Record::UNSTATED).then(|| response.checked_mul(tick_ps));
@@ -426,8 +429,8 @@ impl Trace {
             .and_then(|took| arrival.checked_add(Time(took)))
         else {
             return Err(Refusal::new(
-                "a replay with think times needs to know how long the request took, and its response time is missing or beyond the clock",
-                "take a recording in the format msr, or in wordline with the column response_ns; or leave replay.mode out",
+                "a replay with think times needs the response time of each request; its response time is missing or exceeds the clock",
+                "use a recording in the format msr, or in wordline with the column response_ns; or remove replay.mode",
             ));
         };
         let (before, sum) = self.thinking;
@@ -436,7 +439,7 @@ impl Trace {
         Ok(sum)
     }
 
-    /// The request of a record that changes, or whose volume has a place of its own.
+    /// Builds the request of a record that is changed, or whose volume has its own range.
     #[inline(never)]
     fn fitted(&mut self, placed: &Placed, arrival: Time) -> Result<Request, WorkloadError> {
         let found = self.place(&placed.record);
@@ -492,20 +495,21 @@ impl Source for Trace {
     }
 }
 
-/// How volumes are mapped; those with places of their own keep their addresses.
+/// Returns how volumes are mapped. Volumes that have their own ranges keep their addresses.
 fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
     match options.volumes {
         volumes if options.disks.is_empty() => Ok(volumes),
         Volumes::One => Ok(Volumes::Shared),
         Volumes::Only(number) => Ok(Volumes::Only(number)),
         other => Err(Refusal::new(
-            format!("--volumes {other}: every disk of the trace has a place of its own"),
+            format!("--volumes {other}: every disk of the trace has its own address range"),
             "leave it out, or give the number of one disk",
         )),
     }
 }
 
-/// The request of a record whose volume begins at `start`; one without a range keeps none.
+/// Builds the request of a record whose volume begins at `start`. A request without a range gets
+/// none.
 #[inline]
 fn request(record: &Record, start: u64, arrival: Time) -> Request {
     let Record {
@@ -531,7 +535,7 @@ fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
     WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
 }
 
-/// The byte behind the last one of each volume of the files. Bad lines do not count.
+/// Returns the end of each volume's addresses over all files. Bad lines are ignored.
 fn ends(
     origins: &[Recording],
     options: &TraceOptions,

@@ -1,4 +1,4 @@
-//! A file of a trace while it is read.
+//! A file of a trace while it is being read.
 
 use super::TraceOptions;
 use crate::Op;
@@ -12,28 +12,28 @@ use wordline_trace_format::{
 };
 use wordline_trace_format::{Input, PROBE, ReadStop as Stop};
 
-/// One file being read.
+/// A file of a trace while it is being read.
 pub(super) struct OpenFile {
     pub(super) input: Input,
     reader: Box<dyn Reader>,
-    /// Records read; the first `returned` of them were returned.
+    /// Records read; the first `returned` of them have been returned.
     pub(super) records: Vec<Placed>,
     pub(super) returned: usize,
-    /// Why there are no more of them.
+    /// Reason for which there are no more records.
     stop: Option<Stop>,
     pub(super) format: Format,
     pub(super) warning: Option<String>,
     gaps: Gaps,
     pub(super) tick_ps: u64,
-    /// Whether requests come in the order of the file, whatever their times say.
+    /// Whether requests are returned in the order of the file, regardless of their times.
     in_file_order: bool,
-    /// How many ticks the clock reaches.
+    /// Range of the clock. Ticks.
     reach: u64,
-    /// Ticks of the last of the records that were read before.
+    /// Latest tick of the records read before.
     latest: u64,
-    /// Ticks from which the reach of the clock counts.
+    /// Tick from which the range of the clock counts.
     first: Option<u64>,
-    /// Ticks that mean the start of the file's clock.
+    /// Tick that means the start of the file's clock.
     pub(super) zero: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ impl OpenFile {
         })
     }
 
-    /// The next record that is as it should be, skipping others if that is asked for.
+    /// Returns the next valid record. Invalid ones are skipped if `on_bad_line` permits.
     #[inline(always)]
     pub(super) fn next(
         &mut self,
@@ -128,7 +128,7 @@ impl OpenFile {
         }
     }
 
-    /// Reads the next records; false at the end of the file.
+    /// Reads the next records; returns `false` at the end of the file.
     #[cold]
     fn read(
         &mut self,
@@ -170,7 +170,7 @@ impl OpenFile {
         Ok(true)
     }
 
-    /// Counts what is wrong at a place, or fails with it.
+    /// Counts a fault at a place, or returns it as an error.
     #[cold]
     fn fail(
         &self,
@@ -194,7 +194,8 @@ impl OpenFile {
         Ok(())
     }
 
-    /// The error of a time stamp that the clock cannot hold. That is no fault of its line.
+    /// Returns the error of a time stamp that the clock cannot represent. The line itself is not
+    /// bad.
     #[cold]
     fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
         let reason = format!("{}: the clock reaches 213 days", fault.reason);
@@ -205,7 +206,7 @@ impl OpenFile {
         WorkloadError::at(self.input.path(), place, fault.column, reason, remedy)
     }
 
-    /// Whether a record is what every format demands.
+    /// Returns `true` if a record meets the conditions of all formats.
     #[inline]
     pub(super) fn accepts(&mut self, record: &Record) -> bool {
         let ranged = record.bytes > 0 || record.op == Op::Flush;
@@ -221,7 +222,7 @@ impl OpenFile {
         }
     }
 
-    /// Whether the reach of the clock can count from these ticks; then it does.
+    /// Starts the range of the clock at these ticks; returns `false` if they are not stated.
     #[cold]
     fn begins(&mut self, ticks: u64) -> bool {
         let stated = ticks != UNSTATED;
@@ -229,7 +230,7 @@ impl OpenFile {
         stated
     }
 
-    /// A record whose time cannot be known, in its place in the file.
+    /// Gives a record of unknown time the time of its predecessor in the file.
     #[cold]
     fn without_time(&mut self, mut placed: Placed) -> Placed {
         let this = self.returned - 1;
@@ -242,7 +243,8 @@ impl OpenFile {
         placed
     }
 
-    /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.
+    /// Returns the fault of a record that is not accepted; `None` if its time is out of the clock's
+    /// range.
     #[cold]
     fn objection(record: &Record) -> Option<Fault> {
         let Record { offset, bytes, .. } = *record;
@@ -256,7 +258,7 @@ impl OpenFile {
         })
     }
 
-    /// The error of a record that the clock does not reach. That is no fault of its line.
+    /// Returns the error of a record out of the clock's range. The line itself is not bad.
     #[cold]
     fn unreachable(&self, placed: &Placed) -> WorkloadError {
         let first = self.first.unwrap_or(placed.record.ticks);

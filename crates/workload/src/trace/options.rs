@@ -1,43 +1,44 @@
-//! How a trace is read.
+//! Options for reading a trace.
 
 use crate::adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 use wordline_trace_format::{Columns, Format};
 
-/// How a trace is read. The defaults change nothing and refuse whatever is wrong.
+/// Options for reading a trace. The defaults change nothing and refuse every irregularity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceOptions {
-    /// The format of all files; `None`: told by their content.
+    /// Format of all files; `None`: detected from their content.
     pub format: Option<Format>,
-    /// What the columns of all files mean, if they are tables of no known format.
+    /// Meaning of the columns of all files, if they are tables of no known format.
     pub columns: Option<Columns>,
-    /// What to do with lines that are wrong.
+    /// What to do with bad lines.
     pub on_bad_line: OnBadLine,
     /// What to do with long gaps between time stamps.
     pub time_gaps: TimeGaps,
     /// What to do with time stamps that go back.
     pub time_order: TimeOrder,
-    /// Whether a request whose time the clock does not reach is kept in its place in the file; how long the trace took is
-    /// unknown then. Otherwise it is refused.
+    /// Whether a request whose time is out of the clock's range keeps its place in the file; the
+    /// duration of the trace is then unknown. Otherwise the request is refused.
     pub times_may_be_unknown: bool,
-    /// Whether arrivals are replaced by sums of think times: each request as long after the one before as it was issued after the
-    /// completion of that when it was recorded; at once, if that was not complete. A request without a response time is refused.
+    /// Whether arrivals are replaced by sums of think times: each request arrives after the
+    /// recorded time between the completion of the previous request and its own issue, or at once
+    /// if it was issued before that completion. A request without a response time is refused.
     pub think_times: bool,
-    /// What to do with requests that are no whole sectors.
+    /// What to do with requests that are not whole sectors.
     pub align: Align,
     /// What to do with several volumes.
     pub volumes: Volumes,
     /// What to do with requests beyond the capacity.
     pub fit: Fit,
-    /// Capacity of the device as the host sees it, in bytes; `None`: without limit.
+    /// User capacity of the device, in bytes; `None`: unlimited.
     pub capacity_bytes: Option<u64>,
-    /// Places of the volumes, if each has one of its own; the capacity is then that of each. Only
-    /// with volumes that are not moved otherwise.
+    /// Address ranges of the volumes, if each has its own; the capacity is then that of each. Only
+    /// with volumes that are not mapped otherwise.
     pub disks: Vec<Disk>,
 }
 
 impl TraceOptions {
-    /// Everything as it was recorded, but in order of time: for statistics and conversions. Volumes
-    /// keep their numbers and their own addresses, requests their odd sizes.
+    /// Options that keep everything as recorded, but in time order: for statistics and conversions.
+    /// Volumes keep their numbers and their own addresses; requests keep their unaligned sizes.
     pub fn as_recorded() -> Self {
         Self {
             time_order: TimeOrder::Sort,
@@ -47,14 +48,16 @@ impl TraceOptions {
         }
     }
 
-    /// What a file was recognised by as of `format`; none if the options name it.
+    /// Returns the feature by which a file was detected as `format`; `None` if the options give the
+    /// format.
     pub(crate) fn recognised_by(&self, format: Format) -> Option<&'static str> {
         let named = self.format.is_some() || self.columns.is_some();
         (!named).then(|| format.sign())
     }
 
-    /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_gaps`, `time_order`, `align`, `volumes`, `fit`) to a word.
-    /// The error is one line that names the key and the words it knows.
+    /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_gaps`, `time_order`,
+    /// `align`, `volumes`, `fit`) to a word. The error is one line that names the key and its valid
+    /// words.
     pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
         match key {
             "format" => self.format = Some(word.parse()?),

@@ -1,4 +1,4 @@
-//! Laws of the adapters, over traces of any requests.
+//! Properties of the adapters, over arbitrary traces.
 #![allow(clippy::expect_used)] // in helpers of the tests
 
 use std::fmt::Write;
@@ -90,10 +90,10 @@ proptest! {
         prop_assert_eq!(counts.times_clamped, clamped);
     }
 
-    /// Expanding covers what was asked for, with less than a sector more on each side; trims lose less than
-    /// a sector on each side, and with it all they have, if they cover none.
+    /// Expanding covers the requested range, with less than a sector more on each side. TRIMs lose
+    /// less than a sector on each side, and are dropped if they cover none.
     #[test]
-    fn expand_takes_the_sectors_touched(rows in rows(false)) {
+    fn expand_covers_all_touched_sectors(rows in rows(false)) {
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, align: Align::Expand, ..TraceOptions::as_recorded()
         };
@@ -128,7 +128,8 @@ proptest! {
         prop_assert_eq!((counts.expanded, counts.trims_shrunk), (expanded, shrunk));
     }
 
-    /// Stacked volumes do not overlap and keep their distances; the others are left out of one alone.
+    /// Stacked volumes do not overlap and keep their distances; a single volume excludes the
+    /// others.
     #[test]
     fn volumes_are_stacked_or_chosen(rows in rows(true)) {
         let options = TraceOptions {
@@ -154,7 +155,7 @@ proptest! {
 
     /// Wrapping keeps every byte, modulo the capacity, and splits only across the end.
     #[test]
-    fn wrap_is_the_address_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
+    fn wrap_maps_addresses_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
         let capacity = sectors * 512;
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, fit: Fit::Wrap, capacity_bytes: Some(capacity),
@@ -190,14 +191,15 @@ proptest! {
             }
             let share = row.2 as f64 * (capacity as f64 / highest as f64).min(1.0);
             let moved = request.offset as f64 - share;
-            // a page of rounding each way, and down to end at the capacity
+            // A page of rounding each way, and moved down to end at the capacity.
             prop_assert!(moved <= 8192.0 && moved >= -8192.0 - row.3 as f64, "{moved}");
         }
     }
 
-    /// A disk with a place of its own among others gets what it would get alone, at that place.
+    /// A disk with its own range among others gets the requests that it would get alone, in that
+    /// range.
     #[test]
-    fn disks_are_fitted_each_by_itself(rows in rows(true), sectors in 64_u64..5000) {
+    fn each_disk_is_fitted_independently(rows in rows(true), sectors in 64_u64..5000) {
         let places = (0_u64..4).map(|number| Disk {
             number: number as u32,
             start: number * 512 * 10_000,
@@ -232,7 +234,7 @@ proptest! {
 }
 
 #[test]
-fn files_play_one_after_the_other() {
+fn files_are_replayed_one_after_the_other() {
     let directory = tempfile::tempdir().expect("a directory");
     let paths: Vec<_> = ["a.csv", "b.csv"]
         .iter()
@@ -251,7 +253,7 @@ fn files_play_one_after_the_other() {
     while let Some(request) = trace.next_request().expect("it plays") {
         arrivals.push(request.arrival.ns());
     }
-    // 30 ticks of 100 ns; then the clock of the second file starts
+    // 30 ticks of 100 ns; then the clock of the second file starts.
     assert_eq!(arrivals, [0, 3_000, 3_000, 253_000]);
     assert_eq!(trace.fraction(), Some(1.0));
     let digest = trace.digest();
@@ -261,7 +263,7 @@ fn files_play_one_after_the_other() {
     assert_eq!(again.digest(), digest);
 }
 
-/// Arrivals in nanoseconds of a trace that is read with think times.
+/// Returns the arrivals in nanoseconds of a trace that is read with think times.
 fn thought(lines: &str) -> Result<Vec<u64>, String> {
     let options = TraceOptions {
         think_times: true,
@@ -276,10 +278,10 @@ fn thought(lines: &str) -> Result<Vec<u64>, String> {
     Ok(arrivals)
 }
 
-/// The second request comes 4 us after the completion of the first, the third while the second is under way, the fourth 1 us after the
-/// completion of the third.
+/// The second request arrives 4 us after the completion of the first, the third while the second is
+/// in progress, the fourth 1 us after the completion of the third.
 #[test]
-fn think_times_are_those_between_a_completion_and_the_next_request() {
+fn think_time_is_from_completion_to_next_request() {
     let own = "time_ns,op,offset_bytes,size_bytes,volume,response_ns\n\
                0,read,0,512,0,1000\n5000,read,512,512,0,2000\n6000,write,0,512,0,4000\n11000,read,0,512,0,1\n";
     assert_eq!(thought(own), Ok(vec![0, 4000, 4000, 5000]));
@@ -300,9 +302,9 @@ fn think_times_of_a_trace_without_response_times_are_refused() {
     }
 }
 
-/// A file without requests has its place, too, and requests read ahead come from the files that they stand in.
+/// A file without requests has an index, too, and requests read ahead keep the index of their file.
 #[test]
-fn a_request_comes_from_the_file_that_it_stands_in() {
+fn request_reports_the_file_that_contains_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, requests: u64| {
         let rows: Vec<Row> = (0..requests)

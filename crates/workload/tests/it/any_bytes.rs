@@ -1,4 +1,4 @@
-//! Whatever the bytes: no panic, no endless reading, an error of one line at worst.
+//! Arbitrary bytes cause no panic and no endless reading; at worst an error of one line.
 #![allow(clippy::panic, clippy::expect_used)] // in helpers of the tests
 
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn read_in_all_ways(bytes: &[u8]) {
     }
 }
 
-/// Pieces of which traces consist, in any order.
+/// Fragments of traces, in any order.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "0",
@@ -107,17 +107,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn bytes_at_random(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn random_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         read_in_all_ways(&bytes);
     }
 
     #[test]
-    fn pieces_of_traces(bytes in pieces()) {
+    fn fragments_of_traces_are_read_or_refused(bytes in pieces()) {
         read_in_all_ways(&bytes);
     }
 
     #[test]
-    fn archives_of_rubbish(magic in 0_usize..3, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn corrupt_archives_are_read_or_refused(magic in 0_usize..3, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let magics: [&[u8]; 3] =
             [&[0x1f, 0x8b, 8, 0], &[0x28, 0xb5, 0x2f, 0xfd], &[0xfd, b'7', b'z', b'X', b'Z', 0]];
         read_in_all_ways(&[magics[magic], &bytes].concat());

@@ -1,4 +1,4 @@
-//! What is said about bad input: the full line, each time.
+//! Error messages for bad input, compared as full lines.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const STRICT: TraceOptions = TraceOptions {
     think_times: false,
 };
 
-/// Reads to the end: the number of requests, or the error.
+/// Reads to the end; returns the number of requests, or the error.
 fn read(bytes: &[u8], options: &TraceOptions) -> Result<u64, WorkloadError> {
     let mut trace = Trace::from_bytes("x.csv", bytes, options)?;
     let mut requests = 0;
@@ -53,13 +53,13 @@ fn a_line_with_more_columns_than_the_header_is_an_error() {
     );
     let recorded = format!("{HEADER},response_ns\n{lines}");
     assert_eq!(read(recorded.as_bytes(), &STRICT).unwrap(), 2);
-    // A second file behind the first, such as `cat` leaves, has its own header.
+    // A second file appended to the first, as `cat` does, has its own header.
     let both = format!("{recorded}{HEADER}\n2,read,0,512,0,8\n");
     assert!(error(both.as_bytes(), &STRICT).starts_with("x.csv:5: column 6: "));
 }
 
 #[test]
-fn a_bad_line_is_named_by_its_number_and_column() {
+fn bad_line_is_reported_with_line_and_column() {
     let cases = [
         (
             "1001,hm,0,Read,4096,-1,1",
@@ -115,7 +115,7 @@ fn a_bad_line_is_named_by_its_number_and_column() {
 }
 
 #[test]
-fn a_line_too_long_is_bad_and_the_next_one_is_read() {
+fn overlong_line_is_bad_and_the_next_one_is_read() {
     let long = format!(
         "{GOOD}1001,{},0,Read,0,512,1\n{GOOD}",
         "h".repeat(1_000_000)
@@ -130,7 +130,7 @@ fn a_line_too_long_is_bad_and_the_next_one_is_read() {
 }
 
 #[test]
-fn oddities_are_refused_with_the_option_that_takes_them() {
+fn irregular_requests_are_refused_with_the_option_that_accepts_them() {
     let of = |line: &str| error(format!("{GOOD}{line}\n").as_bytes(), &STRICT);
     assert_eq!(
         of("999,hm,0,Read,4096,512,1"),
@@ -156,7 +156,7 @@ fn oddities_are_refused_with_the_option_that_takes_them() {
 }
 
 #[test]
-fn a_request_beyond_the_capacity_is_told_the_highest_address() {
+fn error_beyond_the_capacity_states_the_highest_address() {
     let file = format!("{GOOD}1001,hm,0,Read,61440,8192,1\n1002,hm,0,Write,1048576,512,1\n");
     let options = TraceOptions {
         capacity_bytes: Some(65_536),
@@ -180,7 +180,7 @@ fn a_request_beyond_the_capacity_is_told_the_highest_address() {
 }
 
 #[test]
-fn rubbish_and_emptiness_are_refused() {
+fn unrecognised_and_empty_files_are_refused() {
     let names = "wordline, fio-iolog, srt, vscsi, blktrace, systor, tectonic, pixel, msr, spc, tencent, alibaba, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
                  oracle-general, keys64le, keys32le, columns, or say what its columns mean with --columns";
@@ -204,7 +204,7 @@ fn rubbish_and_emptiness_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_nearly_wordlines_own_is_told_its_header() {
+fn error_for_a_nearly_native_file_states_the_header() {
     let header = "time_ns,op,offset_bytes,size_bytes,volume";
     let told = format!(
         "x.csv: the format is not recognised; Wordline's own begins with the line {header}: write \
@@ -220,7 +220,7 @@ fn a_file_that_is_nearly_wordlines_own_is_told_its_header() {
         let fault = error(text.as_bytes(), &STRICT);
         assert!(fault.starts_with(&told), "{fault}");
     }
-    // The remedy works.
+    // Following the remedy makes the file readable.
     let text = format!("{header}\n1,read,0,512,0\n");
     assert_eq!(read(text.as_bytes(), &STRICT).unwrap(), 1);
 }
@@ -243,7 +243,7 @@ fn bzip2(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Lines that do not compress to nothing.
+/// Lines that do not compress well.
 fn many() -> String {
     let mut random = wordline_kernel::Rng::new(2, "many");
     let mut text = String::new();
@@ -260,7 +260,7 @@ fn many() -> String {
 }
 
 #[test]
-fn archives_are_read_whole_or_not_at_all() {
+fn truncated_archives_are_errors() {
     let text = many();
     let mut twice = gzip(text.as_bytes());
     twice.extend(gzip(text.replace(",hm,0,Write", ",hm,0,Read").as_bytes()));
@@ -289,7 +289,7 @@ fn archives_are_read_whole_or_not_at_all() {
         let error = loop {
             match trace.next_request() {
                 Ok(Some(_)) => requests += 1,
-                Ok(None) => panic!("{name}: the end is missing and nobody says so"),
+                Ok(None) => panic!("{name}: the end is missing without an error"),
                 Err(error) => break error.to_string(),
             }
         };
@@ -312,7 +312,7 @@ fn archives_are_read_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_binary_record_cut_short_is_named_by_its_place() {
+fn truncated_binary_record_is_reported_with_its_position() {
     let keys: Vec<u8> = (0..20_u32).flat_map(|n| (n * 7).to_le_bytes()).collect();
     let options = TraceOptions {
         format: Some(wordline_workload::Format::Keys32le),
@@ -328,7 +328,7 @@ fn a_binary_record_cut_short_is_named_by_its_place() {
 }
 
 #[test]
-fn files_that_are_none() {
+fn directories_and_missing_files_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let open = |path: PathBuf| Trace::open(&[path], &STRICT).err().unwrap().to_string();
     let path = directory.path().to_owned();
@@ -347,7 +347,7 @@ fn files_that_are_none() {
 }
 
 #[test]
-fn words_of_options_are_checked() {
+fn option_words_are_checked() {
     let mut options = TraceOptions::default();
     for (key, word) in [
         ("format", "msr"),
@@ -382,9 +382,9 @@ fn words_of_options_are_checked() {
     );
 }
 
-/// While records wait to be sorted, an error behind them waits too.
+/// While records wait to be sorted, a later error waits too.
 #[test]
-fn sorting_loses_nothing_that_stands_before_an_error() {
+fn sorting_returns_all_records_before_an_error() {
     let file = format!("{GOOD}990,hm,0,Read,0,512,1\nrubbish\n{GOOD}");
     let options = TraceOptions {
         time_order: TimeOrder::Sort,
@@ -401,7 +401,7 @@ fn sorting_loses_nothing_that_stands_before_an_error() {
 }
 
 #[test]
-fn a_byte_order_mark_and_windows_line_ends_do_not_disturb() {
+fn byte_order_mark_and_crlf_are_accepted() {
     let file = format!("\u{feff}{GOOD}{GOOD}").replace('\n', "\r\n");
     assert_eq!(read(file.as_bytes(), &STRICT), Ok(2));
 }

@@ -1,4 +1,4 @@
-//! Time stamps that are none of the clock: where they matter, and where they do not.
+//! Time stamps out of the clock's range: where they matter, and where they do not.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use crate::shared;
@@ -9,7 +9,7 @@ use wordline_workload::{Source, Trace, TraceOptions, WorkloadError};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
 
-/// A line with this time.
+/// Builds a line with this time stamp.
 type WithTime = fn(&str) -> String;
 
 fn options(words: &[(&str, &str)]) -> TraceOptions {
@@ -20,7 +20,7 @@ fn options(words: &[(&str, &str)]) -> TraceOptions {
     options
 }
 
-/// The offsets of the requests of a text.
+/// Returns the offsets of the requests in a text.
 fn offsets(text: &str, words: &[(&str, &str)]) -> Result<Vec<u64>, WorkloadError> {
     let mut trace = Trace::from_bytes("t", text.as_bytes(), &options(words))?;
     let mut offsets = Vec::new();
@@ -35,9 +35,9 @@ fn stat(text: &str, words: &[(&str, &str)]) -> Stat {
     stat_trace(&mut trace, IdleRule::default()).unwrap()
 }
 
-/// A line is no worse for a clock that was set, so it is never skipped for it.
+/// A line is not bad because the recorder's clock was set, so it is never skipped for that.
 #[test]
-fn a_time_that_the_clock_cannot_hold_is_no_bad_line() {
+fn time_beyond_the_clock_is_not_a_bad_line() {
     let text = format!(
         "{HEADER}0,read,0,512,0\n1700000000000000000,write-fua,512,512,0\n1700000000000000009,read,1024,512,0\n"
     );
@@ -54,9 +54,10 @@ fn a_time_that_the_clock_cannot_hold_is_no_bad_line() {
     );
 }
 
-/// The format counts picoseconds, whose 64 bits end after 213 days; gaps are changed before that matters.
+/// The format counts picoseconds, of which 64 bits last 213 days; gaps are changed before that
+/// matters.
 #[test]
-fn gaps_are_changed_in_all_formats_alike() {
+fn gaps_are_changed_equally_in_all_formats() {
     let times = [
         5,
         1_700_000_000_000_000_000,
@@ -98,9 +99,9 @@ fn gaps_are_changed_in_all_formats_alike() {
     }
 }
 
-/// Statistics need no clock: they say what they cannot know.
+/// Statistics need no clock: unknown values are reported as such.
 #[test]
-fn statistics_keep_requests_that_the_clock_does_not_reach() {
+fn statistics_keep_requests_beyond_the_clock() {
     let csv = format!(
         "{HEADER}0,read,0,512,0\n1700000000000000000,read,512,512,0\n1700000000000000009,read,1024,512,0\n7,read,1536,512,0\n"
     );
@@ -128,9 +129,9 @@ fn statistics_keep_requests_that_the_clock_does_not_reach() {
     }
 }
 
-/// Whoever needs no clock takes the requests of all lines whose time is a number or empty.
+/// In the order of the file, every line whose time is a number or empty is accepted.
 #[test]
-fn in_the_order_of_the_file_no_clock_is_needed() {
+fn file_order_needs_no_clock() {
     let lines: [(&str, WithTime); 4] = [
         (HEADER, |time| format!("{time},read,7168,512,0\n")),
         ("1,hm,0,Read,0,512,1\n", |time| {
@@ -143,7 +144,7 @@ fn in_the_order_of_the_file_no_clock_is_needed() {
     for (head, line) in lines {
         for time in ["", "-5", &huge, "abc"] {
             if time.is_empty() && head.starts_with("0.5 ") {
-                continue; // between blanks, a column that is empty is none
+                continue; // an empty column between blanks does not exist
             }
             let text = format!("{head}{}{}", line(time), line("7").repeat(3));
             let found = offsets(&text, &[("time_order", "file")]);
@@ -160,7 +161,7 @@ fn in_the_order_of_the_file_no_clock_is_needed() {
 }
 
 #[test]
-fn a_duration_in_the_order_of_the_file_is_right_or_unknown() {
+fn duration_in_file_order_is_correct_or_unknown() {
     let file = ("time_order", "file");
     let lines = |times: &[u64]| -> String {
         let line = |time: &u64| format!("{} 0 0 8 1\n", time * 1_000_000_000);
@@ -193,9 +194,9 @@ fn a_duration_in_the_order_of_the_file_is_right_or_unknown() {
     assert_eq!(cut.duration_s, Some(3.0));
 }
 
-/// One processor's clock was 40 years ahead of the others'.
+/// The clock of one processor was 40 years ahead of the others.
 #[test]
-fn db_bench_was_recorded_with_a_clock_that_jumps() {
+fn db_bench_is_read_despite_clock_jumps() {
     let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Tables of text whose columns are named.
+//! Text tables with named columns.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use proptest::prelude::*;
@@ -34,9 +34,9 @@ fn request(ns: u64, op: Op, offset: u64, bytes: u64, volume: u32) -> Request {
     }
 }
 
-/// The same two requests, by every delimiter, by number and by name, with and without a header.
+/// The same two requests with every delimiter, by number and by name, with and without a header.
 #[test]
-fn columns_are_found_whatever_parts_them() {
+fn columns_are_found_with_every_delimiter() {
     let expected = [
         request(0, Op::Read, 4096, 512, 0),
         request(1_500, Op::Write, 8192, 1024, 0),
@@ -79,7 +79,7 @@ fn columns_are_found_whatever_parts_them() {
 }
 
 #[test]
-fn units_are_those_that_are_said() {
+fn given_units_are_applied() {
     for (unit, ns) in [
         ("s", 2_500_000_000),
         ("ms", 2_500_000),
@@ -126,9 +126,9 @@ fn units_are_those_that_are_said() {
     assert_eq!(fixed, [request(0, Op::Trim, 5, 16_384, 9)]);
 }
 
-/// As results tell of the file.
+/// The time unit of the file as listed in results.
 #[test]
-fn the_unit_of_time_is_told() {
+fn time_unit_of_the_file_is_reported() {
     for (columns, unit) in [
         ("time=1:ms,offset=2,bytes=fixed:8,op=fixed:read", Some("ms")),
         (
@@ -145,7 +145,7 @@ fn the_unit_of_time_is_told() {
 }
 
 #[test]
-fn operations_are_spelled_in_many_ways() {
+fn common_spellings_of_operations_are_accepted() {
     let ops = |op: &str, words: &str| -> Vec<Op> {
         let lines: Vec<String> = words
             .split(' ')
@@ -190,7 +190,7 @@ fn volumes_are_numbers_or_names() {
 }
 
 #[test]
-fn what_is_wrong_with_the_columns_is_said() {
+fn invalid_columns_are_refused_with_a_remedy() {
     let of = |columns: &str| TraceOptions::default().set("columns", columns).unwrap_err();
     let shape =
         "write FIELD=COLUMN:UNIT between commas, as in time=1:us,offset=4:sectors,bytes=5,op=3";
@@ -216,7 +216,7 @@ fn what_is_wrong_with_the_columns_is_said() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_with_its_place() {
+fn errors_in_a_file_state_their_position() {
     let by_number = "time=1:us,offset=2:sectors,bytes=3,op=4";
     let skip = "correct it, or pass --on-bad-line skip";
     let text = |line: &str| format!("1,8,512,R\n{line}\n");
@@ -267,7 +267,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
 }
 
 #[test]
-fn columns_and_the_format_say_one_thing() {
+fn columns_and_format_exclude_each_other() {
     let mut options = TraceOptions::default();
     options.set("format", "columns").unwrap();
     let mut trace = Trace::from_bytes("x.csv", &b"1,2\n"[..], &options).unwrap();
@@ -294,7 +294,7 @@ fn columns_and_the_format_say_one_thing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Named column by column, a file of a format of its own says the same.
+    /// A file of a known format reads the same with its columns named one by one.
     #[test]
     fn a_known_format_named_by_its_columns_is_the_same(
         rows in prop::collection::vec((0_u64..1 << 40, 0_u32..4, 0_u64..1 << 40, 1_u64..1 << 20, any::<bool>()), 1..50)
@@ -312,7 +312,7 @@ proptest! {
         prop_assert_eq!(read(columns, &text).unwrap(), expected);
     }
 
-    /// No bytes make a reader of columns panic.
+    /// No bytes make the reader of columns panic.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         for columns in ["time=1:s,offset=2:sectors,bytes=3:4KiB,op=4", "offset=a,bytes=fixed:512,op=b:1=read,volume=c:names"] {

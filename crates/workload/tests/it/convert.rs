@@ -1,4 +1,4 @@
-//! Conversions there and back.
+//! Conversions and back again.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use crate::shared;
@@ -14,7 +14,7 @@ use wordline_workload::convert::{
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
 
-/// Requests of the first `kinds` of: reads, writes, trims, flushes, durable writes.
+/// Requests of the first `kinds` of: reads, writes, TRIMs, flushes, durable writes.
 fn requests(tick_ps: u64, unit: u64, kinds: i32) -> impl Strategy<Value = Vec<Request>> {
     let op = 0..kinds;
     let row = (
@@ -71,7 +71,7 @@ fn read(path: &Path, format: Option<Format>) -> Result<Vec<Request>, WorkloadErr
     Ok(requests)
 }
 
-/// Volumes renumbered in order of appearance, as fio's files are.
+/// Renumbers volumes in order of appearance, as fio's files are.
 fn by_appearance(requests: &[Request]) -> Vec<Request> {
     let mut seen = Vec::new();
     let mut renumbered = requests.to_vec();
@@ -98,7 +98,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn our_own_format_loses_nothing(requests in requests(1, 1, 5)) {
+    fn native_format_is_lossless(requests in requests(1, 1, 5)) {
         round_trip(Format::Wordline, "x.csv.zst", &requests);
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.csv.gz");
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn others_keep_what_they_can_state(
+    fn other_formats_keep_what_they_can_express(
         nano in requests(1_000, 512, 2),
         filetime in requests(100_000, 1, 2),
         alibaba in requests(1_000_000, 1, 2),
@@ -125,9 +125,9 @@ proptest! {
     }
 }
 
-/// A file is packed as its name says, told by the first bytes that each archive's definition demands.
+/// A file is compressed as its extension says; checked by the magic bytes of each archive format.
 #[test]
-fn files_are_packed_as_they_are_named() {
+fn files_are_compressed_by_extension() {
     let directory = tempfile::tempdir().unwrap();
     let request = Request {
         arrival: Time::ZERO,
@@ -153,7 +153,7 @@ fn files_are_packed_as_they_are_named() {
 }
 
 #[test]
-fn losses_are_told() {
+fn losses_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.mqsim");
     let request = |ps, offset, op| Request {
@@ -196,7 +196,7 @@ fn losses_are_told() {
 }
 
 #[test]
-fn a_file_appears_when_it_is_finished_and_not_before() {
+fn file_appears_only_when_finished() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv");
     std::fs::write(&path, "what was there").unwrap();
@@ -213,7 +213,7 @@ fn a_file_appears_when_it_is_finished_and_not_before() {
     assert_eq!(names, 1, "nothing is left behind");
 }
 
-/// A source that is stopped from outside when its second request is wanted, as by Ctrl-C during a read.
+/// Source that is stopped from outside when its second request is read, as by Ctrl-C during a read.
 struct Stopped<'a>(Trace, &'a dyn Fn());
 
 impl Source for Stopped<'_> {
@@ -231,7 +231,7 @@ impl Source for Stopped<'_> {
 }
 
 #[test]
-fn a_conversion_that_is_stopped_leaves_nothing() {
+fn stopped_conversion_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv");
     let stop = Cancellation::default();
@@ -254,7 +254,7 @@ fn a_conversion_that_is_stopped_leaves_nothing() {
 }
 
 #[test]
-fn a_conversion_that_is_finished_cannot_be_stopped() {
+fn finished_conversion_cannot_be_stopped() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv");
     let stop = Cancellation::default();
@@ -270,7 +270,7 @@ fn a_conversion_that_is_finished_cannot_be_stopped() {
 }
 
 #[test]
-fn what_cannot_be_written_says_why() {
+fn write_errors_state_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     let create = |path: &Path, format| TraceWriter::create(path, format, true).err().unwrap();
     let path = directory.path().join("absent").join("x.csv");
@@ -287,7 +287,7 @@ fn what_cannot_be_written_says_why() {
     );
 }
 
-/// A trace without time stamps becomes an iolog of version 2, and comes back untimed.
+/// A trace without time stamps becomes an iolog of version 2, and is still untimed when read back.
 #[test]
 fn the_arc_trace_survives_as_an_iolog() {
     let Some(path) = real("arc-P3.lis.gz") else {
@@ -306,9 +306,10 @@ fn the_arc_trace_survives_as_an_iolog() {
     );
 }
 
-/// The discards of a file system survive in our own format and in an iolog, and are left out of spc.
+/// The TRIMs of a file system are kept in the native format and in an iolog, and are dropped by
+/// spc.
 #[test]
-fn discards_of_fillrandom_are_kept_where_they_can_be() {
+fn trims_of_fillrandom_are_kept_if_the_format_has_them() {
     let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
         return;
     };
@@ -332,9 +333,9 @@ fn discards_of_fillrandom_are_kept_where_they_can_be() {
     }
 }
 
-/// What was done to the records on their way is said, by conversions and statistics alike.
+/// Conversions and statistics report the same changes to records.
 #[test]
-fn what_was_done_to_the_records_is_said() {
+fn changes_to_records_are_reported() {
     let text =
         "1000000000 0 0 8 1\n0 0 8 8 1\nrubbish\n3000000000 0 16 8 1\n600000000000 0 24 8 1\n";
     let options = |order: &str| {

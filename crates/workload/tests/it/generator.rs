@@ -1,4 +1,4 @@
-//! Generated workloads against what they promise.
+//! Generated workloads compared with their specification.
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn chi_squared(counts: &[u32]) -> f64 {
         .sum()
 }
 
-/// A share measured over `n` draws is within five standard errors of what it should be.
+/// Asserts that a share measured over `n` draws is within five standard errors of the expected one.
 fn assert_share(measured: usize, n: usize, expected: f64) {
     let error = (expected * (1.0 - expected) / n as f64).sqrt();
     let share = measured as f64 / n as f64;
@@ -65,7 +65,7 @@ fn uniform_is_uniform_and_the_read_share_holds() {
 }
 
 #[test]
-fn sequential_follows_on_and_wraps() {
+fn sequential_offsets_are_contiguous_and_wrap() {
     let config = Config {
         requests: 7,
         pattern: Pattern::Sequential(Sequential {}),
@@ -79,12 +79,12 @@ fn sequential_follows_on_and_wraps() {
         .iter()
         .map(|r| r.offset - MIB)
         .collect();
-    // 8 KiB: requests of 1.5 KiB at multiples of 2 KiB
+    // 8 KiB: requests of 1.5 KiB at multiples of 2 KiB.
     assert_eq!(offsets, [0, 2048, 4096, 6144, 0, 2048, 4096]);
 }
 
 #[test]
-fn mixed_jumps_as_often_as_it_says() {
+fn mixed_jumps_at_the_configured_ratio() {
     let config = Config {
         requests: 50_000,
         pattern: Pattern::Mixed(Mixed { random_ratio: 0.25 }),
@@ -99,7 +99,7 @@ fn mixed_jumps_as_often_as_it_says() {
 }
 
 #[test]
-fn hot_places_get_their_share() {
+fn hot_region_gets_its_share() {
     let hot_cold = HotCold {
         hot_space_ratio: 0.1,
         hot_access_ratio: 0.7,
@@ -117,7 +117,7 @@ fn hot_places_get_their_share() {
     assert_share(hot, requests.len(), 0.7);
 }
 
-/// The most popular page gets 1/H of the requests, wherever it lies; scattering moves no frequency.
+/// The most popular page gets 1/H of the requests, wherever it is; scattering changes no frequency.
 #[test]
 fn zipf_frequencies_survive_scattering() {
     let pages = 1000_u64;
@@ -181,7 +181,7 @@ fn sizes_are_drawn_by_weight() {
 }
 
 #[test]
-fn writes_may_have_sizes_of_their_own() {
+fn writes_can_have_their_own_sizes() {
     let config = Config {
         requests: 10_000,
         read_ratio: 0.5,
@@ -195,12 +195,12 @@ fn writes_may_have_sizes_of_their_own() {
         _ => request.bytes == 10_240,
     }));
     assert!(requests.iter().any(|request| request.op == Op::Write));
-    // the larger of the two decides where a request may begin
+    // The larger of the two determines where a request may begin.
     assert!(requests.iter().all(|r| r.offset + 24_064 <= 64 * MIB));
 }
 
 #[test]
-fn trims_get_their_share_and_leave_the_others_alone() {
+fn trims_get_their_share_and_do_not_change_other_requests() {
     let without = Config {
         requests: 50_000,
         read_ratio: 0.4,
@@ -232,7 +232,7 @@ fn trims_get_their_share_and_leave_the_others_alone() {
 }
 
 #[test]
-fn trims_go_where_writes_go_and_are_as_large_as_requests() {
+fn trims_follow_the_pattern_and_sizes_of_requests() {
     let config = Config {
         requests: 50_000,
         read_ratio: 0.0,
@@ -262,7 +262,7 @@ fn trims_go_where_writes_go_and_are_as_large_as_requests() {
 }
 
 #[test]
-fn flushes_come_in_between_and_durable_writes_stay_where_they_are() {
+fn flushes_and_fua_do_not_move_other_requests() {
     let without = Config {
         requests: 50_000,
         read_ratio: 0.4,
@@ -347,14 +347,14 @@ fn wrong_sizes_of_writes_name_their_key() {
 }
 
 #[test]
-fn arrivals_are_what_their_process_promises() {
+fn arrivals_follow_their_process() {
     let with = |arrival| Config {
         requests: 40_000,
         arrival,
         ..Config::default()
     };
     let constant = generate(&with(Arrival::Constant(Constant { iops: 3000.0 })), MIB, 1);
-    // the 39,999th gap ends exactly at 13.333 s: no drift
+    // The 39,999th gap ends exactly at 13.333 s: no drift
     assert_eq!(constant[0].arrival.ps(), 0);
     assert_eq!(constant[39_999].arrival.ps(), 13_333_000_000_000);
     let poisson = generate(&with(Arrival::Poisson(Poisson { iops: 3000.0 })), MIB, 1);
@@ -365,7 +365,7 @@ fn arrivals_are_what_their_process_promises() {
     let n = gaps.len() as f64;
     let mean = gaps.iter().sum::<f64>() / n;
     let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n).sqrt();
-    // exponential: the standard deviation equals the mean; five standard errors
+    // Exponential: the standard deviation equals the mean; five standard errors
     assert!((mean * 3000.0 - 1.0).abs() < 5.0 / n.sqrt(), "{mean}");
     assert!(
         (deviation * 3000.0 - 1.0).abs() < 5.0 * (2.0 / n).sqrt(),
@@ -394,7 +394,7 @@ fn statistics(config: &Config) -> Stat {
     stat(&mut generator, IdleRule::default()).unwrap()
 }
 
-/// Shares of all intervals between requests, in percent.
+/// Asserts shares of all intervals between requests, in percent.
 fn assert_percent(measured: f64, n: u64, expected: f64) {
     assert_share(
         (measured / 100.0 * n as f64).round() as usize,
@@ -403,10 +403,10 @@ fn assert_percent(measured: f64, n: u64, expected: f64) {
     );
 }
 
-/// Section 7.6 of the thesis: 34.6 % of the idle intervals were long, above 1 s, 29.5 % short, 35.9 % of the
-/// requests back to back. What is generated is measured by the statistics of traces.
+/// Section 7.6 of the thesis: 34.6 % of the idle intervals were long, above 1 s, 29.5 % short, 35.9
+/// % of the requests back to back. The statistics of traces measure the generated load.
 #[test]
-fn idle_intervals_are_mixed_as_in_the_file_servers_traces() {
+fn idle_mix_matches_the_file_server_traces() {
     let stat = statistics(&idle_mix(100_000, IdleMix::default()));
     let idle = stat.idle.unwrap();
     let n = idle.intervals;
@@ -417,7 +417,7 @@ fn idle_intervals_are_mixed_as_in_the_file_servers_traces() {
 }
 
 #[test]
-fn gaps_of_a_mix_have_the_distributions_of_their_kinds() {
+fn idle_mix_gaps_have_the_configured_distributions() {
     let mix = IdleMix {
         back_to_back_ratio: 0.0,
         long_ratio: 0.5,
@@ -436,7 +436,7 @@ fn gaps_of_a_mix_have_the_distributions_of_their_kinds() {
     let long: Vec<f64> = gaps().filter(|gap| *gap > 0.5).collect();
     assert_share(long.len(), 39_999, 0.5);
     assert!(short.iter().all(|gap| (1e-5..=0.1).contains(gap)));
-    // a quarter of the logarithm's range each
+    // A quarter of the logarithmic range each.
     for (end, share) in [(1e-4, 0.25), (1e-3, 0.5), (1e-2, 0.75)] {
         assert_share(
             short.iter().filter(|gap| **gap < end).count(),
@@ -444,7 +444,7 @@ fn gaps_of_a_mix_have_the_distributions_of_their_kinds() {
             share,
         );
     }
-    // beyond the threshold exponential with a mean of 2 s: its deviation is that, too
+    // Exponential beyond the threshold with a mean of 2 s, which is also the deviation.
     let mean = long.iter().sum::<f64>() / long.len() as f64;
     assert!(
         (mean - 2.5).abs() < 5.0 * 2.0 / (long.len() as f64).sqrt(),
@@ -454,11 +454,11 @@ fn gaps_of_a_mix_have_the_distributions_of_their_kinds() {
     assert_share(beyond, long.len(), (-1.0_f64).exp());
 }
 
-/// Disk 0 of Table 7.1: 1,509,397 requests of 32,490,240 KB, 3,051,918 KB of it written, 38.6 % of the requests
-/// with a long idle period. Reads and writes are taken to be equally large: of 5 or 6 pages, so that
-/// the mean is that of the table.
+/// Disk 0 of Table 7.1: 1,509,397 requests of 32,490,240 KB, 3,051,918 KB of it written, 38.6 % of
+/// the requests with a long idle period. Reads and writes are assumed to be equally large, 5 or 6
+/// pages, so that the mean is that of the table.
 #[test]
-fn a_load_is_fitted_to_a_row_of_the_table() {
+fn fitted_load_matches_a_row_of_the_table() {
     let (requests, total, written, long) = (1_509_397.0, 32_490_240.0, 3_051_918.0, 0.386);
     let mean = 1024.0 * total / requests;
     let six = mean / 4096.0 - 5.0;
@@ -477,14 +477,14 @@ fn a_load_is_fitted_to_a_row_of_the_table() {
     let share = 100_000.0 / requests;
     let near = |bytes: u64, kb: f64| bytes as f64 / (1024.0 * kb * share) - 1.0;
     assert!(near(stat.read_bytes + stat.written_bytes, total).abs() < 0.002);
-    // five standard errors of the number of writes
+    // Five standard errors of the number of writes
     assert!(near(stat.written_bytes, written).abs() < 0.05);
     let idle = stat.idle.unwrap();
     assert_percent(idle.long.percent_of_intervals, idle.intervals, long);
 }
 
 #[test]
-fn idle_periods_are_put_in_between() {
+fn pauses_are_inserted_between_requests() {
     let config = Config {
         requests: 10,
         arrival: Arrival::Constant(Constant { iops: 1000.0 }),
@@ -500,7 +500,7 @@ fn idle_periods_are_put_in_between() {
 }
 
 #[test]
-fn one_stream_moves_no_other() {
+fn random_streams_are_independent() {
     let base = Config {
         requests: 1000,
         ..Config::default()
@@ -526,7 +526,7 @@ fn one_stream_moves_no_other() {
 }
 
 proptest! {
-    /// Whatever the pattern: aligned, within the working set, in order of time.
+    /// For every pattern: aligned, within the working set, in time order.
     #[test]
     fn requests_stay_within_their_space(
         which in 0_usize..5, align in 1_u64..40, sizes in prop::collection::vec(1_u64..64, 1..4),
@@ -556,7 +556,7 @@ proptest! {
     }
 }
 
-/// A change to the default config, and what is said about it.
+/// Change to the default configuration, and the expected message.
 type Case = (fn(&mut Config), &'static str);
 
 #[test]
@@ -658,7 +658,7 @@ fn wrong_mixes_of_idle_periods_name_the_key() {
 }
 
 #[test]
-fn the_table_is_read_from_toml() {
+fn table_is_read_from_toml() {
     let config: Config = toml::from_str(
         r"
         requests = 10

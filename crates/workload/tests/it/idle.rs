@@ -1,4 +1,4 @@
-//! Idle periods, worked out by hand and counted by another reader.
+//! Idle periods, calculated by hand and by an independent reader.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // in helpers of the tests
 
 use crate::shared;
@@ -11,7 +11,7 @@ use shared::real;
 use wordline_workload::stat::{IdleRule, IdleStat, stat_trace};
 use wordline_workload::{Trace, TraceOptions};
 
-/// The times of K9KGA0B0M as section 7.6 of the thesis gives them.
+/// Times of the K9KGA0B0M, from section 7.6 of the thesis.
 fn k9kga0b0m() -> IdleRule {
     IdleRule::new(1.0, 183.2, 860.36).unwrap()
 }
@@ -31,7 +31,7 @@ fn of(lines: &str, rule: IdleRule) -> Option<IdleStat> {
 /// | flush | 0 | 1 s and 1 ns | that |
 /// | read of 1 page of another volume | 183.2 us | 183.2 us | none |
 #[test]
-fn by_hand() {
+fn idle_periods_match_a_hand_calculation() {
     let lines = "0,read,0,4096,0\n200000,write,0,4097,0\n1000000,trim,0,1048576,0\n\
                  1001000000,flush,0,0,0\n2001000001,read,0,512,1\n2001183201,read,0,4096,0\n";
     let idle = of(lines, k9kga0b0m()).unwrap();
@@ -52,9 +52,9 @@ fn by_hand() {
     assert_eq!((idle.page_read_us, idle.page_program_us), (183.2, 860.36));
 }
 
-/// With times of 0 every gap is idle, and only what comes at the same instant is back to back.
+/// With times of 0 every gap is idle, and only simultaneous arrivals are back to back.
 #[test]
-fn without_execution_times_idle_is_the_time_between_arrivals() {
+fn without_execution_times_every_gap_is_idle() {
     let lines = "0,read,0,4096,0\n0,read,0,4096,0\n5,write,0,4096,0\n2000000000,read,0,4096,0\n";
     let idle = of(lines, IdleRule::default()).unwrap();
     assert_eq!(idle.back_to_back.intervals, 1);
@@ -65,7 +65,7 @@ fn without_execution_times_idle_is_the_time_between_arrivals() {
 }
 
 #[test]
-fn the_threshold_divides_short_from_long() {
+fn threshold_separates_short_from_long() {
     let lines = "0,read,0,4096,0\n1000,read,0,4096,0\n3000,read,0,4096,0\n";
     let rule = IdleRule::new(1e-6, 0.0, 0.0).unwrap();
     let idle = of(lines, rule).unwrap();
@@ -77,7 +77,7 @@ fn the_threshold_divides_short_from_long() {
 }
 
 #[test]
-fn there_is_no_idle_period_without_two_requests_or_without_time() {
+fn idle_periods_need_two_timed_requests() {
     assert_eq!(of("7,read,0,4096,0\n", IdleRule::default()), None);
     let untimed = "fio version 2 iolog\n/dev/a write 0 512\n/dev/a write 0 512\n";
     let options = TraceOptions::as_recorded();
@@ -103,7 +103,7 @@ fn wrong_rules_name_the_option() {
     );
 }
 
-/// Nanoseconds at which a request comes, and nanoseconds for which it executes.
+/// Arrival and execution time of a request. Nanoseconds.
 type Row = (i128, i128);
 
 fn text(path: &Path) -> String {
@@ -167,9 +167,9 @@ fn assert_counted(path: &Path, rows: &[Row]) {
     );
 }
 
-/// With trims and flushes among the requests.
+/// Includes TRIMs and flushes.
 #[test]
-fn the_bundled_trace_is_counted_alike_by_another_reader() {
+fn bundled_trace_agrees_with_an_independent_reader() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/postgresql-mixed.csv.gz");
     let text = text(&path);
     let row = |line: &str| {
@@ -181,7 +181,7 @@ fn the_bundled_trace_is_counted_alike_by_another_reader() {
 }
 
 #[test]
-fn web_3_is_counted_alike_by_another_reader() {
+fn web_3_agrees_with_an_independent_reader() {
     let Some(path) = real("msr-web_3.csv.gz") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Traces of keys: the fast way and the way of every trace read the same.
+//! Traces of keys: the fast reader and the general reader return the same keys.
 #![allow(clippy::unwrap_used, clippy::panic)] // in helpers of the tests
 
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use wordline_workload::{Format, KeyTrace, OnBadLine, Source, Trace, TraceOptions
 
 const PAGE: u64 = 4096;
 
-/// A file that is there as long as the test runs.
+/// File that exists while the test runs.
 struct File(PathBuf);
 
 impl File {
@@ -73,7 +73,7 @@ fn slow(path: &PathBuf, options: &TraceOptions) -> Vec<u64> {
 }
 
 #[test]
-fn both_ways_read_the_same_keys() {
+fn both_readers_return_the_same_keys() {
     let keys = drawn(100_000, 1 << 20);
     let options = TraceOptions::default();
     for (format, bytes) in written(&keys) {
@@ -88,7 +88,7 @@ fn both_ways_read_the_same_keys() {
 }
 
 #[test]
-fn keys_may_be_hashes() {
+fn keys_can_be_hashes() {
     let keys: Vec<u64> = drawn(5000, 1 << 20)
         .into_iter()
         .map(wordline_kernel::random::splitmix)
@@ -104,7 +104,7 @@ fn keys_may_be_hashes() {
 }
 
 #[test]
-fn a_torn_end_is_an_error_or_left_out() {
+fn truncated_end_is_an_error_or_skipped() {
     let keys = drawn(30_000, 1 << 20);
     for (format, bytes) in written(&keys) {
         let file = File::new(&format!("torn-{format}"), &bytes[..bytes.len() - 1]);

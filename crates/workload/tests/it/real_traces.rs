@@ -13,9 +13,9 @@ struct Expected {
     format: Format,
     requests: u64,
     read_percent: f64,
-    /// GiB, as the table rounds it.
+    /// Highest address in GiB, as rounded in the table.
     highest: f64,
-    /// Seconds from the first to the last arrival.
+    /// Time from the first to the last arrival. Seconds.
     duration: f64,
 }
 
@@ -305,7 +305,7 @@ const TABLE: &[Expected] = &[
     ),
 ];
 
-/// Everything as it is, in order of time.
+/// Options that keep everything as recorded, in time order.
 fn lenient() -> TraceOptions {
     TraceOptions {
         time_order: TimeOrder::Sort,
@@ -342,7 +342,7 @@ fn gib(bytes: u64) -> f64 {
 }
 
 #[test]
-fn every_trace_is_as_the_table_says() {
+fn every_trace_matches_the_table() {
     for expected in TABLE {
         let Some(path) = real(expected.file) else {
             continue;
@@ -374,9 +374,9 @@ fn every_trace_is_as_the_table_says() {
     }
 }
 
-/// Dispatch events with discards beside the 51,698 reads and writes; 20 time stamps are wrapped.
+/// Dispatch events with TRIMs among the 51,698 reads and writes; 20 time stamps are wrapped.
 #[test]
-fn fillrandom_has_discards_and_wrapped_time_stamps() {
+fn fillrandom_has_trims_and_wrapped_time_stamps() {
     let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
         return;
     };
@@ -384,7 +384,7 @@ fn fillrandom_has_discards_and_wrapped_time_stamps() {
         loop {
             match trace.next_request() {
                 Ok(Some(_)) => {}
-                Ok(None) => panic!("wrapped time stamps were taken"),
+                Ok(None) => panic!("wrapped time stamps were accepted"),
                 Err(error) => break error,
             }
         }
@@ -402,7 +402,7 @@ fn fillrandom_has_discards_and_wrapped_time_stamps() {
     assert_eq!(trace.files()[0].format, Format::Blkparse);
     assert_eq!(trace.counts().lines_skipped, 0);
     assert_eq!((found.requests, found.trims), (51_698, 2_057));
-    // Each clock that jumps and comes back costs two gaps of a second.
+    // Each clock jump and return adds two gaps of a second.
     let jumps = trace.counts().gaps_changed;
     assert_eq!(gib(found.highest), 2.01);
     assert!(
@@ -412,7 +412,7 @@ fn fillrandom_has_discards_and_wrapped_time_stamps() {
     );
 }
 
-/// Shards get slots of their own: 626 of them, of 16 MiB each.
+/// Each of the 626 shards gets its own slot of 16 MiB.
 #[test]
 fn tectonic_shards_become_addresses() {
     let Some(path) = real("tectonic-cachelib-sample1.csv.gz") else {

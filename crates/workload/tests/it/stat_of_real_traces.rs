@@ -76,7 +76,7 @@ fn stat_by(file: &str, rule: IdleRule) -> Option<Stat> {
     Some(stat.expect("the trace can be read"))
 }
 
-/// Equal as the table rounds: to `step`, or both absent.
+/// Equal to within `step`, the rounding of the table, or both absent.
 fn close(found: Option<f64>, expected: f64, step: f64) -> bool {
     match found {
         None => expected.is_nan(),
@@ -85,7 +85,7 @@ fn close(found: Option<f64>, expected: f64, step: f64) -> bool {
 }
 
 #[test]
-fn statistics_are_those_of_the_table() {
+fn statistics_match_the_table() {
     for row in TABLE {
         let Some(stat) = stat(row.file) else { continue };
         let file = row.file;
@@ -120,8 +120,8 @@ fn statistics_are_those_of_the_table() {
             close(print.rewritten_percent, row.rewritten, 0.1),
             "{file}: {print:?}"
         );
-        // The table took times as binary fractions, whose rounding decides about gaps of one second
-        // (up to 4 in a file); ours are exact.
+        // The table used times as binary fractions, whose rounding affects gaps of one second (up
+        // to 4 in a file). Wordline's times are exact.
         let over = stat.gaps.map(|gaps| gaps.over_1_s);
         let five_gaps = 2.0 * 500.0 / stat.requests as f64;
         let five_seconds = stat.duration_s.map_or(0.0, |s| 2.0 * 500.0 / s);
@@ -155,7 +155,7 @@ fn statistics_are_those_of_the_table() {
 }
 
 #[test]
-fn gaps_of_web_3_are_those_of_its_description() {
+fn gaps_of_web_3_match_its_description() {
     let Some(stat) = stat("msr-web_3.csv.gz") else {
         return;
     };
@@ -170,9 +170,10 @@ fn gaps_of_web_3_are_those_of_its_description() {
     assert!(close(stat.duration_s, 594_376.2, 0.1));
 }
 
-/// The discards count apart; the gaps at 20 wrapped time stamps are cut, and no request is lost.
+/// TRIMs are counted separately; the gaps at 20 wrapped time stamps are cut, and no request is
+/// lost.
 #[test]
-fn fillrandom_counts_its_discards_apart() {
+fn trims_of_fillrandom_are_counted_separately() {
     let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
         return;
     };
@@ -187,10 +188,10 @@ fn fillrandom_counts_its_discards_apart() {
     assert!((stat.footprint.rewritten_percent.unwrap() - 75.8).abs() < 0.06);
 }
 
-/// Shards are addresses of one volume here and devices of their own in the table: what they hold must
-/// agree, what follows on what cannot.
+/// Shards are addresses of one volume here and separate devices in the table. Their contents must
+/// agree; their sequentiality cannot.
 #[test]
-fn tectonic_shards_hold_what_the_table_says() {
+fn tectonic_shards_match_the_table() {
     let Some(stat) = stat("tectonic-cachelib-sample1.csv.gz") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! As fast as the device answers.
+//! Closed loop: arrivals follow completions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
-/// The host keeps a number of requests outstanding: as one completes, the next is issued.
+/// The host keeps a number of requests outstanding: when one completes, it issues the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// Requests outstanding.
+    /// Outstanding requests (queue depth).
     #[schemars(range(min = 1, max = 65_536))]
     pub queue_depth: u32,
 }

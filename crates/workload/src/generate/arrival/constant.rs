@@ -1,4 +1,4 @@
-//! At equal distances.
+//! Arrivals at equal intervals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use wordline_kernel::{Rng, Time};
 
 use crate::WorkloadError;
 
-/// Requests arrive at fixed intervals, whatever the device does. The first arrives at 0; rates are
-/// taken to a thousandth, and arrivals do not drift.
+/// Requests arrive at fixed intervals, independently of the device. The first arrives at 0. Rates
+/// are rounded to a thousandth; arrivals do not drift.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
-    /// Requests a second.
+    /// Requests per second.
     #[schemars(range(min = 1e-3, max = 1e9))]
     pub iops: f64,
 }

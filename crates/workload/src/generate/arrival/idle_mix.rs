@@ -1,4 +1,4 @@
-//! Back to back, after a short idle period, or after a long one.
+//! Arrivals back to back, after a short idle period, or after a long one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,30 +11,30 @@ use crate::generate::fault;
 const PS_PER_US: f64 = 1e6;
 const PS_PER_S: f64 = 1e12;
 
-/// Every gap between two requests is of one of three kinds, independently of the others: none,
-/// short or long. Short gaps are log-uniform between two bounds, long ones exponential above a
+/// Each gap between two requests is of one of three kinds, drawn independently: none, short or
+/// long. Short gaps are log-uniform between two bounds; long gaps are exponential above a
 /// threshold. The first request arrives at 0.
 ///
-/// The shares by default are those of the file server's traces (section 7.6), the bounds of short gaps
-/// those measured at a disk (section 7.4.1). How long the long gaps are is not published; their mean is
-/// a choice.
+/// The default shares are those of the file server's traces (section 7.6). The default bounds of
+/// short gaps are those measured at a disk (section 7.4.1). The length of the long gaps is not
+/// published; their default mean is a choice of Wordline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdleMix {
     /// Share of requests that arrive at the same time as the previous one.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub back_to_back_ratio: f64,
-    /// Share of requests that come after a long gap; what is left of the shares comes after a
-    /// short one.
+    /// Share of requests that arrive after a long gap. The remaining share arrives after a short
+    /// one.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub long_ratio: f64,
-    /// The shortest short gap in microseconds.
+    /// Shortest short gap, in microseconds.
     #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_from_us: f64,
-    /// The longest short gap in microseconds.
+    /// Longest short gap, in microseconds.
     #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_until_us: f64,
-    /// The threshold in seconds: long gaps are longer, short ones are not.
+    /// Threshold in seconds: long gaps are longer, short ones are not.
     #[schemars(range(min = 1e-6, max = 1e7))]
     pub long_from_s: f64,
     /// Mean of the long gaps in seconds, not below the threshold.
@@ -115,7 +115,7 @@ pub(crate) struct State {
     /// Logarithms of the bounds of short gaps in picoseconds.
     short: (f64, f64),
     threshold: Time,
-    /// Mean of what long gaps are above the threshold, in picoseconds.
+    /// Mean of the part of a long gap above the threshold, in picoseconds.
     above_ps: f64,
     now: Option<Time>,
 }
@@ -146,7 +146,7 @@ impl State {
         Some(next)
     }
 
-    /// `None` beyond the reach of the clock.
+    /// Returns the next gap; `None` beyond the range of the clock.
     fn gap(&self, random: &mut Rng) -> Option<Time> {
         let kind = random.unit();
         if kind < self.back_to_back {
@@ -157,7 +157,7 @@ impl State {
             return self.threshold.checked_add(above);
         }
         let (from, until) = self.short;
-        // The functions of libm, not of the platform: the same arrivals on any machine.
+        // libm instead of the platform's functions, for the same arrivals on any machine.
         let gap = libm::exp(from + random.unit() * (until - from));
         Some(ps(gap).clamp(Time::from_ps(1), self.threshold))
     }

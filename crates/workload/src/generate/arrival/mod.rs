@@ -1,4 +1,4 @@
-//! When requests come: one file each, and one line in the list below.
+//! Arrival processes: one file each, and one line in the list below.
 
 mod closed_loop;
 mod constant;
@@ -24,19 +24,19 @@ macro_rules! arrivals {
         }
 
         impl Arrival {
-            /// Requests the host keeps outstanding, if it is a closed loop; `None` if requests come
-            /// by the clock.
+            /// Returns the number of outstanding requests of a closed loop; `None` if requests
+            /// arrive by the clock.
             pub fn queue_depth(&self) -> Option<u32> {
                 match self { $(Self::$Variant(parameters) => parameters.queue_depth()),+ }
             }
         }
 
-        /// An arrival process and where it has got to.
+        /// Arrival process and its state.
         #[derive(Clone, Debug)]
         pub(crate) enum Clock { $($Variant($file::State)),+ }
 
         impl Clock {
-            /// Checks the parameters and begins.
+            /// Checks the parameters and creates the initial state.
             pub(crate) fn new(arrival: &Arrival) -> Result<Self, WorkloadError> {
                 Ok(match arrival {
                     $(Arrival::$Variant(parameters) => {
@@ -44,7 +44,7 @@ macro_rules! arrivals {
                     })+
                 })
             }
-            /// When the next request comes; `None` beyond the reach of the clock.
+            /// Returns the arrival of the next request; `None` beyond the range of the clock.
             #[inline]
             pub(crate) fn next(&mut self, random: &mut Rng) -> Option<Time> {
                 match self { $(Self::$Variant(state) => state.next(random)),+ }

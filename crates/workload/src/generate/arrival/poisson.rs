@@ -1,4 +1,4 @@
-//! Independent of each other.
+//! Poisson arrivals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::WorkloadError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Poisson {
-    /// Requests a second on average.
+    /// Mean requests per second.
     #[schemars(range(min = 1e-3, max = 1e9))]
     pub iops: f64,
 }
@@ -49,7 +49,7 @@ impl State {
         })
     }
     pub(super) fn next(&mut self, random: &mut Rng) -> Option<Time> {
-        // The logarithm of libm, not of the platform: the same arrivals on any machine.
+        // libm instead of the platform's logarithm, for the same arrivals on any machine.
         let gap = -self.mean_ps * libm::log(1.0 - random.unit());
         self.now = self.now.checked_add(Time::from_ps(gap as u64))?;
         Some(self.now)

@@ -1,4 +1,4 @@
-//! A hot and a cold part.
+//! Hot and cold regions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use super::{Places, Space};
 use crate::WorkloadError;
 use crate::generate::fault;
 
-/// A part of the working set, at its start, gets more than its share of the requests. Within each of
-/// the two parts all places are equally likely. The classic 80/20 rule is a space of 0.2 and an access
-/// of 0.8.
+/// A region at the start of the working set gets more than its share of the requests. Within each
+/// of the two regions all offsets are equally likely. For the classic 80/20 rule, set the space to
+/// 0.2 and the access to 0.8.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HotCold {
     /// Share of the working set that is hot.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_space_ratio: f64,
-    /// Share of the requests that go there.
+    /// Share of the requests that access the hot region.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_access_ratio: f64,
 }

@@ -1,4 +1,4 @@
-//! Partly random, partly sequential.
+//! Partly random, partly sequential accesses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// A share of the requests goes anywhere, as with `uniform`; each of the others begins where the
-/// request before it ended, rounded up to the alignment, as with `sequential`.
+/// A share of the requests begins at a random offset, as with `uniform`. Each of the others begins
+/// where the previous request ended, rounded up to the alignment, as with `sequential`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mixed {
-    /// Share of requests that go anywhere.
+    /// Share of requests that begin at a random offset.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub random_ratio: f64,
 }

@@ -1,4 +1,4 @@
-//! Where requests go: one file each, and one line in the list below.
+//! Access patterns: one file each, and one line in the list below.
 
 mod hot_cold;
 mod mixed;
@@ -17,10 +17,10 @@ use wordline_kernel::Rng;
 use super::Space;
 use crate::WorkloadError;
 
-/// Chooses offsets.
+/// Chooses the offsets of requests.
 pub(crate) trait Places {
-    /// The first byte of a request for `bytes` bytes, counted from the start of the working set. It is
-    /// a multiple of the alignment, and the request ends within the working set.
+    /// Returns the offset of a request of `bytes` bytes, from the start of the working set. It is a
+    /// multiple of the alignment, and the request ends within the working set.
     fn next(&mut self, bytes: u64, space: &Space, random: &mut Rng) -> u64;
 }
 
@@ -33,12 +33,12 @@ macro_rules! patterns {
             }
         }
 
-        /// A pattern and where it has got to.
+        /// Access pattern and its state.
         #[derive(Clone, Debug)]
         pub(crate) enum Walk { $($Variant($file::State)),+ }
 
         impl Walk {
-            /// Checks the parameters and begins.
+            /// Checks the parameters and creates the initial state.
             pub(crate) fn new(pattern: &Pattern, space: &Space) -> Result<Self, WorkloadError> {
                 Ok(match pattern {
                     $(Pattern::$Variant(parameters) => {

@@ -1,4 +1,4 @@
-//! One after the other.
+//! Sequential accesses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Anywhere.
+//! Uniformly random accesses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// Every aligned offset of the working set with room for the largest request is equally likely.
+/// Every aligned offset of the working set with space for the largest request is equally likely.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uniform {}

@@ -1,4 +1,4 @@
-//! Zipf's law.
+//! Accesses by Zipf's law.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,16 @@ use crate::generate::scatter::Scatter;
 
 const MAX_PLACES: u64 = 1 << 32;
 
-/// The k-th most popular place is drawn with a probability in proportion to 1/k^theta, exactly,
-/// without a table. Popular places are scattered over the working set by a fixed bijection, or
-/// placed at its start in order of popularity.
+/// The k-th most popular offset is drawn with a probability proportional to 1/k^theta, exactly, and
+/// without a table. Popular offsets are scattered over the working set by a fixed bijection, or
+/// located at its start in order of popularity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zipf {
     /// Skew; 0 is uniform, 1 is Zipf's law proper.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub theta: f64,
-    /// Whether popular places are scattered over the working set.
+    /// Whether popular offsets are scattered over the working set.
     pub scatter: bool,
 }
 
@@ -68,9 +68,9 @@ impl Places for State {
     }
 }
 
-/// Draws ranks 1 to `count` with probability in proportion to rank^-theta, by rejection-inversion: a
-/// point under the hat `x^-theta` is drawn by inversion of its integral and accepted if it is under
-/// the histogram, which is nearly always.
+/// Draws ranks 1 to `count` with probability proportional to rank^-theta, by rejection-inversion: a
+/// point under the hat `x^-theta` is drawn by inversion of its integral, and accepted if it is
+/// under the histogram, which it nearly always is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranks {
     count: f64,
@@ -107,23 +107,23 @@ impl Ranks {
         }
     }
 
-    /// The hat: `x^-theta`.
+    /// Hat function: `x^-theta`.
     fn hat(&self, x: f64) -> f64 {
         libm::exp(-self.theta * libm::log(x))
     }
-    /// The integral of the hat from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, or `ln x`.
+    /// Integral of the hat from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, or `ln x`.
     fn area(&self, x: f64) -> f64 {
         let log = libm::log(x);
         log * grown((1.0 - self.theta) * log)
     }
-    /// The `x` that [`Ranks::area`] maps to `area`.
+    /// Returns the `x` that [`Ranks::area`] maps to `area`.
     fn inverse(&self, area: f64) -> f64 {
         let t = (area * (1.0 - self.theta)).max(-1.0);
         libm::exp(area * shrunk(t))
     }
 }
 
-/// `(e^x - 1) / x`, also near 0.
+/// `(e^x - 1) / x`, accurate near 0.
 fn grown(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         libm::expm1(x) / x
@@ -132,7 +132,7 @@ fn grown(x: f64) -> f64 {
     }
 }
 
-/// `ln(1 + x) / x`, also near 0.
+/// `ln(1 + x) / x`, accurate near 0.
 fn shrunk(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         libm::log1p(x) / x
@@ -145,9 +145,9 @@ fn shrunk(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Chi-squared over the first ranks and the rest, against the exact probabilities.
+    /// Chi-squared test of the first ranks and the rest against the exact probabilities.
     #[test]
-    fn frequencies_are_those_of_the_law() {
+    fn rank_frequencies_follow_zipfs_law() {
         const DRAWS: u32 = 200_000;
         const CELLS: usize = 20;
         for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_extremes_of_the_range_work() {
+    fn ranks_stay_in_range_at_extreme_parameters() {
         for (count, theta) in [(1, 1.0), (2, 10.0), (MAX_PLACES, 0.99), (MAX_PLACES, 0.0)] {
             let ranks = Ranks::new(count, theta);
             let mut random = Rng::new(3, "zipf");
@@ -187,7 +187,7 @@ mod tests {
                 assert!((1..=count).contains(&ranks.next(&mut random)));
             }
         }
-        // uniform over 2^32: the mean of 10,000 draws is within 5 standard errors of the middle
+        // Uniform over 2^32: the mean of 10,000 draws is within 5 standard errors of the middle
         let ranks = Ranks::new(MAX_PLACES, 0.0);
         let mut random = Rng::new(4, "zipf");
         let mean = (0..10_000)

@@ -1,9 +1,9 @@
-//! What several tests need.
+//! Helpers shared by several tests.
 #![allow(dead_code, clippy::print_stdout)] // not every test needs all of it
 
 use std::path::{Path, PathBuf};
 
-/// The path of a real trace; says visibly if it is not there.
+/// Returns the path of a real trace; prints a line if the trace is not available.
 pub fn real(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/traces")
