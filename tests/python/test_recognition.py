@@ -33,7 +33,7 @@ def test_every_command_names_format_unit_and_reason(
     wordline: Command, tiny: str, place: Path
 ) -> None:
     (place / "disk.csv").write_text(msr(500))
-    said = "disk.csv: msr, times in 100 ns, recognised by seven columns of that shape"
+    said = "disk.csv: msr, times in 100 ns, recognised by seven columns of these types"
     for words in every_command(tiny, "disk.csv"):
         answer = wordline(*words)
         assert answer.returncode == 0, answer.stderr
@@ -46,8 +46,8 @@ def test_every_command_names_format_unit_and_reason(
 def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, five: str) -> None:
     for words in every_command(tiny, five):
         told = " ".join(wordline(*words).stdout.split())
-        assert "those of mqsim, with times in ns (1005 requests a second)" in told, words
-        assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests a second)" in told, words
+        assert "those of mqsim, with times in ns (1005 requests per second)" in told, words
+        assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests per second)" in told, words
     for name, seconds in (("mqsim", 0.199), ("ssdsim-us", 199.0)):
         told = package.trace_stat(five, format=name)
         assert (told["duration_s"], told["notes"]) == (seconds, [])
@@ -57,7 +57,7 @@ def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, f
             "path": five,
             "format": "mqsim",
             "time_unit": "ns",
-            "recognised_by": "five whole numbers that ask for no more than 8 GB/s if times are ns",
+            "recognised_by": "five integers that imply at most 8 GB/s if times are ns",
         }
     ]
     assert any("Name the right one" in note for note in summary["notes"])

@@ -1,4 +1,4 @@
-//! Files on disk as streams of plain bytes: plain, gzip, Zstandard, xz and bzip2, told by their first bytes.
+//! Decompression of files: plain, gzip, Zstandard, xz and bzip2, detected by their first bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,15 +11,15 @@ use twox_hash::XxHash3_64;
 use crate::stop::{Stop, Stopped};
 
 const CHUNK: usize = 64 * 1024;
-/// What an xz archive may ask for to be decoded; `xz -9` asks for 65 MiB.
+/// Memory limit for decoding an xz archive; `xz -9` needs 65 MiB.
 const XZ_MEMORY: u64 = 256 << 20;
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not compressed.
+    /// Uncompressed.
     Plain,
-    /// gzip, of one or several members.
+    /// gzip, with one or several members.
     Gzip,
     /// Zstandard.
     Zstd,
@@ -35,7 +35,8 @@ impl Compression {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
-            // A block or, in an archive of nothing, the end: the digits of pi or of its root.
+            // Magic number of a block, or of the end in an empty archive: the digits of pi, or of
+            // its square root.
             [
                 b'B',
                 b'Z',
@@ -65,7 +66,7 @@ impl Compression {
             _ => Self::Plain,
         }
     }
-    /// As an error message calls it.
+    /// Returns the name used in error messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "file",
@@ -77,19 +78,19 @@ impl Compression {
     }
 }
 
-/// The bytes as they are on disk, counted and hashed as they pass.
+/// The bytes as stored on disk, counted and hashed as they are read.
 struct Raw {
     inner: Box<dyn Read + Send>,
     bytes: u64,
     hash: XxHash3_64,
     stop: Option<Stop>,
     stopped: bool,
-    /// Whether the bytes on disk could not be read, whatever they hold.
+    /// Whether reading the bytes from disk failed, independently of their content.
     failed: bool,
 }
 
 impl Raw {
-    /// Fails if the user wants reading to end.
+    /// Returns an error if the user wants to stop reading.
     fn look(&mut self) -> io::Result<()> {
         self.stopped |= self.stop.as_ref().is_some_and(|stop| stop());
         if self.stopped {
@@ -126,14 +127,14 @@ enum Decoder {
     Bzip2(MultiBzDecoder<Buffered>),
 }
 
-/// A stream of plain bytes.
+/// Stream of decompressed bytes.
 pub struct Decompressed {
     decoder: Decoder,
     compression: Compression,
 }
 
 impl Decompressed {
-    /// Decodes any stream, until `stop` says that it is enough.
+    /// Decodes any stream, until `stop` returns `true`.
     pub(crate) fn new(inner: Box<dyn Read + Send>, stop: Option<Stop>) -> io::Result<Self> {
         let raw = Raw {
             inner,
@@ -161,7 +162,7 @@ impl Decompressed {
         })
     }
 
-    /// The compression that the first bytes show.
+    /// Returns the compression detected from the first bytes.
     pub fn compression(&self) -> Compression {
         self.compression
     }
@@ -176,22 +177,22 @@ impl Decompressed {
         }
     }
 
-    /// Whether the user ended it.
+    /// Returns `true` if the user stopped reading.
     pub fn stopped(&self) -> bool {
         self.raw().stopped
     }
 
-    /// Whether the bytes on disk could not be read: then nothing is known of what they hold.
+    /// Returns `true` if the bytes could not be read from disk, so that their content is unknown.
     pub fn failed(&self) -> bool {
         self.raw().failed
     }
 
-    /// Bytes read from disk.
+    /// Returns the number of bytes read from disk.
     pub fn bytes(&self) -> u64 {
         self.raw().bytes
     }
 
-    /// Hash (XXH3, 64 bits) of the bytes read from disk.
+    /// Returns the hash (XXH3, 64 bits) of the bytes read from disk.
     pub fn digest(&self) -> u64 {
         std::hash::Hasher::finish(&self.raw().hash)
     }
@@ -209,7 +210,7 @@ impl Read for Decompressed {
     }
 }
 
-/// An I/O error in words, without the number of the operating system.
+/// Returns the text of an I/O error without the error number of the operating system.
 pub fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),

@@ -1,9 +1,9 @@
-//! What can be wrong with a workload.
+//! Errors of traces and generated loads.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A fault of a workload: where, what, and what to do. Displays as one line.
+/// Error of a workload: where, what, and what to do. Displays as one line.
 ///
 /// ```text
 /// x.csv.gz:17: column 6: the size is 0; correct the line, or pass --on-bad-line skip
@@ -21,29 +21,29 @@ struct Parts {
     interruption: bool,
 }
 
-/// Where in a file, or in a config, a fault lies.
+/// Position of a fault in a file or in a configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Nowhere in particular: the file or the config key as a whole.
+    /// The file or the configuration key as a whole.
     #[default]
     Whole,
     /// A line of a text file, counted from 1.
     Line(u64),
     /// A record of a binary file.
     Record {
-        /// Counted from 1.
+        /// Number of the record, from 1.
         number: u64,
-        /// Of its first byte in the decompressed file, counted from 0.
+        /// Offset of its first byte in the decompressed file, from 0.
         byte: u64,
     },
 }
 
 impl WorkloadError {
-    /// A fault of the file, or of the config key, as a whole.
+    /// Creates an error of the file, or of the configuration key, as a whole.
     pub fn new(path: &Path, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::at(path, Place::Whole, None, reason, remedy)
     }
-    /// A fault at a place, in a column counted from 1.
+    /// Creates an error at a place, in a column counted from 1.
     pub fn at(
         path: &Path,
         place: Place,
@@ -60,33 +60,33 @@ impl WorkloadError {
             interruption: false,
         }))
     }
-    /// The user ended the reading of a file.
+    /// Creates the error of a file whose reading the user stopped.
     pub fn interruption(path: &Path) -> Self {
         let mut error = Self::new(path, "interrupted", "");
         error.0.interruption = true;
         error
     }
-    /// Whether the user wanted it.
+    /// Returns `true` if the user interrupted the reading, which is not a fault.
     pub fn is_interruption(&self) -> bool {
         self.0.interruption
     }
-    /// The file, or the config key.
+    /// Returns the file, or the configuration key.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
-    /// The line or record.
+    /// Returns the line or record.
     pub fn place(&self) -> Place {
         self.0.place
     }
-    /// The column, counted from 1.
+    /// Returns the column, from 1.
     pub fn column(&self) -> Option<u32> {
         self.0.column
     }
-    /// What is wrong.
+    /// Returns the reason.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }
-    /// What to do about it; may be empty.
+    /// Returns the remedy; may be empty.
     pub fn remedy(&self) -> &str {
         &self.0.remedy
     }
@@ -121,30 +121,30 @@ impl fmt::Display for WorkloadError {
 
 impl std::error::Error for WorkloadError {}
 
-/// What is wrong with a line or record, before it is known which.
+/// Fault of a line or record whose position is not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The column, counted from 1, if it is known.
+    /// Column, from 1, if known.
     pub column: Option<u32>,
-    /// The reason, as a message gives it.
+    /// Reason, as shown in the message.
     pub reason: String,
-    /// Set if nothing is wrong but a time stamp, as those who have no use for time may overlook.
+    /// Set if only a time stamp is at fault, which uses that do not need times can ignore.
     pub stamp: Option<Stamp>,
 }
 
-/// A time stamp that is a number, or nothing, but no time of the clock.
+/// Time stamp that is a number, or empty, but outside the range of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Where its field begins in the line.
+    /// Offset of its field in the line.
     pub start: usize,
-    /// Bytes of the field.
+    /// Length of the field. Bytes.
     pub length: usize,
-    /// Whether it is too large, rather than empty or negative.
+    /// Whether the time stamp is too large, as opposed to empty or negative.
     pub beyond: bool,
 }
 
 impl Fault {
-    /// A fault of a line or record as a whole.
+    /// Creates a fault of a line or record as a whole.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             column: None,
@@ -152,7 +152,7 @@ impl Fault {
             stamp: None,
         }
     }
-    /// A fault of one column, counted from 1.
+    /// Creates a fault of one column, counted from 1.
     #[cold]
     pub fn column(column: u32, reason: impl Into<String>) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Fault {
     }
 }
 
-/// Bytes of a trace as an error message may show them: printable, one line, at most 40 characters.
+/// Formats bytes of a trace for an error message: printable, one line, at most 40 characters.
 pub fn shown(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text: String = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)])

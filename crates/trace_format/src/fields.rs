@@ -1,4 +1,4 @@
-//! Scanning the fields of a line, without allocation.
+//! Scans the fields of a line without allocation.
 
 mod fault;
 mod number;
@@ -10,38 +10,39 @@ use scan::{SAFE, digits, field_end, plain_decimal};
 
 pub(crate) use number::{parse_decimal, parse_far, parse_number};
 
-/// Bytes in a sector of nearly every block trace.
+/// Size of a sector in nearly every block trace. Bytes.
 pub const SECTOR: u64 = 512;
 
-/// A line that is scanned, at the beginning of a text that may go on behind it.
+/// Line being scanned, at the start of a text that may continue after it.
 pub(crate) trait Row<'a> {
-    /// Of the first line of a text, which is not empty. The line ends with its line feed, or with the text.
+    /// Scans the first line of a text, which must not be empty. The line ends with its line feed,
+    /// or with the text.
     fn at(text: &'a [u8]) -> Self;
-    /// Of a line without its end.
+    /// Scans a line without its end.
     fn new(line: &'a [u8]) -> Self;
-    /// Bytes of the line with its end.
+    /// Returns the length of the line with its end. Bytes.
     fn length(&self) -> usize;
 }
 
-/// The fields of one line, left to right. `SEPARATOR` is a byte such as `,`; a space stands for
-/// any run of spaces and tabs.
+/// Fields of one line, left to right. `SEPARATOR` is a byte such as `,`; a space stands for any run
+/// of spaces and tabs.
 ///
-/// Where the line ends is not looked for ahead: most fields tell by the byte behind them. Whatever is
-/// less simple than that is left to [`Fields::settled`]. What is seldom needed takes the fields by value, so
-/// that those of a line stay in registers.
+/// The end of the line is not searched in advance, because the byte after a field usually shows
+/// whether the line ends there. [`Fields::settled`] handles all other cases. Rare cases take the
+/// fields by value, so that the fields of a line stay in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a, const SEPARATOR: u8> {
     text: &'a [u8],
     rest: &'a [u8],
     column: u32,
     more: bool,
-    /// Bytes of the line with its end, once `rest` ends where the line does.
+    /// Length of the line with its end, once `rest` ends with the line. Bytes.
     settled: Option<usize>,
 }
 
-/// Fields between commas.
+/// Fields separated by commas.
 pub(crate) type Commas<'a> = Fields<'a, b','>;
-/// Fields between runs of spaces and tabs.
+/// Fields separated by runs of spaces and tabs.
 pub(crate) type Blanks<'a> = Fields<'a, b' '>;
 
 #[inline(always)]
@@ -49,7 +50,7 @@ fn separates<const SEPARATOR: u8>(byte: u8) -> bool {
     byte == SEPARATOR || (SEPARATOR == b' ' && byte == b'\t')
 }
 
-/// The first line of a text, without its end, and its bytes with the end.
+/// Returns the first line of a text without its end, and its length with the end.
 fn first_line(text: &[u8]) -> (&[u8], usize) {
     let (line, length) = match memchr::memchr(b'\n', text) {
         Some(end) => (&text[..end], end + 1),
@@ -104,7 +105,7 @@ impl<'a, const SEPARATOR: u8> Row<'a> for Fields<'a, SEPARATOR> {
 }
 
 impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
-    /// How many fields are left.
+    /// Returns the number of remaining fields.
     pub(crate) fn count(mut self) -> usize {
         let mut count = 0;
         while self.text("").is_ok() {
@@ -113,19 +114,19 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         count
     }
 
-    /// Whether the line begins so.
+    /// Returns `true` if the line begins with `start`.
     #[inline]
     pub(crate) fn begin(&self, start: &[u8]) -> bool {
         self.text.first() == start.first() && self.text.starts_with(start)
     }
 
-    /// Whether this is all of the line.
+    /// Returns `true` if the line equals `line`.
     #[inline]
     pub(crate) fn are(&self, line: &[u8]) -> bool {
         self.begin(line) && self.line() == line
     }
 
-    /// All of the line, without its end.
+    /// Returns the line without its end.
     pub(crate) fn line(&self) -> &'a [u8] {
         if self.settled == Some(self.text.len()) {
             return self.text;
@@ -133,7 +134,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         first_line(self.text).0
     }
 
-    /// The same with what is left ending where the line does.
+    /// Returns the fields with `rest` limited to the line.
     #[cold]
     #[inline(never)]
     fn settled(mut self) -> Self {
@@ -151,7 +152,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         self
     }
 
-    /// Steps over `length` bytes and what ends a field behind them; false if nothing there does for sure.
+    /// Steps over `length` bytes and the separator after them; returns `false` if no separator is
+    /// certain to follow.
     #[inline(always)]
     fn step(&mut self, length: usize) -> bool {
         match &self.rest[length..] {
@@ -166,7 +168,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         }
     }
 
-    /// Steps over `length` bytes and the end of the line behind them, if that is there for sure.
+    /// Steps over `length` bytes and the end of the line after them, if it is certain to follow.
     #[inline(always)]
     fn end_line(&mut self, length: usize) -> bool {
         self.rest = match &self.rest[length..] {
@@ -178,7 +180,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         true
     }
 
-    /// Steps over blanks, and over the end of the line if nothing else is behind them.
+    /// Steps over blanks, and over the end of the line if nothing else follows them.
     #[inline(always)]
     fn skip_blanks(&mut self) {
         while let [b' ' | b'\t', rest @ ..] = self.rest {
@@ -189,7 +191,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         }
     }
 
-    /// The next field as it stands.
+    /// Returns the next field as text.
     #[inline(always)]
     pub(crate) fn text(&mut self, what: &str) -> Result<&'a [u8], Fault> {
         if self.more
@@ -197,7 +199,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         {
             let rest = self.rest;
             let mut length = length;
-            // Between commas, a carriage return belongs to the field unless it belongs to the end of the line.
+            // With commas, a carriage return belongs to the field unless it is part of the line's
+            // end.
             if SEPARATOR != b' ' && rest[length] == b'\n' && rest[..length].ends_with(b"\r") {
                 length -= 1;
             }
@@ -211,7 +214,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         text
     }
 
-    /// [`Fields::text`] for a field that ends with the line, holds a byte that could be its end, or is missing.
+    /// [`Fields::text`] for a field that ends with the line, contains a byte that may end it, or is
+    /// missing.
     #[cold]
     #[inline(never)]
     fn odd_text(mut self, what: &str) -> (Self, Result<&'a [u8], Fault>) {
@@ -227,19 +231,19 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         (self, Ok(&rest[..length]))
     }
 
-    /// Whether the next field is there and of this kind.
+    /// Returns `true` if the next field exists and matches `kind`.
     #[inline(always)]
     pub(crate) fn is(&mut self, kind: impl Fn(&[u8]) -> bool) -> bool {
         self.text("").is_ok_and(kind)
     }
 
-    /// The next field, not looked at.
+    /// Skips the next field.
     #[inline(always)]
     pub(crate) fn skip(&mut self, what: &str) -> Result<(), Fault> {
         self.text(what).map(|_| ())
     }
 
-    /// The next field as an unsigned integer.
+    /// Parses the next field as an unsigned integer.
     #[inline(always)]
     pub(crate) fn number(&mut self, what: &str) -> Result<u64, Fault> {
         match self.plain_number() {
@@ -248,7 +252,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         }
     }
 
-    /// The next field as a time stamp: an unsigned integer.
+    /// Parses the next field as a time stamp: an unsigned integer.
     #[inline(always)]
     pub(crate) fn stamp(&mut self, what: &str) -> Result<u64, Fault> {
         match self.plain_number() {
@@ -269,7 +273,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         None
     }
 
-    /// The next field, parsed with care.
+    /// Parses the next field carefully.
     #[inline(always)]
     fn odd(
         &mut self,
@@ -281,7 +285,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         value
     }
 
-    /// [`Fields::odd`] of a time stamp.
+    /// [`Fields::odd`] for a time stamp.
     #[inline(always)]
     fn odd_stamp(
         &mut self,
@@ -323,7 +327,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         (self, value)
     }
 
-    /// The next field as an unsigned integer of at most 32 bits.
+    /// Parses the next field as an unsigned integer of at most 32 bits.
     #[inline(always)]
     pub(crate) fn number32(&mut self, what: &str) -> Result<u32, Fault> {
         let value = self.number(what)?;
@@ -333,7 +337,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         })
     }
 
-    /// The next field as a number of units of `bytes` bytes, in bytes.
+    /// Parses the next field as a number of units of `bytes` bytes; returns it in bytes.
     #[inline(always)]
     pub(crate) fn units(&mut self, what: &str, bytes: u64) -> Result<u64, Fault> {
         let units = self.number(what)?;
@@ -342,7 +346,8 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
             .ok_or_else(|| beyond(self.column, what, units, bytes))
     }
 
-    /// The next field as a time stamp: a decimal number, in units of 10^-`places`, rounded to the nearest.
+    /// Parses the next field as a time stamp: a decimal number, in units of 10^-`places`, rounded
+    /// to the nearest.
     #[inline(always)]
     pub(crate) fn decimal(&mut self, what: &str, places: u32) -> Result<u64, Fault> {
         if self.more
@@ -355,7 +360,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         self.odd_stamp(what, |field| parse_decimal(field, places))
     }
 
-    /// Fails if there is another field.
+    /// Returns an error if there is another field.
     #[inline(always)]
     pub(crate) fn end(&self) -> Result<(), Fault> {
         if self.more {
@@ -367,7 +372,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         Ok(())
     }
 
-    /// Fails on the field read last.
+    /// Returns an error for the field read last.
     #[inline(always)]
     pub(crate) fn fault<T>(&self, reason: impl Into<String>) -> Result<T, Fault> {
         Err(Fault::column(self.column, reason))
@@ -378,9 +383,9 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
 mod tests {
     use super::*;
 
-    /// Whether a line is read to its end, left early or found wrong, and however it ends.
+    /// A line may be read to its end, left early or found bad, with any line end.
     #[test]
-    fn a_line_ends_before_the_text_behind_it() {
+    fn line_ends_before_the_text_after_it() {
         fn length<'a, F: Row<'a>>(text: &'a [u8], scan: impl Fn(&mut F)) -> usize {
             let mut fields = F::at(text);
             scan(&mut fields);

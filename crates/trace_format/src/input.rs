@@ -1,4 +1,4 @@
-//! A decompressed file as lines or as pieces of fixed length.
+//! Decompressed file, read as lines or as records of fixed length.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use crate::format::{Format, Probe, encoding};
 use crate::recording::Recording;
 use crate::stop::Stopped;
 
-/// A line longer than this is an error.
+/// Maximum length of a line; a longer one is an error. Bytes.
 pub(crate) const LONGEST_LINE: usize = 64 * 1024;
-/// How much of a file its format is told by.
+/// Length of the file's start from which its format is detected. Bytes.
 pub const PROBE: usize = 64 * 1024;
 const BUFFER: usize = 4 * LONGEST_LINE;
 
-/// Why a record could not be read.
+/// Reason for which a record could not be read.
 #[derive(Debug)]
 pub enum Stop {
-    /// It is wrong; the one behind it can be read.
+    /// The record is bad; the next one can be read.
     Bad(Fault),
     /// Nothing more can be read.
     Broken(WorkloadError),
@@ -31,31 +31,33 @@ impl From<Fault> for Stop {
     }
 }
 
-/// A file being read.
+/// File being read.
 pub struct Input {
     path: PathBuf,
     stream: Decompressed,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Up to here, from `start` on, there are whole lines that are not too long; they may be more.
+    /// End of the range, from `start`, that is known to consist of whole lines of allowed length;
+    /// there may be more.
     whole: usize,
     failure: Option<io::Error>,
     ended: bool,
     consumed: u64,
     place: Place,
-    /// Whether times are of no use.
+    /// Whether times are not needed.
     pub untimed: bool,
-    /// Whether times beyond the ticks of a format are of use: where gaps are changed.
+    /// Whether times beyond the ticks of a format are needed, because gaps are changed.
     pub keeps_far: bool,
-    /// Of the records read last, those with such a time, by their place: their ticks.
+    /// Ticks of the records read last whose times are beyond the ticks of the format, with the
+    /// index of the record.
     pub far: Vec<(usize, i128)>,
-    /// Lines and records that are no requests: headers, comments, other events.
+    /// Lines and records that are not requests: headers, comments, other events.
     pub ignored: u64,
 }
 
 impl Input {
-    /// Opens a recording. Fails if it cannot be read.
+    /// Opens a recording.
     pub fn open(recording: &Recording) -> Result<Self, WorkloadError> {
         Ok(Self {
             path: recording.path().to_owned(),
@@ -75,24 +77,25 @@ impl Input {
         })
     }
 
-    /// The file, as messages call it.
+    /// Returns the name of the file in messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
-    /// Where the line or record read last stands.
+    /// Returns the position of the line or record read last.
     pub fn place(&self) -> Place {
         self.place
     }
-    /// The decompressed bytes that it reads.
+    /// Returns the decompressed stream.
     pub fn stream(&self) -> &Decompressed {
         &self.stream
     }
-    /// Whether the file was read to its end and holds no more than what [`Input::peek`] shows.
+    /// Returns `true` if the file was read to its end and contains nothing after what
+    /// [`Input::peek`] returns.
     pub fn ended(&self) -> bool {
         self.ended && self.failure.is_none()
     }
 
-    /// Reads once more behind what is there. Nothing changes at the end of the file.
+    /// Reads more bytes after the buffered ones. Does nothing at the end of the file.
     fn fill(&mut self) {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -116,7 +119,7 @@ impl Input {
         }
     }
 
-    /// The next bytes, up to `length` of them (at most [`PROBE`]), without consuming them.
+    /// Returns the next bytes, up to `length` of them (at most [`PROBE`]), without consuming them.
     pub fn peek(&mut self, length: usize) -> &[u8] {
         while self.end - self.start < length && !self.ended {
             self.fill();
@@ -129,7 +132,7 @@ impl Input {
         self.consumed += length as u64;
     }
 
-    /// The reading error, if there was one, now that all that came before it is consumed.
+    /// Returns the read error, if there was one, once everything before it is consumed.
     fn failure(&mut self) -> Result<(), Stop> {
         match self.failure.take() {
             None => Ok(()),
@@ -137,7 +140,7 @@ impl Input {
         }
     }
 
-    /// The error of a file that cannot be read further.
+    /// Returns the error of a file that cannot be read further.
     fn broken(&self, error: &io::Error) -> WorkloadError {
         if self.stream.stopped() || Stopped::caused(error) {
             return WorkloadError::interruption(&self.path);
@@ -172,7 +175,7 @@ impl Input {
         WorkloadError::new(&self.path, reason, remedy)
     }
 
-    /// Steps over the byte-order mark that some programs put before UTF-8.
+    /// Skips the byte-order mark that some programs write before UTF-8.
     pub fn skip_mark(&mut self) {
         const MARK: &[u8] = b"\xef\xbb\xbf";
         if self.peek(MARK.len()) == MARK {
@@ -180,7 +183,7 @@ impl Input {
         }
     }
 
-    /// The error of a file that holds nothing.
+    /// Returns the error of an empty file.
     pub fn empty(&mut self) -> WorkloadError {
         if let Some(error) = self.failure.take() {
             return self.broken(&error);
@@ -192,7 +195,7 @@ impl Input {
         WorkloadError::new(&self.path, reason, "name a file that holds a trace")
     }
 
-    /// The format of the file, which begins as `probe` does, or why it has none.
+    /// Detects the format of the file, which begins as `probe` does.
     pub fn recognise(&mut self, probe: &Probe) -> Result<Format, WorkloadError> {
         if let Some(name) = encoding(probe.bytes) {
             let reason = format!("this is text in {name}, and traces are read in UTF-8");
@@ -213,14 +216,15 @@ impl Input {
         ))
     }
 
-    /// Whether [`Input::text`] has a line at hand and need not read.
+    /// Returns `true` if [`Input::text`] has a line in the buffer and need not read.
     #[inline]
     pub(crate) fn holds_line(&self) -> bool {
         self.start < self.whole
     }
 
-    /// The next lines, as many as are at hand and at least one, or `None` at the end of the file. Nothing is
-    /// consumed. All have their ends, except maybe the last of the file.
+    /// Returns the next lines, as many as are in the buffer and at least one, or `None` at the end
+    /// of the file. Consumes nothing. All lines have their ends, except possibly the last of the
+    /// file.
     #[inline]
     pub(crate) fn text(&mut self) -> Result<Option<&[u8]>, Stop> {
         if !self.holds_line() && !self.find_lines()? {
@@ -229,7 +233,7 @@ impl Input {
         Ok(Some(&self.buffer[self.start..self.whole]))
     }
 
-    /// Finds whole lines that are not too long; false at the end of the file.
+    /// Finds whole lines of allowed length; returns `false` at the end of the file.
     #[cold]
     fn find_lines(&mut self) -> Result<bool, Stop> {
         loop {
@@ -253,7 +257,7 @@ impl Input {
         }
     }
 
-    /// What the longest line from `start` on can be, with its line feed.
+    /// Returns the bytes of the longest possible line from `start`, with its line feed.
     fn line_at(&self, start: usize) -> &[u8] {
         &self.buffer[start..self.end.min(start + LONGEST_LINE + 1)]
     }
@@ -273,7 +277,7 @@ impl Input {
         };
     }
 
-    /// Consumes the rest of a line that is too long.
+    /// Consumes the rest of an overlong line.
     fn discard_line(&mut self) -> Stop {
         self.next_line();
         loop {
@@ -290,13 +294,14 @@ impl Input {
         }
     }
 
-    /// Whether [`Input::record`] has a record at hand and need not read.
+    /// Returns `true` if [`Input::record`] has a record in the buffer and need not read.
     #[inline]
     pub fn holds_record(&self, length: usize) -> bool {
         self.end - self.start >= length
     }
 
-    /// The next `length` bytes (at most [`PROBE`]) as one record, or `None` at the end of the file.
+    /// Returns the next `length` bytes (at most [`PROBE`]) as one record, or `None` at the end of
+    /// the file.
     pub fn record(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
         let there = self.peek(length).len();
         if there == length {
@@ -332,8 +337,8 @@ impl Input {
         .into())
     }
 
-    /// The next records of `length` bytes, as many as are at hand and at least one, or `None` at the end of
-    /// the file. The place is that of the last of them.
+    /// Returns the next records of `length` bytes, as many as are in the buffer and at least one,
+    /// or `None` at the end of the file. The place is that of the last of them.
     pub fn records(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
         if self.peek(length).len() < length {
             return self.record(length);
@@ -352,7 +357,7 @@ impl Input {
         Ok(Some(&self.buffer[start..start + count * length]))
     }
 
-    /// Consumes `length` bytes of a header, or fails if the file ends before.
+    /// Consumes `length` bytes of a header; returns an error if the file ends before.
     pub fn header(&mut self, length: usize) -> Result<(), Stop> {
         if self.peek(length).len() < length {
             self.failure()?;

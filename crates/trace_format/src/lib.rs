@@ -1,8 +1,8 @@
-//! Formats of block traces: recognition, readers and writers of recordings, plain or compressed.
+//! Formats of block traces: detection, readers and writers of recordings, plain or compressed.
 //!
-//! A [`Recording`] is opened as an [`Input`]; its first bytes, a [`Probe`], show the [`Format`], whose
-//! [`Reader`] gives [`Record`]s with their places. No request is changed, sorted or left out here:
-//! `wordline-workload` makes requests of records as its options say.
+//! A [`Recording`] is opened as an [`Input`]. Its first bytes, a [`Probe`], identify the
+//! [`Format`], whose [`Reader`] returns [`Record`]s with their positions. This crate changes, sorts
+//! or drops no request: `wordline-workload` turns records into requests according to its options.
 //!
 //! ```
 //! use wordline_trace_format::{Input, PROBE, Probe, Recording};

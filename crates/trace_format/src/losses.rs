@@ -1,15 +1,15 @@
-//! What a format cannot say of a request.
+//! Losses of a conversion.
 
 use crate::Request;
 use crate::fields::SECTOR;
 use wordline_block::Op;
 
-/// What a format loses of the requests written in it.
+/// What the requests written in a format have lost.
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
-    /// Trims left out.
+    /// TRIMs dropped.
     pub trims: u64,
-    /// Flushes left out.
+    /// Flushes dropped.
     pub flushes: u64,
     /// Requests whose time was rounded down to a tick of the format.
     pub rounded_times: u64,
@@ -20,13 +20,13 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Requests left out.
+    /// Returns the number of requests dropped.
     pub fn left_out(&self) -> u64 {
         self.trims + self.flushes
     }
 }
 
-/// Whether the operation moves data; one that does not is counted as left out.
+/// Returns `true` if the operation moves data; otherwise counts it as dropped.
 pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
     losses.durable += u64::from(request.fua);
     match request.op {
@@ -37,14 +37,14 @@ pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
     false
 }
 
-/// The arrival in ticks, rounded down.
+/// Returns the arrival in ticks, rounded down.
 pub(crate) fn ticks(request: &Request, tick_ps: u64, losses: &mut Losses) -> u64 {
     let ps = request.arrival.ps();
     losses.rounded_times += u64::from(!ps.is_multiple_of(tick_ps));
     ps / tick_ps
 }
 
-/// First sector and number of sectors that the request touches.
+/// Returns the first sector and the number of sectors that the request touches.
 pub(crate) fn sectors(request: &Request, losses: &mut Losses) -> (u64, u64) {
     let (first, end) = (request.offset / SECTOR, request.end().div_ceil(SECTOR));
     let whole = (request.offset | request.bytes).is_multiple_of(SECTOR);

@@ -1,8 +1,8 @@
-//! Where the bytes of a trace file come from: a file, memory, or a stream that can be read only once.
+//! Sources of a trace's bytes: a file, memory, or a stream that can be read only once.
 //!
-//! A stream (a pipe, a FIFO, standard input) is spooled: what was read of it lies in an unnamed temporary
-//! file, so that it can be read again from its start, as often as needed, while it is still coming in. The
-//! file is gone with the process, however that ends.
+//! A stream (a pipe, a FIFO, standard input) is spooled to an unnamed temporary file, so that it
+//! can be read again from its start, any number of times, while it is still arriving. The file
+//! disappears when the process ends for any reason.
 
 use std::fmt;
 use std::fs::File;
@@ -14,19 +14,20 @@ use crate::WorkloadError;
 use crate::decompress::{Decompressed, plain};
 use crate::stop::{Stop, Stopped};
 
-/// The name that stands for standard input.
+/// File name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// The trace files of a command. A stream that is opened several times, by whatever name, is the same one.
+/// Trace files of a command. A stream that is opened several times, under any name, is the same
+/// one.
 #[derive(Clone, Default)]
 pub struct Recordings {
     stop: Option<Stop>,
     streams: Arc<Mutex<Vec<(Identity, Spooled)>>>,
-    /// Where standard input stood when it was asked for first, if it is a file.
+    /// Position of standard input when it was first used, if it is a file.
     standard: Arc<OnceLock<u64>>,
 }
 
-/// What a stream is known by: device and inode, or its name where there are none.
+/// Identity of a stream: device and inode, or its name on systems without them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     #[cfg(unix)]
@@ -36,7 +37,8 @@ enum Identity {
 }
 
 impl Recordings {
-    /// Reading asks `stop` from time to time, also while it waits for a stream.
+    /// Creates the files of a command. Reading calls `stop` from time to time, also while it waits
+    /// for a stream.
     pub fn new(stop: Stop) -> Self {
         Self {
             stop: Some(stop),
@@ -44,7 +46,7 @@ impl Recordings {
         }
     }
 
-    /// The file at a path, or standard input for `-`. Nothing is opened yet but a stream.
+    /// Finds the file at a path, or standard input for `-`. Only streams are opened.
     pub fn find(&self, path: &Path) -> Result<Recording, WorkloadError> {
         let is_standard = path == Path::new(STANDARD_INPUT);
         let shown = if is_standard {
@@ -69,7 +71,7 @@ impl Recordings {
         })
     }
 
-    /// The stream at a path; none if it is a file, a folder or nothing.
+    /// Returns the stream at a path; `None` if the path is a file, a directory or missing.
     fn stream(&self, path: &Path, is_standard: bool) -> io::Result<Option<Spooled>> {
         let Some(identity) = identity(path, is_standard)? else {
             return Ok(None);
@@ -104,7 +106,7 @@ fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     } else {
         match std::fs::metadata(path) {
             Ok(metadata) => metadata,
-            // Opening it says why.
+            // Opening it will report the error.
             Err(_) => return Ok(None),
         }
     };
@@ -112,7 +114,7 @@ fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     Ok(once.then(|| Identity::Inode(metadata.dev(), metadata.ino())))
 }
 
-/// The place in a file at which standard input stands: a command before may have read of it.
+/// Returns the file position of standard input, from which a previous command may have read.
 #[cfg(unix)]
 fn standard_position() -> u64 {
     use std::os::fd::AsFd;
@@ -131,7 +133,7 @@ fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     Ok(is_standard.then(|| Identity::Name(path.to_owned())))
 }
 
-/// A trace file that can be read from its start, as often as needed.
+/// Trace file that can be read from its start any number of times.
 #[derive(Clone)]
 pub struct Recording {
     path: PathBuf,
@@ -141,14 +143,14 @@ pub struct Recording {
 
 #[derive(Clone)]
 enum Bytes {
-    /// From a place on.
+    /// File and start offset.
     File(PathBuf, u64),
     Memory(Arc<[u8]>),
     Stream(Spooled),
 }
 
 impl Recording {
-    /// Bytes in memory; `name` stands for them in messages.
+    /// Creates a recording in memory; `name` stands for it in messages.
     pub fn memory(name: &str, bytes: Arc<[u8]>) -> Self {
         Self {
             path: PathBuf::from(name),
@@ -157,12 +159,12 @@ impl Recording {
         }
     }
 
-    /// As messages and results call it.
+    /// Returns its name in messages and results.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its plain bytes, from the first.
+    /// Opens its decompressed bytes, from the start.
     pub fn open(&self) -> Result<Decompressed, WorkloadError> {
         let inner: Box<dyn Read + Send> = match &self.bytes {
             Bytes::File(path, _) if path.is_dir() => {
@@ -191,7 +193,7 @@ impl Recording {
         })
     }
 
-    /// Its length as it lies on disk; none if it cannot be known.
+    /// Returns its length on disk; `None` if unknown.
     pub fn length(&self) -> Option<u64> {
         match &self.bytes {
             Bytes::File(path, start) => {
@@ -203,7 +205,7 @@ impl Recording {
     }
 }
 
-/// A file from a place on.
+/// Opens a file at an offset.
 fn opened(path: &Path, start: u64) -> io::Result<File> {
     let mut file = File::open(path)?;
     if start > 0 {
@@ -222,7 +224,7 @@ fn cannot_open(path: &Path, error: &io::Error) -> WorkloadError {
     WorkloadError::new(path, reason, remedy)
 }
 
-/// A stream and what was read of it.
+/// Stream with a copy of what was read from it.
 #[derive(Clone)]
 struct Spooled(Arc<Mutex<Spool>>);
 
@@ -233,7 +235,7 @@ struct Spool {
 }
 
 impl Spool {
-    /// Reads from a place that is not behind what was read so far.
+    /// Reads at an offset, which must not exceed the bytes read so far.
     fn read_at(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         if at < self.length {
             self.file.seek(SeekFrom::Start(at))?;
@@ -255,18 +257,18 @@ impl Spool {
     }
 }
 
-/// The error of a stream that cannot be spooled.
+/// Returns the error of a stream that cannot be spooled.
 #[cold]
 fn unkept(error: &io::Error) -> io::Error {
     let folder = std::env::temp_dir();
     io::Error::other(format!(
-        "a copy of the stream cannot be kept in {}: {}; let TMPDIR name a folder with room for it",
+        "a copy of the stream cannot be kept in {}: {}; set TMPDIR to a directory with enough space",
         folder.display(),
         plain(error)
     ))
 }
 
-/// A stream from its start.
+/// Reader of a stream from its start.
 struct Again {
     spooled: Spooled,
     at: u64,
@@ -282,7 +284,7 @@ impl Read for Again {
     }
 }
 
-/// A stream as it comes in. Waiting for it can be ended.
+/// Stream as it arrives. Waiting for it can be interrupted.
 struct Live {
     file: File,
     #[cfg_attr(not(unix), allow(dead_code))]
@@ -297,7 +299,8 @@ impl Live {
         let file = if is_standard {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {
-            // Otherwise a FIFO that nobody writes to would hold up the process where it can't be ended.
+            // Without NONBLOCK, opening a FIFO that has no writer would block the process
+            // uninterruptibly.
             open(
                 path,
                 OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,

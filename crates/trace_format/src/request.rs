@@ -1,4 +1,4 @@
-//! What a workload consists of.
+//! Requests and their sources.
 
 use serde::Serialize;
 use wordline_block::Op;
@@ -6,27 +6,27 @@ use wordline_kernel::Time;
 
 use crate::WorkloadError;
 
-/// A request of a recording, or of a load that is generated: what a host asks of a device, and of which volume.
+/// Request of a recording or of a generated load, with the volume that it addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Request {
-    /// When the host issues it. Never earlier than that of the request before.
+    /// Time at which the host issues it. Never earlier than that of the previous request.
     #[serde(serialize_with = "picoseconds")]
     pub arrival: Time,
-    /// First byte. Zero for [`Op::Flush`].
+    /// Offset in bytes. Zero for [`Op::Flush`].
     pub offset: u64,
-    /// Length in bytes. Zero for [`Op::Flush`] and for nothing else.
+    /// Length in bytes. Zero for [`Op::Flush`] only.
     pub bytes: u64,
-    /// Volume or disk of the recording; zero where the format knows none.
+    /// Volume or disk of the recording; zero if the format has none.
     pub volume: u32,
-    /// What is asked.
+    /// Operation.
     pub op: Op,
-    /// Of a write: whether it is done only when it is durable (force unit access). False for
-    /// everything else.
+    /// Whether a write is durable on completion (force unit access). `false` for all other
+    /// operations.
     pub fua: bool,
 }
 
 impl Request {
-    /// The byte behind the last one. Sources guarantee that it fits.
+    /// Returns the end of the range, exclusive. Sources guarantee that it does not overflow.
     #[inline]
     pub const fn end(&self) -> u64 {
         self.offset + self.bytes
@@ -38,32 +38,33 @@ fn picoseconds<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok
     serializer.serialize_u64(time.ps())
 }
 
-/// Where requests come from: pulled one by one, in order of arrival, in bounded memory.
+/// Source of requests, which are pulled one by one, in order of arrival, in bounded memory.
 pub trait Source {
-    /// The next request, or `None` at the end.
+    /// Returns the next request, or `None` at the end.
     ///
     /// After an error the source is at its end.
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError>;
 
-    /// The fraction of the input consumed, 0 to 1: bytes of the files on disk, or requests
-    /// generated. `None` when it cannot be known.
+    /// Returns the fraction of the input consumed, 0 to 1: bytes of the files on disk, or requests
+    /// generated. `None` if unknown.
     fn fraction(&self) -> Option<f64>;
 
-    /// Whether arrivals carry meaning. A source without time stamps has all arrivals at zero; it
-    /// can be played closed loop only.
+    /// Returns `true` if arrivals have a meaning. A source without time stamps has all arrivals at
+    /// zero and can be replayed in a closed loop only.
     fn timed(&self) -> bool;
 
-    /// Hash of what has been read so far; `None` of what is not read but generated.
+    /// Returns the digest of the bytes read so far; `None` for a generated load.
     fn read_digest(&self) -> Option<u64> {
         None
     }
 
-    /// From when on the host issues none of its requests, in simulated time.
+    /// Returns the simulated time from which the host issues no further request.
     fn until(&self) -> Time {
         Time::MAX
     }
 
-    /// Place of the file that the request returned last came from, from 0; 0 for a source without files.
+    /// Returns the index of the file that the request returned last came from, from 0; 0 for a
+    /// source without files.
     fn file(&self) -> u32 {
         0
     }

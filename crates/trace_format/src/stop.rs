@@ -1,21 +1,21 @@
-//! Reading ends because the user wants it to.
+//! Interruption of reading by the user.
 
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// Says whether reading has to end: the user wants it to.
+/// Returns `true` if the user wants to stop reading.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// The user wanted reading to end.
+/// Error of a reading that the user interrupted.
 #[derive(Debug)]
 pub(crate) struct Stopped;
 
 impl Stopped {
-    /// The error of a reading that is ended.
+    /// Creates the error of an interrupted reading.
     pub(crate) fn error() -> io::Error {
         io::Error::other(Self)
     }
-    /// Whether an error is that.
+    /// Returns `true` if an error is that of an interrupted reading.
     pub(crate) fn caused(error: &io::Error) -> bool {
         error
             .get_ref()

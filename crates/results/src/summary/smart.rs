@@ -13,7 +13,8 @@ const SPARE_THRESHOLD: u8 = 10;
 /// Bytes of a data unit: 1,000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are those of the run.
+/// The SMART / Health Information log page (02h) of an SSD, as NVMe defines it. Counts are those of
+/// the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Smart")]
 pub struct SmartSummary {

@@ -1,4 +1,4 @@
-//! What is wrong with a field.
+//! Faults of fields.
 
 use crate::error::{Fault, Stamp, shown};
 
@@ -27,7 +27,7 @@ pub(super) fn surplus(column: u32, rest: &[u8]) -> Fault {
     )
 }
 
-/// The time stamp that a field of a line is, if it is empty or a number.
+/// Returns the time stamp in a field of a line, if the field is empty or a number.
 #[cold]
 pub(super) fn stamp_in(line: &[u8], field: &[u8]) -> Option<Stamp> {
     let text = field.trim_ascii();

@@ -1,18 +1,19 @@
-//! The ends of fields and the digits of numbers, eight bytes at a time.
+//! Finds the ends of fields and converts digits, eight bytes at a time.
 
-/// Decimal digits that always fit 64 bits.
+/// Maximum number of decimal digits that always fits 64 bits.
 pub(super) const SAFE: usize = 19;
 
-/// A byte eight times.
+/// Repeats a byte eight times.
 const fn eight_of(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// Where the first byte stands that ends a field or may do so: a separator or a line feed; where blanks
-/// separate, any byte up to the space.
+/// Returns the position of the first byte that ends a field or may do so: a separator or a line
+/// feed; between blanks, any byte up to the space.
 #[inline(always)]
 pub(super) fn field_end<const SEPARATOR: u8>(text: &[u8]) -> Option<usize> {
-    // Bytes below `limit` have the highest bit set; above the first of them others may have it too.
+    // The highest bit is set for bytes below `limit`; in bytes above the first of them it may be
+    // set, too.
     let below =
         |bytes: u64, limit: u8| bytes.wrapping_sub(eight_of(limit)) & !bytes & eight_of(128);
     let mut at = 0;
@@ -36,8 +37,8 @@ pub(super) fn field_end<const SEPARATOR: u8>(text: &[u8]) -> Option<usize> {
     found.map(|found| at + found)
 }
 
-/// The number that the decimal digits at the beginning of a text make, and how many they are. Wrong if they
-/// are more than fit 64 bits.
+/// Returns the number in the decimal digits at the start of a text, and their count. The number is
+/// wrong if it exceeds 64 bits.
 #[inline(always)]
 pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     let (mut value, mut length) = (0_u64, 0);
@@ -50,7 +51,7 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
             length += 8;
             continue;
         }
-        let bytes = bytes << 8 << (56 - 8 * count); // zeros before the digits
+        let bytes = bytes << 8 << (56 - 8 * count); // leading zeros
         value = value.wrapping_mul(TENS[count]).wrapping_add(joined(bytes));
         return (value, length + count);
     }
@@ -63,7 +64,8 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     (value, length)
 }
 
-/// The number of eight digits, the first in the lowest byte: pairs, then fours, then all are joined.
+/// Converts eight digits, the first in the lowest byte, by joining pairs, then groups of four, then
+/// all.
 #[inline(always)]
 fn joined(digits: u64) -> u64 {
     let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
@@ -82,8 +84,8 @@ const TENS: [u64; SAFE + 1] = {
     tens
 };
 
-/// What [`parse_decimal`](super::parse_decimal) makes of the digits, with at most one point, at the beginning of a text, and how
-/// many bytes they are. `None` if it takes more care.
+/// Result of [`parse_decimal`](super::parse_decimal) for the digits, with at most one point, at the
+/// start of a text, and their length in bytes. `None` if the number needs careful parsing.
 #[inline(always)]
 pub(super) fn plain_decimal(text: &[u8], places: u32) -> Option<(u64, usize)> {
     let places = places as usize;

@@ -1,5 +1,6 @@
-//! Alibaba Cloud block storage, released in 2020 (Li et al., IISWC 2020): volume, `R` or `W`, offset and
-//! size in bytes, microseconds. The release has no header; the one that names its columns is no request.
+//! Alibaba Cloud block storage, released in 2020 (Li et al., IISWC 2020): volume, `R` or `W`,
+//! offset and size in bytes, microseconds. The release has no header; a line with the names of the
+//! columns is ignored.
 
 use std::io::{self, Write};
 
@@ -62,9 +63,9 @@ mod tests {
     use super::super::parsed;
     use super::*;
 
-    /// A line as the release's description gives its columns.
+    /// Line with the columns in the release's description.
     #[test]
-    fn a_line_of_the_release() {
+    fn line_of_the_release_is_parsed() {
         let expected = Record {
             ticks: 1_577_808_144_360_767,
             offset: 8_792_731_648,
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_column_at_fault_is_named() {
+    fn faults_name_their_column() {
         let of = |line| parsed(Alibaba, line).unwrap_err();
         assert_eq!(
             of("419,X,0,512,1"),

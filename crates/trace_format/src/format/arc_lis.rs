@@ -1,5 +1,5 @@
-//! The traces of the ARC paper (Megiddo and Modha, FAST 2003): first block, number of blocks (512
-//! bytes), a column without meaning here, sequence number. No time, no operation: all are reads.
+//! Traces of the ARC paper (Megiddo and Modha, FAST 2003): first block, number of blocks (512
+//! bytes), an ignored column, sequence number. No times and no operations: all requests are reads.
 
 use super::{Line, Probe, Reader, Record, is_number};
 use crate::error::Fault;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_p3() {
+    fn line_of_p3_is_parsed() {
         let expected = Record {
             ticks: 0,
             offset: 1_842_745 * 512,

@@ -1,7 +1,7 @@
-//! BIOtracer (Zhou et al., Nexus 5): LBA in sectors of 512 bytes, sectors, bytes, type (odd = write),
-//! then the seconds at which the request was generated, started, submitted and completed.
+//! BIOtracer (Zhou et al., Nexus 5): LBA in sectors of 512 bytes, sectors, bytes, type (odd =
+//! write), then the seconds at which the request was generated, started, submitted and completed.
 //!
-//! The arrival is the first of the four; the size is that in bytes.
+//! The time of generation is the arrival; the size is taken from the column in bytes.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::error::Fault;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_installing() {
+    fn line_of_installing_is_parsed() {
         let expected = Record {
             ticks: 1_398_396_860_168_065_791,
             offset: 4_043_872 * 512,

@@ -1,13 +1,13 @@
-//! The default text of blkparse: device `major,minor`, processor, sequence number, seconds, process,
-//! action, RWBS letters, then `sector + sectors [command]`, and a summary at the end.
+//! Default text output of blkparse: device `major,minor`, processor, sequence number, seconds,
+//! process, action, RWBS letters, then `sector + sectors [command]`, and a summary at the end.
 //!
-//! Requests are the `Q` events (queued: what the application asked for) if the beginning of the file has
-//! any, else the `D` events (dispatched to the device), else the `C` events (completed). Of the RWBS
-//! letters, D = discard, R = read and W = write tell the operation; F without a range is a flush, N
-//! without a range is no request. Beside a range, F before the operation is a flush before it
-//! (`REQ_PREFLUSH`) and makes two requests of the event, F behind a W makes the write durable
-//! (`REQ_FUA`); the others (S, A, M) qualify. The volume is the Linux device number: major times 2^20
-//! plus minor.
+//! Requests are the `Q` events (queued by the application) if the start of the file has any,
+//! otherwise the `D` events (dispatched to the device), otherwise the `C` events (completed). The
+//! RWBS letters D (discard), R (read) and W (write) give the operation; F without a range is a
+//! flush, and N without a range is not a request. With a range, F before the operation is a flush
+//! before it (`REQ_PREFLUSH`) and makes two requests of the event, and F after a W makes the write
+//! durable (`REQ_FUA`). The other letters (S, A, M) are flags. The volume is the Linux device
+//! number: major times 2^20 plus minor.
 
 use super::{Line, Probe, Reader, Record, is_number, tick};
 use crate::error::{Fault, shown};
@@ -16,27 +16,27 @@ use wordline_block::Op;
 
 const MINOR_BITS: u32 = 20;
 const MAJOR_LIMIT: u64 = 1 << (32 - MINOR_BITS);
-/// Actions that can stand for requests, best first.
+/// Actions that can represent requests, in order of preference.
 const ACTIONS: [u8; 3] = [b'Q', b'D', b'C'];
 
 struct Blkparse {
-    /// The device of the event before, as it stands there, and its volume.
+    /// Device of the previous event as text; `volume` is its number.
     device: Box<[u8]>,
     volume: u32,
     action: u8,
     summary: bool,
-    /// The request behind the flush of an event.
+    /// Request that follows the flush of the same event.
     rest: Option<Record>,
 }
 
-/// The two numbers of a device.
+/// Splits a device into its major and minor number.
 fn device(field: &[u8]) -> Option<(&[u8], &[u8])> {
     let comma = field.iter().position(|&byte| byte == b',')?;
     let (major, minor) = (&field[..comma], &field[comma + 1..]);
     (is_number(major) && is_number(minor)).then_some((major, minor))
 }
 
-/// The action of a line that is an event.
+/// Returns the action of a line that is an event.
 fn action_of(line: &[u8]) -> Option<u8> {
     let mut fields = Blanks::new(line);
     device(fields.text("").ok()?)?;
@@ -59,7 +59,7 @@ pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
     Box::new(Blkparse::new(action))
 }
 
-/// What the RWBS letters ask for; `None` if for nothing.
+/// Returns the operation of the RWBS letters; `None` if they are not a request.
 fn operation(letters: &[u8], ranged: bool) -> Result<Option<Op>, String> {
     let bit = |letter: u8| 1_u32 << (letter - b'A');
     let mut set = 0;
@@ -86,7 +86,7 @@ fn operation(letters: &[u8], ranged: bool) -> Result<Option<Op>, String> {
     })
 }
 
-/// Whether a flush comes before the operation, and whether that is a durable write.
+/// Returns whether a flush precedes the operation, and whether it is a durable write.
 fn durability(letters: &[u8]) -> (bool, bool) {
     let place = |letter| letters.iter().position(|other| *other == letter);
     let before = letters.first() == Some(&b'F');
@@ -130,14 +130,14 @@ impl Blkparse {
         }
     }
 
-    /// Whether the events have ended with this line, and the summary begins.
+    /// Returns `true` if this line, or one before, begins the summary.
     fn in_summary(&mut self, fields: &Blanks) -> bool {
         self.summary |= fields.begin(b"CPU") || fields.begin(b"Total (");
         self.summary
     }
 }
 
-/// Offset and bytes; `None` if there is no range.
+/// Returns offset and bytes; `None` without a range.
 fn range(fields: &mut Blanks) -> Result<Option<(u64, u64)>, Fault> {
     let mut behind = *fields;
     if !behind.is(is_number) || behind.text("") != Ok(&b"+"[..]) {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn rwbs_letters_tell_the_operation() {
+    fn rwbs_letters_give_the_operation() {
         let op = |letters: &str, range: &str| {
             let line = format!("  8,33  21  1  0.001003911  6742  D  {letters} {range}[db_bench]");
             of(&line).map(|record| record.map(|record| record.op))
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn flushes_before_a_write_and_durable_writes() {
+    fn preflush_and_fua_are_separated() {
         let asked = |letters: &str| {
             let mut events = Blkparse::new(b'Q');
             let line = format!("8,0 1 1 0.5 7 Q {letters} 64 + 8 [jbd2/sda]");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_fillrandom() {
+    fn line_of_fillrandom_is_parsed() {
         let expected = Record {
             ticks: 1_003_911,
             offset: 4_202_624 * 512,

@@ -1,14 +1,14 @@
-//! The binary records of blktrace (`struct blk_io_trace` of the kernel's `blktrace_api.h`), in either
-//! byte order: 48 bytes each, and what a driver or a message adds behind them.
+//! Binary records of blktrace (`struct blk_io_trace` of the kernel's `blktrace_api.h`), in either
+//! byte order: 48 bytes each, followed by data that a driver or a message adds.
 //!
-//! Requests are the events that the text of blkparse is read for: queued (`Q`) if the beginning of the file
-//! has any, else issued (`D`), else completed (`C`). The category bits tell the operation: DISCARD, then
-//! WRITE, then READ. FLUSH without a range is a flush; beside a range it is a flush before the operation
-//! (`REQ_PREFLUSH`) and makes two requests of the event. FUA makes a write durable. Messages, commands of
-//! drivers (PC) and all other events are no requests. The volume is the Linux device number: major times 2^20
-//! plus minor, as the records hold it.
+//! Requests are the same events as in blkparse text: queued (`Q`) if the start of the file has any,
+//! otherwise issued (`D`), otherwise completed (`C`). The category bits give the operation:
+//! DISCARD, then WRITE, then READ. FLUSH without a range is a flush; with a range it is a flush
+//! before the operation (`REQ_PREFLUSH`) and makes two requests of the event. FUA makes a write
+//! durable. Messages, driver commands (PC) and all other events are not requests. The volume is the
+//! Linux device number, as stored in the records: major times 2^20 plus minor.
 //!
-//! blktrace writes a file for each processor; `blkparse -d` makes one of them, in order of time.
+//! blktrace writes one file per processor; `blkparse -d` merges them into one in time order.
 
 use super::{BATCH, Placed, Probe, Reader, Record, tick};
 use crate::error::{Fault, Place, WorkloadError};
@@ -16,14 +16,14 @@ use crate::fields::SECTOR;
 use crate::input::{Input, PROBE, Stop};
 use wordline_block::Op;
 
-/// Bytes of a record without what is added.
+/// Length of a record without added data. Bytes.
 const LENGTH: usize = 48;
-/// In front of every record, with the version in its lowest byte.
+/// Magic number at the start of every record, with the version in its lowest byte.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
-/// Actions that can stand for requests, best first: queue, issue, complete.
+/// Actions that can represent requests, in order of preference: queue, issue, complete.
 const ACTIONS: [u32; 3] = [1, 7, 8];
-/// Of the lower half of the action; the bits above belong to control groups.
+/// Mask of the action proper; the bits above belong to control groups.
 const ACTION: u32 = 0xff;
 /// Categories, in the upper half of the action.
 const READ: u32 = 1;
@@ -34,7 +34,7 @@ const NOTIFY: u32 = 1 << 10;
 const DISCARD: u32 = 1 << 13;
 const FUA: u32 = 1 << 15;
 
-/// The integers of a record, by their byte order.
+/// Byte order of a record's integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Little,
@@ -63,7 +63,7 @@ impl Order {
             Self::Big => u64::from(low) << 32 | u64::from(high),
         }
     }
-    /// Of a record that begins so.
+    /// Detects the byte order from the start of a record.
     fn of(bytes: &[u8]) -> Option<Self> {
         let magic = MAGIC | VERSION;
         let orders = [Self::Little, Self::Big];
@@ -74,7 +74,7 @@ impl Order {
         let action = self.word(record, 28);
         (action & ACTION, action >> 16)
     }
-    /// Bytes of a record with what is added.
+    /// Returns the length of a record with its added data. Bytes.
     fn length(self, record: &[u8]) -> usize {
         LENGTH + usize::from(self.half(record, 46))
     }
@@ -109,7 +109,7 @@ pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
 }
 
 impl Blktrace {
-    /// The requests of an event: a flush, what it asks for, both or none.
+    /// Returns the requests of an event: a flush, its operation, both or neither.
     fn requests(&self, event: &[u8]) -> Result<(Option<Record>, Option<Record>), Fault> {
         let (action, category) = self.order.action(event);
         if action != self.action || category & (NOTIFY | PASS_THROUGH) != 0 {
@@ -147,11 +147,11 @@ impl Blktrace {
         Ok((before, Some(request)))
     }
 
-    /// The length of the next record, or why there is none that can be read.
+    /// Returns the length of the next record, or the reason for which it cannot be read.
     fn length(&self, input: &mut Input) -> Result<usize, Stop> {
         let head = input.peek(LENGTH);
         if head.len() < LENGTH {
-            return Ok(LENGTH); // the input tells what is missing
+            return Ok(LENGTH); // the input reports what is missing
         }
         let right = Order::of(head) == Some(self.order);
         let length = self.order.length(head);
@@ -168,8 +168,8 @@ impl Blktrace {
             )
         };
         let place = match input.place() {
-            Place::Record { number, byte } => format!("behind record {number} at byte {byte}"),
-            _ => "at its beginning".to_owned(),
+            Place::Record { number, byte } => format!("after record {number} at byte {byte}"),
+            _ => "at the start of the file".to_owned(),
         };
         let reason = format!("{reason}, {place}");
         let remedy = "record or copy it again";
@@ -212,7 +212,7 @@ mod tests {
     use crate::{Request, WorkloadError};
     use wordline_kernel::Time;
 
-    /// An event as `blktrace_api.h` lays it out.
+    /// Event in the layout of `blktrace_api.h`.
     struct Event {
         action: u32,
         category: u32,
@@ -222,7 +222,7 @@ mod tests {
         added: &'static [u8],
     }
 
-    /// 8,33
+    /// Device 8,33.
     const DEVICE: u32 = (8 << 20) + 33;
     const WRITE_EVENT: Event = Event {
         action: 1,
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn both_byte_orders_say_the_same() {
+    fn both_byte_orders_give_the_same_requests() {
         for order in [Order::Little, Order::Big] {
             let requests = read(file(&events(), order)).unwrap();
             let told: Vec<_> = requests
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn without_queued_requests_the_issued_ones_count_then_the_completed() {
+    fn issued_then_completed_events_replace_missing_queued_ones() {
         for (first, second) in [(1, 7), (7, 8), (7, 12), (8, 2)] {
             let event = |action, bytes| Event {
                 action,
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_or_overwritten_is_told() {
+    fn truncated_and_corrupt_files_are_errors() {
         let mut bytes = file(&events(), Order::Little);
         let length = bytes.len();
         let cut = read(bytes[..length - 8].to_vec()).unwrap_err().to_string();
@@ -391,15 +391,15 @@ mod tests {
             cut.contains("the file ends 40 bytes into a record of 48 bytes"),
             "{cut}"
         );
-        bytes[length - 48] = 6; // the version of the last
+        bytes[length - 48] = 6; // the version of the last record
         let other = read(bytes).unwrap_err().to_string();
         let told =
-            "x: a record begins with 0x65617406, not with 0x65617407, behind record 8 at byte ";
+            "x: a record begins with 0x65617406, not with 0x65617407, after record 8 at byte ";
         assert!(other.starts_with(told), "{other}");
     }
 
     #[test]
-    fn no_other_format_claims_it() {
+    fn no_other_format_detects_blktrace() {
         for order in [Order::Little, Order::Big] {
             let bytes = file(&events(), order);
             let probe = Probe {

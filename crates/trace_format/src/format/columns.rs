@@ -1,4 +1,4 @@
-//! Any table of text whose columns the user names: see [`Columns`].
+//! Text tables with columns named by the user: see [`Columns`].
 
 mod given;
 mod header;
@@ -14,22 +14,23 @@ use wordline_block::Op;
 const SHAPE: &str =
     "write FIELD=COLUMN:UNIT between commas, as in time=1:us,offset=4:sectors,bytes=5,op=3";
 
-/// What the columns of a table mean: `time=1:us,offset=4:sectors,bytes=5,op=3:1=read`.
+/// Meaning of the columns of a table: `time=1:us,offset=4:sectors,bytes=5,op=3:1=read`.
 ///
-/// Between commas stands `FIELD=COLUMN`, with what the column counts in behind a colon. A column is its number
-/// from 1 or its name in the header. Fields:
+/// The items `FIELD=COLUMN` are separated by commas; a unit or another detail follows after a
+/// colon. A column is its number from 1 or its name in the header. Fields:
 ///
-/// - `time` in `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns), with decimals or without, kept to the
-///   nanosecond (`ps`: whole picoseconds); may be left out
-/// - `offset` and `bytes` in `bytes` (if nothing is said), `sectors` (of 512 bytes), `KiB`, `MiB` or pages of a
-///   size such as `4096`, `4k` or `16KiB`
-/// - `op`: R, W, read, write, trim, discard, flush and the like in either case; other spellings are given, as
-///   in `op=3:1=read:0=write`. Of 0 and 1, one says it for both
-/// - `volume`: a number, or `names`, which are numbered from 0 in order of appearance; may be left out
+/// - `time` in `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns), with decimals or without, kept
+///   to the nanosecond (`ps`: whole picoseconds); may be left out
+/// - `offset` and `bytes` in `bytes` (the default), `sectors` (of 512 bytes), `KiB`, `MiB` or pages
+///   of a size such as `4096`, `4k` or `16KiB`
+/// - `op`: R, W, read, write, trim, discard, flush and similar words in either case; other
+///   spellings are given, as in `op=3:1=read:0=write`. Of 0 and 1, one implies the other
+/// - `volume`: a number, or `names`, which are numbered from 0 in order of appearance; may be left
+///   out
 ///
-/// What is the same in all lines is `fixed`: `bytes=fixed:4096`, `op=fixed:write`, `volume=fixed:3`. The delimiter
-/// is the tab, semicolon or comma of the first line, else white space; `delimiter=space` (`tab`,
-/// `semicolon`, `comma`) says it.
+/// A field that is the same in all lines is `fixed`: `bytes=fixed:4096`, `op=fixed:write`,
+/// `volume=fixed:3`. The delimiter is the tab, semicolon or comma of the first line, otherwise
+/// white space; `delimiter=space` (`tab`, `semicolon`, `comma`) sets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     given: String,
@@ -41,7 +42,7 @@ pub struct Columns {
     delimiter: Option<u8>,
 }
 
-/// A field: the same in all lines, or in a column, with what is to know about that.
+/// A field: the same in all lines, or in a column, with details about that column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FieldValue<T, U = T> {
     Fixed(T),
@@ -50,12 +51,12 @@ enum FieldValue<T, U = T> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Column {
-    /// From 0.
+    /// Index of the column, from 0.
     Number(usize),
     Name(String),
 }
 
-/// Of time stamps, with the decimals that are kept.
+/// Unit of time stamps, with the number of decimals that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TimeUnit {
     name: &'static str,
@@ -69,17 +70,17 @@ impl fmt::Display for Columns {
     }
 }
 
-/// Without columns a table cannot be told from another.
+/// A table is never detected, because nothing but its columns describes it.
 pub(super) fn detect(_: &Probe) -> bool {
     false
 }
 
-/// What is opened without columns is refused before: see [`Columns::reader`].
+/// A file opened without columns is refused before: see [`Columns::reader`].
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Unnamed)
 }
 
-/// A table whose columns nobody named.
+/// Table without named columns.
 struct Unnamed;
 
 impl Line for Unnamed {
@@ -87,7 +88,7 @@ impl Line for Unnamed {
     type Fields<'a> = Fields<'a, b','>;
     fn parse(&mut self, _: &mut Fields<'_, b','>) -> Result<Option<Record>, Fault> {
         Err(Fault::new(format!(
-            "what its columns mean is not said; pass --columns, and {SHAPE}"
+            "its columns are not described; pass --columns, and {SHAPE}"
         )))
     }
 }

@@ -1,5 +1,5 @@
-//! Sysinternals DiskMon: number, seconds, duration, disk, Read/Write, LBA and size in sectors of 512
-//! bytes, between tabs. The disk becomes the volume.
+//! Sysinternals DiskMon: number, seconds, duration, disk, Read/Write, LBA and size in sectors of
+//! 512 bytes, separated by tabs. The volume is the disk.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;
@@ -47,7 +47,7 @@ mod tests {
     use wordline_block::Op;
 
     #[test]
-    fn a_line_of_the_desktop() {
+    fn line_of_the_desktop_trace_is_parsed() {
         let expected = Record {
             ticks: 16_375_000,
             offset: 3_271_215 * 512,

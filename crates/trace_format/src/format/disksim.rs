@@ -1,6 +1,7 @@
-//! DiskSim ASCII: milliseconds, device, LBA and size in sectors of 512 bytes, 1 = read or 0 = write.
+//! DiskSim ASCII: milliseconds, device, LBA and size in sectors of 512 bytes, 1 = read or 0 =
+//! write.
 //!
-//! Told from the other formats of five columns by the decimal point of the first column.
+//! Distinguished from other formats of five columns by the decimal point of the first column.
 
 use std::io::{self, Write};
 
@@ -25,7 +26,7 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Disksim)
 }
 
-/// The columns behind the time: device, sector, size in units of `unit` bytes, flag.
+/// Parses the columns after the time: device, sector, size in units of `unit` bytes, flag.
 #[inline(always)]
 pub(super) fn behind_time(
     fields: &mut Blanks,
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_postmark() {
+    fn line_of_postmark_is_parsed() {
         let expected = Record {
             ticks: 7_961_833_000,
             offset: 20_228_336 * 512,

@@ -1,9 +1,9 @@
-//! fio iolog, versions 2 and 3: `file action [offset length]`, in version 3 behind the microseconds since
-//! the beginning of the log. Actions: read, write, trim; sync, datasync and sync_file_range are flushes;
-//! `add`, `open` and `close` are no requests; `wait` (version 2 alone) lets that many microseconds pass.
-//! Files become volumes, numbered from 0 in order of appearance.
+//! fio iolog, versions 2 and 3: `file action [offset length]`, in version 3 after the microseconds
+//! since the start of the log. Actions: read, write, trim; sync, datasync and sync_file_range are
+//! flushes; `add`, `open` and `close` are not requests; `wait` (version 2 only) lets that many
+//! microseconds pass. Files become volumes, numbered from 0 in order of appearance.
 //!
-//! Version 2 has no time stamps: it counts as timed only if the beginning of the file has a `wait`.
+//! Version 2 has no time stamps: it counts as timed only if the start of the file has a `wait`.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -125,7 +125,7 @@ impl Lines {
             volumes,
         }
     }
-    /// What stands in front of a line.
+    /// Returns the time stamp at the start of a line.
     fn stamp(&self) -> String {
         if self.timed {
             format!("{} ", self.us)

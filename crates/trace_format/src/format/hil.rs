@@ -1,5 +1,5 @@
-//! HIL FlashSim: milliseconds with six decimals, device, LBA in sectors of 512 bytes, size in pages of
-//! 4 KiB, 1 = read; between tabs.
+//! HIL FlashSim: milliseconds with six decimals, device, LBA in sectors of 512 bytes, size in pages
+//! of 4 KiB, 1 = read; separated by tabs.
 
 use super::{Line, Probe, Reader, Record, disksim, is_number, tick};
 use crate::error::Fault;
@@ -46,7 +46,7 @@ mod tests {
     use wordline_block::Op;
 
     #[test]
-    fn a_line_of_the_desktop() {
+    fn line_of_the_desktop_trace_is_parsed() {
         let expected = Record {
             ticks: 640_875_000,
             offset: 522_872 * 512,

@@ -1,22 +1,22 @@
-//! Records that are nothing but keys.
+//! Records that consist of a key only.
 
 use super::keys64le;
 
-/// Where the key stands in a record of fixed length.
+/// Position of the key in a record of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyField {
-    /// Bytes of a record.
+    /// Length of a record. Bytes.
     pub length: usize,
     pub(super) width: Width,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// The record is the key.
+    /// The record is a key of four bytes.
     Four,
-    /// The record is the key.
+    /// The record is a key of eight bytes.
     Eight,
-    /// The key is eight bytes from the fifth on.
+    /// The key is eight bytes, starting with the fifth.
     Inside,
 }
 

@@ -1,8 +1,9 @@
-//! Block numbers alone, 32 bits little-endian; a block is 4 KiB. No time, no operation: all are reads.
+//! Block numbers only, 32 bits little-endian; a block has 4 KiB. No times and no operations: all
+//! requests are reads.
 //!
-//! Such a file has no mark. It is recognised by not being text, by holding at least 16 numbers, not
-//! all equal, and by all of its first numbers being below 2^28 (1 TiB), which random bytes are not, nor
-//! pairs of 16-bit numbers ([`is_pairs`]).
+//! The format has no magic number. A file is detected if it is not text, holds at least 16 numbers,
+//! not all equal, and all its first numbers are below 2^28 (1 TiB). Random bytes do not meet this,
+//! nor do pairs of 16-bit numbers ([`is_pairs`]).
 
 use std::collections::BTreeSet;
 
@@ -32,8 +33,9 @@ pub(super) fn detect(probe: &Probe) -> bool {
         && !is_pairs(probe)
 }
 
-/// Whether the numbers look like two of 16 bits each: the upper halves vary, and the lower ones, which vary
-/// too, are as small as they. Of blocks all over a disk, one in 16 has such a lower half.
+/// Returns `true` if the numbers look like pairs of 16-bit numbers: upper and lower halves vary,
+/// and the lower ones are as small as the upper ones. Of blocks spread over a disk, one in 16 has
+/// such a lower half.
 pub(super) fn is_pairs(probe: &Probe) -> bool {
     const VARIED: usize = 8;
     const SMALL: u32 = LIMIT >> 16;
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_16_bit_numbers_is_none_of_32_bit_ones() {
+    fn array_of_16_bit_numbers_is_not_detected_as_32_bit_keys() {
         for most in [100, 1000, 4096] {
             let bytes: Vec<u8> = drawn(most, 2000)
                 .flat_map(|key| (key as u16).to_le_bytes())
@@ -92,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_disks_large_and_small_are_32_bit_numbers() {
+    fn blocks_of_large_and_small_disks_are_detected() {
         let all = |keys: &[u64]| {
             let bytes: Vec<u8> = keys
                 .iter()
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_not_taken_for_keys() {
+    fn random_bytes_are_not_detected_as_keys() {
         let probe = |bytes: &[u8]| detect(&Probe { bytes, whole: true });
         let keys: Vec<u8> = (0..20_u32)
             .flat_map(|n| (900_000 + n).to_le_bytes())

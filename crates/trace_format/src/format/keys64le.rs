@@ -1,8 +1,9 @@
-//! Block numbers alone, 64 bits little-endian; a block is 4 KiB. No time, no operation: all are reads.
+//! Block numbers only, 64 bits little-endian; a block has 4 KiB. No times and no operations: all
+//! requests are reads.
 //!
-//! Such a file has no mark. It is recognised by not being text, by holding at least 16 numbers, not all
-//! equal, and by all of its first numbers being below 2^36 (256 TiB), which neither random bytes are nor
-//! pairs of shorter numbers. Numbers that are hashes have to be named with `--format`.
+//! The format has no magic number. A file is detected if it is not text, holds at least 16 numbers,
+//! not all equal, and all its first numbers are below 2^36 (256 TiB). Neither random bytes nor
+//! pairs of shorter numbers meet this. Hashed keys need `--format`.
 
 use super::{Piece, Pieces, Probe, Reader, Record};
 use crate::error::Fault;
@@ -14,7 +15,7 @@ const LIMIT: u64 = 1 << 36;
 
 struct Keys64le;
 
-/// A number of up to eight bytes.
+/// Converts up to eight little-endian bytes to a number.
 pub(super) fn little(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -22,7 +23,7 @@ pub(super) fn little(bytes: &[u8]) -> u64 {
         .fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// The first byte of the page that a key stands for.
+/// Returns the offset of a key's page. Bytes.
 pub(super) fn offset(key: u64) -> Result<u64, Fault> {
     key.checked_mul(BLOCK).ok_or_else(|| {
         Fault::new(format!(
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_are_told_apart() {
+    fn key_widths_are_distinguished() {
         let mut stream = wordline_kernel::Rng::new(1, "keys");
         let mut draw = || stream.below(1 << 24);
         let wide = bytes((0..100).map(|_| draw().to_le_bytes()));
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_not_taken_for_keys() {
+    fn random_bytes_are_not_detected_as_keys() {
         let keys = bytes((0..20_u64).map(|key| (900_000 + key).to_le_bytes()));
         assert!(detect(&probe(&keys)));
         assert!(!detect(&probe(&keys[..156])), "not a multiple of eight");
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_no_block() {
+    fn hash_is_not_a_block_number() {
         assert_eq!(offset(1 << 51).unwrap(), 1 << 63);
         assert_eq!(
             offset(1 << 52).unwrap_err().reason,

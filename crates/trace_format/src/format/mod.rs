@@ -1,10 +1,10 @@
 //! Trace formats: one file each, and one line in the list below.
 //!
-//! A format is told by the content of the file alone, never by its name: the first 64 KiB,
-//! decompressed, are shown to `detect` of each format in the order of the list, and the first that
-//! recognises them reads the file. Text formats go by the shape of the lines (number of columns,
-//! words, decimal points), of which more than half must fit, so that a bad line is reported by the
-//! reader, with its number.
+//! A format is detected from the content of the file only, never from its name: `detect` of each
+//! format, in the order of the list, gets the first 64 KiB, decompressed, and the first format that
+//! accepts them reads the file. Text formats are detected by the shape of the lines (number of
+//! columns, words, decimal points). More than half of the lines must match, so that a bad line is
+//! reported by the reader, with its number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,40 +46,41 @@ mod wordline;
 
 macro_rules! formats {
     ($($Format:ident $name:literal $module:ident $extension:literal $unit:literal $sign:literal $description:literal,)+) => {
-        /// A trace format.
+        /// Trace format.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Format {
             $(#[doc = $description] $Format,)+
         }
 
         impl Format {
-            /// All formats, in the order in which they are tried.
+            /// All formats, in the order of detection.
             pub const ALL: &'static [Self] = &[$(Self::$Format),+];
 
-            /// As `--format` and the results call it.
+            /// Returns the name used by `--format` and in results.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Format => $name),+ }
             }
-            /// The usual end of the file name, before that of the compression.
+            /// Returns the usual extension of the file name, before that of the compression.
             pub const fn extension(self) -> &'static str {
                 match self { $(Self::$Format => $extension),+ }
             }
-            /// Its columns and their units.
+            /// Returns the columns of the format and their units.
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$Format => $description),+ }
             }
-            /// The unit in which its files state times; empty if they state none.
+            /// Returns the unit of the format's time stamps; empty if it has none.
             pub const fn time_unit(self) -> &'static str {
                 match self { $(Self::$Format => $unit),+ }
             }
-            /// What it is recognised by.
+            /// Returns the feature by which the format is detected.
             pub const fn sign(self) -> &'static str {
                 match self { $(Self::$Format => $sign),+ }
             }
             fn detects(self, probe: &Probe) -> bool {
                 match self { $(Self::$Format => $module::detect(probe)),+ }
             }
-            /// A reader from the first byte of a file that begins as `probe` does.
+            /// Returns a reader that starts at the first byte of a file that begins as `probe`
+            /// does.
             pub fn reader(self, probe: &Probe) -> Box<dyn Reader> {
                 match self { $(Self::$Format => $module::open(probe)),+ }
             }
@@ -87,34 +88,34 @@ macro_rules! formats {
     };
 }
 
-// A format: its variant, name and file; the usual ending of its files; the unit in which they state times;
-// what it is recognised by; and its columns.
+// Of each format: variant, name and module; usual extension; unit of time stamps; feature by which
+// it is detected; columns.
 formats! {
-    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
+    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable on completion), trim or flush, offset (B), size (B), volume; a recording may have a sixth column, `response_ns`",
     FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
-    Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
-    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
-    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number in front of its records" "blktrace, its binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
-    Systor "systor" systor ".csv" "s" "its header, or six columns of that shape" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
+    Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers per record, blocks of 256 B",
+    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes per record",
+    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number at the start of its records" "blktrace, its binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
+    Systor "systor" systor ".csv" "s" "its header, or six columns of the same types" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
     Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
-    Pixel "pixel" pixel ".csv" "s" "its header, or six columns of that shape" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
-    Msr "msr" msr ".csv" "100 ns" "seven columns of that shape" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
-    Spc "spc" spc ".spc" "s" "five columns between commas, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
-    Tencent "tencent" tencent ".csv" "s" "five whole numbers between commas" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
-    Alibaba "alibaba" alibaba ".csv" "us" "five columns between commas, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
-    Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns between tabs, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
+    Pixel "pixel" pixel ".csv" "s" "its header, or six columns of the same types" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
+    Msr "msr" msr ".csv" "100 ns" "seven columns of these types" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
+    Spc "spc" spc ".spc" "s" "five comma-separated columns, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
+    Tencent "tencent" tencent ".csv" "s" "five comma-separated integers" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
+    Alibaba "alibaba" alibaba ".csv" "us" "five comma-separated columns, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
+    Diskmon "diskmon" diskmon ".diskmon" "s" "seven tab-separated columns, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
     Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns, the last four with decimals" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
-    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor in front, and RWBS letters" "blkparse, its default text: Q events, or D events if there is no Q",
-    Hil "hil" hil ".hil" "ms" "five columns between tabs, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
+    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor at the start of the line, and RWBS letters" "blkparse, its default text: Q events, or D events if there is no Q",
+    Hil "hil" hil ".hil" "ms" "five tab-separated columns, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
     Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
-    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five whole numbers that would ask for more than 8 GB/s if times were ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
-    Mqsim "mqsim" mqsim ".mqsim" "ns" "five whole numbers that ask for no more than 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
+    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five integers that imply more than 8 GB/s if times are ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
+    Mqsim "mqsim" mqsim ".mqsim" "ns" "five integers that imply at most 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
     Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
-    ArcLis "arc-lis" arc_lis ".lis" "" "four whole numbers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
+    ArcLis "arc-lis" arc_lis ".lis" "" "four integers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
     OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records whose times do not go back" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
-    Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
+    Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if the format is given; no time, all reads",
     Keys32le "keys32le" keys32le ".keys32le" "" "32-bit numbers below 2^28" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
-    Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
+    Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` describes its columns; never detected",
 }
 
 use key_field::Width;
@@ -134,11 +135,11 @@ pub use record::{Origin, Placed, Record, UNSTATED};
 pub use render::Render;
 
 impl Format {
-    /// Whether its records are nothing but keys, of one page each.
+    /// Returns `true` if the records consist of keys only, of one page each.
     pub fn is_keys(self) -> bool {
         self.key_field().is_some()
     }
-    /// Where its keys stand, if its records are nothing but keys.
+    /// Returns the position of the keys, if the records consist of keys only.
     pub fn key_field(self) -> Option<KeyField> {
         let (length, width) = match self {
             Self::Keys32le => (4, Width::Four),
@@ -151,7 +152,7 @@ impl Format {
 }
 
 impl Format {
-    /// A writer of this format, if there is one.
+    /// Returns a writer of this format, if there is one.
     pub fn render(self, timed: bool) -> Option<Box<dyn Render>> {
         Some(match self {
             Self::Wordline => Box::new(wordline::Lines),
@@ -164,17 +165,17 @@ impl Format {
             _ => return None,
         })
     }
-    /// The format of a file that begins as `probe` does.
+    /// Detects the format of a file that begins as `probe` does.
     pub fn of(probe: &Probe) -> Option<Self> {
         Self::ALL
             .iter()
             .copied()
             .find(|format| format.detects(probe))
     }
-    /// What to do about a file of no known format that begins as `probe` does.
+    /// Returns the remedy for a file of unknown format that begins as `probe` does.
     pub fn remedy(probe: &Probe) -> String {
         let naming = format!(
-            "name it with --format, one of {}, or say what its columns mean with --columns",
+            "name it with --format, one of {}, or describe its columns with --columns",
             Self::names()
         );
         if keys32le::is_pairs(probe) {
@@ -190,7 +191,7 @@ impl Format {
         }
         naming
     }
-    /// The names of all formats, for messages.
+    /// Returns the names of all formats, for messages.
     pub fn names() -> String {
         let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
         names.join(", ")
@@ -233,9 +234,9 @@ pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>,
 mod tests {
     use super::*;
 
-    /// A line or two of each text format is recognised by that format alone.
+    /// A line or two of each text format is detected as that format only.
     #[test]
-    fn formats_do_not_claim_each_others_files() {
+    fn each_format_detects_only_its_own_files() {
         let samples = [
             (
                 Format::Wordline,

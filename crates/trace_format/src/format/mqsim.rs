@@ -1,7 +1,7 @@
 //! MQSim ASCII: nanoseconds, device, LBA and size in sectors of 512 bytes, 1 = read or 0 = write.
 //!
-//! Five whole numbers a line are nanoseconds unless they would then ask for more than 8 GB/s over the
-//! beginning of the file; then they are the microseconds of `ssdsim-us`.
+//! Five integers per line have times in nanoseconds, unless that implies more than 8 GB/s at the
+//! start of the file; then they have the microseconds of `ssdsim-us`.
 
 use std::io::{self, Write};
 
@@ -24,14 +24,14 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Mqsim)
 }
 
-/// Five whole numbers between blanks.
+/// Returns `true` if most lines are five integers separated by blanks.
 pub(super) fn has_shape(probe: &Probe) -> bool {
     probe.most_rows(|mut fields: Blanks| {
         (0..5).all(|_| fields.is(is_number)) && fields.end().is_ok()
     })
 }
 
-/// Whether nanoseconds would mean more than 8 GB/s.
+/// Returns `true` if times in nanoseconds imply more than 8 GB/s.
 pub(super) fn too_fast(probe: &Probe) -> bool {
     let mut bytes = 0_u128;
     let mut span: Option<(u64, u64)> = None;
@@ -47,7 +47,7 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
     elapsed > 0 && bytes > FASTEST_BYTES_PER_NS * elapsed
 }
 
-/// The five columns, whatever the unit of the first.
+/// Parses the five columns, with the first in any unit.
 #[inline]
 pub(super) fn parse(fields: &mut Blanks) -> Result<Option<Record>, Fault> {
     let ticks = fields.stamp("time stamp")?;
@@ -79,7 +79,7 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn a_line_of_websearch1() {
+    fn line_of_websearch1_is_parsed() {
         let expected = Record {
             ticks: 11_565_000,
             offset: 31_244_784 * 512,
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_of_time_is_told_by_the_bandwidth() {
+    fn time_unit_is_detected_by_the_bandwidth() {
         let of = |bytes: &[u8]| Format::of(&Probe { bytes, whole: true });
-        // 2 x 8 sectors in 1024 ticks: 8 bytes a tick, the limit
+        // 2 x 8 sectors in 1024 ticks: 8 bytes per tick, the limit.
         assert_eq!(of(b"0 0 0 8 1\n1024 0 8 8 1\n"), Some(Format::Mqsim));
         assert_eq!(of(b"0 0 0 8 1\n1023 0 8 8 1\n"), Some(Format::SsdsimUs));
-        // one instant tells nothing
+        // Requests at one instant have no bandwidth.
         assert_eq!(of(b"0 0 0 8 1\n0 0 8 8 1\n"), Some(Format::Mqsim));
     }
 }

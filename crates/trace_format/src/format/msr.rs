@@ -1,10 +1,10 @@
-//! Microsoft Research Cambridge (Narayanan et al., FAST 2008): seven columns between commas, time in
-//! units of 100 ns (Windows file time), offset and size in bytes.
+//! Microsoft Research Cambridge (Narayanan et al., FAST 2008): seven comma-separated columns, time
+//! in units of 100 ns (Windows file time), offset and size in bytes.
 //!
-//! A header that names the columns, as some copies have it, is no request, wherever it stands.
+//! A header with the names of the columns, which some copies have, is ignored wherever it is.
 //!
-//! The volume is the disk number. Where a file holds several hosts, those of the second are numbered
-//! from 256, of the third from 512, in order of appearance.
+//! The volume is the disk number. If a file contains several hosts, the disks of the second are
+//! numbered from 256, those of the third from 512, in order of appearance.
 
 use std::io::{self, Write};
 
@@ -116,7 +116,7 @@ impl Line for Msr {
     }
 }
 
-/// A response time; copies that have none say 0, or something else that is no number of ticks.
+/// Parses a response time. Copies without response times have 0 or text in this column.
 #[inline]
 fn response(field: &[u8]) -> u64 {
     let digits = |ticks: u64, byte: &u8| {
@@ -149,7 +149,7 @@ mod tests {
     use crate::fields::Row;
 
     #[test]
-    fn a_line_of_hm_0() {
+    fn line_of_hm_0_is_parsed() {
         let line = "128166385295514663,hm,0,Write,9056014336,2048,2833";
         let mut msr = Msr::default();
         let plain = msr.parse(&mut Commas::new(line.as_bytes()));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_column_at_fault_is_named() {
+    fn faults_name_their_column() {
         let of = |line| parsed(Msr::default(), line).unwrap_err();
         assert_eq!(
             of("1,hm,0,Write,-5,512,1"),
@@ -193,9 +193,9 @@ mod tests {
         );
     }
 
-    /// The names of the columns as the paper's data set documents them, and in other spellings.
+    /// Names of the columns in the documentation of the paper's data set, and in other spellings.
     #[test]
-    fn a_header_is_no_request() {
+    fn header_is_ignored() {
         for header in [
             "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
             "timestamp,hostname,disk_number,type,offset,size,response_time",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_do_not_share_disks() {
+    fn hosts_have_separate_disks() {
         let mut msr = Msr::default();
         let mut volume = |line: &str| {
             msr.parse(&mut Commas::new(line.as_bytes()))

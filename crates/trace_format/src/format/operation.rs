@@ -4,7 +4,7 @@ use crate::error::{Fault, shown};
 use crate::fields::Fields;
 use wordline_block::Op;
 
-/// Read or write, by a flag that is 0 or 1 in the next field.
+/// Parses the next field as a flag of 0 or 1 that stands for read or write.
 #[inline(always)]
 pub(super) fn flag<const SEPARATOR: u8>(
     fields: &mut Fields<SEPARATOR>,
@@ -18,7 +18,7 @@ pub(super) fn flag<const SEPARATOR: u8>(
     }
 }
 
-/// Read or write, by a word whose first letter tells, in either case.
+/// Parses a word for read or write: its first letter or the whole word.
 #[inline]
 pub(super) fn word(field: &[u8]) -> Result<Op, String> {
     match field {

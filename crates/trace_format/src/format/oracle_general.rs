@@ -1,9 +1,10 @@
-//! libCacheSim's oracleGeneral: 24 little-endian bytes a record: time in seconds (32 bits), object (64), its
-//! size in bytes (32), the number of the record that asks for the object next (64, signed), or -1.
+//! libCacheSim's oracleGeneral: 24 little-endian bytes per record: time in seconds (32 bits),
+//! object (64), its size in bytes (32), number of the next record of the same object (64, signed),
+//! or -1.
 //!
-//! There is no mark. It is recognised by its shape: in more than half of the records the time does not go back,
-//! the size is not 0, and the next record is one behind this, or -1, or 2^63 - 1.
-//! An object counts as one page of 4 KiB, whatever its size, and is read.
+//! The format has no magic number. A file is detected if in more than half of its records the time
+//! does not go back, the size is not 0, and the next record is a later one, or -1, or 2^63 - 1. An
+//! object counts as one page of 4 KiB, whatever its size, and each record is a read.
 
 use super::keys64le::{little, offset};
 use super::{Piece, Pieces, Probe, Reader, Record, tick};
@@ -60,7 +61,7 @@ mod tests {
     use super::super::{Format, keys32le, keys64le};
     use super::*;
 
-    /// Objects one second apart, with what libCacheSim would say of the next request.
+    /// Records of objects one second apart, with the next request as libCacheSim states it.
     fn trace(objects: &[u64], size: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (index, object) in objects.iter().enumerate() {
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_from_keys() {
+    fn oracle_general_is_distinguished_from_keys() {
         let mut stream = wordline_kernel::Rng::new(1, "objects");
         for size in [1, 4096] {
             for high in [0, 1 << 63] {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_not_taken_for_it() {
+    fn keys_are_not_detected_as_oracle_general() {
         let mut stream = wordline_kernel::Rng::new(1, "keys");
         let mut wide = Vec::new();
         let mut narrow = Vec::new();

@@ -1,7 +1,7 @@
 //! Pixel 6a: a header, then process, device, R/W, LBA and size in sectors of 512 bytes, seconds.
 //!
-//! Time stamps carry the noise of binary fractions (`159273.83748699998`); they are rounded to
-//! nanoseconds. The name of a process may hold commas: columns are taken from the right.
+//! Time stamps carry the error of binary fractions (`159273.83748699998`); they are rounded to
+//! nanoseconds. The name of a process may contain commas, so columns are counted from the right.
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;
@@ -12,7 +12,7 @@ const COLUMNS: usize = 6;
 
 struct Pixel;
 
-/// The line from the comma behind the process name on.
+/// Returns the line from the comma after the process name.
 fn behind_process(line: &[u8]) -> Option<&[u8]> {
     let commas = line
         .iter()
@@ -72,7 +72,7 @@ mod tests {
     use wordline_block::Op;
 
     #[test]
-    fn a_line_with_and_without_commas_in_the_process() {
+    fn process_names_may_contain_commas() {
         let expected = Record {
             ticks: 159_273_837_487_000,
             offset: 30_175_712 * 512,

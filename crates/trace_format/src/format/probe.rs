@@ -1,17 +1,18 @@
-//! The beginning of a file, by which its format is told, and the shapes that its fields have.
+//! Start of a file, used to detect its format, and the shapes of its fields.
 
 use crate::fields::{Commas, Row};
 
-/// The beginning of a file, decompressed.
+/// Start of a file, decompressed.
 pub struct Probe<'a> {
-    /// The first bytes.
+    /// First bytes of the file.
     pub bytes: &'a [u8],
-    /// Whether this is all of the file.
+    /// Whether these are all bytes of the file.
     pub whole: bool,
 }
 
 impl<'a> Probe<'a> {
-    /// Its whole lines, without their ends, except the empty ones. None if it is no text.
+    /// Returns the complete lines, without their ends and without empty ones. Empty if the file is
+    /// not text.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let end = if self.whole {
             self.bytes.len()
@@ -28,21 +29,21 @@ impl<'a> Probe<'a> {
             .filter(|line| !line.trim_ascii().is_empty())
     }
     pub(super) fn is_text(&self) -> bool {
-        // Without an early end: that is compared many bytes at a time.
+        // No early exit, so that many bytes are compared at a time.
         let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=31 | 127);
         !self.bytes.iter().fold(false, |any, byte| any | odd(byte))
     }
-    /// Whether more than half of the first lines fit.
+    /// Returns `true` if more than half of the first lines match.
     pub(super) fn most(&self, fits: impl Fn(&'a [u8]) -> bool) -> bool {
         const ENOUGH: usize = 200;
         let lines = || self.lines().take(ENOUGH);
         2 * lines().filter(|line| fits(line)).count() > lines().count()
     }
-    /// The same of their fields.
+    /// Returns `true` if the fields of more than half of the first lines match.
     pub(super) fn most_rows<R: Row<'a>>(&self, fits: impl Fn(R) -> bool) -> bool {
         self.most(|line| fits(R::new(line)))
     }
-    /// Whether the first line that is not empty begins so.
+    /// Returns `true` if the first non-empty line begins with `start`.
     pub(super) fn begins(&self, start: &[u8]) -> bool {
         self.lines()
             .next()
@@ -50,13 +51,13 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Whether a field has the shape of an unsigned or negative whole number.
+/// Returns `true` if a field has the shape of an unsigned or negative integer.
 pub(super) fn is_number(field: &[u8]) -> bool {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a field has the shape of a decimal number, with or without a point.
+/// Returns `true` if a field has the shape of a decimal number, with or without a point.
 pub(super) fn is_decimal(field: &[u8]) -> bool {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
     let plain = digits
@@ -68,8 +69,8 @@ pub(super) fn is_decimal(field: &[u8]) -> bool {
             .is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-/// Whether a line names these columns between commas, in either case, with or without blanks, underscores
-/// and quotes.
+/// Returns `true` if a line names these columns, separated by commas, in either case, with or
+/// without blanks, underscores and quotes.
 pub(super) fn names(line: &[u8], columns: &[&str]) -> bool {
     let named = |field: &[u8], name: &str| {
         let letters = field

@@ -1,41 +1,41 @@
-//! Reading a file record by record, of bytes or lines.
+//! Reads a file record by record, binary or text.
 
 use super::{Origin, Placed, Record, UNSTATED};
 use crate::error::Fault;
 use crate::fields::Row;
 use crate::input::{Input, Stop};
 
-/// At most this many records are read at a time.
+/// Maximum number of records read at a time.
 pub(super) const BATCH: usize = 64;
 
-/// Reads the records of one file.
+/// Reader of the records of one file.
 pub trait Reader: Send {
-    /// Picoseconds in a tick; zero for a format without time.
+    /// Returns the length of a tick in picoseconds; 0 for a format without times.
     fn tick_ps(&self) -> u64;
-    /// Where the clock of the file starts.
+    /// Returns the start of the file's clock.
     fn origin(&self) -> Origin {
         Origin::First
     }
-    /// Response times are wanted: a format whose requests cost more to read with them leaves them out otherwise.
+    /// Keeps response times. Formats for which they make reading slower drop them otherwise.
     fn keep_responses(&mut self) {}
-    /// Appends the next records to `records`, which is empty: those that are at hand, and at least one unless
-    /// the file ends. Beside a fault they are those before it.
+    /// Appends the next records to `records`, which must be empty: those already in memory, and at
+    /// least one unless the file ends. With a fault, they are the records before it.
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
 }
 
-/// Parses the records of a binary format.
+/// Parser of the records of a binary format.
 pub(crate) trait Piece: Send {
     const TICK_PS: u64;
-    /// Bytes of a record.
+    /// Length of a record. Bytes.
     const LENGTH: usize;
-    /// Consumes what stands before the first record.
+    /// Consumes the header before the first record.
     fn head(&mut self, _input: &mut Input) -> Result<(), Stop> {
         Ok(())
     }
     fn parse(&mut self, record: &[u8]) -> Result<Record, Fault>;
 }
 
-/// Reads a binary format.
+/// Reader of a binary format.
 pub(crate) struct Pieces<P> {
     piece: P,
     begun: bool,
@@ -71,29 +71,30 @@ impl<P: Piece> Reader for Pieces<P> {
     }
 }
 
-/// Parses the lines of a text format; it reads the format.
+/// Parser of the lines of a text format; implements [`Reader`].
 pub(crate) trait Line: Send {
     const TICK_PS: u64;
     const ORIGIN: Origin = Origin::First;
-    /// How its lines are divided.
+    /// Fields into which a line is divided.
     type Fields<'a>: Row<'a>;
-    /// Picoseconds in a tick; for those that are told.
+    /// Returns the length of a tick in picoseconds, for formats in which it is given by the user.
     fn tick(&self) -> u64 {
         Self::TICK_PS
     }
-    /// Whether times have a meaning; for the formats that decide by the beginning of the file.
+    /// Returns `true` if times have a meaning, for formats that decide it by the start of the file.
     fn timed(&self) -> bool {
         true
     }
-    /// As [`Reader::keep_responses`].
+    /// Same as [`Reader::keep_responses`].
     fn with_responses(&mut self) {}
-    /// The ticks of a time stamp beyond 64 bits; none for the formats whose ticks reach further than their times.
+    /// Parses a time stamp beyond 64 bits. `None` for formats whose ticks cover the range of their
+    /// times.
     fn far(_field: &[u8]) -> Option<i128> {
         None
     }
-    /// What a line says; `None` if it is no request.
+    /// Parses a line; `None` if it is not a request.
     fn parse(&mut self, fields: &mut Self::Fields<'_>) -> Result<Option<Record>, Fault>;
-    /// What the line that was parsed last says beside that, behind it.
+    /// Returns the second request of the line parsed last, if it has one.
     #[inline]
     fn rest(&mut self) -> Option<Record> {
         None
@@ -153,14 +154,14 @@ impl<L: Line> Reader for L {
     }
 }
 
-/// The time of a line that is at fault for a time beyond 64 bits.
+/// Returns the time of a line with a time stamp beyond 64 bits.
 #[cold]
 fn far_time<L: Line>(line: &[u8], fault: &Fault) -> Option<i128> {
     let stamp = fault.stamp.filter(|stamp| stamp.beyond)?;
     L::far(&line[stamp.start..stamp.start + stamp.length])
 }
 
-/// What a line says apart from its time, if only that is at fault.
+/// Parses a line without its time, if only the time is at fault.
 #[cold]
 fn without_time<L: Line>(
     format: &mut L,
@@ -179,7 +180,7 @@ fn without_time<L: Line>(
     }))
 }
 
-/// The bytes of the first line of a text, with its end, if it is empty.
+/// Returns the length of the first line of a text, with its end, if it is empty.
 #[inline]
 fn empty_line(text: &[u8]) -> Option<usize> {
     match text {

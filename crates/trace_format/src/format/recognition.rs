@@ -1,5 +1,5 @@
-//! What is doubtful about a file whose format is recognised: other formats that fit it as well, and text in
-//! an encoding that no format has.
+//! Doubts about a detected format: other formats that match as well, and text in an encoding that
+//! no format has.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,19 +8,20 @@ use super::{Format, Placed, Probe};
 use crate::input::Input;
 use crate::recording::Recording;
 
-/// Formats with lines of the same shape, of which nothing but the unit of a column differs, times or sizes:
-/// what a file is recognised as, and what it may be instead.
+/// Formats whose lines have the same shape and differ only in the unit of a column, of times or of
+/// sizes: the detected one, and the possible alternatives.
 const ALIKE: [(Format, &[Format]); 3] = [
     (Format::Mqsim, &[Format::SsdsimUs, Format::Disksim]),
     (Format::SsdsimUs, &[Format::Mqsim, Format::Disksim]),
     (Format::Hil, &[Format::Disksim]),
 ];
-/// More bytes a second than any disk of a recording serves.
+/// Bytes per second above which a format is implausible: more than any recorded disk serves.
 const FASTEST: f64 = 8e9;
-/// Fewer requests a second than anybody records: one in a hundred seconds.
+/// Requests per second below which a format is implausible: one in a hundred seconds.
 const SLOWEST: f64 = 0.01;
 
-/// A sentence about a file whose beginning fits other formats too; none if it fits this one alone.
+/// Returns a warning about a file whose start matches other formats too; `None` if it matches only
+/// this one.
 pub fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
     let own = Pace::of(format, probe)?;
     let (_, alike) = ALIKE.iter().find(|(known, _)| *known == format)?;
@@ -45,7 +46,7 @@ pub fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
     ))
 }
 
-/// How fast requests come at the beginning of a file.
+/// Rate of requests at the start of a file.
 struct Pace {
     requests: usize,
     bytes: f64,
@@ -53,7 +54,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// None if the beginning is not of the format, or lies in one instant.
+    /// `None` if the start does not have this format, or has a single instant.
     fn of(format: Format, probe: &Probe) -> Option<Self> {
         let lines: Vec<&[u8]> = probe.lines().collect();
         let bytes: Arc<[u8]> = lines.join(&b'\n').into();
@@ -83,12 +84,13 @@ impl Pace {
     fn is_usual(&self) -> bool {
         self.bytes / self.seconds <= FASTEST && self.requests as f64 / self.seconds >= SLOWEST
     }
-    /// The unit in which a format takes times, or else sizes, and what comes of it.
+    /// Returns the unit of a format's times, or otherwise of its sizes, and the rate or size that
+    /// follows from it.
     fn sense(&self, format: Format, timed: bool) -> (String, String) {
         if timed {
             let rate = self.requests as f64 / self.seconds;
             let digits = if rate < 10.0 { 2 } else { 0 };
-            let measure = format!("{rate:.digits$} requests a second");
+            let measure = format!("{rate:.digits$} requests per second");
             return (format!("times in {}", format.time_unit()), measure);
         }
         let unit = match format {
@@ -96,13 +98,13 @@ impl Pace {
             _ => "sectors of 512 B",
         };
         let mean = self.bytes / self.requests as f64 / 1024.0;
-        let measure = format!("{mean:.1} KiB a request at the mean");
+        let measure = format!("{mean:.1} KiB per request on average");
         (format!("sizes in {unit}"), measure)
     }
 }
 
-/// The encoding of a text that is not one of bytes, as `iconv` calls it: told by its byte-order mark, or by
-/// nearly all of its letters being of ASCII, between zeroes.
+/// Returns the encoding of a text that does not use single bytes, as named by `iconv`. It is
+/// detected by its byte-order mark, or if nearly all its letters are ASCII, between zero bytes.
 pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Some("UTF-32"),
@@ -128,7 +130,7 @@ pub(crate) fn encoding(bytes: &[u8]) -> Option<&'static str> {
     .find_map(|(name, width, place)| written(width, place).then_some(name))
 }
 
-/// Letters that tell text from numbers.
+/// Minimum number of letters to distinguish text from numbers.
 const FEWEST: usize = 8;
 
 fn is_written(byte: u8) -> bool {
@@ -151,15 +153,15 @@ mod tests {
         )
     }
 
-    /// A request of 4 KiB every so many ticks, in five whole numbers.
+    /// A request of 4 KiB every `ticks` ticks, in five integers.
     fn every(ticks: u64) -> String {
         let line = |n: u64| format!("{} 0 {} 8 1", n * ticks, n * 8);
         (0..50).map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn a_unit_of_time_that_may_be_another_is_doubted() {
-        // 1,000 a second as ns, 1 as us, one in a thousand seconds as ms.
+    fn ambiguous_time_unit_is_doubted() {
+        // 1,000 per second as ns, 1 as us, one in a thousand seconds as ms.
         let (format, doubt) = told(&every(1_000_000));
         assert_eq!(format, Some(Format::Mqsim));
         let doubt = doubt.unwrap();
@@ -167,7 +169,7 @@ mod tests {
             doubt.contains("--format ssdsim-us") && !doubt.contains("disksim"),
             "{doubt}"
         );
-        // As ns 41 GB/s; 10,000 a second as us, 10 as ms.
+        // 41 GB/s as ns; 10,000 per second as us, 10 as ms.
         let (format, doubt) = told(&every(100));
         assert_eq!(format, Some(Format::SsdsimUs));
         let doubt = doubt.unwrap();
@@ -175,25 +177,25 @@ mod tests {
             doubt.contains("--format disksim") && !doubt.contains("mqsim"),
             "{doubt}"
         );
-        // One in 50 s as ns: any other unit is slower than anybody records.
+        // One in 50 s as ns: any other unit gives an implausibly low rate.
         assert_eq!(told(&every(50_000_000_000)), (Some(Format::Mqsim), None));
     }
 
     #[test]
-    fn formats_that_differ_in_the_unit_of_sizes_are_told_apart_by_it() {
+    fn formats_are_distinguished_by_the_unit_of_sizes() {
         let line = |n: u64| format!("{}.000000\t0\t{}\t3\t1", n * 7, n * 24);
         let (format, doubt) = told(&(0..50).map(line).collect::<Vec<_>>().join("\n"));
         assert_eq!(format, Some(Format::Hil));
         assert_eq!(
             doubt.unwrap(),
-            "x: the lines are those of hil, with sizes in pages of 4 KiB (12.0 KiB a request at the mean), \
-             but of disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB a request at the mean) \
+            "x: the lines are those of hil, with sizes in pages of 4 KiB (12.0 KiB per request on average), \
+             but of disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB per request on average) \
              too. Name the right one."
         );
     }
 
     #[test]
-    fn a_format_with_a_shape_of_its_own_is_not_doubted() {
+    fn format_with_a_unique_shape_is_not_doubted() {
         assert_eq!(told("7961.833 0 20228336 8 0\n7962.1 0 8 8 1\n").1, None);
         assert_eq!(
             told("0,303567,3584,w,0.000000\n0,55590,3072,w,0.026214\n").1,
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_from_numbers_in_any_encoding() {
+    fn text_in_any_encoding_is_distinguished_from_numbers() {
         let text = "128166372003061629,hm,0,Read,4096,512,1\n";
         let wide = |little: bool| -> Vec<u8> {
             let units = text.encode_utf16();

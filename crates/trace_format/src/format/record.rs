@@ -1,31 +1,31 @@
-//! Requests as files state them.
+//! Requests as stated in files.
 
 use crate::error::Place;
 use wordline_block::Op;
 
-/// A request as its file states it.
+/// Request as stated in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// In ticks of the reader, from any origin.
+    /// Time stamp in ticks of the reader, from any origin.
     pub ticks: u64,
-    /// First byte.
+    /// Offset. Bytes.
     pub offset: u64,
     /// Length in bytes.
     pub bytes: u64,
-    /// Volume or disk; zero where the format knows none.
+    /// Volume or disk; 0 if the format has none.
     pub volume: u32,
-    /// The operation.
+    /// Operation.
     pub op: Op,
-    /// As in [`Request`].
+    /// Whether the write is durable on completion, as in [`Request`].
     pub fua: bool,
-    /// Recorded response time, in ticks; [`Record::UNSTATED`] if the file does not say.
+    /// Recorded response time, in ticks; [`Record::UNSTATED`] if the file has none.
     pub response: u64,
 }
 
 impl Record {
-    /// Ticks that a file does not state.
+    /// Value for ticks that a file does not state.
     pub const UNSTATED: u64 = UNSTATED;
-    /// One of a format that knows no durable writes.
+    /// Creates a record of a format without durable writes.
     #[inline]
     pub(crate) const fn plain(ticks: u64, op: Op, offset: u64, bytes: u64, volume: u32) -> Self {
         Self {
@@ -40,28 +40,28 @@ impl Record {
     }
 }
 
-/// Where the clock of a file starts.
+/// Start of a file's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// At the time of its first record.
+    /// The clock starts with the first record.
     First,
-    /// At zero.
+    /// The clock starts at zero.
     Zero,
 }
 
-/// The ticks of a record that states no time of the clock.
+/// Ticks of a record without a time stamp in the clock's range.
 pub const UNSTATED: u64 = u64::MAX;
 
-/// A record and where it stands.
+/// Record and its position in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The record.
+    /// Record.
     pub record: Record,
     /// Its line, or its number and first byte.
     pub place: Place,
 }
 
-/// Picoseconds in units of time stamps.
+/// Picoseconds per unit of time stamps.
 pub(crate) mod tick {
     pub(crate) const PS: u64 = 1;
     pub(crate) const NS: u64 = 1_000;

@@ -1,30 +1,30 @@
-//! Writing requests.
+//! Writers of requests.
 
 use std::io::{self, Write};
 
 use crate::Request;
 use crate::losses::{Losses, moves_data};
 
-/// Writes requests in one format.
+/// Writer of requests in one format.
 pub trait Render: Send {
-    /// What stands before the first request.
+    /// Writes the header.
     fn head(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
-    /// One request; what is lost is counted.
+    /// Writes a request; counts what is lost.
     fn request(
         &mut self,
         out: &mut dyn Write,
         request: &Request,
         losses: &mut Losses,
     ) -> io::Result<()>;
-    /// What stands behind the last request.
+    /// Writes the trailer after the last request.
     fn tail(&mut self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Writes a line for each request that moves data; the others are counted as left out.
+/// Writes a line for each request that moves data; the others are counted as dropped.
 pub(super) struct DataLines<F>(pub(super) F);
 
 impl<F> Render for DataLines<F>

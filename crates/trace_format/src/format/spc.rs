@@ -1,6 +1,6 @@
-//! SPC Trace File Format (UMass Trace Repository): application-specific unit, LBA in sectors of
-//! 512 bytes, size in bytes, operation, seconds; further columns are allowed and ignored. The unit
-//! becomes the volume.
+//! SPC Trace File Format (UMass Trace Repository): application-specific unit, LBA in sectors of 512
+//! bytes, size in bytes, operation, seconds; further columns are allowed and ignored. The volume is
+//! the unit.
 
 use std::io::{self, Write};
 
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_financial1() {
+    fn line_of_financial1_is_parsed() {
         let expected = Record {
             ticks: 26_214_000,
             offset: 303_574 * 512,

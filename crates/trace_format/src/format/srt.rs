@@ -1,9 +1,9 @@
-//! HP SRT, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993): a text header up to 0x0C, then records
-//! of 14 big-endian 32-bit integers: record size, id, seconds, microseconds, start, stop, bytes, block of
-//! 256 bytes, device, driver, cylinder, flags (bit 0 = read), info, queue length.
+//! HP SRT, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993): a text header up to 0x0C, then
+//! records of 14 big-endian 32-bit integers: record size, id, seconds, microseconds, start, stop,
+//! bytes, block of 256 bytes, device, driver, cylinder, flags (bit 0 = read), info, queue length.
 //!
-//! Devices are HP-UX device numbers: 8 bits of driver, 16 of disk, 8 of section. Blocks count on the disk,
-//! not in the section; the disk becomes the volume.
+//! Devices are HP-UX device numbers: 8 bits of driver, 16 of disk, 8 of section. Block numbers are
+//! relative to the disk, not to the section; the volume is the disk.
 
 use super::{Piece, Pieces, Probe, Reader, Record, tick};
 use crate::error::{Fault, WorkloadError};
@@ -60,14 +60,14 @@ impl Piece for Srt {
         };
         if field(0) as usize != LENGTH {
             return Err(Fault::new(format!(
-                "the record says it has {} bytes, not {LENGTH}",
+                "the record states a length of {} bytes, not {LENGTH}",
                 field(0)
             )));
         }
         let (seconds, micros) = (positive(2, "time (s)")?, positive(3, "time (us)")?);
         if micros >= 1_000_000 {
             return Err(Fault::new(format!(
-                "the time has {micros} us beside the seconds"
+                "the microseconds are {micros}, not below 1000000"
             )));
         }
         let ticks = seconds * 1_000_000 + micros;
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record() {
+    fn record_is_parsed() {
         let expected = Record {
             ticks: 707_212_986_022_479,
             offset: 1040 * 256,
@@ -125,11 +125,11 @@ mod tests {
         );
         assert_eq!(
             reason(&bytes(|f| f[0] = 7)),
-            "the record says it has 7 bytes, not 56"
+            "the record states a length of 7 bytes, not 56"
         );
         assert_eq!(
             reason(&bytes(|f| f[3] = 1_000_000)),
-            "the time has 1000000 us beside the seconds"
+            "the microseconds are 1000000, not below 1000000"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The columns of SSDsim with the time in microseconds. Told from nanoseconds by the bandwidth that
-//! they would imply: see `mqsim`.
+//! The columns of SSDsim with times in microseconds. Distinguished from nanoseconds by the implied
+//! bandwidth: see `mqsim`.
 
 use super::{Line, Probe, Reader, Record, mqsim, tick};
 use crate::error::Fault;

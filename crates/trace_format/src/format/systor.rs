@@ -1,5 +1,5 @@
-//! SYSTOR '17 (Lee et al.): a header, then seconds, response seconds, R/W, logical unit, offset and size
-//! in bytes. The logical unit becomes the volume.
+//! SYSTOR '17 (Lee et al.): a header, then seconds, response seconds, R/W, logical unit, offset and
+//! size in bytes. The volume is the logical unit.
 
 use super::{Line, Probe, Reader, Record, is_decimal, tick, word};
 use crate::error::Fault;
@@ -50,7 +50,7 @@ mod tests {
     use wordline_block::Op;
 
     #[test]
-    fn a_line_of_the_sample() {
+    fn line_of_the_sample_is_parsed() {
         let expected = Record {
             ticks: 1_456_095_145_133_076_000,
             offset: 899_056_122_368,

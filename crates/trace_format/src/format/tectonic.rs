@@ -1,10 +1,12 @@
-//! Meta Tectonic traces as CacheBench reads them: a header, then op_time (s), block_id, block_id_size,
-//! io_size and io_offset (bytes within the block), user, namespace, op_name, op_count, host, shard.
+//! Meta Tectonic traces in the form that CacheBench reads: a header, then op_time (s), block_id,
+//! block_id_size, io_size and io_offset (bytes within the block), user, namespace, op_name,
+//! op_count, host, shard.
 //!
-//! Blocks are cut into shards, which have no address. Each shard gets slots of 16 MiB, in order of first
-//! appearance: as many as the first request to it needs, at least one. (Shards hold 8 MiB and sometimes a
-//! little more.) A later request beyond the slots of its shard is a bad line. Memory grows by some 50 bytes
-//! a shard. Operations that begin with `get` are reads, with `put` writes.
+//! Blocks are divided into shards, which have no address. Each shard gets slots of 16 MiB, in order
+//! of first appearance: as many as its first request needs, at least one. (Shards hold 8 MiB and
+//! sometimes a little more.) A later request beyond the slots of its shard is a bad line. Memory
+//! grows by some 50 bytes per shard. Operations that begin with `get` are reads, those with `put`
+//! writes.
 
 use rustc_hash::FxHashMap;
 
@@ -37,7 +39,7 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Tectonic::default())
 }
 
-/// The 128 bits of an id such as `12ce23eaa5534a38-9e05ce05bc10d4d0`.
+/// Parses the 128 bits of an id such as `12ce23eaa5534a38-9e05ce05bc10d4d0`.
 fn block_id(field: &[u8]) -> Option<u128> {
     if field.len() != 2 * HALF + 1 || field[HALF] != b'-' {
         return None;
@@ -50,7 +52,7 @@ fn block_id(field: &[u8]) -> Option<u128> {
 }
 
 impl Tectonic {
-    /// The address of a range of a shard.
+    /// Returns the address of a range of a shard.
     fn address(&mut self, shard: (u128, u64), offset: u64, bytes: u64) -> Result<u64, String> {
         let end = offset
             .checked_add(bytes)
@@ -114,7 +116,7 @@ impl Line for Tectonic {
         fields.skip("host")?;
         let shard = fields.number("shard")?;
         fields.end()?;
-        // A request for nothing is refused as in every format, and gets no slot.
+        // A request of zero length is refused as in every format, and gets no slot.
         let offset = if bytes == 0 {
             0
         } else {
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_get_slots_in_order_of_appearance() {
+    fn shards_get_slots_in_order_of_appearance() {
         let mut trace = Tectonic::default();
         let mut of = |line: String| {
             trace
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines() {
+    fn bad_lines_state_their_fault() {
         let of = |line: &str| parsed(Tectonic::default(), line).unwrap_err();
         assert_eq!(
             of("1,xyz,40,512,0,1,2,getChunk,1,5,4"),

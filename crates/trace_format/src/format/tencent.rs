@@ -1,5 +1,5 @@
-//! Tencent Cloud Block Storage (Zhang et al., USENIX ATC 2020): seconds, offset and size in sectors of
-//! 512 bytes, 0 = read or 1 = write, volume.
+//! Tencent Cloud Block Storage (Zhang et al., USENIX ATC 2020): seconds, offset and size in sectors
+//! of 512 bytes, 0 = read or 1 = write, volume.
 
 use super::{Line, Probe, Reader, Record, flag, is_number, tick};
 use crate::error::Fault;
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_cbs() {
+    fn line_of_cbs_is_parsed() {
         let expected = Record {
             ticks: 1_538_323_200,
             offset: 4_247_200 * 512,

@@ -1,11 +1,12 @@
-//! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015): 32 little-endian bytes a
-//! record: sequence number, bytes (32 bits each), number of scatter-gather elements, SCSI operation and
-//! version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
+//! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015): 32 little-endian
+//! bytes per record: sequence number, bytes (32 bits each), number of scatter-gather elements, SCSI
+//! operation and version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
 //!
-//! An UNMAP names its ranges in its data (SBC-3), of which a record holds nothing: it is a bad line.
-//! A WRITE AND VERIFY is done when the medium holds it (SBC-3): it counts as a durable write. The FUA
-//! bit of other writes is in the command, of which a record holds the operation alone.
-//! A WRITE SAME counts as a write, whether or not it asks to unmap: a record does not say.
+//! An UNMAP has its ranges in its data (SBC-3), which a record does not contain: it is a bad line.
+//! A WRITE AND VERIFY completes when the medium holds the data (SBC-3): it counts as a durable
+//! write. The FUA bit of other writes is in the command, of which a record contains only the
+//! operation. A WRITE SAME counts as a write, whether or not it requests an unmap, which a record
+//! does not show.
 
 use super::keys64le::little;
 use super::{Piece, Pieces, Probe, Reader, Record, tick};
@@ -19,12 +20,12 @@ const UNMAP: u16 = 0x42;
 
 struct Vscsi;
 
-/// Whether an operation is a WRITE AND VERIFY, of 10, 16 or 12 bytes.
+/// Returns `true` for a WRITE AND VERIFY of 10, 16 or 12 bytes.
 fn is_verified(code: u16) -> bool {
     matches!(code, 0x2e | 0x8e | 0xae)
 }
 
-/// What a SCSI operation code asks for.
+/// Returns the operation of a SCSI operation code.
 fn operation(code: u16) -> Option<Op> {
     match code {
         0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record() {
+    fn record_is_parsed() {
         let expected = Record {
             ticks: 5_634_000_000,
             offset: 42_932_745 * 512,

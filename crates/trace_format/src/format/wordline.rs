@@ -1,9 +1,9 @@
-//! Wordline's own CSV: the header `time_ns,op,offset_bytes,size_bytes,volume`, then one request a line. A recording may have a sixth column,
-//! `response_ns`: how long the request took when it was recorded.
+//! Wordline's own CSV: the header `time_ns,op,offset_bytes,size_bytes,volume`, then one request per
+//! line. A recording may have a sixth column, `response_ns`: the recorded response time.
 //!
-//! Time counts from the start of the run, in nanoseconds with up to three decimals (picoseconds); it is
-//! not moved to the first record. The operation is read, write, write-fua (a write that is done only
-//! when it is durable), trim or flush. Everything a request holds is kept.
+//! Times count from the start of the run, in nanoseconds with up to three decimals (picoseconds);
+//! they are not shifted to the first record. The operation is read, write, write-fua (a write that
+//! is durable on completion), trim or flush. The format is lossless.
 
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
 const WITH_RESPONSE: &str = "time_ns,op,offset_bytes,size_bytes,volume,response_ns";
 
 struct Wordline {
-    /// Whether a line may have the sixth column: as the header says, or where there is none.
+    /// Whether a line may have the sixth column: if the header has it, or if there is no header.
     has_response: bool,
 }
 
@@ -32,8 +32,8 @@ pub(super) fn detect(probe: &Probe) -> bool {
     probe.begins(HEADER.as_bytes())
 }
 
-/// Whether the first line is a request without the header above it, or names most columns of the
-/// header in its own words, such as `Time, Op, Offset`.
+/// Returns `true` if the first line is a request without a header, or names most columns of the
+/// header in different words, such as `Time, Op, Offset`.
 pub(super) fn resembles(probe: &Probe) -> bool {
     let Some(line) = probe.lines().next() else {
         return false;
@@ -105,7 +105,7 @@ impl Line for Wordline {
     }
 }
 
-/// Writes its lines.
+/// Writer of Wordline's own CSV.
 pub(super) struct Lines;
 
 impl Render for Lines {
@@ -142,13 +142,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_description_has_the_header_as_it_is_written() {
+    fn description_contains_the_header_as_written() {
         let description = Format::Wordline.description();
         assert!(description.contains(&format!("`{HEADER}`")));
     }
 
     #[test]
-    fn a_line() {
+    fn line_is_parsed() {
         let expected = Record {
             ticks: 1_234_567,
             offset: 4096,

@@ -217,7 +217,8 @@ mod tests {
         }
         let stat = reuse.stat();
         assert!(stat.sampling_rate < 0.01);
-        // The weights of the samples from before the threshold was lowered add up to about all pages.
+        // The weights of the samples from before the threshold was lowered add up to about all
+        // pages.
         assert!((stat.first_use_percent.unwrap() - 20.0).abs() < 1.0);
         assert_eq!(stat.p50_mib, Some(8192.0));
     }

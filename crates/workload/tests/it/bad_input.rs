@@ -183,7 +183,7 @@ fn error_beyond_the_capacity_states_the_highest_address() {
 fn unrecognised_and_empty_files_are_refused() {
     let names = "wordline, fio-iolog, srt, vscsi, blktrace, systor, tectonic, pixel, msr, spc, tencent, alibaba, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
-                 oracle-general, keys64le, keys32le, columns, or say what its columns mean with --columns";
+                 oracle-general, keys64le, keys32le, columns, or describe its columns with --columns";
     let unknown =
         format!("x.csv: the format is not recognised; name it with --format, one of {names}");
     let mut random = wordline_kernel::Rng::new(1, "rubbish");

@@ -195,18 +195,18 @@ fn invalid_columns_are_refused_with_a_remedy() {
     let shape =
         "write FIELD=COLUMN:UNIT between commas, as in time=1:us,offset=4:sectors,bytes=5,op=3";
     let cases = [
-        ("time", format!("columns: `time` is no FIELD=COLUMN; {shape}")),
+        ("time", format!("columns: `time` is not FIELD=COLUMN; {shape}")),
         ("size=4", format!("columns: `size` is not one of time, offset, bytes, op, volume, delimiter; {shape}")),
         ("offset=1,offset=2", "columns: `offset` is given twice; leave one out".to_owned()),
         ("bytes=1,op=2", "columns: `offset` is missing; add its column, as in offset=3".to_owned()),
         ("offset=1,op=2", "columns: `bytes` is missing; add its column, as in bytes=3, or a size that all requests have, as in bytes=fixed:4096".to_owned()),
         ("offset=0,bytes=1,op=2", "columns: offset: the column 0 is not 1 to 10000; columns count from 1".to_owned()),
         ("time=1,offset=2,bytes=3,op=4", "columns: time: its unit is missing; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
-        ("time=1:sec,offset=2,bytes=3,op=4", "columns: time: `sec` is no unit of time; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
-        ("offset=1:blocks,bytes=3,op=4", "columns: offset: `blocks` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
-        ("offset=1,bytes=fixed:0,op=4", "columns: bytes: `0` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
+        ("time=1:sec,offset=2,bytes=3,op=4", "columns: time: `sec` is not a unit of time; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
+        ("offset=1:blocks,bytes=3,op=4", "columns: offset: `blocks` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
+        ("offset=1,bytes=fixed:0,op=4", "columns: bytes: `0` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
         ("offset=1,bytes=2,op=3:1=erase", "columns: op: `erase` is not read, write, trim or flush".to_owned()),
-        ("offset=1,bytes=2,op=3:1", "columns: op: `1` is no SPELLING=OPERATION; write it as in op=3:1=read:0=write".to_owned()),
+        ("offset=1,bytes=2,op=3:1", "columns: op: `1` is not SPELLING=OPERATION; write it as in op=3:1=read:0=write".to_owned()),
         ("offset=1,bytes=2,op=3,delimiter=|", "columns: delimiter: `|` is not comma, tab, semicolon or space".to_owned()),
         ("offset=1,bytes=2,op=3,volume=4:text", "columns: volume: `text` is unknown; give names, or leave it out if volumes are numbers".to_owned()),
     ];
@@ -250,7 +250,7 @@ fn errors_in_a_file_state_their_position() {
     assert_eq!(
         fault(beyond, "1,8,512,R\n"),
         format!(
-            "x.csv:1: column 5: the line ends before column 4096, which --columns asks for; what all lines share is fixed, as in bytes=fixed:4096; {skip}"
+            "x.csv:1: column 5: the line ends before column 4096, which --columns asks for; give a value that all lines share as fixed, as in bytes=fixed:4096; {skip}"
         )
     );
     assert_eq!(
@@ -273,7 +273,7 @@ fn columns_and_format_exclude_each_other() {
     let mut trace = Trace::from_bytes("x.csv", &b"1,2\n"[..], &options).unwrap();
     let fault = trace.next_request().unwrap_err().to_string();
     assert!(
-        fault.starts_with("x.csv:1: what its columns mean is not said; pass --columns"),
+        fault.starts_with("x.csv:1: its columns are not described; pass --columns"),
         "{fault}"
     );
     options

@@ -1,7 +1,7 @@
 //! The statistics of every real trace against the table that describes them, made by an independent
 //! reader. Columns: mean size of reads and writes (KiB), distinct pages read and written, footprint
-//! (MiB), sequential reads and writes (%), rewritten (% of page writes), gaps above 1 s (% of gaps, % of
-//! time). A dash in the table is `NAN` here.
+//! (MiB), sequential reads and writes (%), rewritten (% of page writes), gaps above 1 s (% of gaps,
+//! % of time). A dash in the table is `NAN` here.
 
 #![allow(clippy::expect_used)] // in helpers of the tests
 

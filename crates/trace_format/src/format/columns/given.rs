@@ -1,4 +1,4 @@
-//! What the user says of the columns.
+//! Parses the user's description of the columns.
 
 use std::str::FromStr;
 
@@ -13,12 +13,12 @@ const LAST_COLUMN: usize = 10_000;
 
 impl FromStr for Columns {
     type Err = String;
-    /// The error is one line that names the item and what is known.
+    /// The error is one line that names the item and the valid words.
     fn from_str(given: &str) -> Result<Self, String> {
         let mut parts: [Option<&str>; 6] = [None; 6];
         for item in given.split(',') {
             let Some((field, value)) = item.split_once('=') else {
-                return Err(format!("columns: `{item}` is no FIELD=COLUMN; {SHAPE}"));
+                return Err(format!("columns: `{item}` is not FIELD=COLUMN; {SHAPE}"));
             };
             let Some(at) = KNOWN.split(", ").position(|known| known == field.trim()) else {
                 return Err(format!("columns: `{field}` is not one of {KNOWN}; {SHAPE}"));
@@ -61,7 +61,7 @@ fn missing(field: &str) -> String {
     format!("columns: `{field}` is missing; add its column, as in {field}=3{fixed}")
 }
 
-/// A column, and what stands behind its colon.
+/// Splits a value into its column and the text after the colon.
 fn column(value: &str) -> Result<(Column, Option<&str>), String> {
     let (name, unit) = match value.split_once(':') {
         Some((name, unit)) => (name.trim(), Some(unit.trim())),
@@ -81,7 +81,7 @@ fn column(value: &str) -> Result<(Column, Option<&str>), String> {
     }
 }
 
-/// What stands behind `fixed:`.
+/// Returns the text after `fixed:`.
 fn fixed(value: &str) -> Option<&str> {
     value.strip_prefix(FIXED)?.strip_prefix(':').map(str::trim)
 }
@@ -97,7 +97,7 @@ fn time_column(value: &str) -> Result<(Column, TimeUnit), String> {
         Some("filetime" | "100ns") => ("100 ns", 0, tick::FILETIME),
         other => {
             let what = other.map_or("its unit is missing".to_owned(), |unit| {
-                format!("`{unit}` is no unit of time")
+                format!("`{unit}` is not a unit of time")
             });
             return Err(format!(
                 "{what}; give s, ms, us, ns, ps or filetime, as in time={value}:us",
@@ -126,7 +126,7 @@ fn bytes_column(value: &str) -> Result<FieldValue<u64>, String> {
     Ok(FieldValue::Column(column, unit))
 }
 
-/// The bytes of a unit, or of a size.
+/// Returns the bytes of a unit, or of a size.
 fn unit_bytes(unit: &str) -> Result<u64, String> {
     let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
     let (number, word) = unit.split_at(digits);
@@ -151,7 +151,7 @@ fn unit_bytes(unit: &str) -> Result<u64, String> {
     match bytes {
         Some(bytes @ 1..) => Ok(bytes),
         _ => Err(format!(
-            "`{unit}` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB"
+            "`{unit}` is not a unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB"
         )),
     }
 }
@@ -170,7 +170,7 @@ fn op_column(value: &str) -> Result<FieldValue<Op, Vec<(String, Op)>>, String> {
     for spelling in spellings.into_iter().flat_map(|all| all.split(':')) {
         let Some((word, op)) = spelling.split_once('=') else {
             return Err(format!(
-                "`{spelling}` is no SPELLING=OPERATION; write it as in op=3:1=read:0=write"
+                "`{spelling}` is not SPELLING=OPERATION; write it as in op=3:1=read:0=write"
             ));
         };
         known.push((word.trim().to_owned(), kind(op.trim())?));
@@ -193,7 +193,7 @@ fn volume_column(value: &str) -> Result<FieldValue<u32, bool>, String> {
         return number
             .parse()
             .map(FieldValue::Fixed)
-            .map_err(|_| format!("`{number}` is no number of a volume"));
+            .map_err(|_| format!("`{number}` is not a volume number"));
     }
     match column(value)? {
         (column, None) => Ok(FieldValue::Column(column, false)),
@@ -214,7 +214,7 @@ fn delimiter_byte(word: &str) -> Result<u8, String> {
     })
 }
 
-/// The operation of a word, and whether it is a durable write.
+/// Returns the operation of a word, and whether it is a durable write.
 pub(super) fn spelled(word: &[u8]) -> Option<(Op, bool)> {
     const WORDS: [(&str, Op); 14] = [
         ("r", Op::Read),

@@ -1,9 +1,9 @@
-//! The names of columns in the first line of a table.
+//! Names of columns in the first line of a table.
 
 use crate::error::shown;
 use crate::fields::{Fields, Row};
 
-/// The names in a header, without the sign of a comment and quotes.
+/// Returns the names in a header, without the comment sign and quotes.
 pub(super) fn header<const SEPARATOR: u8>(line: &[u8]) -> Vec<String> {
     let line = line.trim_ascii_start();
     let line = line.strip_prefix(b"#").unwrap_or(line);
@@ -24,7 +24,8 @@ pub(super) fn unquoted(field: &[u8]) -> &[u8] {
     inner.map_or(field, <[u8]>::trim_ascii)
 }
 
-/// The place of a name in a header: as it stands there, else in either case if that is one.
+/// Returns the index of a name in a header: the exact match, otherwise a single match in either
+/// case.
 pub(super) fn find(header: &[String], name: &str) -> Result<usize, (String, String)> {
     if let Some(at) = header.iter().position(|known| known == name) {
         return Ok(at);

@@ -1,4 +1,4 @@
-//! Reading a table whose columns are known.
+//! Reads a table with known columns.
 
 use super::super::{Line, Probe, Reader, Record};
 use super::given::spelled;
@@ -8,7 +8,7 @@ use crate::error::{Fault, shown};
 use crate::fields::{Fields, Row};
 use wordline_block::Op;
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     None,
@@ -21,12 +21,12 @@ enum Role {
 }
 
 struct Table<const SEPARATOR: u8> {
-    /// Of the columns, up to the last that is needed.
+    /// Roles of the columns, up to the last one needed.
     roles: Vec<Role>,
     tick_ps: u64,
-    /// As it stands in the file.
+    /// Header line, as it is in the file.
     header: Option<Box<[u8]>>,
-    /// What a line says where it has no column.
+    /// Values for fields without a column.
     blank: Record,
     spellings: Vec<(Box<[u8]>, Op)>,
     op_column: String,
@@ -34,12 +34,13 @@ struct Table<const SEPARATOR: u8> {
 }
 
 impl Columns {
-    /// The unit of the time stamps; empty if there are none.
+    /// Returns the unit of the time stamps; empty if there are none.
     pub fn time_unit(&self) -> &'static str {
         self.time.as_ref().map_or("", |(_, unit)| unit.name)
     }
 
-    /// A reader of a file that begins as `probe` does, or what is wrong with it and what to do.
+    /// Returns a reader of a file that begins as `probe` does, or the reason and the remedy if it
+    /// cannot be read.
     pub fn reader(&self, probe: &Probe) -> Result<Box<dyn Reader>, (String, String)> {
         let first = probe.lines().next().unwrap_or_default();
         let told = |byte: &u8| first.contains(byte);
@@ -130,7 +131,7 @@ impl Columns {
 }
 
 impl<const SEPARATOR: u8> Table<SEPARATOR> {
-    /// Whether no column of a line that should be a number is one: then it is a header.
+    /// Returns `true` if no numeric column of the line holds a number, so that it is a header.
     fn is_words(&self, line: &[u8]) -> bool {
         let mut fields: Fields<SEPARATOR> = Row::new(line);
         let numeric =
@@ -180,13 +181,13 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         })
     }
 
-    /// Of a line that ends before the last column that is needed.
+    /// Returns the fault of a line that ends before the last column needed.
     #[cold]
     fn short(&self, fault: &Fault) -> Fault {
         let last = self.roles.len();
         let bytes = matches!(self.roles.last(), Some(Role::Bytes(_)));
         let hint = if bytes {
-            format!("; what all lines share is fixed, as in bytes=fixed:{last}")
+            format!("; give a value that all lines share as fixed, as in bytes=fixed:{last}")
         } else {
             String::new()
         };
