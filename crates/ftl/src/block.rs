@@ -1,38 +1,38 @@
-//! What the translation layer knows of each block.
+//! Block tables: state and valid pages of each block.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Ppn};
 
-/// Where a block is in its life.
+/// Phase in the life of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Erased, or never used.
+    /// Erased or never used.
     Free = 0,
-    /// Taking programs.
+    /// Open for programs.
     Active = 1,
-    /// Full; may be collected.
+    /// Full; a GC candidate.
     Closed = 2,
-    /// Being collected.
+    /// GC victim.
     Victim = 3,
-    /// Not free: it holds pages of metadata.
+    /// Holds metadata pages.
     Metadata = 4,
-    /// Not erased when the memory had been lost, and never to be: the device is at the end of its life.
+    /// Not erased at recovery and never erased again, because the device is at the end of its life.
     Bad = 5,
-    /// In single-level mode, and without room; may be folded.
+    /// Full block in single-level mode; a candidate for folding.
     Cached = 6,
 }
 
-/// All blocks. Four bytes each and a bit a page, zero for a free block and so untouched before its
-/// first use.
+/// Tables of all blocks: four bytes per block and one bit per page. The entries of a free block are
+/// zero, so their memory is untouched before the first use of the block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     layout: Layout,
-    /// Count of valid pages, and the phase in the bits above [`PHASE_SHIFT`].
+    /// Number of valid pages; the phase is in the bits above [`PHASE_SHIFT`].
     #[serde(with = "wordline_kernel::dense")]
     states: Vec<u32>,
-    /// By physical page, a bit that says whether it is valid.
+    /// Bit per physical page, set if the page is valid.
     #[serde(with = "wordline_kernel::dense")]
     valid: Vec<u64>,
 }
@@ -50,7 +50,7 @@ fn bit_of(page: Ppn) -> u64 {
     1 << (page.0 % u64::BITS)
 }
 
-/// The words that hold the bits of the pages from `next` on and before `end`, and those bits.
+/// Words that contain the bits of the pages from `next` to before `end`, with a mask of those bits.
 fn words(next: Ppn, end: Ppn) -> impl Iterator<Item = (usize, u64)> {
     let mut rest = next.0..end.0;
     std::iter::from_fn(move || {
@@ -63,7 +63,7 @@ fn words(next: Ppn, end: Ppn) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl Blocks {
-    /// All free.
+    /// Creates tables in which all blocks are free.
     pub fn new(layout: Layout) -> Self {
         Self {
             layout,
@@ -71,7 +71,7 @@ impl Blocks {
             valid: vec![0; layout.pages().div_ceil(u64::BITS) as usize],
         }
     }
-    /// What the counts take of memory.
+    /// Memory that the tables take.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let (blocks, words) = (layout.blocks(), layout.pages().div_ceil(u64::BITS));
         [
@@ -79,13 +79,13 @@ impl Blocks {
             Table::zeroed::<u64>("valid pages", words.into(), fill.physical),
         ]
     }
-    /// Pages of a block that hold the current copy of a logical page, or that are expected to
-    /// (see `expect`).
+    /// Pages of a block that contain the current copy of a logical page, or are expected to (see
+    /// `expect`). Count.
     #[inline]
     pub fn valid(&self, block: Block) -> u32 {
         self.states[block.index()] & VALID_MASK
     }
-    /// Where a block is in its life.
+    /// Phase of a block.
     #[inline]
     pub fn phase(&self, block: Block) -> Phase {
         match self.states[block.index()] >> PHASE_SHIFT {
@@ -98,37 +98,37 @@ impl Blocks {
             _ => Phase::Cached,
         }
     }
-    /// Moves a block on in its life.
+    /// Sets the phase of a block.
     pub(crate) fn enter(&mut self, block: Block, phase: Phase) {
         self.states[block.index()] = self.valid(block) | ((phase as u32) << PHASE_SHIFT);
     }
-    /// The pages of `block` from `next` on and before `end` will be programmed one after the other:
-    /// counts them as valid all at once, which spares counting each program.
+    /// Announces that the pages of `block` from `next` to before `end` will be programmed in order.
+    /// Counts them as valid at once, which saves the count at each program.
     pub(crate) fn expect(&mut self, block: Block, next: Ppn, end: Ppn) {
         self.states[block.index()] += end.0 - next.0;
         for (word, bits) in words(next, end) {
             self.valid[word] |= bits;
         }
     }
-    /// The pages of `block` from `next` on and before `end`, which were expected, stay free.
+    /// Withdraws the announcement of `expect` for pages that stay free.
     pub(crate) fn give_up(&mut self, block: Block, next: Ppn, end: Ppn) {
         self.states[block.index()] -= end.0 - next.0;
         for (word, bits) in words(next, end) {
             self.valid[word] &= !bits;
         }
     }
-    /// `page` of `block` may be superseded soon: brings their books into the caches of the processor.
+    /// Loads the tables of a page that may soon be superseded into the CPU cache.
     #[inline]
     pub(crate) fn prefetch(&self, block: Block, page: Ppn) {
         prefetch_index(&self.states, block.index());
         prefetch_index(&self.valid, word_of(page));
     }
-    /// Whether a page holds the current copy of a logical page, or is expected to.
+    /// Returns `true` if the page contains the current copy of a logical page, or is expected to.
     #[inline]
     pub fn is_valid(&self, page: Ppn) -> bool {
         self.valid[word_of(page)] & bit_of(page) != 0
     }
-    /// The first valid page from `from` on and before `end`.
+    /// First valid page from `from` to before `end`.
     #[inline]
     pub fn next_valid(&self, from: Ppn, end: Ppn) -> Option<Ppn> {
         let mut next = from;
@@ -143,7 +143,7 @@ impl Blocks {
         }
         None
     }
-    /// The valid pages from `from` on and before `end`, in order.
+    /// Calls `each` for every valid page from `from` to before `end`, in order.
     #[inline]
     pub fn each_valid(&self, from: Ppn, end: Ppn, mut each: impl FnMut(Ppn)) {
         for (word, bits) in words(from, end) {
@@ -154,15 +154,15 @@ impl Blocks {
             }
         }
     }
-    /// `page` of `block` is valid from now on.
+    /// Marks `page` of `block` as valid.
     #[inline]
     pub(crate) fn gain(&mut self, block: Block, page: Ppn) {
-        debug_assert!(!self.is_valid(page), "page {} is valid already", page.0);
+        debug_assert!(!self.is_valid(page), "page {} is already valid", page.0);
         self.states[block.index()] += 1;
         self.valid[word_of(page)] |= bit_of(page);
     }
-    /// `page` of `block` was valid and is no longer: how many valid pages are left, if the block is
-    /// full and may be collected.
+    /// Marks `page` of `block` as invalid. Returns the number of valid pages left if the block is a
+    /// GC candidate.
     #[inline]
     pub(crate) fn lose(&mut self, block: Block, page: Ppn) -> Option<u32> {
         debug_assert!(self.is_valid(page), "page {} is not valid", page.0);
@@ -176,8 +176,8 @@ impl Blocks {
         *state -= 1;
         (*state >> PHASE_SHIFT == Phase::Closed as u32).then_some(*state & VALID_MASK)
     }
-    /// `page` of `block`, which is no longer open, is moved if it is valid, and then is no longer.
-    /// Returns the next valid page behind it, or, where that is not near, just any page.
+    /// Marks `page` of `block`, which is not open for writes, as invalid because it is moved, if it
+    /// is valid. Returns the next valid page after it or, if that is far away, any later page.
     #[inline]
     pub(crate) fn lose_moved(&mut self, block: Block, page: Ppn) -> Option<Ppn> {
         let valid = &mut self.valid[word_of(page)];
@@ -191,7 +191,7 @@ impl Blocks {
         let first = page.0 & !(u64::BITS - 1);
         Some(Ppn(first.wrapping_add(behind.trailing_zeros())))
     }
-    /// Valid pages of the whole array, linear in the blocks.
+    /// Valid pages of the whole array. Takes time linear in the blocks.
     pub fn valid_pages(&self) -> u64 {
         (0..self.layout.blocks())
             .map(|block| u64::from(self.valid(Block(block))))
@@ -205,7 +205,7 @@ mod tests {
     use wordline_nand::Geometry;
 
     #[test]
-    fn the_next_valid_page_is_found_across_words_and_not_beyond_the_end() {
+    fn next_valid_page_is_found_across_words_and_before_the_end() {
         let geometry = Geometry {
             planes_per_die: 1,
             blocks_per_plane: 2,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn expected_pages_are_valid_until_they_are_given_up() {
+    fn expected_pages_are_valid_until_they_are_withdrawn() {
         let geometry = Geometry {
             planes_per_die: 1,
             blocks_per_plane: 1,

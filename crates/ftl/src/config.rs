@@ -1,4 +1,4 @@
-//! The `[ftl]` table.
+//! Configuration of the `[ftl]` table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,33 +15,35 @@ use crate::slc_cache::SlcCache;
 use crate::trim::Trim;
 use crate::wear::Wear;
 
-/// The flash translation layer (`[ftl]`).
+/// Flash translation layer (`[ftl]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Share of the flash that the host cannot address: (total - user) / total. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub over_provisioning_ratio: f64,
-    /// Blocks of every plane that stand by to take the place of bad ones: those bad from the factory
-    /// (`nand.reliability.factory_bad_ratio`) and those that go bad (`nand.reliability.failures`). They are part of the flash that the
-    /// host cannot address, and nothing else uses them. Count.
+    /// Spare blocks per plane. They replace blocks that are bad from the factory
+    /// (`nand.reliability.factory_bad_ratio`) and blocks that fail (`nand.reliability.failures`).
+    /// They are part of the flash that the host cannot address, and have no other use. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub spare_blocks: u32,
-    /// Where a logical page is.
+    /// Mapping of logical pages to physical pages.
     pub mapping: Family,
-    /// Which plane gets the next page.
+    /// Plane that gets the next page.
     pub allocate: Allocate,
     /// Garbage collection.
     pub gc: Gc,
-    /// Which block gets which data.
+    /// Wear levelling: which block gets which data.
     pub wear: Wear,
-    /// How a block's data moves that was read too often, or has lain too long.
+    /// Refresh of data in blocks that were read too often or programmed too long ago.
     pub refresh: Refresh,
-    /// How pages are programmed, of those ways that `nand.programming` has, and which are written again.
+    /// Program mode of each page, out of the modes of `nand.programming`, and which pages are
+    /// rewritten.
     pub regulation: Regulation,
-    /// Which blocks take the writes of the host in single-level mode, before they are folded (SLC cache). Page mapping only; the times of that mode are `nand.slc_mode`.
+    /// SLC cache: blocks that take host writes in single-level mode before they are folded. Page
+    /// mapping only; `nand.slc_mode` sets the times of that mode.
     pub slc_cache: SlcCache,
-    /// What becomes of a TRIM.
+    /// Handling of TRIM.
     pub trim: Trim,
 }
 
@@ -62,42 +64,50 @@ impl Default for Config {
     }
 }
 
-/// Garbage collection (`[ftl.gc]`), plane by plane.
+/// Garbage collection (`[ftl.gc]`), per plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
-    /// When collections run.
+    /// Time at which GC runs.
     pub schedule: Scheduling,
-    /// Which block is collected.
+    /// Block that GC reclaims.
     pub victim: Victim,
-    /// Which pages of it are moved before it is erased.
+    /// Pages of the victim that are moved before its erase.
     pub reclaim: Reclaiming,
-    /// When the free blocks of a plane are compared with the threshold: `each-page`, after each page that is placed in it for the host and after
-    /// each of its collections, or `full-block`, when the open block of the host has taken its last page.
+    /// When the free blocks of a plane are compared with the threshold: `each-page`, after each
+    /// page that is allocated in the plane for the host and after each of its GC runs; or
+    /// `full-block`, when the last page of the host's active block is taken.
     pub check: Check,
-    /// Threshold: a plane collects while its free blocks are fewer than this share of its blocks, rounded
-    /// down, and at least one more than the reserve. `check` says when they are compared. Ratio.
+    /// Free-block threshold: GC of a plane runs while its free blocks are fewer than this share of
+    /// its blocks, rounded down, and at least one more than the reserve. `check` sets the time of
+    /// the comparison. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
-    /// Threshold in blocks, in place of `start_free_ratio`: a plane collects while fewer of its blocks are free. With a number up to the reserve, such as
-    /// 0, it collects only when a write finds no room in it, until the write has a place; page mapping only. By default, the ratio decides. Count.
+    /// Free-block threshold in blocks, instead of `start_free_ratio`: GC of a plane runs while it
+    /// has fewer free blocks. With a number up to the reserve, such as 0, GC runs only when a write
+    /// finds no room in the plane, and until the write is placed; page mapping only. By default,
+    /// the ratio decides. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub start_free_blocks: Option<u32>,
-    /// Threshold in pages, in place of `start_free_ratio`: a plane collects while this many of its pages or fewer are free, those of its open blocks
-    /// included; 0 for the ratio. `check` says when they are compared. Page mapping only. Pages.
+    /// Free-page threshold, instead of `start_free_ratio`: GC of a plane runs while it has this
+    /// number of free pages or fewer, including those of its active blocks; 0 uses the ratio.
+    /// `check` sets the time of the comparison. Page mapping only. Pages.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub start_free_pages: u32,
-    /// Free blocks reserved for garbage collection: the host waits rather than take one of them.
+    /// GC reserve: free blocks that only garbage collection may take; host writes wait instead.
     /// Share of a plane's blocks, rounded down, at least one block. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub hard_free_ratio: f64,
-    /// Reserve in blocks, in place of `hard_free_ratio`. At least 1; 0 is possible where collections move no page (`ftl.gc.reclaim =
-    /// "zero-migration"` in a cache that keeps no writes). By default, the ratio decides. Count.
+    /// GC reserve in blocks, instead of `hard_free_ratio`. At least 1, or 0 if GC moves no page
+    /// (`ftl.gc.reclaim = "zero-migration"` in a cache that keeps no writes). By default, the ratio
+    /// decides. Count.
     #[schemars(range(min = 0, max = 16_777_215))]
     pub hard_free_blocks: Option<u32>,
-    /// Whether moved pages go to an active block of their own instead of the host's.
+    /// Whether moved pages go to a separate active block instead of the host's.
     pub own_block: bool,
-    /// Whether a page is moved by one command inside its plane (internal data move, copyback) rather than read and programmed over the bus. The part has to be able to: `nand.internal_data_move`.
+    /// Whether a page is moved by one command inside its plane (internal data move, copyback)
+    /// instead of being read and programmed over the bus. The part must support it:
+    /// `nand.internal_data_move`.
     pub internal_data_move: bool,
 }
 

@@ -1,35 +1,35 @@
-//! Work that a mapping has done by the flash: collections, and what a page's map needs first.
+//! Jobs: work that a mapping requests of the flash, such as GC runs and fetches of map entries.
 //!
-//! A job is a row of steps. The device asks for one step after the other and carries them out, in
-//! simulated time or at once; between any two of them it can leave the job and take it up again.
+//! A job is a sequence of steps. The device requests one step after another and executes them, in
+//! simulated time or at once. It can pause a job between any two steps.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
-/// The number of a job. Collections of a plane have the number of their plane, so that a plane has
-/// one at most; what else a mapping does has numbers above.
+/// Number of a job. The GC run of a plane has the number of its plane, so that a plane has at most
+/// one. Other jobs of a mapping have higher numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u32);
 
 impl JobId {
-    /// The collection of a plane.
+    /// GC run of a plane.
     #[inline]
     pub fn of(plane: Plane) -> Self {
         Self(plane.0)
     }
-    /// As an index.
+    /// The number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A logical block: the pages that share data and update blocks. Families without such blocks have
-/// none.
+/// Logical block: the pages that share data and update blocks. Not every mapping family has logical
+/// blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LogicalBlock(pub u32);
 
-/// What a collection is to gain.
+/// Space that a GC run is to gain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpaceRequest {
     /// Free blocks in a plane (free-block reclaim).
@@ -40,49 +40,52 @@ pub enum SpaceRequest {
     Update(Plane, LogicalBlock),
 }
 
-/// What a job does next.
+/// Next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// Read a page; when it has been read, [`crate::Mapping::relocate`] says where its copy goes.
+    /// Read a page; when it has been read, [`crate::Mapping::relocate`] returns the target of its
+    /// copy.
     Move(Ppn),
-    /// Read a page of metadata.
+    /// Read a metadata page.
     Read(Ppn),
-    /// Program a page of metadata; `label` is what its spare area says.
+    /// Program a metadata page.
     Program {
-        /// The page.
+        /// Target page.
         place: Ppn,
-        /// Which of pages of metadata it is.
+        /// Label of the metadata page, recorded in its spare area.
         label: u32,
     },
-    /// Erase a block; tell [`crate::Mapping::erased`] of it.
+    /// Erase a block; report it with [`crate::Mapping::erased`].
     Erase(Block),
-    /// All that was handed out has to be done before the next step.
+    /// Barrier: all issued steps complete before the next step.
     Wait,
-    /// The job is over.
+    /// The job has ended.
     Done,
 }
 
-/// How a collection gains room.
+/// Kind of a GC run, by its means of gaining space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GcKind {
-    /// The valid pages of a block are moved elsewhere (page mapping).
+    /// The valid pages of a block are moved (page mapping).
     Move,
-    /// An update block becomes the data block as it is.
+    /// An update block becomes the data block unchanged (switch merge).
     Switch,
-    /// What an update block lacks is copied into it, and it becomes the data block.
+    /// The pages missing in an update block are copied into it, and it becomes the data block
+    /// (partial merge).
     Partial,
-    /// The valid pages of a logical block are copied into free blocks.
+    /// The valid pages of a logical block are copied into free blocks (full merge).
     Full,
-    /// A block is moved for the sake of even wear.
+    /// A block is moved by wear levelling.
     Wear,
-    /// A block is moved for the sake of its data.
+    /// A block is moved to refresh its data.
     Refresh,
-    /// The valid pages of a block in single-level mode are moved to others.
+    /// The valid pages of a block in single-level mode are moved to blocks in normal mode
+    /// (folding).
     Fold,
 }
 
 impl GcKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Move,
         Self::Switch,
@@ -92,7 +95,7 @@ impl GcKind {
         Self::Refresh,
         Self::Fold,
     ];
-    /// In a word.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Move => "move",
@@ -106,24 +109,25 @@ impl GcKind {
     }
 }
 
-/// A collection that has been started.
+/// GC run that has been started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection {
-    /// The job that carries it out.
+    /// Job that executes the GC run.
     pub job: JobId,
-    /// How it gains room.
+    /// Kind of the GC run.
     pub kind: GcKind,
-    /// What it will cost, as far as it is known when it starts.
+    /// Expected cost, as far as it is known at the start.
     pub cost: Cost,
 }
 
-/// What a collection will cost (Jung 2013, eq. 7.2: `(load + write) n_valid + (erase + write') kappa`).
+/// Expected cost of a GC run (Jung 2013, eq. 7.2:
+/// `(load + write) n_valid + (erase + write') kappa`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Pages to read and program.
+    /// Pages to read and program. Count.
     pub pages: u32,
-    /// Blocks to erase.
+    /// Blocks to erase. Count.
     pub blocks: u32,
-    /// Pages of metadata to program.
+    /// Metadata pages to program. Count.
     pub metadata_pages: u32,
 }

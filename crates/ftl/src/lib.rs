@@ -1,7 +1,7 @@
-//! The flash translation layer: mapping, allocation, garbage collection and wear levelling.
+//! Flash translation layer: mapping, allocation, garbage collection and wear levelling.
 //!
-//! Nothing here has a clock. A mapping decides and keeps the counts; the device carries out what it
-//! decides, in simulated time ([`Mapping`]) or at once ([`instant`]).
+//! The crate has no clock. A mapping decides and maintains the block tables; the device executes
+//! its decisions, in simulated time ([`Mapping`]) or at once ([`untimed`]).
 
 pub mod allocate;
 pub mod block;

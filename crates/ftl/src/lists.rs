@@ -1,19 +1,20 @@
-//! Many doubly linked lists over one dense range of items, each item in at most one list.
+//! Doubly linked lists over one dense range of items, where each item is in at most one list.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 
-/// Lists of items `0..items`, with constant-time push, removal and both ends.
+/// Lists of the items `0..items`. Push, removal and access to both ends take constant time.
 ///
-/// Each list is a ring through a head, which lies behind the items. Links are stored as their
-/// exclusive or with the place that they are at, so that untouched memory means a ring of one, which
-/// is an empty list, and costs nothing. Both links of an item lie together: an item is found once.
+/// Each list is a ring through a head, whose links follow those of the items. A link is stored as
+/// the exclusive or of its target and its own index. Untouched memory thus represents a ring of one
+/// element, which is an empty list, and costs nothing. Both links of an item are adjacent, so that
+/// one memory access finds them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists {
     items: u32,
-    /// By item, then by list: the next and the one before. Arrays, because zeroes of a type of our
-    /// own would be written at the start.
+    /// Next and previous element of each item, then of each list head. Arrays, because zeroes of a
+    /// custom type would be written at creation.
     #[serde(with = "wordline_kernel::dense")]
     links: Vec<[u32; 2]>,
 }
@@ -22,7 +23,7 @@ const NEXT: usize = 0;
 const PREV: usize = 1;
 
 impl Lists {
-    /// `lists` empty lists; together with the items fewer than 2^32.
+    /// Creates `lists` empty lists. Items and lists together must be fewer than 2^32.
     pub fn new(lists: usize, items: usize) -> Self {
         debug_assert!(u32::try_from(lists + items).is_ok(), "links have 32 bits");
         Self {
@@ -30,7 +31,7 @@ impl Lists {
             links: vec![[0; 2]; items + lists],
         }
     }
-    /// What the lists take of memory, a share of whose items has been in one.
+    /// Memory that the lists take if the share `used` of their items has been in a list.
     pub fn memory(name: &'static str, lists: u64, items: u64, used: f64) -> Table {
         Table::zeroed::<[u32; 2]>(name, lists + items, used)
     }
@@ -38,25 +39,25 @@ impl Lists {
     fn head(&self, list: usize) -> u32 {
         self.items + list as u32
     }
-    /// The item that has been in `list` longest.
+    /// Item that has been in `list` for the longest time.
     #[inline]
     pub fn front(&self, list: usize) -> Option<u32> {
         self.after(self.head(list))
     }
-    /// The item that came to `list` last.
+    /// Item that was added to `list` last.
     #[inline]
     pub fn back(&self, list: usize) -> Option<u32> {
         let head = self.head(list);
         let back = self.links[head as usize][PREV] ^ head;
         (back < self.items).then_some(back)
     }
-    /// The item behind `item` in its list.
+    /// Item after `item` in its list.
     #[inline]
     pub fn after(&self, item: u32) -> Option<u32> {
         let next = self.links[item as usize][NEXT] ^ item;
         (next < self.items).then_some(next)
     }
-    /// Puts `item`, which is in no list, behind all others of `list`.
+    /// Appends `item`, which must be in no list, to `list`.
     #[inline]
     pub fn push_back(&mut self, list: usize, item: u32) {
         let head = self.head(list);
@@ -65,8 +66,7 @@ impl Lists {
         self.links[item as usize] = [to_head, item ^ back];
         self.links[back as usize][NEXT] = item ^ back;
     }
-    /// Takes `item` out of the list that holds it, and puts it behind all others of `list`. True if
-    /// there are no others.
+    /// Moves `item` from its list to the end of `list`. Returns `true` if `list` was empty.
     #[inline(always)]
     pub fn move_back(&mut self, list: usize, item: u32) -> bool {
         let head = self.head(list);
@@ -82,12 +82,12 @@ impl Lists {
         links[(to_prev ^ item) as usize][NEXT] = to_prev;
         to_back == 0
     }
-    /// `item` will be asked for soon: brings its links into the caches of the processor.
+    /// Loads the links of `item` into the CPU cache.
     #[inline]
     pub fn prefetch(&self, item: u32) {
         prefetch_index(&self.links, item as usize);
     }
-    /// Takes `item` out of the list that holds it.
+    /// Removes `item` from its list.
     #[inline]
     pub fn remove(&mut self, item: u32) {
         let [to_next, to_prev] = self.links[item as usize];

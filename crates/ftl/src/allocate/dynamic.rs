@@ -8,8 +8,8 @@ use wordline_nand::Plane;
 use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
-/// The allocator decides the plane: it walks the planes in the given order from its current
-/// position and takes the next one with free pages, whatever the address.
+/// The allocator decides the plane: it visits the planes in the given order, from its current
+/// position, and takes the next one with free pages, whatever the address.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {
@@ -21,7 +21,7 @@ impl Cited for Dynamic {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
 }
 
-/// The planes in order, and where the walk stands.
+/// Planes in order, and the current position.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,

@@ -1,4 +1,4 @@
-//! Allocation to the die that has least to do.
+//! Allocation to the die with the least outstanding work.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,18 @@ use wordline_nand::{Die, Plane};
 use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
-/// The die that has least to do gets the page; among such, one in the package that has least to do; among such, the next in
-/// the given order ("destined for packages and dies that are the least busy"). What a die has to do is the time that its
-/// reads, programs and collections take by themselves. With nothing to do anywhere, as before the run, this is `dynamic` (but for `fills_dies`).
+/// The die with the least outstanding work gets the page; ties go to the package with the least
+/// work, then to the next plane in the given order ("destined for packages and dies that are the
+/// least busy"). The work of a die is the time that its reads, programs and GC take without
+/// queueing. If no die has work, as before the run, this is `dynamic` (except for `fills_dies`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeastBusy {
     /// Order of channel, way, die and plane, fastest first.
     pub order: Order,
-    /// Whether a die that gets a page gets the next ones too, one for each plane, so that they can be one command, whichever
-    /// requests they belong to ("the writes can simply be packed together in any manner", section 6.3).
+    /// Whether a die that gets a page also gets the next ones, one for each plane, so that they can
+    /// form one multi-plane command, whichever requests they belong to ("the writes can simply be
+    /// packed together in any manner", section 6.3).
     pub fills_dies: bool,
 }
 
@@ -26,16 +28,16 @@ impl Cited for LeastBusy {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.3";
 }
 
-/// The planes in order, where the walk stands, and what the dies have to do.
+/// Planes in order, the current position, and the work of the dies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,
     next: usize,
     dimensions: Dimensions,
     fills_dies: bool,
-    /// The plane of the die that is being filled which gets the next page.
+    /// Plane that gets the next page, while a die is being filled.
     filling: Option<Plane>,
-    /// By die and by package.
+    /// Outstanding work of each die; below, of each package.
     dies: Vec<Time>,
     packages: Vec<Time>,
 }
@@ -56,14 +58,14 @@ impl State {
         }
     }
 
-    /// What the die of a plane and its package have to do.
+    /// Outstanding work of a plane's die and of its package.
     fn work(&self, plane: Plane) -> (Time, Time) {
         let die = plane.0 / self.dimensions.planes;
         let package = die / self.dimensions.dies;
         (self.dies[die as usize], self.packages[package as usize])
     }
 
-    /// The place in the order of the plane that is chosen, from where the walk stands.
+    /// Index, in the order, of the plane with the least work, searched from the current position.
     fn least(&self, mut has_room: impl FnMut(Plane) -> bool) -> Option<usize> {
         let mut least = None;
         for place in (self.next..self.planes.len()).chain(0..self.next) {
@@ -80,7 +82,7 @@ impl State {
         least.map(|(place, _)| place)
     }
 
-    /// The plane behind this one, if it is on the same die.
+    /// Next plane, if it is on the same die.
     fn beside(&self, plane: Plane) -> Option<Plane> {
         let next = plane.0 + 1;
         (!next.is_multiple_of(self.dimensions.planes)).then_some(Plane(next))

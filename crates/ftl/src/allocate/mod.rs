@@ -1,4 +1,4 @@
-//! Which plane gets the next page (Jung 2013, chapter 3).
+//! Page allocation: the plane of the next host write (Jung 2013, chapter 3).
 
 pub mod dynamic;
 pub mod least_busy;
@@ -13,16 +13,19 @@ pub use order::{Dimensions, Order};
 
 use crate::lpn::Lpn;
 
-/// Decides the plane of a host write.
+/// Selects the plane of a host write.
 pub trait PlanePolicy {
-    /// The plane for the next program of `page`, among those that have room; `None` if the page must wait.
+    /// Plane for the next program of `page` among those that have room; `None` if the write must
+    /// wait.
     fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
-    /// The only plane that will ever do for `page`, if there is only one.
+    /// Only plane that `page` can ever use, if there is just one.
     fn home(&self, page: Lpn) -> Option<Plane>;
-    /// The planes of the pages from `first` on, one for every plane and again, for as long as all have room and nothing
-    /// else is written; `None` where that is not known beforehand.
+    /// Planes of the pages from `first` on, one page per plane in a repeating cycle. Valid as long
+    /// as all planes have room and no other page is written. `None` if the order is not known in
+    /// advance.
     fn turn(&self, first: Lpn) -> Option<Vec<Plane>>;
-    /// What the dies have to do now, of policies that ask for it (`Allocate::is_by_work`).
+    /// Updates the outstanding work of the dies. Only policies that use it need the call
+    /// ([`Allocate::is_by_work`]).
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
 }
 
@@ -36,19 +39,19 @@ macro_rules! members {
         }
 
         impl Allocate {
-            /// Whether the address alone decides the plane.
+            /// Returns `true` if the address alone decides the plane.
             pub fn is_by_address(&self) -> bool {
                 match self { $(Self::$Variant(_) => $file::State::BY_ADDRESS),+ }
             }
         }
 
-        /// The allocator of a device, with its state.
+        /// Allocator of a device, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Allocator { $($Variant($file::State)),+ }
 
         impl Allocator {
-            /// The state of `policy` before the first write.
+            /// State of `policy` before the first write.
             pub fn new(policy: &Allocate, dimensions: Dimensions) -> Self {
                 match policy { $(Allocate::$Variant(policy) => Self::$Variant($file::State::new(policy, dimensions))),+ }
             }
@@ -74,11 +77,11 @@ members! {
 }
 
 impl Allocate {
-    /// Whether a write gets its page when it is issued.
+    /// Returns `true` if a write gets its page when it is issued.
     pub fn is_on_issue(&self) -> bool {
         matches!(self, Self::Static(r#static::Static { on_issue: true, .. }))
     }
-    /// Whether it has to hear what the dies have to do before each page.
+    /// Returns `true` if the allocator needs the work of the dies before each page.
     pub fn is_by_work(&self) -> bool {
         matches!(self, Self::LeastBusy(_))
     }

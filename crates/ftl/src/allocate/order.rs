@@ -1,4 +1,4 @@
-//! The 24 orders in which consecutive pages are spread over channels, ways, dies and planes.
+//! The 24 orders in which consecutive pages are striped over channels, ways, dies and planes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,21 +8,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use wordline_nand::Plane;
 
-/// How many of each there are in a device.
+/// Numbers of channels, ways, dies and planes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dimensions {
-    /// Channels in the device.
+    /// Channels of the device. Count.
     pub channels: u32,
-    /// Packages on a channel.
+    /// Packages per channel. Count.
     pub ways: u32,
-    /// Dies in a package.
+    /// Dies per package. Count.
     pub dies: u32,
-    /// Planes in a die.
+    /// Planes per die. Count.
     pub planes: u32,
 }
 
 impl Dimensions {
-    /// Planes in the device.
+    /// Planes of the device. Count.
     pub const fn total(&self) -> u32 {
         self.channels * self.ways * self.dies * self.planes
     }
@@ -36,8 +36,8 @@ enum Axis {
     Plane,
 }
 
-/// A permutation of channel (C), way (W), die (D) and plane (P). The first letter changes fastest:
-/// CWDP fills channels first, then ways, dies and planes (Jung 2013, section 3.2).
+/// Permutation of channel (C), way (W), die (D) and plane (P). The first letter changes fastest:
+/// CWDP stripes pages over channels first, then ways, dies and planes (Jung 2013, section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order([Axis; 4]);
 
@@ -165,7 +165,7 @@ mod tests {
     };
 
     #[test]
-    fn there_are_24_orders_and_each_visits_every_plane_once() {
+    fn all_24_orders_visit_every_plane_once() {
         let orders = Order::all();
         assert_eq!(orders.len(), 24);
         for order in orders {
@@ -184,7 +184,7 @@ mod tests {
             let planes = word.parse::<Order>().unwrap().planes(DIMENSIONS);
             planes.iter().take(4).map(|plane| plane.0).collect()
         };
-        // A channel is 24 planes apart, a way 8, a die 4, a plane 1.
+        // Consecutive channels are 24 planes apart, ways 8, dies 4 and planes 1.
         assert_eq!(start("CWDP"), [0, 24, 8, 32]);
         assert_eq!(start("WCDP"), [0, 8, 16, 24]);
         assert_eq!(start("DPCW"), [0, 4, 1, 5]);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_order_are_refused() {
+    fn words_that_are_not_an_order_are_rejected() {
         for word in ["", "CWD", "CWDD", "CWDPP", "cwdp", "CWDX"] {
             assert!(word.parse::<Order>().is_err(), "{word}");
         }

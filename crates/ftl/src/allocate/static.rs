@@ -8,17 +8,18 @@ use wordline_nand::Plane;
 use super::{Dimensions, Order, PlanePolicy};
 use crate::lpn::Lpn;
 
-/// The address decides the plane: consecutive logical pages go to the planes in turn, in the
-/// given order, and a page always returns to its plane. A busy or full plane makes the write wait.
+/// The address decides the plane: consecutive logical pages go to the planes in turn, in the given
+/// order, and a page always returns to its plane. A write waits if its plane is busy or full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
     /// Order of channel, way, die and plane, fastest first.
     pub order: Order,
-    /// Whether a write gets its page when the scheduler issues it, and not when it comes. Programs that are issued together
-    /// to all planes of a die then take the same page of blocks kept in step for that, and are one command ("packed
-    /// together in any manner", section 6.3); others take the next page of their plane's block. Page mapping behind a
-    /// scheduler that holds writes.
+    /// Whether a write gets its page when the scheduler issues it instead of on arrival. Programs
+    /// that are issued together to all planes of a die then take the same page of blocks that are
+    /// kept aligned for this purpose, and form one multi-plane command ("packed together in any
+    /// manner", section 6.3); other programs take the next page of their plane's block. Requires
+    /// page mapping and a scheduler that holds writes.
     pub on_issue: bool,
 }
 
@@ -26,7 +27,7 @@ impl Cited for Static {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
 }
 
-/// The planes in order.
+/// Planes in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,

@@ -1,4 +1,4 @@
-//! When free blocks are compared with the threshold of garbage collection.
+//! When free blocks are compared with the GC threshold.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
-    /// After each page that is placed in the plane for the host, and after each collection of the plane.
+    /// After each page that is allocated in the plane for the host, and after each GC run of the
+    /// plane.
     #[default]
     EachPage,
-    /// When the open block of the host has taken its last page. If too few blocks of the plane are free then, it collects one victim after
-    /// another until as many are free as the threshold asks for; the host continues in the next block meanwhile. Page mapping only.
+    /// When the last page of the host's active block is taken. If the plane then has too few free
+    /// blocks, GC reclaims one victim after another until it reaches the threshold, while the host
+    /// continues in the next block. Page mapping only.
     FullBlock,
 }

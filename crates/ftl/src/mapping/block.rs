@@ -19,33 +19,32 @@ use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 use collection::{BlockCollection, Need};
 
-/// A logical block of as many pages as an erase block lies in one data block, page i at place i, so
-/// that a map entry is needed for a block only (memory cards). Logical blocks go to the planes in
-/// turn, in the order of `ftl.allocate`, which has to be static.
+/// A logical block has as many pages as an erase block and is stored in one data block, page i at
+/// offset i, so that the map has one entry per block (memory cards). Logical blocks go to the
+/// planes in turn, in the order of `ftl.allocate`, which must be static.
 ///
-/// A look-up costs no flash operation. A new version of a page goes to the replacement block of its
-/// logical block, at its own place there. If that is the next one to program, the write costs
-/// nothing more. If it lies further on, the pages before it are copied from the data block first
-/// (collections of kind `partial`); where there is nothing to copy, a page is programmed to keep the
-/// order. If it has been passed, the replacement block is completed: the rest is copied into it, the
-/// data block is erased and the replacement block takes its place (kind `full`; `switch` if nothing
-/// was left to copy), and another replacement block is begun. So it is when a logical block needs a
-/// replacement block and `open_blocks` of the plane are in use: that which was written least
-/// recently is completed. The pages of a block that were never programmed take first versions
-/// without a replacement block. Writes of a logical block are placed in the order in which they
-/// came.
+/// A lookup costs no flash operation. A new version of a page goes to the replacement block of its
+/// logical block, at its own offset. If that page is the next one to program, the write has no
+/// further cost. If it is further on, the pages before it are first copied from the data block (GC
+/// runs of kind `partial`); where there is no valid page to copy, a page is programmed to keep the
+/// order. If the offset has already been passed, the replacement block is completed: the rest is
+/// copied into it, the data block is erased, the replacement block becomes the data block (kind
+/// `full`; `switch` if no copy was left), and another replacement block is opened. A replacement
+/// block is also completed when a logical block needs one and `open_blocks` of the plane are in
+/// use: the least recently written one. Pages of a data block that were never programmed take first
+/// versions without a replacement block. Writes to a logical block are placed in order of arrival.
 ///
-/// With P pages a block and all pages written, sequential writes cost an erase a block and no copy.
-/// Random writes over N logical blocks of a plane with m replacement blocks cost (P - 1)(1 - m / 2N)
-/// copies each: between half a block and a whole one.
+/// With P pages per block and all pages written, sequential writes cost one erase per block and no
+/// copy. Random writes over N logical blocks of a plane with m replacement blocks cost (P - 1)(1 -
+/// m / 2N) copies each: between half a block and a whole one.
 ///
-/// Not used: `ftl.gc.victim`, `ftl.gc.start_free_ratio` and `ftl.gc.own_block`. Nothing can be
-/// collected before the write that needs it, so that only the schedules `on-demand` and
-/// `incremental` make sense.
+/// Not used: `ftl.gc.victim`, `ftl.gc.start_free_ratio` and `ftl.gc.own_block`. GC cannot run
+/// before the write that needs it, so only the schedules `on-demand` and `incremental` are
+/// supported.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockMapping {
-    /// Replacement blocks of a plane that are in use at once. Count.
+    /// Replacement blocks per plane in use at once. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub open_blocks: u32,
 }
@@ -62,18 +61,19 @@ impl Cited for BlockMapping {
 
 impl Build for BlockMapping {
     type Map = BlockMap;
-    /// The reserve holds the block that a move takes.
+    /// The reserve includes the block that wear levelling takes.
     fn wear_blocks(&self) -> u32 {
         0
     }
-    /// Data blocks, replacement blocks and reserve fit the planes, and the schedule can do anything.
+    /// Checks that data blocks, replacement blocks and reserve fit the planes, and that the
+    /// schedule is supported.
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
         let schedule = &plan.config.gc.schedule;
         if schedule.policy().attention().is_some() {
             return Err(PlanError {
                 key: "ftl.gc.schedule",
                 reason: format!(
-                    "{} collects in idle time, and block mapping has no update blocks: nothing can \
+                    "{} runs GC in idle time, and block mapping has no update blocks: no GC run can \
                      be collected before the write that needs it, or be put off",
                     schedule.name()
                 ),
@@ -91,7 +91,7 @@ impl Build for BlockMapping {
             return Err(PlanError {
                 key: "ftl.mapping.block.open_blocks",
                 reason: "without a replacement block nothing can be written twice".into(),
-                remedy: "allow one at least".into(),
+                remedy: "set it to at least 1".into(),
             });
         }
         let layout = &plan.layout;
@@ -134,37 +134,37 @@ fn logical_blocks(plan: &Plan) -> u32 {
     plan.user_pages.div_ceil(plan.layout.pages_per_block)
 }
 
-/// Where a logical block lies. Before its first write, nowhere.
+/// Location of a logical block; all `None` before its first write.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Home {
-    /// The data block.
+    /// Data block.
     data: Option<Block>,
-    /// The block that holds pages before `head_pages` in the data block's stead: a replacement block
-    /// whose next page was lost when the power failed.
+    /// Block that contains the pages before `head_pages` instead of the data block: a replacement
+    /// block whose next page was lost in a power cut.
     head: Option<Block>,
     head_pages: u32,
-    /// The replacement block; there is none beside a head but while both are being copied into it.
+    /// Replacement block. It exists together with a head only while both are copied into it.
     replacement: Option<Block>,
-    /// The next page to program, of the replacement block or else the data block.
+    /// Next page to program, in the replacement block or else in the data block.
     next: u32,
-    /// 1 + the page whose write is to be placed before others of the logical block, or 0; and how many
-    /// collections of the plane were over when it was asked for.
+    /// `wanted`: 1 + the page whose write must be placed before others of the logical block, or 0.
+    /// `asked`: number of GC runs of the plane that had ended when the page was requested.
     wanted: u32,
     asked: u32,
 }
 
 impl Home {
-    /// The block that takes programs.
+    /// Block that takes programs.
     fn writer(&self) -> Option<Block> {
         self.replacement.or(self.data)
     }
-    /// The block that holds a page if any does.
+    /// Block that contains a page, if any does.
     fn holder(&self, offset: u32) -> Option<Block> {
         let replaced = self.replacement.filter(|_| offset < self.next);
         let head = self.head.filter(|_| offset < self.head_pages);
         replaced.or(head).or(self.data)
     }
-    /// The blocks that a completed replacement block supersedes.
+    /// Blocks that a completed replacement block supersedes.
     fn kept(&self) -> impl Iterator<Item = Block> + use<> {
         self.data.into_iter().chain(self.head)
     }
@@ -173,42 +173,42 @@ impl Home {
     }
 }
 
-/// What a plane has at hand.
+/// State of a plane.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct PlaneState {
-    /// Free blocks.
+    /// Free blocks. Count.
     free: u32,
-    /// Logical blocks with a replacement block or a head.
+    /// Logical blocks with a replacement block or a head. Count.
     open: u32,
-    /// Collections that are over, modulo 2^32.
+    /// GC runs that have ended, modulo 2^32. Count.
     over: u32,
-    /// Whether the last block was erased for the sake of even wear: the next is not.
+    /// Whether wear levelling caused the last erase; it does not cause the next.
     leveled: bool,
-    /// The collection in progress.
+    /// GC run in progress.
     work: Option<BlockCollection>,
 }
 
-/// A block-mapped translation layer.
+/// Block-mapped translation layer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BlockMap {
     layout: Layout,
     open_blocks: u32,
     user_pages: u32,
     homes: Vec<Home>,
-    /// By logical page, a bit: whether it has been written and not been trimmed.
+    /// Bit per logical page, set if the page has been written and not trimmed.
     #[serde(with = "wordline_kernel::dense")]
     valid: Vec<u64>,
-    /// By block: 1 + its logical block, or 0.
+    /// Owner of each block: 1 + its logical block, or 0.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     planes: Vec<PlaneState>,
-    /// Free blocks of all planes.
+    /// Free blocks of all planes. Count.
     free_blocks: u32,
-    /// By plane: open logical blocks, the least recently written first.
+    /// Open logical blocks of each plane, the least recently written first.
     recent: Lists,
     allocator: Allocator,
     free: FreeBlocks,
-    /// What it was built from, to build it again when the memory has been lost.
+    /// Plan from which the map was built, to rebuild it after a power cut.
     plan: Box<Plan>,
 }
 
@@ -236,7 +236,7 @@ impl BlockMap {
         }
     }
 
-    /// The logical block of a page, and its place there.
+    /// Logical block of a page, and the page's offset in it.
     #[inline]
     fn split(&self, page: Lpn) -> (LogicalBlock, u32) {
         let pages = self.layout.pages_per_block;
@@ -246,7 +246,7 @@ impl BlockMap {
     fn page(&self, logical: LogicalBlock, offset: u32) -> Lpn {
         Lpn(logical.0 * self.layout.pages_per_block + offset)
     }
-    /// The plane of a logical block.
+    /// Plane of a logical block.
     #[inline]
     fn plane_of(&self, logical: LogicalBlock) -> Plane {
         let home = self.allocator.home(Lpn(logical.0));
@@ -271,15 +271,16 @@ impl BlockMap {
         let bit = 1 << (page.0 % 64);
         *word = if valid { *word | bit } else { *word & !bit };
     }
-    /// Valid pages of a logical block from `from` to before `to`.
+    /// Valid pages of a logical block from `from` to before `to`. Count.
     fn count_valid(&self, logical: LogicalBlock, from: u32, to: u32) -> u32 {
         (from..to)
             .filter(|offset| self.is_valid(self.page(logical, *offset)))
             .count() as u32
     }
 
-    /// The page whose write of a logical block comes first: that which was asked for first since the
-    /// plane's last collection was over. After it, all that wait are asked for anew, in their order.
+    /// Page whose write to a logical block goes first: the one requested first since the end of the
+    /// plane's last GC run. After a GC run, all waiting writes are requested again, in order of
+    /// arrival.
     #[inline]
     fn wanted(&self, plane: Plane, logical: LogicalBlock) -> Option<u32> {
         let home = self.home(logical);
@@ -292,8 +293,8 @@ impl BlockMap {
         work.as_ref().is_some_and(|work| work.logical == logical)
     }
 
-    /// Takes a free block for a logical block: it becomes the data block, or, if there is one, its
-    /// replacement.
+    /// Takes a free block for a logical block. It becomes the data block or, if there is one, its
+    /// replacement block.
     fn open(&mut self, plane: Plane, logical: LogicalBlock, block: Block) {
         let state = &mut self.planes[plane.index()];
         state.free -= 1;
@@ -319,7 +320,7 @@ impl BlockMap {
         self.free.erased(plane, block, erases);
     }
 
-    /// A logical block is the one written last.
+    /// Marks a logical block as the most recently written one.
     fn touch(&mut self, plane: Plane, logical: LogicalBlock) {
         if self.home(logical).replacement.is_some() {
             self.recent.remove(logical.0);
@@ -327,7 +328,7 @@ impl BlockMap {
         }
     }
 
-    /// The next page of a logical block is programmed.
+    /// Takes the next page of a logical block for a program.
     fn append(&mut self, logical: LogicalBlock) -> Option<Ppn> {
         let layout = self.layout;
         let home = self.home_mut(logical);
@@ -357,11 +358,11 @@ impl BlockMap {
             .blocks()
             .any(|block| self.owners[block.index()] != logical.0 + 1)
         {
-            return fail("lies in a block that another owns");
+            return fail("is in a block that another logical block owns");
         }
         let valid = |from| self.count_valid(logical, from, self.layout.pages_per_block);
         if home.writer().is_none() && (home.head.is_some() || valid(0) > 0) {
-            return fail("has no data block");
+            return fail("has valid pages and no data block");
         }
         if home.head.is_none() && home.replacement.is_none() && valid(home.next) > 0 {
             return fail("has pages beyond its last programmed one");
@@ -398,7 +399,7 @@ impl BlockMap {
     }
 }
 
-/// Owner of a block that nobody gets any more.
+/// Owner of a block that is no longer usable.
 const NOBODY: u32 = u32::MAX;
 
 impl Mapping for BlockMap {
@@ -431,8 +432,8 @@ impl Mapping for BlockMap {
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
         Some(self.plane_of(self.split(page).0))
     }
-    /// A write of a logical block that waits decides what is copied for it, and others of the logical
-    /// block wait behind it: nothing that it needs changes but by a collection.
+    /// A waiting write of a logical block determines the pages copied for it. Other writes of the
+    /// logical block wait, so that only a GC run changes the state that it needs.
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         let (logical, offset) = self.split(page);
@@ -454,7 +455,7 @@ impl Mapping for BlockMap {
     fn trim(&mut self, page: Lpn) {
         self.set_valid(page, false);
     }
-    /// Collections come with the writes that need them.
+    /// GC runs are started by the writes that need them.
     #[inline]
     fn wants_collection(&self, _plane: Plane) -> bool {
         false
@@ -485,7 +486,7 @@ impl Mapping for BlockMap {
     fn retired(&mut self, block: Block) {
         self.owners[block.index()] = NOBODY;
     }
-    /// Nothing can be collected before a write needs it.
+    /// There are no GC candidates before a write needs one.
     fn full(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }

@@ -10,26 +10,26 @@ use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
 use crate::plan::{Plan, PlanError};
 
-/// Log-block mapping (1:1) with a write buffer: blocks of flash that take, page by page, the writes
-/// that find no room in their logical block, so that they need not wait for its merge. The merge
-/// goes on beside them and takes what the buffer holds of the logical block (partial block cleaning,
+/// Log-block mapping (1:1) with a write buffer: flash blocks that take, page by page, the writes
+/// that find no room in their logical block, so that they do not wait for its merge. The merge runs
+/// at the same time and includes the buffered pages of the logical block (partial block cleaning,
 /// if `ftl.gc.schedule` is incremental); buffer blocks without a current page are erased. When the
-/// buffer is full, a write waits until the logical blocks of its oldest pages are merged, one after
-/// the other (thrashing).
+/// buffer is full, a write waits until the logical blocks of its oldest pages have been merged, one
+/// after another (thrashing).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffered {
-    /// Share of a plane's blocks that make up the write buffer. They count as over-provisioning.
+    /// Share of a plane's blocks that form the write buffer. They are part of over-provisioning.
     /// Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub buffer_ratio: f64,
-    /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).
+    /// Pages that share a logical block: consecutive ones (block), or those of a plane (page).
     pub stripe: Stripe,
-    /// Consecutive pages that go to a plane together where they are striped by pages. Count.
+    /// Consecutive pages that go to the same plane if pages are striped. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub stripe_pages: u32,
-    /// Whether a page is programmed for every block that a merge erases, so that the block table in
-    /// flash is up to date.
+    /// Whether a page is programmed for every block that a merge erases, to keep the block table in
+    /// flash up to date.
     pub record_erases: bool,
 }
 
@@ -76,10 +76,10 @@ impl Build for Buffered {
             return Err(PlanError {
                 key: "ftl.mapping.buffered.buffer_ratio",
                 reason: format!(
-                    "{} of the {blocks} blocks of a plane is no block",
+                    "{} of the {blocks} blocks of a plane is not a number of blocks",
                     self.buffer_ratio
                 ),
-                remedy: "give a number below 1 that makes a block at least, or use log-block"
+                remedy: "give a ratio below 1 that yields at least one block, or use log-block"
                     .into(),
             });
         }

@@ -1,4 +1,4 @@
-//! Many pages at a time.
+//! Bulk operations on many pages.
 
 use std::ops::Range;
 
@@ -8,36 +8,36 @@ use super::Mapping;
 use crate::job::JobId;
 use crate::lpn::Lpn;
 
-/// A page of the host that has found its place.
+/// Host page that has been placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The page.
+    /// Logical page.
     pub page: Lpn,
-    /// Its place.
+    /// Physical page.
     pub place: Ppn,
-    /// The plane of the place.
+    /// Plane of the physical page.
     pub plane: Plane,
-    /// The block of the copy that it supersedes, if any.
+    /// Block of the superseded copy, if any.
     pub superseded: Option<Block>,
 }
 
-/// A mapping that does many pages at a time, with the same result as one after the other.
+/// Mapping that processes many pages per call, with the same result as single calls.
 pub trait Bulk: Mapping {
-    /// Writes pages in a row, as [`Mapping::write`] would one after the other: up to one that has no
-    /// room, and not beyond one that leaves its plane in want of a collection or that took a free
-    /// block. `placed` hears of each; what it fails with ends this. Whoever wants the rest written calls again,
-    /// and uses `write` for the next page when nothing was placed.
+    /// Writes pages in a row, with the result of calling [`Mapping::write`] for each. Stops before
+    /// a page without room, and after a page that leaves its plane in need of GC or takes a free
+    /// block. Calls `placed` for each page; its error ends the row. To write the rest, call again;
+    /// use `write` for the next page if no page was placed.
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
         placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E>;
-    /// Hands out the pages that a job has left to move before its next other step, one after the
-    /// other as [`crate::Step::Move`] would: `read` hears of each and its plane.
+    /// Returns the pages that a job moves before its next step of another kind, as a sequence of
+    /// [`crate::Step::Move`] would: calls `read` for each with its plane.
     fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn));
-    /// Moves the pages that a job has left to move before its next other step, one after the other as
-    /// [`crate::Step::Move`] and [`Mapping::relocate`] would: `copied` hears of each page and its
-    /// copy, and what it fails with ends this.
+    /// Moves the pages that a job moves before its next step of another kind, as a sequence of
+    /// [`crate::Step::Move`] and [`Mapping::relocate`] would. Calls `copied` for each page and its
+    /// copy; its error ends the moves.
     fn move_all<E>(
         &mut self,
         job: JobId,

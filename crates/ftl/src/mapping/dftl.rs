@@ -1,4 +1,4 @@
-//! Page mapping with a map in flash.
+//! Page mapping with a demand-cached map in flash (DFTL).
 
 mod area;
 mod cache;
@@ -29,26 +29,26 @@ use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 
 /// Any logical page may be in any physical page, as with page mapping, but the map is in flash: in
-/// translation pages, each with the entries of consecutive logical pages. In memory are a cache of
-/// map entries and the places of the translation pages.
+/// translation pages, each with the entries of consecutive logical pages. DRAM contains a cache of
+/// map entries and the locations of the translation pages.
 ///
-/// A look-up costs nothing if the entry is in the cache, and else the read of its translation page.
-/// The entry that leaves the cache for it costs nothing if its translation page is up to date, and
-/// else a read (unless that page was never written) and a program of it, before the request goes
-/// on; whatever else has changed in that translation page is written with it. A write changes the
-/// entry in the cache. A collection moves pages within their plane; it changes the entries of the moved
-/// pages in the cache if they are there, and else reads and programs their translation pages, each once,
+/// A lookup costs nothing if the entry is in the cache, and otherwise the read of its translation
+/// page. The entry evicted for it costs nothing if its translation page is up to date. Otherwise
+/// that page is read (unless it was never written) and programmed before the request continues;
+/// other changed entries of the translation page are written with it. A write changes the entry in
+/// the cache. A GC run moves pages within their plane. It changes the entries of moved pages in the
+/// cache if they are there; otherwise it reads and programs their translation pages, each once,
 /// before it erases its block.
 ///
-/// Translation pages go to the planes in turn, by their number. They have blocks of their own, a
-/// fixed number a plane; wear levelling chooses these blocks as it does others. When a plane has no
-/// block left for them but the last, whoever writes a translation page there first cleans the block
-/// with the fewest current ones: these are read and programmed elsewhere and the block is erased. If
-/// that cannot be, because others are at it, the entry that was to leave stays, and the cache is larger
-/// than it should be for a while.
+/// Translation pages go to the planes in turn, by their number. They have a fixed number of
+/// separate blocks per plane; wear levelling selects these blocks like others. When a plane has
+/// only the last of these blocks left, the next job that writes a translation page there first
+/// cleans the block with the fewest current ones: these are read and programmed elsewhere, and the
+/// block is erased. If that is impossible because other jobs are using the blocks, the entry to be
+/// evicted stays, and the cache temporarily exceeds its size.
 ///
-/// When blocks have gone bad until nothing is programmed any more, the cache keeps what it holds. Any other
-/// look-up reads its translation page, which stays in memory until the next one is read.
+/// When bad blocks have made the device read-only, the cache keeps its entries. Any other lookup
+/// reads its translation page, which stays in memory until the next one is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dftl {
@@ -59,16 +59,16 @@ pub struct Dftl {
     /// Size of a map entry in a translation page. Bytes.
     #[schemars(range(min = 1, max = 65_536))]
     pub entry_bytes: u32,
-    /// Which entry leaves the cache: with 0 the least recently used one. Otherwise this share of the
-    /// cache is for entries that have been used again since they came (segmented LRU), and the least
-    /// recently used one of the others leaves. Ratio.
+    /// Eviction from the cache: with 0, the least recently used entry. Otherwise this share of the
+    /// cache is for entries that have been used again since their fetch (segmented LRU), and the
+    /// least recently used of the other entries is evicted. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub protected_ratio: f64,
-    /// Whether all changed entries in the cache that are in the same translation page are written
-    /// when one of them leaves. If not, only those that leave.
+    /// Whether the eviction of an entry writes all changed entries of its translation page that are
+    /// in the cache. Otherwise only evicted entries are written.
     pub batch_update: bool,
-    /// Room for translation pages beyond the current ones, as a share of these. A plane keeps as many
-    /// blocks as both fill, rounded down, and two more. Ratio.
+    /// Room for translation pages beyond the current ones, as a share of these. A plane keeps as
+    /// many blocks as both fill, rounded down, plus two. Ratio.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub spare_ratio: f64,
 }
@@ -110,8 +110,8 @@ impl Build for Dftl {
         Err(PlanError {
             key: "ftl.over_provisioning_ratio",
             reason: format!(
-                "of the {} blocks of a plane, {} are filled by its user pages, {blocks} are for \
-                 translation pages, and garbage collection needs {}",
+                "of the {} blocks of a plane, user pages fill {}, translation pages need \
+                 {blocks}, and garbage collection needs {}",
                 plan.layout.blocks_per_plane, demand.filled, demand.collection
             ),
             remedy: "raise it, lower ftl.gc.start_free_ratio or ftl.mapping.dftl.spare_ratio, or \
@@ -144,28 +144,28 @@ impl Build for Dftl {
     }
 }
 
-/// Entries that a miss evicts from a cache that is larger than it should be.
+/// Maximum entries that a miss evicts from a cache that exceeds its size. Count.
 const EVICTIONS_OF_A_MISS: u32 = 2;
 
-/// A page-mapped translation layer with a demand-cached map.
+/// Page-mapped translation layer with a demand-cached map.
 ///
-/// The map is kept as page mapping keeps it, translation pages as logical pages behind the host's;
-/// what is in memory and what only in flash is kept beside it. 17 bytes a page used.
+/// The map is stored like that of page mapping, with translation pages as logical pages after the
+/// host's. The state of the cache is stored separately. Takes 17 bytes per page used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DftlMap {
     pages: PageMap,
     user_pages: u32,
     shape: Shape,
     cache: Cache,
-    /// By plane.
+    /// Translation blocks of each plane.
     areas: Vec<Area>,
-    /// Planes in the order in which translation pages go to them.
+    /// Planes in the order in which translation pages use them.
     order: Vec<Plane>,
-    /// Collections by plane, and then fetches by translation page.
+    /// GC jobs by plane, then fetch jobs by translation page.
     jobs: Vec<TranslationJob>,
-    /// By translation page: whether a job has it to rewrite.
+    /// Whether a job is to rewrite each translation page.
     rewriting: Vec<bool>,
-    /// How the map is read when nothing is programmed any more.
+    /// State of map reads on a read-only device.
     frozen: Option<Box<Frozen>>,
     plan: Box<Plan>,
 }
@@ -188,16 +188,16 @@ impl DftlMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// Where a translation page lives.
+    /// Plane of a translation page.
     fn home(&self, label: u32) -> Plane {
         self.order[label as usize % self.order.len()]
     }
-    /// The translation page of a page.
+    /// Translation page of a page.
     #[inline]
     fn label(&self, page: u32) -> u32 {
         page / self.shape.entries
     }
-    /// The pages whose entries are in a translation page.
+    /// Pages whose entries are in a translation page.
     fn entries(&self, label: u32) -> std::ops::Range<u32> {
         let first = label * self.shape.entries;
         first
@@ -205,7 +205,7 @@ impl DftlMap {
                 .user_pages
                 .min(first.saturating_add(self.shape.entries))
     }
-    /// Where the current copy of a translation page is, if it was ever written.
+    /// Location of the current copy of a translation page, if it was ever written.
     fn directory(&self, label: u32) -> Option<Ppn> {
         self.pages.lookup(Lpn(self.user_pages + label))
     }
@@ -216,7 +216,7 @@ impl DftlMap {
         self.plan.layout
     }
 
-    /// The entry of `page` is not in memory: the job that brings it.
+    /// Job that fetches the entry of `page`, which is not in memory.
     #[cold]
     fn miss(&mut self, page: u32, update: bool) -> Option<JobId> {
         let label = self.label(page);
@@ -244,8 +244,7 @@ impl DftlMap {
         self.cache.wait(page);
         Some(id)
     }
-    /// An entry leaves the cache; its translation page, if it has to be rewritten, is `id`'s to
-    /// rewrite.
+    /// Evicts an entry. If its translation page must be rewritten, job `id` rewrites it.
     fn evict_one(&mut self, id: JobId) -> bool {
         let Some(page) = self.cache.next_victim(|page| self.may_leave(page)) else {
             return false;
@@ -255,7 +254,7 @@ impl DftlMap {
         }
         true
     }
-    /// Whether the change of an entry, if there is one, can be written.
+    /// Returns `true` if the entry is unchanged or its change can be written.
     fn may_leave(&self, page: u32) -> bool {
         let label = self.label(page);
         if !self.cache.is_dirty(page) || self.rewriting[label as usize] {
@@ -264,7 +263,7 @@ impl DftlMap {
         let home = self.home(label);
         self.areas[home.index()].room(home, &self.pages) != Room::None
     }
-    /// A translation page has to be rewritten: by `id`, unless another job is at it.
+    /// Requests the rewrite of a translation page by job `id`, unless another job is to do it.
     fn rewrite_later(&mut self, label: u32, id: JobId) {
         let rewriting = &mut self.rewriting[label as usize];
         if !*rewriting {
@@ -272,11 +271,11 @@ impl DftlMap {
             self.jobs[id.index()].rewrite_later(label);
         }
     }
-    /// Blocks of a plane that translation pages have or may take.
+    /// Blocks of a plane that contain translation pages or are kept for them. Count.
     fn owned_blocks(&self, plane: Plane) -> u32 {
         self.areas[plane.index()].blocks() + self.pages.kept(plane)
     }
-    /// What has to be written of translation pages for each page that a collection moves.
+    /// Expected translation pages rewritten per page that GC moves.
     fn rewritten_per_move(&self) -> f64 {
         let cached = f64::from(self.shape.cache_entries) / f64::from(self.user_pages.max(1));
         (1.0 - cached).max(0.0)
@@ -287,7 +286,7 @@ impl Mapping for DftlMap {
     fn user_pages(&self) -> u32 {
         self.user_pages
     }
-    /// Those that are kept for translation pages not counted.
+    /// Blocks kept for translation pages are not counted.
     #[inline]
     fn free_blocks(&self) -> u32 {
         self.pages.free_blocks()
@@ -354,7 +353,7 @@ impl Mapping for DftlMap {
     fn clear(&mut self, block: Block) -> Option<Collection> {
         self.pages.clear(block)
     }
-    /// A page that was never written is in no translation page.
+    /// A page that was never written has no entry in a translation page.
     fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
         self.pages.lookup(page)?;
         self.pages.trim(page);
@@ -421,8 +420,8 @@ impl Mapping for DftlMap {
         let writes: Vec<(Lpn, u32)> = writes.iter().map(of_host).collect();
         self.pages.shortage(plane, &writes)
     }
-    /// Of a block as with page mapping, and of a translation page for each page that is moved and has
-    /// no entry in the cache.
+    /// Cost as with page mapping, plus one translation page for each moved page without an entry in
+    /// the cache.
     fn cost(&self, want: SpaceRequest) -> Cost {
         let cost = self.pages.cost(want);
         let rewritten = (f64::from(cost.pages) * self.rewritten_per_move()) as u32;
@@ -448,7 +447,7 @@ impl DftlMap {
             |page: &u32| self.cache.is_owed(*page) && !self.rewriting[self.label(*page) as usize];
         match (0..self.user_pages).find(lost) {
             Some(page) => Err(format!(
-                "the map entry of page {page} has changed and is written by none"
+                "the map entry of page {page} has changed and no job writes it"
             )),
             None => Ok(()),
         }

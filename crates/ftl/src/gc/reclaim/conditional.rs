@@ -1,4 +1,4 @@
-//! Pages in use are moved.
+//! Reclaim policy that moves only pages in use.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Those in the hot half of the queue of the cache that owns them; the others are forgotten. For flash before another store only.
+/// Pages in the hot half of the queue of the cache that owns them; the cache evicts the others.
+/// Only for flash in front of a backing store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Conditional {}

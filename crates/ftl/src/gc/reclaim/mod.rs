@@ -1,4 +1,4 @@
-//! Which pages of a block are moved before it is erased.
+//! Pages of a victim that are moved before its erase.
 
 pub mod conditional;
 pub mod move_pages;
@@ -7,11 +7,12 @@ pub mod zero_migration;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// Decides page by page, when a collection begins.
+/// Decides for each page, at the start of a GC run.
 pub trait Reclaim {
-    /// Whether a valid page is moved; else its owner loses it with the block.
+    /// Returns `true` if a valid page is moved. Otherwise its owner loses it with the block.
     fn moves(&self, page: Lpn, owner: &impl Owner) -> bool;
-    /// Whether it ever moves a page that has another copy: collections need room for copies then.
+    /// Returns `true` if the policy ever moves a page that has another copy, so that GC runs need
+    /// room for copies.
     fn needs_room(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Every valid page is moved.
+//! Reclaim policy that moves every valid page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// All of them: what the flash holds has no other copy.
+/// All valid pages, because the flash contains the only copy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Move {}

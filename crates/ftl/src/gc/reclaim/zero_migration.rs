@@ -1,4 +1,4 @@
-//! No page is moved.
+//! Reclaim policy that moves no page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use super::Reclaim;
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 
-/// None: a collection is an erase. For flash before another store only, which has every page, too: the cache
-/// forgets the pages.
+/// No pages: a GC run only erases. Only for flash in front of a backing store, which has a copy of
+/// every page: the cache evicts the pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ZeroMigration {}

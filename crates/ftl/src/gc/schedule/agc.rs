@@ -1,4 +1,4 @@
-//! Advanced garbage collection.
+//! Advanced garbage collection (AGC).
 
 use wordline_kernel::Time;
 
@@ -9,30 +9,31 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
 use crate::job::SpaceRequest;
 
-/// Collection before it is needed. Before a command whose tag has come: what the commands will need
-/// whose tags have, if the time is long enough (look-ahead). If not, or if they need nothing, in a
-/// long idle period: blocks without a free page, while free blocks are few (proactive block
-/// compaction), until the next command comes, whether its tag has come or not. It goes one flash
-/// operation at a time and stops at the next checkpoint when a request has come; the rest follows
-/// when the device is idle again. While the host is being served, collection is on demand.
+/// GC before it is needed. Look-ahead: before a command whose tag has arrived, GC reclaims the
+/// space that all announced commands need, if the time is long enough. Proactive block compaction:
+/// otherwise, in a long idle period, GC reclaims blocks without a free page while free blocks are
+/// few, until the next command arrives, announced or not. GC executes one flash operation at a time
+/// and stops at the next preemption point when a request has arrived; it continues when the device
+/// is idle again. While the device serves the host, GC is on demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {
-    /// Commands whose tags are examined before their data arrives (look-ahead).
+    /// Commands whose tags are examined before their data arrives (look-ahead). Count.
     #[schemars(range(min = 0, max = 256))]
     pub look_ahead_requests: u32,
-    /// Maximum time that a tag arrives before its data, in milliseconds.
+    /// Maximum time between the arrival of a tag and of its data. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub look_ahead_ms: f64,
-    /// An idle period is long after this many milliseconds.
+    /// Idle time after which an idle period is long. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
-    /// Blocks are compacted in long idle periods while less than this share of a plane's spare
-    /// blocks is free (free block threshold). Ratio.
+    /// Blocks are compacted in long idle periods while less than this share of a plane's
+    /// over-provisioned blocks is free (free-block threshold). Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub compact_below_ratio: f64,
-    /// Whether the logical block that was written least recently is compacted where none is full: "if the target GC block is fully
-    /// occupied or if an on-demand GC is to be invoked very soon" (section 7.6.5). Mappings with logical blocks.
+    /// Whether the least recently written logical block is compacted if none is full: "if the
+    /// target GC block is fully occupied or if an on-demand GC is to be invoked very soon" (section
+    /// 7.6.5). Mappings with logical blocks only.
     pub compacts_least_recent: bool,
 }
 
@@ -53,7 +54,7 @@ impl Cited for Agc {
 }
 
 impl Agc {
-    /// How long an idle period is before it is a long one.
+    /// Idle time after which an idle period is long.
     fn long_idle(&self) -> Time {
         milliseconds(self.long_idle_ms)
     }

@@ -1,4 +1,4 @@
-//! Advanced and delayed garbage collection together.
+//! Advanced and delayed garbage collection combined (AGC+DGC).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use super::dgc::Dgc;
 use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
 use crate::job::SpaceRequest;
 
-/// While the host is being served, what delayed collection does; when it is idle, first what has
-/// been delayed, then what advanced collection does (Jung 2013, algorithm 3).
+/// While the device serves the host, delayed GC (DGC) applies. When the device is idle, delayed GC
+/// runs go first, then advanced GC (AGC) applies (Jung 2013, algorithm 3).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgcDgc {
-    /// The advanced part.
+    /// Settings of advanced GC.
     pub agc: Agc,
 }
 

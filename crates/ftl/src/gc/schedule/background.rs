@@ -1,4 +1,4 @@
-//! Collection in idle time.
+//! Background garbage collection, in idle time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,22 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger, milliseconds};
 use crate::job::SpaceRequest;
 
-/// While the host is being served, a plane is collected only when a write cannot proceed. When no
-/// command has been queued for `after_ms`, planes are collected until each has `free_ratio` of the
-/// blocks that the host's pages do not fill free, or nothing more can be gained: the stop rule. A collection that has begun runs to completion, unless
-/// it is `preemptible`: then it goes one flash operation at a time, stops while requests are being served, and goes on behind them, so that none waits
-/// for more than one operation of it. One that a write waits for runs to completion in any case.
+/// While the device serves the host, GC of a plane runs only when a write cannot proceed. When no
+/// command has been queued for `after_ms`, GC runs until each plane has `free_ratio` of its
+/// over-provisioned blocks free, or no more can be gained: the stop rule. A GC run completes once
+/// started, unless it is `preemptible`: then it executes one flash operation at a time and pauses
+/// while the device serves requests, so that a request waits for one GC operation at most. A GC run
+/// that a write waits for always completes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Background {
-    /// Idle time of the device before background collection begins, in milliseconds.
+    /// Idle time of the device before background GC starts. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub after_ms: f64,
-    /// Share of a plane's spare blocks that is to be free. Ratio.
+    /// Share of a plane's over-provisioned blocks to keep free. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub free_ratio: f64,
-    /// Whether a collection stops between two flash operations for the requests of the host.
+    /// Whether a GC run pauses between two flash operations for host requests.
     pub preemptible: bool,
 }
 

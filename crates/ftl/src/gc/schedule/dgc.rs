@@ -1,4 +1,4 @@
-//! Delayed garbage collection.
+//! Delayed garbage collection (DGC).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, PreemptionPoint, Schedule, Trigger};
 use crate::job::SpaceRequest;
 
-/// Collection after it would have been needed. While the host is being served, a free block takes
-/// the place of a full update block, and the plane goes on with the free blocks it has, however few.
-/// Either way it is the logical block of the request that is put off (Jung 2013, algorithm 3, lines 2
-/// to 5); its collection follows, one flash operation at a time, when no command is queued
-/// (retroactive block compaction). Page mapping, without logical blocks, collects a plane then that
-/// has too few free blocks. Without a free block to spare, collection is on demand.
+/// GC after it would have been needed. While the device serves the host, a free block replaces a
+/// full update block, and the plane uses up its free blocks, however few they are. In both cases GC
+/// of the request's logical block is delayed (Jung 2013, algorithm 3, lines 2 to 5); it runs one
+/// flash operation at a time when no command is queued (retroactive block compaction). Page
+/// mapping, which has no logical blocks, then reclaims planes with too few free blocks. If no free
+/// block can be spared, GC is on demand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dgc {}

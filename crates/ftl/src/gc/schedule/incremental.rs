@@ -1,4 +1,4 @@
-//! Collection in steps that the host can come between.
+//! Incremental garbage collection, which host operations can preempt.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{PreemptionPoint, Schedule};
 
-/// As on demand, but one flash operation at a time: between two of them, waiting host operations
-/// for the die go first, until the free blocks of the plane are down to the reserve
-/// (`ftl.gc.hard_free_ratio`, the hard limit) or a write waits for the collection.
+/// Like on-demand GC, but one flash operation at a time: between two operations, waiting host
+/// operations for the die go first, until the plane's free blocks are down to the reserve
+/// (`ftl.gc.hard_free_ratio`, the hard limit) or a write waits for the GC run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Incremental {}

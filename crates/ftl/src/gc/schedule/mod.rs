@@ -1,7 +1,7 @@
-//! When collections run.
+//! GC schedules: when GC runs.
 //!
-//! A schedule decides; the device acts. It never sees the future, except for commands whose tags
-//! have come ahead of their data (Jung 2013, section 7.4.1).
+//! A schedule decides, and the device acts. A schedule does not know the future, except for
+//! commands whose tags have arrived ahead of their data (Jung 2013, section 7.4.1).
 
 pub mod agc;
 pub mod agc_dgc;
@@ -15,34 +15,35 @@ use wordline_kernel::Time;
 
 use crate::job::SpaceRequest;
 
-/// What a collection was started for.
+/// Reason for which a GC run was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Trigger {
-    /// The host was being served and free blocks were few (free-block reclaim on demand).
+    /// A plane had too few free blocks while the device served the host (free-block reclaim on
+    /// demand).
     FreeBlocks,
     /// A write needed room in its logical block (update-block reclaim on demand).
     UpdateBlock,
-    /// A queued command was going to need it (look-ahead, AGC).
+    /// A queued command was going to need the space (look-ahead, AGC).
     LookAhead,
     /// Blocks were full and free blocks were becoming few in a long idle period (proactive block
     /// compaction, AGC).
     Compaction,
-    /// It had been put off (retroactive block compaction, DGC).
+    /// The GC run had been delayed (retroactive block compaction, DGC).
     Retroactive,
-    /// The device was idle (background).
+    /// The device was idle (background GC).
     Background,
     /// The block was read too often since its erase (read disturb).
     ReadDisturb,
-    /// Its data had lain too long (retention).
+    /// The data of the block was programmed too long ago (retention).
     Retention,
-    /// A TRIM has left nothing in the block (E-TRIM).
+    /// A TRIM had invalidated the last valid page of the block (E-TRIM).
     Trim,
-    /// The device was idle, and blocks of the SLC cache were full.
+    /// The device was idle and blocks of the SLC cache were full.
     IdleFold,
 }
 
 impl Trigger {
-    /// All of them.
+    /// All triggers.
     pub const ALL: [Self; 10] = [
         Self::FreeBlocks,
         Self::UpdateBlock,
@@ -55,7 +56,7 @@ impl Trigger {
         Self::Trim,
         Self::IdleFold,
     ];
-    /// In a word.
+    /// Name of the trigger.
     pub fn name(self) -> &'static str {
         match self {
             Self::FreeBlocks => "free-blocks",
@@ -70,104 +71,107 @@ impl Trigger {
             Self::IdleFold => "idle-fold",
         }
     }
-    /// Whether it was started while the host was being served.
+    /// Returns `true` if the GC run was started while the device served the host.
     pub fn is_on_demand(self) -> bool {
         matches!(self, Self::FreeBlocks | Self::UpdateBlock)
     }
 }
 
-/// A collection at a checkpoint: one of its flash operations is done, the next is not begun.
+/// GC run between two of its flash operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreemptionPoint {
-    /// Requests of the host that the device has begun with.
+    /// Host requests in progress in the device. Count.
     pub requests: u32,
-    /// Operations of the host that are committed to the collection's die.
+    /// Host operations committed to the die of the GC run. Count.
     pub on_die: u32,
-    /// Free blocks of its plane.
+    /// Free blocks of the plane. Count.
     pub free_blocks: u32,
-    /// Free blocks that the host cannot take.
+    /// Free blocks that the host cannot take. Count.
     pub reserve_blocks: u32,
 }
 
-/// A plane without a collection, on an idle device.
+/// Plane without a GC run, on an idle device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// For how long the device has been idle: no command is queued.
+    /// Time since the last command left the queue.
     pub since: Time,
-    /// In how long the next command comes, if one is known to come.
+    /// Time until the next command, if its arrival is known.
     pub left: Option<Time>,
-    /// Free blocks of the plane.
+    /// Free blocks of the plane. Count.
     pub free_blocks: u32,
-    /// On demand, collection begins below as many.
+    /// Free-block threshold: on-demand GC starts below it. Blocks.
     pub start_blocks: u32,
-    /// Blocks of the plane that the host's pages do not fill: its share of over-provisioning.
+    /// Over-provisioned blocks of the plane: those that the host's pages do not fill. Count.
     pub spare_blocks: u32,
-    /// A collection that has been put off.
+    /// Delayed GC run.
     pub delayed: Option<SpaceRequest>,
-    /// What gains free blocks, if they are fewer than they should be.
+    /// Next GC candidate, if the plane is below its free-block threshold.
     pub reclaim: Option<SpaceRequest>,
-    /// Something that could be collected.
+    /// GC candidate, whatever the number of free blocks.
     pub full: Option<SpaceRequest>,
-    /// What was written least recently of what would gain a block.
+    /// Least recently written GC candidate.
     pub least_recent: Option<SpaceRequest>,
-    /// A collection that the commands to come will need, and how long it will take.
+    /// GC run that announced commands will need, and its duration.
     pub shortage: Option<(SpaceRequest, Time)>,
 }
 
 impl Idle {
-    /// Whether less than `ratio` of the plane's spare blocks is free.
+    /// Returns `true` if less than `ratio` of the plane's over-provisioned blocks is free.
     pub fn below(&self, ratio: f64) -> bool {
         f64::from(self.free_blocks) < ratio * f64::from(self.spare_blocks)
     }
 }
 
-/// When a device looks at whether it is idle.
+/// When a device checks whether it is idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
-    /// Whether it looks as soon as nothing is queued.
+    /// Whether it checks as soon as no command is queued.
     pub at_once: bool,
-    /// After how long without a command it looks again.
+    /// Time without a command after which it checks again.
     pub after: Option<Time>,
-    /// Commands whose tags are examined before their data arrives (look-ahead).
+    /// Commands whose tags are examined before their data arrives (look-ahead). Count.
     pub tags: u32,
-    /// How long before its data a tag comes at most.
+    /// Maximum time between the arrival of a tag and of its data.
     pub ahead: Time,
 }
 
-/// When collections run.
+/// Schedule of GC runs.
 pub trait Schedule {
-    /// Whether a plane is collected while the host is being served, as soon as its free blocks are
-    /// below the threshold; if not, only when a write cannot go on.
+    /// Returns `true` if GC of a plane runs while the device serves the host, as soon as the free
+    /// blocks are below the threshold. Otherwise it runs only when a write cannot proceed.
     fn at_threshold(&self) -> bool {
         true
     }
-    /// Whether a free block takes the place of a full update block, and the collection waits.
+    /// Returns `true` if a free block replaces a full update block, and GC of the logical block is
+    /// delayed.
     fn replaces(&self) -> bool {
         false
     }
-    /// Whether a write that finds free blocks below the threshold puts the collection of its logical
-    /// block off.
+    /// Returns `true` if a write that finds free blocks below the threshold delays GC of its
+    /// logical block.
     fn puts_off(&self) -> bool {
         self.replaces() && !self.at_threshold()
     }
-    /// Whether in idle periods what was written least recently may be collected, however many blocks are free.
+    /// Returns `true` if GC may reclaim the least recently written candidate in idle periods,
+    /// whatever the number of free blocks.
     fn compacts_least_recent(&self) -> bool {
         false
     }
-    /// Whether a collection goes one flash operation at a time, with a checkpoint after each.
+    /// Returns `true` if a GC run executes one flash operation at a time, with a preemption point
+    /// after each.
     fn stepwise(&self) -> bool {
         false
     }
-    /// Whether a collection that no write waits for stops at a checkpoint. It goes on as soon as
-    /// the answer would be no.
+    /// Returns `true` if a GC run that no write waits for pauses at a preemption point. It
+    /// continues as soon as the result is `false`.
     fn yields(&self, _checkpoint: &PreemptionPoint) -> bool {
         false
     }
-    /// When the device is to look at whether it is idle; never, if `None`.
+    /// When the device checks whether it is idle; `None` means never.
     fn attention(&self) -> Option<Attention> {
         None
     }
-    /// What an idle plane is collected for.
+    /// GC run to start on an idle plane, if any.
     fn idle(&self, _idle: &Idle) -> Option<(SpaceRequest, Trigger)> {
         None
     }
@@ -183,7 +187,7 @@ macro_rules! members {
         }
 
         impl Scheduling {
-            /// The member, as a schedule.
+            /// The selected policy.
             pub fn policy(&self) -> &dyn Schedule {
                 match self { $(Self::$Variant(policy) => policy),+ }
             }
@@ -206,7 +210,7 @@ impl Default for Scheduling {
     }
 }
 
-/// Milliseconds as the clock counts them; what is not a length of time counts as none.
+/// Milliseconds as simulated time. A number that is not a duration counts as zero.
 fn milliseconds(ms: f64) -> Time {
     Time::from_ps((ms * 1e9).round().max(0.0) as u64)
 }

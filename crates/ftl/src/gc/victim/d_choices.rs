@@ -11,12 +11,12 @@ use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
-/// The block with the fewest valid pages among d drawn at random, with replacement. Close to
+/// The block with the fewest valid pages among d blocks drawn at random, with replacement. Close to
 /// greedy from d = 10 on, at a cost that does not grow with the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DChoices {
-    /// Blocks drawn for each choice. Count; 1 is random selection.
+    /// Blocks drawn per choice; 1 is random selection. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub d: u32,
 }
@@ -31,7 +31,7 @@ impl Cited for DChoices {
     const PAPER: &'static str = "B. Van Houdt, A mean field model for a class of garbage collection algorithms in flash-based solid state drives, SIGMETRICS 2013";
 }
 
-/// The full blocks of each plane, and the random stream `gc.victim.d-choices`.
+/// Full blocks of each plane, and the random number generator `gc.victim.d-choices`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     d: u32,

@@ -10,7 +10,7 @@ use super::VictimPolicy;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
-/// The block that was filled first. Wears all blocks alike; its write amplification under uniform
+/// The block that was filled first. Wears all blocks equally; its write amplification under uniform
 /// load has a closed form: u = (u' - 1) / ln u', WA = 1 / (1 - u').
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -21,7 +21,7 @@ impl Cited for Fifo {
         "P. Desnoyers, Analytic modeling of SSD write performance, SYSTOR 2012";
 }
 
-/// Per plane the full blocks in the order in which they became full.
+/// Full blocks of each plane, in the order in which they became full.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,

@@ -10,24 +10,24 @@ use super::VictimPolicy;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
-/// The block with the fewest valid pages; among equals the one that `ties` names. Least work now,
-/// and the best choice under uniform load.
+/// The block with the fewest valid pages; `ties` selects among equals. Minimises the work of the
+/// current GC run, and is optimal under uniform load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {
-    /// Which of the blocks with equally few valid pages: the one that has had so many for the longest
-    /// time, or for the shortest.
+    /// Block selected among those with equally few valid pages: the one that has had its count for
+    /// the longest time, or for the shortest.
     pub ties: Ties,
 }
 
-/// Who is chosen among equals.
+/// Tie-breaking rule among blocks with equally few valid pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// Who has been at its count for the longest time.
+    /// The block that has had its count for the longest time.
     #[default]
     Longest,
-    /// Who has been at its count for the shortest time.
+    /// The block that has had its count for the shortest time.
     Shortest,
 }
 
@@ -35,11 +35,12 @@ impl Cited for Greedy {
     const PAPER: &'static str = "W. Bux and I. Iliadis, Performance of greedy garbage collection in flash-based solid-state drives, Performance Evaluation 67(11), 2010";
 }
 
-/// Per plane one list of blocks for each count of valid pages: every step is constant, but for
-/// the search of the next non-empty list, which the pages that fill it have paid for.
+/// One list of blocks per plane and number of valid pages. Every operation takes constant time,
+/// except for the search of the next non-empty list, whose cost is amortised over the pages that
+/// filled it.
 ///
-/// The block of a plane that lost a page last stays in its list until that of another matters: one
-/// that loses page after page, as under sequential writes, moves once.
+/// The block of a plane that lost a page last stays in its list until another block of the plane
+/// loses one. A block that loses page after page, as under sequential writes, moves only once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,
@@ -50,14 +51,14 @@ pub struct State {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaneLists {
-    /// No list of fewer valid pages has a block.
+    /// Lower bound: lists of fewer valid pages are empty.
     lowest: u32,
-    /// The block that lost a page last, or [`NONE`], and what is valid of it.
+    /// Block that lost a page last, or [`NONE`], and its number of valid pages.
     last: u32,
     valid: u32,
 }
 
-/// No block.
+/// Stands for no block.
 const NONE: u32 = u32::MAX;
 
 impl State {
@@ -85,7 +86,7 @@ impl State {
             ties: policy.ties,
         }
     }
-    /// Who is chosen among the blocks of `plane` with `valid` valid pages.
+    /// Next victim among the blocks of `plane` with `valid` valid pages.
     #[inline]
     fn first(&self, plane: Plane, valid: u32) -> Option<u32> {
         let list = self.list(plane, valid);
@@ -94,13 +95,13 @@ impl State {
             Ties::Shortest => self.lists.back(list),
         }
     }
-    /// Lists of the same count are neighbours: blocks that are closed full, as those of a new device
-    /// are, touch little memory.
+    /// Index of a list. Lists of the same number of valid pages are adjacent, so that blocks closed
+    /// full, as on a new device, touch little memory.
     #[inline]
     fn list(&self, plane: Plane, valid: u32) -> usize {
         valid as usize * self.planes.len() + plane.index()
     }
-    /// There is a block with `valid` valid pages.
+    /// Notes that a block has `valid` valid pages.
     #[inline]
     fn lower(&mut self, plane: Plane, valid: u32) {
         let lowest = &mut self.planes[plane.index()].lowest;
@@ -108,14 +109,14 @@ impl State {
             *lowest = valid;
         }
     }
-    /// A block that lost a page goes to the list of those with `valid` valid pages.
+    /// Moves a block that lost a page to the list of blocks with `valid` valid pages.
     #[inline]
     fn put(&mut self, plane: Plane, block: u32, valid: u32) {
         if self.lists.move_back(self.list(plane, valid), block) {
             self.lower(plane, valid);
         }
     }
-    /// No block of a plane waits for its list any more.
+    /// Moves the block that lost a page last to its list.
     fn settle(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let (block, valid) = (std::mem::replace(&mut state.last, NONE), state.valid);
@@ -123,14 +124,14 @@ impl State {
             self.put(plane, block, valid);
         }
     }
-    /// A block, of which `valid` pages are valid, goes behind those of its list.
+    /// Appends a block with `valid` valid pages to its list.
     #[inline]
     fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
         self.lower(plane, valid);
         self.lists.push_back(self.list(plane, valid), block.0);
     }
-    /// The same if a block of the plane waits for its list: that one lost its page before. A function
-    /// by itself, so that the other saves no registers.
+    /// Inserts a block after the block that lost a page last has been moved to its list. A separate
+    /// function, so that the common path saves no registers.
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {
@@ -194,10 +195,11 @@ mod tests {
         pages_per_block: 5,
     };
 
-    /// A block that may be chosen: what is valid of it, and since when.
+    /// Number of valid pages of a candidate, and the step since which it has had it.
     type Held = Option<(u32, u32)>;
 
-    /// Among the blocks of `plane`: fewest valid pages, then longest or shortest so.
+    /// Reference: the block of `plane` with the fewest valid pages, then with the longest or
+    /// shortest time at its count.
     fn naive(held: &[Held], plane: u32, ties: Ties) -> Option<Block> {
         let since = |(valid, step): (u32, u32)| match ties {
             Ties::Longest => (valid, step),
@@ -209,12 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn the_emptiest_block_is_chosen_and_of_equals_the_one_that_was_so_first() {
+    fn emptiest_block_is_selected_and_ties_go_to_the_longest_at_its_count() {
         choices_are_those_of_the_naive_list(Ties::Longest);
     }
 
     #[test]
-    fn of_equals_the_one_that_became_so_last_if_ties_are_so() {
+    fn ties_go_to_the_shortest_at_its_count_if_configured() {
         choices_are_those_of_the_naive_list(Ties::Shortest);
     }
 
@@ -225,7 +227,8 @@ mod tests {
         let mut held: Vec<Held> = vec![None; 24];
         let (mut last, mut chosen) = (0, 0);
         for step in 0..50_000 {
-            // Every other time the block of the time before, as a row of pages would.
+            // In half of the steps, the same block as in the step before, as under sequential
+            // writes.
             if random.below(2) == 0 {
                 last = random.below(24) as u32;
             }

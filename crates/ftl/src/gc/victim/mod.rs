@@ -1,4 +1,4 @@
-//! Which block is collected.
+//! GC victim selection.
 
 pub mod d_choices;
 pub mod fifo;
@@ -14,24 +14,24 @@ use wordline_nand::{Block, Layout, Plane};
 
 use crate::block::Blocks;
 
-/// Chooses the victims of one device. Every step is constant or logarithmic in the blocks, but for
-/// [`VictimPolicy::withdraw`].
+/// Selects the victims of one device. Every operation takes constant or logarithmic time in the
+/// blocks, except for [`VictimPolicy::withdraw`].
 pub trait VictimPolicy {
-    /// `block` of `plane` is full now and may be chosen; it holds `valid` valid pages.
+    /// Adds `block` of `plane`, which has become full with `valid` valid pages, to the candidates.
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
-    /// A page of `block`, which may be chosen, has become invalid; `valid` pages are left.
+    /// Reports that a page of the candidate `block` has become invalid; `valid` pages are left.
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
-    /// A page of `block`, which may be chosen, is valid again; `valid` pages are. Of no interest to a choice that
-    /// does not count them.
+    /// Reports that a page of the candidate `block` is valid again; it now has `valid` valid pages.
+    /// Policies that do not count valid pages ignore it.
     fn revived(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
-    /// A page of `block` may become invalid soon: brings the counts on the block into the caches of the
-    /// processor.
+    /// Loads the state of `block` into the CPU cache, because one of its pages may soon become
+    /// invalid.
     #[inline]
     fn prefetch(&self, _block: Block) {}
-    /// Takes the next victim of `plane` out of the blocks that may be chosen.
+    /// Removes and returns the next victim of `plane`, or `None` if no block is eligible.
     fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
-    /// `block`, which may be chosen and holds `valid` valid pages, is collected for another reason:
-    /// it is taken out. At most linear in the blocks of the plane.
+    /// Removes the candidate `block`, which has `valid` valid pages, because it is reclaimed for
+    /// another reason. Takes at most linear time in the blocks of the plane.
     fn withdraw(&mut self, plane: Plane, block: Block, valid: u32);
 }
 
@@ -44,17 +44,17 @@ macro_rules! members {
             }
         }
 
-        /// The chooser of a device, with its state.
+        /// Victim selection of a device, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Chooser { $($Variant($file::State)),+ }
 
         impl Chooser {
-            /// What the state takes of memory.
+            /// Memory that the state takes.
             pub fn memory(policy: &Victim, layout: &Layout, fill: Fill) -> Table {
                 match policy { $(Victim::$Variant(_) => $file::State::memory(layout, fill)),+ }
             }
-            /// The state of `policy` on a pristine array.
+            /// State of `policy` on an erased array.
             pub fn new(policy: &Victim, layout: &Layout, seed: u64) -> Self {
                 match policy { $(Victim::$Variant(policy) => Self::$Variant($file::State::new(policy, layout, seed))),+ }
             }
@@ -90,7 +90,8 @@ impl Default for Victim {
     }
 }
 
-/// The policy that CONTRIBUTING.md adds is `newest.rs`, compiled with the tests.
+/// Tests of the policy that CONTRIBUTING.md adds, `newest.rs`, which is compiled with the tests
+/// only.
 #[cfg(test)]
 mod tests {
     use wordline_nand::Geometry;
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
     use newest::{Newest, State};
 
-    /// The family with the example in it.
+    /// Policy family that includes the example.
     #[allow(dead_code)]
     mod extended {
         use super::super::*;
@@ -107,23 +108,23 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_contributing_is_this_file() {
+    fn the_example_in_contributing_matches_newest_rs() {
         let guide = include_str!("../../../../../CONTRIBUTING.md");
         let example = format!("```rust\n{}```", include_str!("newest.rs"));
         assert!(
             guide.contains(&example),
-            "CONTRIBUTING.md shows another newest.rs"
+            "the newest.rs in CONTRIBUTING.md differs"
         );
     }
 
     #[test]
-    fn the_example_is_chosen_by_its_name() {
+    fn the_example_is_selected_by_its_name() {
         let chosen: extended::Victim = serde_json::from_str("\"newest\"").unwrap();
         assert_eq!(chosen, extended::Victim::Newest(Newest::default()));
     }
 
     #[test]
-    fn the_example_collects_what_filled_up_last_and_was_not_withdrawn() {
+    fn the_example_selects_the_block_filled_last_that_was_not_withdrawn() {
         let layout = Layout::new(&Geometry::default(), 1).unwrap();
         let (plane, blocks) = (Plane(0), Blocks::new(layout));
         let mut newest = State::new(&Newest::default(), &layout, 1);

@@ -9,8 +9,8 @@ use wordline_nand::{Block, Layout, Plane};
 use super::VictimPolicy;
 use crate::block::Blocks;
 
-/// The block that was filled last. Collects what has had the least time to become invalid, and so
-/// shows how bad a choice can be.
+/// The block that was filled last. Its pages have had the least time to become invalid, so this
+/// policy shows how bad a choice can be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Newest {}
@@ -19,7 +19,7 @@ impl Cited for Newest {
     const PAPER: &'static str = "";
 }
 
-/// Per plane the full blocks in the order in which they became full.
+/// Full blocks of each plane, in the order in which they became full.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     full: Vec<Vec<Block>>,

@@ -11,7 +11,8 @@ use super::VictimPolicy;
 use super::set::PlaneSets;
 use crate::block::Blocks;
 
-/// Any full block, all alike. Under uniform load WA = 1 / (1 - u), u the share of valid pages.
+/// Any full block, with equal probability. Under uniform load WA = 1 / (1 - u), where u is the
+/// share of valid pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Random {}
@@ -20,7 +21,7 @@ impl Cited for Random {
     const PAPER: &'static str = "B. Van Houdt, A mean field model for a class of garbage collection algorithms in flash-based solid state drives, SIGMETRICS 2013";
 }
 
-/// The full blocks of each plane, and the random stream `gc.victim.random`.
+/// Full blocks of each plane, and the random number generator `gc.victim.random`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     sets: PlaneSets,

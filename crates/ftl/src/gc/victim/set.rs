@@ -1,10 +1,10 @@
-//! Sets of blocks, one a plane, from which any member can be drawn by number.
+//! Sets of blocks, one per plane, from which a member can be drawn by index.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
-/// Per plane a dense array of its members.
+/// Dense array of the members of each plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlaneSets {
     blocks_per_plane: usize,
@@ -22,7 +22,7 @@ impl PlaneSets {
             sizes: vec![0; layout.planes() as usize],
         }
     }
-    /// What the sets take of memory.
+    /// Memory that the sets take.
     pub fn memory(layout: &Layout, fill: Fill) -> Table {
         Table::zeroed::<u32>(
             "candidates for collection",
@@ -41,7 +41,7 @@ impl PlaneSets {
         self.members[plane.index() * self.blocks_per_plane + *size as usize] = block.0;
         *size += 1;
     }
-    /// Takes the member at `place` out; the last one takes its place.
+    /// Removes the member at index `place`; the last member moves to that index.
     pub fn remove(&mut self, plane: Plane, place: u32) -> Block {
         let base = plane.index() * self.blocks_per_plane;
         let size = &mut self.sizes[plane.index()];
@@ -50,7 +50,7 @@ impl PlaneSets {
         self.members[base + place as usize] = self.members[base + *size as usize];
         Block(block)
     }
-    /// Takes a member out; linear in the members.
+    /// Removes a member. Takes time linear in the members.
     pub fn withdraw(&mut self, plane: Plane, block: Block) {
         let place = (0..self.size(plane)).find(|&place| self.get(plane, place) == block);
         if let Some(place) = place {

@@ -1,4 +1,4 @@
-//! What is done before a write: gaps are filled, replacement blocks are completed.
+//! GC runs of block mapping: they fill gaps and complete replacement blocks.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane};
@@ -8,29 +8,29 @@ use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::mapping::SpaceRequest;
 use crate::wear::Spend;
 
-/// What a write needs before it can be placed.
+/// Work that a write needs before it can be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     Nothing,
-    /// The pages before it are programmed, in a free block if need be.
+    /// The pages before it are programmed, in a free block if necessary.
     Fill,
-    /// The replacement block of a logical block takes the place of its data block.
+    /// The replacement block of a logical block replaces its data block.
     Complete(LogicalBlock),
 }
 
-/// A collection in progress. Pages are copied one at a time, as by a controller with memory for one:
-/// the block that is copied to is programmed in order.
+/// GC run in progress. Pages are copied one at a time, as by a controller with memory for one page:
+/// the target block is programmed in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BlockCollection {
-    /// The logical block that is copied.
+    /// Logical block that is copied.
     pub logical: LogicalBlock,
-    /// Its pages are copied up to here.
+    /// End of the copy, exclusive. Page offset.
     end: u32,
-    /// Whether a program has been handed out that has to be waited for.
+    /// Whether a program has been issued that must complete first.
     handed: bool,
-    /// Blocks whose erase has not been handed out.
+    /// Blocks whose erase has not been issued.
     old: Vec<Block>,
-    /// Blocks that are not erased yet.
+    /// Blocks that are not yet erased. Count.
     erasing: u32,
 }
 
@@ -47,7 +47,7 @@ impl BlockCollection {
 }
 
 impl BlockMap {
-    /// Whether a page of a logical block goes to a block that has yet to be taken.
+    /// Returns `true` if a page of a logical block goes to a block that is yet to be taken.
     pub(super) fn needs_block(&self, logical: LogicalBlock, offset: u32) -> bool {
         let home = self.home(logical);
         home.replacement.is_none() && (home.data.is_none() || offset < home.next)
@@ -103,8 +103,8 @@ impl BlockMap {
         })
     }
 
-    /// The logical block that is to move for the sake of even wear: one that lies in one block. Once
-    /// for a block that is completed at most.
+    /// Logical block that wear levelling moves next: one that is stored in a single block. At most
+    /// once per completed block.
     fn rested(&mut self, plane: Plane) -> Option<LogicalBlock> {
         if self.planes[plane.index()].leveled {
             return None;
@@ -120,7 +120,7 @@ impl BlockMap {
             .map(LogicalBlock)
     }
 
-    /// Copies a logical block to the free block that has been erased most.
+    /// Copies a logical block to the free block with the most erases.
     fn level(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
         let old: Vec<Block> = self.home(logical).kept().collect();
         let block = self.free.take_worn(plane)?;
@@ -151,7 +151,7 @@ impl BlockMap {
         Some(GcKind::Partial)
     }
 
-    /// One past the last valid page of a logical block.
+    /// Offset after the last valid page of a logical block.
     fn end(&self, logical: LogicalBlock) -> u32 {
         let pages = (0..self.layout.pages_per_block).rev();
         let mut valid = pages.filter(|offset| self.is_valid(self.page(logical, *offset)));
@@ -175,7 +175,7 @@ impl BlockMap {
         Some(kind)
     }
 
-    /// The next page that has to be programmed in the place of the work.
+    /// Next page to copy or to program for the order of pages.
     fn copy(&mut self, logical: LogicalBlock, end: u32) -> Option<Step> {
         let next = self.home(logical).next;
         if next >= end {
@@ -226,7 +226,7 @@ impl BlockMap {
         }
     }
 
-    /// Whether a plane's work has no step left.
+    /// Returns `true` if the GC run of a plane has no step left.
     pub(super) fn is_done(&self, plane: Plane) -> bool {
         self.planes[plane.index()]
             .work
@@ -234,8 +234,8 @@ impl BlockMap {
             .is_none_or(|work| work.erasing == 0 && self.home(work.logical).next >= work.end)
     }
 
-    /// A block of a plane's work is erased. After the last one, the replacement block is the data
-    /// block.
+    /// Reports the erase of a block of the plane's GC run. After the last erase, the replacement
+    /// block becomes the data block.
     pub(super) fn is_erased(&mut self, block: Block) {
         let plane = self.layout.plane_of(block);
         let state = &mut self.planes[plane.index()];

@@ -1,4 +1,4 @@
-//! The books anew, from the spare areas.
+//! Rebuilds the block map from spare areas.
 
 use wordline_nand::{Block, Plane};
 
@@ -7,7 +7,8 @@ use crate::mapping::Mapping;
 use crate::recovery::{Flash, PageOwner, Recovery, SpareRecord};
 use crate::wear::Spend;
 
-/// A block that can be read in some page, and the orders of the first and the last such page.
+/// Block with at least one readable page, and the sequence numbers of its first and last readable
+/// page.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     logical: LogicalBlock,
@@ -24,7 +25,7 @@ impl BlockMap {
         }
     }
 
-    /// Pages that only keep the order tell whose block it is, too.
+    /// Identifies the logical block of a block. Pages that only keep the order also record it.
     fn identify(&self, flash: &Flash<'_>, block: Block) -> Option<Found> {
         let mut tags = flash.pages(block).filter_map(|(_, tag)| tag);
         let first = tags.next()?;
@@ -38,7 +39,7 @@ impl BlockMap {
         })
     }
 
-    /// Takes in what the spare areas say. A block that can be read in no page is to be erased.
+    /// Rebuilds the map from spare areas. A block without a readable page is erased.
     pub(super) fn reread(&mut self, flash: &Flash<'_>) -> Recovery {
         let mut recovery = Recovery::default();
         let mut found = Vec::new();
@@ -64,7 +65,7 @@ impl BlockMap {
         recovery
     }
 
-    /// Makes logical blocks of what was found.
+    /// Assigns the blocks found to logical blocks.
     fn assemble(&mut self, flash: &Flash<'_>, mut found: Vec<Found>, recovery: &mut Recovery) {
         found.sort_by_key(|found| (found.logical, found.first));
         let mut open = Vec::new();
@@ -84,7 +85,7 @@ impl BlockMap {
         }
     }
 
-    /// A replacement block that holds no version of its own is given up.
+    /// Drops a replacement block that contains no version newer than the data block.
     fn drop_copy(&self, flash: &Flash<'_>, blocks: &mut Vec<Block>, recovery: &mut Recovery) {
         let Some((last, older)) = blocks.split_last() else {
             return;
@@ -103,10 +104,10 @@ impl BlockMap {
         }
     }
 
-    /// The blocks of a logical block, oldest first. The oldest is its data block, the second the
-    /// replacement block, which is gone on with where it ended. If the page at which it ended cannot
-    /// be read and is in the data block, it cannot have its place any more: the replacement block is
-    /// a head.
+    /// Assigns the blocks of a logical block, oldest first. The oldest is its data block; the
+    /// second is the replacement block, which continues at its end. If the page at that end cannot
+    /// be read but is in the data block, it can no longer be programmed at its offset: the
+    /// replacement block becomes a head.
     fn settle(&mut self, flash: &Flash<'_>, logical: LogicalBlock, blocks: &[Block]) {
         let pages = self.layout.pages_per_block;
         for block in blocks {
@@ -142,7 +143,7 @@ impl BlockMap {
             && offset < flash.array.programmed(block)
     }
 
-    /// The page of a replacement block that cannot be read, and is still in the data block.
+    /// Page of a replacement block that cannot be read and is still in the data block.
     fn lost(&self, flash: &Flash<'_>, data: Block, replacement: Block) -> Option<u32> {
         (0..flash.array.programmed(replacement)).find(|&offset| {
             let page = self.layout.page(replacement, offset);
@@ -150,8 +151,8 @@ impl BlockMap {
         })
     }
 
-    /// Which pages of a logical block there are. A page that the replacement block has skipped to
-    /// keep the order was trimmed, or never written.
+    /// Restores the valid pages of a logical block. A page that the replacement block skipped to
+    /// keep the order was trimmed or never written.
     fn revive(&mut self, flash: &Flash<'_>, logical: LogicalBlock) {
         for offset in 0..self.layout.pages_per_block {
             let page = self.page(logical, offset);

@@ -1,4 +1,4 @@
-//! The blocks of a plane that hold translation pages.
+//! Translation blocks of a plane.
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,18 @@ use wordline_nand::{Block, Plane, Ppn};
 use crate::job::{JobId, Step};
 use crate::mapping::page::PageMap;
 
-/// Whether a plane can take one more translation page.
+/// Whether a plane has room for one more translation page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// It has a page for it.
+    /// There is a page for it.
     Page,
-    /// Once a block of its translation pages is cleaned.
+    /// There is room after cleaning a translation block.
     Clean,
-    /// Not before others have done what they are at.
+    /// There is no room until other jobs have progressed.
     None,
 }
 
-/// How far cleaning is.
+/// Progress of cleaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     Reading,
@@ -28,41 +28,40 @@ enum Stage {
     Erased,
 }
 
-/// A block of translation pages that is being cleaned: its current pages are copied, and it is
-/// erased.
+/// Translation block that is being cleaned: its current pages are copied, then it is erased.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cleaning {
-    /// The job that does it.
+    /// Job that cleans the block.
     job: JobId,
     victim: Block,
-    /// The next page of the victim to look at.
+    /// Next page of the victim to examine.
     next: Ppn,
-    /// Translation pages that are read and not copied yet.
+    /// Translation pages that have been read and not yet copied.
     copies: VecDeque<u32>,
-    /// Pages reserved: as many as may still be copied.
+    /// Pages reserved for the remaining copies. Count.
     reserved: u32,
     stage: Stage,
 }
 
-/// The translation blocks of a plane: one takes programs, the others are full. What is left of it and
-/// the blocks that [`PageMap`] keeps free are the room for translation pages. A page is promised only
-/// while a block's worth is left over, or is to be gained from the block that is being cleaned; so
-/// cleaning always has room for its copies.
+/// Translation blocks of a plane: one takes programs, the others are full. The rest of the open
+/// block and the blocks that [`PageMap`] keeps free are the room for translation pages. A page is
+/// promised only while one block's worth of pages remains, or will be gained from the block being
+/// cleaned, so that cleaning always has room for its copies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Area {
     full: Vec<Block>,
-    /// The next page to program.
+    /// Next page to program.
     next: u32,
-    /// One past the last page of its block; equal to `next` when there is no room.
+    /// Page after the last one of the open block; equal to `next` if there is no room.
     end: u32,
-    /// Pages promised or to be copied that have no place yet.
+    /// Pages promised or to be copied that are not yet placed. Count.
     reserved: u32,
     cleaning: Option<Cleaning>,
 }
 
 impl Area {
-    /// After a loss of power: `full` are full, or as good as; `open` takes programs from the given
-    /// page on.
+    /// State after a power cut: `full` are full or unusable for programs, `open` takes programs
+    /// from the given page on.
     pub fn found(full: Vec<Block>, open: Option<(Ppn, u32)>) -> Self {
         let (next, end) = open.map_or((0, 0), |(next, end)| (next.0, end));
         Self {
@@ -72,26 +71,26 @@ impl Area {
             ..Self::default()
         }
     }
-    /// Blocks that hold translation pages.
+    /// Blocks that contain translation pages. Count.
     pub fn blocks(&self) -> u32 {
         let open = self.next < self.end;
         self.full.len() as u32 + u32::from(open) + u32::from(self.cleaning.is_some())
     }
-    /// Pages that have been promised, or are about to be copied.
+    /// Pages that have been promised or are about to be copied. Count.
     pub fn reserved(&self) -> u32 {
         self.reserved
     }
-    /// Pages that are left, reserved or not.
+    /// Remaining pages, reserved ones included. Count.
     pub fn left(&self, plane: Plane, pages: &PageMap) -> u32 {
         self.end - self.next + pages.kept(plane) * pages.layout.pages_per_block
     }
-    /// The full block with the fewest current pages, as its place in the list and their number.
+    /// Full block with the fewest current pages: its index in the list and that number.
     fn cheapest(&self, pages: &PageMap) -> Option<(usize, u32)> {
         let valid = |(place, block): (usize, &Block)| (place, pages.blocks.valid(*block));
         let blocks = self.full.iter().enumerate().map(valid);
         blocks.min_by_key(|(_, valid)| *valid)
     }
-    /// Whether `plane` can take one more translation page.
+    /// Returns whether `plane` has room for one more translation page.
     pub fn room(&self, plane: Plane, pages: &PageMap) -> Room {
         let block = pages.layout.pages_per_block;
         let left = self.left(plane, pages).saturating_sub(self.reserved);
@@ -107,15 +106,15 @@ impl Area {
             _ => Room::None,
         }
     }
-    /// One more translation page of `plane`, which has room, will be programmed.
+    /// Reserves a translation page in a plane that has room.
     pub fn reserve(&mut self) {
         self.reserved += 1;
     }
-    /// A promise is kept, or no longer needed.
+    /// Releases a reservation that is fulfilled or no longer needed.
     pub fn release(&mut self) {
         self.reserved -= 1;
     }
-    /// Begins to clean a block of `plane`, as a part of `job`.
+    /// Starts to clean a block of `plane`, as a part of `job`.
     pub fn clean(&mut self, plane: Plane, job: JobId, pages: &mut PageMap) {
         let Some((place, valid)) = self.cheapest(pages) else {
             return;
@@ -134,7 +133,7 @@ impl Area {
             stage: Stage::Reading,
         });
     }
-    /// The place of the next translation page of `plane`, which is reserved.
+    /// Takes the next page for a reserved translation page of `plane`.
     pub fn place(&mut self, plane: Plane, pages: &mut PageMap) -> Ppn {
         if self.next == self.end {
             let block = pages.open_kept(plane);
@@ -148,12 +147,12 @@ impl Area {
         }
         place
     }
-    /// The block that was being cleaned is erased.
+    /// Reports that the block being cleaned has been erased.
     pub fn erased(&mut self) {
         self.cleaning = None;
     }
 
-    /// The next current page of the block that is being cleaned.
+    /// Next current page of the block being cleaned.
     fn next_page(&mut self, pages: &PageMap) -> Option<(Ppn, u32)> {
         let cleaning = self.cleaning.as_mut()?;
         let end = pages
@@ -163,7 +162,7 @@ impl Area {
         cleaning.next = place.map_or(end, |place| Ppn(place.0 + 1));
         place.map(|place| (place, pages.owners[place.index()] - 1))
     }
-    /// What cleaning does next; `None` when that of `job` is over.
+    /// Next action of cleaning, or `None` if the cleaning of `job` has ended.
     pub fn step(&mut self, job: JobId, pages: &PageMap) -> Option<Clean> {
         if self.cleaning.as_ref()?.job != job {
             return None;
@@ -202,7 +201,7 @@ impl Area {
     }
 }
 
-/// What cleaning does next.
+/// Next action of cleaning.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Clean {
     Step(Step),

@@ -1,4 +1,4 @@
-//! The map entries in memory.
+//! Cached map entries.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
@@ -9,22 +9,22 @@ use crate::mapping::MapCache;
 
 /// The entry is in the cache.
 const CACHED: u8 = 1;
-/// It is cached, and its translation page does not say so yet.
+/// The entry is cached and differs from its translation page.
 const DIRTY: u8 = 2;
-/// It is not cached and its translation page is out of date: the change is held beside the cache
-/// until that page has been rewritten.
+/// The entry is not cached and differs from its translation page. The change is kept outside the
+/// cache until that page has been rewritten.
 const OWED: u8 = 4;
-/// A write has fetched it and has not been placed yet.
+/// A write has fetched the entry and has not yet been placed.
 const WRITING: u8 = 8;
-/// From here on, the requests that wait for it or have not yet taken it up are counted.
+/// Unit of the count, in the upper bits, of requests that wait for the entry or have yet to use it.
 const AWAITED: u8 = 16;
 
-/// State of the entries of all host pages, one byte each, zero for those that are only in flash.
+/// State of the entries of all host pages, one byte each; zero for entries that are only in flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
     capacity: u32,
     cached: u32,
-    /// Entries that jobs will bring.
+    /// Entries that jobs are fetching. Count.
     arriving: u32,
     states: Vec<u8>,
     lru: SegmentedLru,
@@ -32,7 +32,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// An empty cache of `capacity` entries, `protected` of which may be protected.
+    /// Creates an empty cache of `capacity` entries, of which up to `protected` are protected.
     pub fn new(pages: u32, capacity: u32, protected: u32) -> Self {
         Self {
             capacity,
@@ -43,7 +43,7 @@ impl Cache {
             counts: MapCache::default(),
         }
     }
-    /// What the states and their order take of memory.
+    /// Memory that the states and their order take.
     pub fn memory(pages: u32, protected: u32, fill: Fill) -> [Table; 3] {
         let flags = if protected > 0 { pages } else { 0 };
         [
@@ -62,7 +62,7 @@ impl Cache {
     fn clear(&mut self, page: u32, flag: u8) {
         self.states[page as usize] &= !flag;
     }
-    /// Whether the entry need not be read from flash.
+    /// Returns `true` if the entry need not be read from flash.
     #[inline]
     pub fn is_in_memory(&self, page: u32) -> bool {
         self.is(page, CACHED | OWED)
@@ -70,25 +70,25 @@ impl Cache {
     pub fn is_dirty(&self, page: u32) -> bool {
         self.is(page, DIRTY)
     }
-    /// Whether a request waits for the entry.
+    /// Returns `true` if a request waits for the entry.
     pub fn is_awaited(&self, page: u32) -> bool {
         self.states[page as usize] >= AWAITED
     }
-    /// Whether a request uses or is about to use the entry.
+    /// Returns `true` if a request uses the entry or is about to.
     pub fn is_in_use(&self, page: u32) -> bool {
         self.states[page as usize] >= WRITING
     }
-    /// Whether one more entry does not fit.
+    /// Returns `true` if the cache has no room for another entry.
     pub fn is_full(&self) -> bool {
         self.cached + self.arriving >= self.capacity
     }
-    /// The entry that leaves next, of those that no request uses and that `may_leave`.
+    /// Next entry to evict, among those that no request uses and for which `may_leave` holds.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.lru
             .next_victim(|page| !self.is_in_use(page) && may_leave(page))
     }
 
-    /// An entry in memory is used; `update`: for a write, which is to be placed.
+    /// Records a use of an entry in memory; `update` for a write that is to be placed.
     #[inline]
     pub fn hit(&mut self, page: u32, update: bool) {
         if self.is(page, OWED) {
@@ -103,35 +103,36 @@ impl Cache {
         }
         self.begin(page, update);
     }
-    /// An entry that has just come in is used, `update`: for a write, which is to be placed.
+    /// Records the use of an entry that has just been fetched; `update` for a write that is to be
+    /// placed.
     pub fn begin(&mut self, page: u32, update: bool) {
         if update {
             self.set(page, WRITING);
         }
     }
-    /// A request waits for the entry, which a job brings.
+    /// Records that a request waits for the entry, which a job fetches.
     pub fn wait(&mut self, page: u32) {
         let state = &mut self.states[page as usize];
         *state = state.checked_add(AWAITED).unwrap_or(*state);
     }
-    /// A job will bring one more entry.
+    /// Announces the fetch of one more entry.
     pub fn expect(&mut self) {
         self.arriving += 1;
     }
-    /// A job has brought an entry.
+    /// Records the arrival of a fetched entry.
     pub fn arrive(&mut self, page: u32) {
         self.arriving -= 1;
         if !self.is_in_memory(page) {
             self.insert(page);
         }
     }
-    /// Takes an entry in as its translation page has it.
+    /// Inserts an entry that equals its translation page.
     pub fn insert(&mut self, page: u32) {
         self.cached += 1;
         self.set(page, CACHED);
         self.lru.insert(page);
     }
-    /// The page has been placed or trimmed: its entry has changed.
+    /// Records the change of an entry whose page has been placed or trimmed.
     #[inline]
     pub fn change(&mut self, page: u32) {
         self.clear(page, WRITING | OWED);
@@ -140,8 +141,9 @@ impl Cache {
         }
         self.set(page, DIRTY);
     }
-    /// The page has been unmapped, and its translation page is about to be rewritten: its entry has changed, and leaves the cache unless what
-    /// is dirty there is written with it (`batch`) or a request is at it.
+    /// Records that the page has been unmapped and its translation page is about to be rewritten.
+    /// The changed entry leaves the cache unless dirty entries are written with the page (`batch`)
+    /// or a request waits for it.
     pub fn unmapped(&mut self, page: u32, batch: bool) {
         self.clear(page, WRITING);
         if self.is(page, CACHED) && !batch && !self.is_awaited(page) {
@@ -152,18 +154,18 @@ impl Cache {
         let cached = self.is(page, CACHED);
         self.set(page, if cached { DIRTY } else { OWED });
     }
-    /// The page was to be changed and is not.
+    /// Records that a write or trim of the page did not change its entry.
     pub fn leave(&mut self, page: u32) {
         self.clear(page, WRITING);
     }
-    /// The page has been moved. True if its translation page has to be rewritten for that: the entry
-    /// is not cached.
+    /// Records that the page has been moved. Returns `true` if its translation page must be
+    /// rewritten because the entry is not cached.
     pub fn moved(&mut self, page: u32) -> bool {
         let cached = self.is(page, CACHED);
         self.set(page, if cached { DIRTY } else { OWED });
         !cached
     }
-    /// An entry leaves the cache. True if its translation page has to be rewritten.
+    /// Evicts an entry. Returns `true` if its translation page must be rewritten.
     pub fn evict(&mut self, page: u32) -> bool {
         let dirty = self.is_dirty(page);
         self.counts.evictions += 1;
@@ -176,8 +178,9 @@ impl Cache {
         }
         dirty
     }
-    /// A translation page with the entries `pages` is rewritten: with the changes that left the cache,
-    /// and with what is dirty, if that goes along (`batch`). Whether there was anything to write.
+    /// Records the rewrite of the translation page with the entries `pages`, which includes changes
+    /// kept outside the cache and, with `batch`, dirty entries. Returns `true` if there was any
+    /// change to write.
     pub fn settle(&mut self, pages: std::ops::Range<u32>, batch: bool) -> bool {
         let written = if batch { OWED | DIRTY } else { OWED };
         let mut any = 0;
@@ -187,8 +190,8 @@ impl Cache {
         }
         any & written != 0
     }
-    /// A translation page with the entries `pages` cannot be rewritten: the changes that left the cache
-    /// are cached again.
+    /// Puts changes kept outside the cache back into it, because the translation page with the
+    /// entries `pages` cannot be rewritten.
     pub fn take_back(&mut self, pages: std::ops::Range<u32>) {
         for page in pages {
             if self.is(page, OWED) {
@@ -215,11 +218,13 @@ impl Cache {
                 || (state & CACHED != 0 && state & OWED != 0)
         };
         match (0..self.states.len() as u32).find(torn) {
-            Some(page) => Err(format!("the map entry of page {page} is in two places")),
+            Some(page) => Err(format!(
+                "the map entry of page {page} is both cached and kept outside the cache"
+            )),
             None => Ok(()),
         }
     }
-    /// Whether the change of an entry is held beside the cache.
+    /// Returns `true` if the change of an entry is kept outside the cache.
     pub fn is_owed(&self, page: u32) -> bool {
         self.is(page, OWED)
     }

@@ -1,30 +1,31 @@
-//! The map when nothing is programmed any more: what is in memory stays there, and all else is read from flash each time.
+//! Map of a read-only device: cached entries stay in memory, and every other entry is read from
+//! flash on each lookup.
 
 use serde::{Deserialize, Serialize};
 
 use super::DftlMap;
 use crate::job::{JobId, Step};
 
-/// How the map is read then.
+/// State of map reads on a read-only device.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Frozen {
     /// Translation pages that are being read.
     reading: Vec<Reading>,
-    /// The one that was read last: it is in memory.
+    /// Translation page that was read last and is in memory.
     at_hand: Option<u32>,
 }
 
-/// A translation page that is read.
+/// Translation page that is being read.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Reading {
     label: u32,
-    /// Whether its read has been handed out, and then whether it was waited for.
+    /// Whether the read has been issued; below, whether its completion has been awaited.
     is_begun: bool,
     is_awaited: bool,
 }
 
 impl DftlMap {
-    /// The job that reads the entry of a page, if it is not in memory.
+    /// Job that reads the entry of a page, if it is not in memory.
     pub(super) fn fetch_frozen(&mut self, page: u32) -> Option<JobId> {
         let label = self.label(page);
         let (is_cached, id) = (self.cache.is_in_memory(page), self.fetch_of(label));
@@ -44,7 +45,8 @@ impl DftlMap {
         }
         Some(id)
     }
-    /// The next step of a fetch. One that began before has none left.
+    /// Next step of a fetch. A fetch that started before the device became read-only has no step
+    /// left.
     pub(super) fn step_frozen(&mut self, id: JobId) -> Step {
         let label = id.0 - self.layout().planes();
         let place = self.directory(label);

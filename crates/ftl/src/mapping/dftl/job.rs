@@ -1,4 +1,4 @@
-//! What fetches and collections do with translation pages.
+//! Use of translation pages by fetch and GC jobs.
 
 use std::collections::VecDeque;
 
@@ -10,23 +10,22 @@ use super::area::{Clean, Room};
 use crate::job::{JobId, Step};
 use crate::mapping::Mapping;
 
-/// The part of a job that deals with translation pages: those to read are read, all at once, then
-/// programmed.
+/// Part of a job that handles translation pages: reads all that are needed, then programs them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TranslationJob {
-    /// Whether the translation page that is fetched is still to be read.
+    /// Whether the fetched translation page is still to be read.
     target: bool,
-    /// The pages whose entries are fetched; a fetch is in progress if there are any.
+    /// Pages whose entries are fetched; not empty while a fetch is in progress.
     arrivals: Vec<u32>,
-    /// Translation pages to rewrite that are not read yet.
+    /// Translation pages to rewrite that have not been read.
     rewrites: VecDeque<u32>,
-    /// Those that are read.
+    /// Translation pages to rewrite that have been read.
     read: VecDeque<u32>,
-    /// Whether those that are read are being programmed.
+    /// Whether the pages read are being programmed.
     programming: bool,
-    /// Whether anything was handed out after the last wait.
+    /// Whether a step was issued after the last barrier.
     handed_out: bool,
-    /// The plane where a block is being cleaned first.
+    /// Plane in which a block is being cleaned first.
     cleaning: Option<Plane>,
 }
 
@@ -34,22 +33,22 @@ impl TranslationJob {
     pub fn is_begun(&self) -> bool {
         !self.arrivals.is_empty()
     }
-    /// Whether it will bring the entry of `page`.
+    /// Returns `true` if the job fetches the entry of `page`.
     pub fn fetches(&self, page: u32) -> bool {
         self.arrivals.contains(&page)
     }
-    /// It is to bring the entry of `page`; `on_flash`: there is a translation page to read.
+    /// Adds the entry of `page` to the fetch; `on_flash` if there is a translation page to read.
     pub fn fetch_entry(&mut self, page: u32, on_flash: bool) {
         if !self.is_begun() {
             self.target = on_flash;
         }
         self.arrivals.push(page);
     }
-    /// It is to rewrite a translation page.
+    /// Adds a translation page to rewrite.
     pub fn rewrite_later(&mut self, label: u32) {
         self.rewrites.push_back(label);
     }
-    /// The same, unless it is to do so and has not read it yet.
+    /// Adds a translation page to rewrite, unless it is already listed and not yet programmed.
     pub fn rewrite_once(&mut self, label: u32) {
         if !self.rewrites.contains(&label) && (self.programming || !self.read.contains(&label)) {
             self.rewrites.push_back(label);
@@ -58,14 +57,15 @@ impl TranslationJob {
     pub fn has_rewrites(&self) -> bool {
         !self.rewrites.is_empty() || !self.read.is_empty()
     }
-    /// Whether a fetch has no step left, all before being done.
+    /// Returns `true` if the fetch has no step left and all its steps are complete.
     pub fn is_over(&self) -> bool {
         !self.target && !self.has_rewrites() && !self.handed_out && self.cleaning.is_none()
     }
 }
 
 impl DftlMap {
-    /// Before a collection erases its block, the map in flash says where the moved pages are.
+    /// Next step of a GC run. Before the erase, the map in flash is updated with the new locations
+    /// of the moved pages.
     pub(super) fn step_collection(&mut self, id: JobId) -> Step {
         if self.pages.is_moved(Plane(id.0))
             && let Some(step) = self.rewrite(id)
@@ -94,8 +94,8 @@ impl DftlMap {
         Step::Done
     }
 
-    /// The next step for the translation pages that a job rewrites; `None` if there are none left and
-    /// all steps are done.
+    /// Next step for the translation pages that a job rewrites, or `None` if none are left and all
+    /// steps are complete.
     fn rewrite(&mut self, id: JobId) -> Option<Step> {
         loop {
             if let Some(plane) = self.jobs[id.index()].cleaning {
@@ -130,8 +130,8 @@ impl DftlMap {
         }
     }
 
-    /// Reads the next translation page to rewrite, once there is room for its next copy. Stops when a
-    /// block has to be cleaned first.
+    /// Reads the next translation page to rewrite, once there is room for its next copy. Stops when
+    /// a block must be cleaned first.
     fn read_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(&label) = self.jobs[id.index()].rewrites.front() {
             let home = self.home(label);
@@ -159,7 +159,7 @@ impl DftlMap {
         None
     }
 
-    /// Programs the next translation page that has been read, if it still has to be.
+    /// Programs the next translation page that has been read, if it still has changes.
     fn program_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(label) = self.jobs[id.index()].read.pop_front() {
             let home = self.home(label);
@@ -172,13 +172,13 @@ impl DftlMap {
         None
     }
 
-    /// Takes the changes of a translation page as written; whether there were any.
+    /// Marks the changes of a translation page as written. Returns `true` if there were any.
     fn settle(&mut self, label: u32) -> bool {
         let batch = self.shape.batch_update;
         self.cache.settle(self.entries(label), batch)
     }
 
-    /// A translation page cannot be rewritten: its entries stay in memory.
+    /// Keeps the entries of a translation page that cannot be rewritten in memory.
     fn give_up(&mut self, label: u32) {
         self.rewriting[label as usize] = false;
         self.cache.take_back(self.entries(label));
@@ -192,7 +192,7 @@ impl DftlMap {
         Step::Program { place, label }
     }
 
-    /// What cleaning a block of translation pages of `plane`, as a part of `id`, does next.
+    /// Next step of cleaning a translation block of `plane`, as a part of job `id`.
     fn clean(&mut self, plane: Plane, id: JobId) -> Option<Step> {
         match self.areas[plane.index()].step(id, &self.pages)? {
             Clean::Step(step) => Some(step),

@@ -1,4 +1,4 @@
-//! The map after a loss of power.
+//! Recovery of the map after a power cut.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -10,13 +10,14 @@ use crate::mapping::Mapping;
 use crate::recovery::{Flash, PageOwner, Recovery};
 
 impl DftlMap {
-    /// Whether a block holds translation pages.
+    /// Returns `true` if the block contains translation pages.
     pub(super) fn is_of_map(&self, block: Block) -> bool {
         self.pages.blocks.phase(block) == Phase::Metadata
     }
 
-    /// Pages and translation pages are where their latest copies are. An entry whose page was placed
-    /// after the latest copy of its translation page is changed and not written: it is in the cache.
+    /// Rebuilds the map: pages and translation pages are at their latest copies. An entry whose
+    /// page was programmed after the latest copy of its translation page is changed and not
+    /// written: it is in the cache.
     pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
         let counts = self.cache.counts;
         *self = Self::new(&self.plan.clone(), self.shape);
@@ -46,8 +47,7 @@ impl DftlMap {
         recovery
     }
 
-    /// The blocks of a plane that hold translation pages. One that is not full goes on taking
-    /// programs.
+    /// Translation blocks of a plane. A block that is not full continues to take programs.
     fn find_area(&mut self, flash: &Flash<'_>, plane: Plane) -> Area {
         let layout = self.layout();
         let mut full = Vec::new();

@@ -1,4 +1,4 @@
-//! Which of the cached entries leaves first.
+//! Eviction order of the cached entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,26 @@ use crate::lists::Lists;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
 
-/// Entries that are looked at, from the oldest on, for one that may leave. Those that may not are
-/// few: entries in use, and for a moment those whose translation page cannot be written.
+/// Maximum entries examined, from the oldest on, for one that may be evicted. Few entries may not
+/// be: those in use, and temporarily those whose translation page cannot be written.
 const LOOK: usize = 64;
 
-/// Segmented LRU over keys `0..keys` (Karedla, Love and Wherry, Caching strategies to improve disk
-/// system performance, IEEE Computer 27(3), 1994). What comes in is on probation; what is used again
-/// there is protected; the protected entry that was used longest ago goes back on probation when there
-/// are too many. Without protected entries it is LRU.
+/// Segmented LRU over the keys `0..keys` (Karedla, Love and Wherry, Caching strategies to improve
+/// disk system performance, IEEE Computer 27(3), 1994). A new entry is on probation; an entry used
+/// again there becomes protected. When there are too many protected entries, the least recently
+/// used one returns to probation. Without protected entries, this is LRU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SegmentedLru {
     lists: Lists,
     protected: Vec<bool>,
-    /// Protected entries at most.
+    /// Maximum protected entries. Count.
     most_protected: u32,
-    /// Protected entries.
+    /// Protected entries. Count.
     protected_entries: u32,
 }
 
 impl SegmentedLru {
-    /// No entries; `most_protected` of them may be protected.
+    /// Creates an empty list, of which up to `most_protected` entries are protected.
     pub fn new(keys: u32, most_protected: u32) -> Self {
         let flags = if most_protected > 0 { keys as usize } else { 0 };
         Self {
@@ -36,11 +36,11 @@ impl SegmentedLru {
             protected_entries: 0,
         }
     }
-    /// An entry comes in.
+    /// Inserts a new entry.
     pub fn insert(&mut self, key: u32) {
         self.lists.push_back(PROBATION, key);
     }
-    /// An entry is used again.
+    /// Records another use of an entry.
     #[inline]
     pub fn touch(&mut self, key: u32) {
         let protected = self.is_protected(key);
@@ -61,7 +61,7 @@ impl SegmentedLru {
             self.insert(oldest);
         }
     }
-    /// An entry leaves.
+    /// Removes an entry.
     pub fn remove(&mut self, key: u32) {
         self.lists.remove(key);
         if self.is_protected(key) {
@@ -69,11 +69,11 @@ impl SegmentedLru {
             self.protected_entries -= 1;
         }
     }
-    /// The entry that leaves next, of those that may.
+    /// Next entry to evict among those for which `may_leave` holds.
     pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.in_order().take(LOOK).find(|key| may_leave(*key))
     }
-    /// All entries, the first to leave first.
+    /// All entries in order of eviction.
     pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
         [PROBATION, PROTECTED].into_iter().flat_map(move |list| {
             let after = |key: &u32| self.lists.after(*key);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn without_protection_the_least_recently_used_leaves() {
+    fn without_protection_the_least_recently_used_entry_is_evicted() {
         let mut lru = SegmentedLru::new(10, 0);
         for key in [1, 2, 3, 4] {
             lru.insert(key);
@@ -109,9 +109,9 @@ mod tests {
     }
 
     /// Karedla et al. 1994, figure 3: hits move to the protected segment, whose least recently used
-    /// entry falls back to the most recently used end of probation.
+    /// entry returns to the most recently used end of the probationary segment.
     #[test]
-    fn with_protection_what_was_used_twice_outlives_what_came_later() {
+    fn with_protection_entries_used_twice_outlive_newer_entries() {
         let mut lru = SegmentedLru::new(10, 2);
         for key in [1, 2, 3, 4] {
             lru.insert(key);

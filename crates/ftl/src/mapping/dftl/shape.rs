@@ -1,30 +1,30 @@
-//! How large the parts of a map in flash are.
+//! Sizes of a map in flash.
 
 use serde::{Deserialize, Serialize};
 
 use super::Dftl;
 use crate::plan::{Plan, PlanError};
 
-/// A map in flash, in numbers.
+/// Sizes of a map in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Map entries in a translation page.
+    /// Map entries per translation page. Count.
     pub entries: u32,
-    /// Translation pages.
+    /// Translation pages. Count.
     pub pages: u32,
-    /// Blocks of every plane that are for translation pages.
+    /// Blocks per plane for translation pages. Count.
     pub blocks: u32,
-    /// Entries in the cache.
+    /// Entries of the cache. Count.
     pub cache_entries: u32,
-    /// Entries in the cache that may be protected.
+    /// Entries of the cache that may be protected. Count.
     pub protected_entries: u32,
-    /// Whether all changes of a translation page in the cache are written together.
+    /// Whether all changed entries of a translation page in the cache are written together.
     pub batch_update: bool,
 }
 
 impl Dftl {
-    /// What the parameters mean on an array; all numbers are at least 1, but for the protected
-    /// entries.
+    /// Sizes that the configuration yields on an array. All are at least 1, except for the
+    /// protected entries.
     pub(crate) fn shape(&self, plan: &Plan) -> Shape {
         let layout = plan.layout;
         let entries = (plan.page_bytes / self.entry_bytes.max(1)).max(1);
@@ -47,7 +47,7 @@ impl Dftl {
         }
     }
 
-    /// Refuses what has no meaning on pages of `page_bytes`.
+    /// Rejects values that are invalid for pages of `page_bytes`.
     pub(super) fn check_parameters(&self, page_bytes: u32) -> Result<(), PlanError> {
         let error = |key, reason: String, remedy: &str| {
             let remedy = remedy.into();
@@ -71,8 +71,8 @@ impl Dftl {
         if let Some(bytes) = self.cache_bytes.filter(|bytes| *bytes < least) {
             return error(
                 "ftl.mapping.dftl.cache_bytes",
-                format!("{bytes} bytes hold no entry, which takes {least}"),
-                "give more, or leave it out",
+                format!("{bytes} bytes are too few for an entry, which takes {least}"),
+                "raise it, or leave it out",
             );
         }
         Ok(())

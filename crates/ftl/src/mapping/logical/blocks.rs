@@ -1,4 +1,5 @@
-//! The blocks of logical blocks: where they come from, what is programmed in them, and which is next.
+//! Blocks of logical blocks: their allocation, the pages programmed in them, and the block that
+//! takes the next write.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -9,7 +10,7 @@ use crate::lpn::Lpn;
 use crate::wear::Spend;
 
 impl LogicalMap {
-    /// Takes a free block of a plane for `block` to fill. The caller has made sure that there is one.
+    /// Takes a free block of a plane for a logical block. The caller ensures that there is one.
     pub(super) fn open(&mut self, plane: Plane, logical: LogicalBlock, role: Role) -> Block {
         let block = self.take_free(plane);
         self.blocks.enter(block, Phase::Active);
@@ -34,7 +35,7 @@ impl LogicalMap {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
-            "plane {} has no free block: the reserve was broken into",
+            "plane {} has no free block: the reserve is used up",
             plane.0
         );
         state.free -= 1;
@@ -43,7 +44,7 @@ impl LogicalMap {
         block.unwrap_or_else(|| unreachable!("free blocks are counted"))
     }
 
-    /// The blocks of a logical block, the one opened last first.
+    /// Blocks of a logical block, the one opened last first.
     pub(super) fn chain(&self, logical: LogicalBlock) -> impl Iterator<Item = Block> + '_ {
         let mut next = self.logical[logical.0 as usize].first;
         std::iter::from_fn(move || {
@@ -68,7 +69,7 @@ impl LogicalMap {
         self.members[block.index()].next = after;
     }
 
-    /// The update block that takes writes, if it has room.
+    /// Update block that takes writes, if it has room.
     #[inline]
     pub(super) fn active(&self, logical: LogicalBlock) -> Option<Block> {
         let block = Block(self.logical[logical.0 as usize].active.checked_sub(1)?);
@@ -76,7 +77,7 @@ impl LogicalMap {
         (used < self.layout.pages_per_block).then_some(block)
     }
 
-    /// Programs `page` next in `block`.
+    /// Takes the next page of `block` for a program of `page`.
     #[inline]
     pub(super) fn append(&mut self, block: Block, page: Lpn, offset: u32) -> Ppn {
         let member = &mut self.members[block.index()];
@@ -95,7 +96,7 @@ impl LogicalMap {
         place
     }
 
-    /// The copy of a page is out of date, or about to be.
+    /// Marks the copy of a page as out of date, or about to be.
     #[inline]
     pub(super) fn lose(&mut self, logical: LogicalBlock, place: Ppn) {
         let block = self.layout.block_of(place);
@@ -105,7 +106,7 @@ impl LogicalMap {
         }
     }
 
-    /// Blocks that the pages of a logical block fill after a merge.
+    /// Blocks that the pages of a logical block fill after a merge. Count.
     pub(super) fn needed(&self, logical: LogicalBlock) -> u32 {
         let valid = self.logical[logical.0 as usize].valid;
         if self.rules.in_place {
@@ -115,8 +116,9 @@ impl LogicalMap {
         }
     }
 
-    /// An update block whose pages are all valid, and in place if they have to be, is as good as a
-    /// data block, if there is room for one: no operation makes it one.
+    /// Turns update blocks into data blocks without an operation, as long as there is room for data
+    /// blocks. An update block qualifies if all its pages are valid and, if required, at their
+    /// offsets.
     pub(super) fn promote(&mut self, logical: LogicalBlock) {
         let chain: Vec<Block> = self.chain(logical).collect();
         let data = |block: &&Block| self.members[block.index()].role() == Role::Data;
@@ -134,7 +136,7 @@ impl LogicalMap {
         }
     }
 
-    /// The block that takes the next write of a logical block, or what has to be gained first.
+    /// Block that takes the next write of a logical block, or the space that GC must gain first.
     #[inline]
     pub(super) fn room(
         &mut self,
@@ -143,7 +145,7 @@ impl LogicalMap {
     ) -> Result<Block, SpaceRequest> {
         let state = &self.planes[plane.index()];
         if state.free < self.reserve_blocks && state.merge.is_none() {
-            // A merge that the power has cut off comes first, before writes make it larger.
+            // A merge interrupted by a power cut goes first, before writes make it larger.
             return Err(SpaceRequest::Free(plane));
         }
         match self.active(logical) {

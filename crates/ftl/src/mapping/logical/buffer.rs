@@ -1,4 +1,4 @@
-//! The write buffer: blocks that take, page by page, what finds no room in its logical block.
+//! Write buffer: blocks that take, page by page, writes that find no room in their logical block.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::wear::Spend;
 
-/// The write buffer of a plane.
+/// Write buffer of a plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Buffer {
-    /// Blocks it has taken, oldest first; the last one takes writes.
+    /// Blocks in use, oldest first; the last one takes writes.
     pub blocks: VecDeque<Block>,
-    /// Blocks it may still take.
+    /// Blocks that the buffer may still take. Count.
     pub left: u32,
-    /// Blocks that it has when all are erased.
+    /// Blocks of the buffer when it is empty. Count.
     pub size: u32,
 }
 
@@ -38,8 +38,8 @@ impl LogicalMap {
         self.members[block.index()].role() == Role::Buffer
     }
 
-    /// The block of the buffer that takes the next page, if one has room. The logical block is to be
-    /// merged, step by step, as long as it has pages here.
+    /// Buffer block that takes the next page, if one has room. While the logical block has pages in
+    /// the buffer, its merge is pending.
     pub(super) fn buffer(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Block> {
         if self.rules.buffer_ratio == 0.0 {
             return None;
@@ -82,8 +82,7 @@ impl LogicalMap {
         place
     }
 
-    /// A block of the buffer that is full and holds nothing any more; it leaves the buffer and is to
-    /// be erased.
+    /// Removes a full buffer block without valid pages from the buffer, to be erased.
     pub(super) fn spent(&mut self, plane: Plane) -> Option<Block> {
         let pages = self.layout.pages_per_block;
         let buffer = &self.planes[plane.index()].buffer;
@@ -94,8 +93,8 @@ impl LogicalMap {
         self.planes[plane.index()].buffer.blocks.remove(place)
     }
 
-    /// A block has been erased: the buffer gets it if it has fewer than it should, unless a merge
-    /// might lack it.
+    /// Returns an erased block to the buffer if the buffer is below its size, unless a merge might
+    /// need the block.
     pub(super) fn give_back(&mut self, plane: Plane) {
         let state = &mut self.planes[plane.index()];
         let buffer = &mut state.buffer;
@@ -108,7 +107,7 @@ impl LogicalMap {
         self.free_blocks += 1;
     }
 
-    /// The logical block whose page has been in the buffer longest, if the buffer is full.
+    /// Logical block whose page has been in the buffer for the longest time, if the buffer is full.
     pub(super) fn oldest_in_full_buffer(&self, plane: Plane) -> Option<LogicalBlock> {
         let buffer = &self.planes[plane.index()].buffer;
         let last = buffer.blocks.back()?;

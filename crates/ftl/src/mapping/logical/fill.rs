@@ -1,4 +1,4 @@
-//! Blocks of logical blocks that are written as a whole for the first time.
+//! First write of whole blocks of logical blocks.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::block::Phase;
 use crate::lpn::Lpn;
 
 impl LogicalMap {
-    /// See [`Mapping::fill`].
+    /// Implementation of [`Mapping::fill`].
     pub(super) fn fill_whole<E>(
         &mut self,
         pages: Range<u32>,
@@ -42,8 +42,8 @@ impl LogicalMap {
         Ok(next - pages.start)
     }
 
-    /// Whether the pages of a logical block before `offset`, and no others, have been written, each once, and its plane has so many free
-    /// blocks that it does not come to want a collection.
+    /// Returns `true` if exactly the pages of a logical block before `offset` have been written,
+    /// each once, and its plane has enough free blocks that filling one more does not require GC.
     fn is_to_fill(&self, logical: LogicalBlock, offset: u32) -> bool {
         let state = &self.logical[logical.0 as usize];
         let plane = self.shape.home(logical);
@@ -63,7 +63,7 @@ impl LogicalMap {
         let places = self.layout.page(block, 0).0..self.layout.page(block, count).0;
         for (offset, place) in (offset..).zip(places.clone()) {
             let page = self.shape.page(logical, offset);
-            let page = page.unwrap_or_else(|| unreachable!("the host has all of its pages"));
+            let page = page.unwrap_or_else(|| unreachable!("the host has all pages of the block"));
             self.owners[place as usize] = page.0 + 1;
             self.map[page.index()] = place + 1;
         }

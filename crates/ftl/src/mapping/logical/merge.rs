@@ -1,4 +1,4 @@
-//! Merges: a logical block's pages are brought together in its data blocks.
+//! Merges: the pages of a logical block are gathered in its data blocks.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
@@ -8,61 +8,61 @@ use super::{FILLER, LogicalBlock, LogicalMap};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
 
-/// How far a merge is.
+/// Progress of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
-    /// Pages are copied, in ascending order, one at a time.
+    /// Pages are copied in ascending order, one at a time.
     Copying,
-    /// A page has been handed out.
+    /// A copy has been issued.
     Copied,
-    /// The erases are to be handed out.
+    /// The erases are to be issued.
     Erasing,
-    /// A record is to be handed out for each erase.
+    /// A record is to be issued for each erase.
     Recording,
-    /// All is handed out.
+    /// All steps have been issued.
     Recorded,
-    /// All is done.
+    /// All steps are complete.
     Over,
 }
 
-/// A merge in progress.
+/// Merge in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Merge {
     pub logical: LogicalBlock,
     stage: Stage,
-    /// The next page of the logical block to look at.
+    /// Next page of the logical block to examine.
     cursor: u32,
-    /// The block that is being filled.
+    /// Block that is being filled.
     target: Option<Block>,
     /// Blocks that are erased at the end.
     sources: Vec<Block>,
-    /// Erases that have not been handed out.
+    /// Erases that have not been issued.
     erases: Vec<Block>,
-    /// Records that have not been handed out.
+    /// Records that have not been issued. Count.
     records: usize,
 }
 
-/// What a merge does with the blocks of a logical block.
+/// Blocks of a logical block, by their use in a merge.
 #[derive(Debug, Default)]
 struct Choice {
-    /// They become data blocks as they are.
+    /// Blocks that become data blocks unchanged.
     kept: Vec<Block>,
-    /// It is filled up.
+    /// Block that is filled up.
     target: Option<Block>,
-    /// They are emptied and erased.
+    /// Blocks that are emptied and erased.
     sources: Vec<Block>,
 }
 
 impl LogicalMap {
-    /// Whether every page that was written to a block is valid.
+    /// Returns `true` if every page written to a block is valid.
     fn is_whole(&self, block: Block) -> bool {
         let used = u32::from(self.members[block.index()].used);
         used > 0 && self.blocks.valid(block) == used
     }
 
-    /// A block whose pages are all valid need not be copied. In place: the one that holds most pages
-    /// from the first of the logical block on. Otherwise: all full ones, and the fullest other one is
-    /// filled up.
+    /// Selects the blocks that need no copy, because all their pages are valid. With pages at fixed
+    /// offsets: the block with the most pages from the start of the logical block. Otherwise: all
+    /// full blocks, and the fullest other one, which is filled up.
     fn choose(&self, logical: LogicalBlock) -> Choice {
         let pages = self.layout.pages_per_block;
         let used = |block: Block| u32::from(self.members[block.index()].used);
@@ -86,14 +86,14 @@ impl LogicalMap {
         choice
     }
 
-    /// Whether a merge takes a free block and gains none: all that the logical block has is in the
-    /// write buffer.
+    /// Returns `true` if a merge takes a free block and gains none, because all pages of the
+    /// logical block are in the write buffer.
     pub(super) fn only_takes(&self, logical: LogicalBlock) -> bool {
         let state = self.logical[logical.0 as usize];
         state.blocks == 0 && state.buffered > 0
     }
 
-    /// Free blocks that a merge takes.
+    /// Free blocks that a merge takes. Count.
     pub(super) fn takes(&self, logical: LogicalBlock) -> u32 {
         let choice = self.choose(logical);
         let pages = self.layout.pages_per_block;
@@ -106,8 +106,8 @@ impl LogicalMap {
         }
     }
 
-    /// The logical block whose merge gains a block and takes fewest before. After a power cut a plane
-    /// may have less than its reserve, because trimmed pages have come back.
+    /// Logical block whose merge gains a block and first takes the fewest. After a power cut a
+    /// plane may have less than its reserve, because trimmed pages are valid again.
     #[cold]
     pub(super) fn to_merge_in_need(&self, plane: Plane) -> Option<LogicalBlock> {
         let blocks = (0..self.logical.len() as u32).map(LogicalBlock);
@@ -121,14 +121,14 @@ impl LogicalMap {
         (self.takes(block) <= self.planes[plane.index()].free).then_some(block)
     }
 
-    /// Pages that a merge has to copy.
+    /// Pages that a merge must copy. Count.
     fn to_copy(&self, logical: LogicalBlock, choice: &Choice) -> u32 {
         let stay = choice.kept.iter().chain(&choice.target);
         let there: u32 = stay.map(|&block| self.blocks.valid(block)).sum();
         self.logical[logical.0 as usize].valid - there
     }
 
-    /// The logical block that a plane merges to gain free blocks.
+    /// Logical block that a plane merges to gain free blocks.
     pub(super) fn to_merge(&self, plane: Plane) -> Option<LogicalBlock> {
         let crowded = if self.rules.buffer_ratio > 0.0 {
             self.oldest_in_full_buffer(plane)
@@ -152,7 +152,8 @@ impl LogicalMap {
         }
     }
 
-    /// Whether writing can go on without a merge, because an update block counts as a data block.
+    /// Returns `true` if writes can continue without a merge, because an update block counts as a
+    /// data block.
     pub(super) fn is_promoted_by_itself(&self, logical: LogicalBlock) -> bool {
         let role = |block: &Block| self.members[block.index()].role();
         let data = self
@@ -164,7 +165,7 @@ impl LogicalMap {
             && kept.iter().any(|block| role(block) == Role::Update)
     }
 
-    /// Starts a merge; none if it would change nothing.
+    /// Starts a merge. Returns `None` if it would change nothing.
     pub(super) fn merge(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
         let choice = self.choose(logical);
         let copies = self.to_copy(logical, &choice);
@@ -182,7 +183,7 @@ impl LogicalMap {
             (_, false) => GcKind::Partial,
             (_, true) => GcKind::Full,
         };
-        // What the host writes meanwhile before the cursor stays in the write buffer.
+        // Pages before the cursor that the host writes during the merge stay in the write buffer.
         let in_place = choice.kept.iter().chain(&choice.target);
         let cursor = in_place
             .filter(|_| self.rules.in_place)
@@ -269,7 +270,7 @@ impl LogicalMap {
         }
     }
 
-    /// Whether all steps of a plane's merge are handed out.
+    /// Returns `true` if all steps of a plane's merge have been issued.
     pub(super) fn is_handed_out(&self, plane: Plane) -> bool {
         let merge = &self.planes[plane.index()].merge;
         merge
@@ -277,7 +278,7 @@ impl LogicalMap {
             .is_none_or(|merge| matches!(merge.stage, Stage::Recorded | Stage::Over))
     }
 
-    /// The next page to copy, or a page that only fills the block before it; none after the last.
+    /// Next page to copy, or a filler page before it; `None` after the last one.
     fn next_copy(&mut self, plane: Plane) -> Option<Step> {
         let merge = self.planes[plane.index()].merge.as_ref()?;
         let (logical, mut offset, target) = (merge.logical, merge.cursor, merge.target);
@@ -320,14 +321,14 @@ impl LogicalMap {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
 
-    /// Whether a page is in a block that the merge empties.
+    /// Returns `true` if a page is in a block that the merge empties.
     fn is_left(&self, place: Ppn) -> bool {
         let member = self.members[self.layout.block_of(place).index()];
         member.is(SOURCE) || member.role() == Role::Buffer
     }
 
-    /// Programs a page for the sake of the order in its block: there is nothing in its place, and
-    /// something behind it.
+    /// Programs a filler page to keep the order in its block: its offset has no valid page, and a
+    /// later one has.
     fn fill(&mut self, block: Block) -> Step {
         let member = &mut self.members[block.index()];
         let place = self.layout.page(block, member.used.into());
@@ -355,7 +356,8 @@ impl LogicalMap {
         }
     }
 
-    /// A page has been read: its copy goes to the target, unless it has been superseded or trimmed.
+    /// Target of the copy of a page that has been read, unless the page has been superseded or
+    /// trimmed.
     pub(super) fn copy(&mut self, plane: Plane, from: Ppn) -> Option<Ppn> {
         let merge = self.planes[plane.index()].merge.as_mut()?;
         let (logical, offset, target) = (merge.logical, merge.cursor, merge.target?);
@@ -382,7 +384,7 @@ impl LogicalMap {
         self.sort(merge.logical);
     }
 
-    /// A block that a merge has emptied is erased.
+    /// Reports the erase of a block that a merge has emptied.
     pub(super) fn source_erased(&mut self, plane: Plane, block: Block) {
         if let Some(merge) = &self.planes[plane.index()].merge
             && merge.sources.contains(&block)

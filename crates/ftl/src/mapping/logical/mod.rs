@@ -1,8 +1,9 @@
-//! Logical blocks: data blocks, and update blocks that take their new versions.
+//! Logical blocks: data blocks, and update blocks that take new versions of their pages.
 //!
-//! The families that work so differ in how many of each a logical block has, in whether a data block
-//! keeps its pages in place, and in whether writes without room go to a buffer. Here is what they
-//! share; `log_block`, `hybrid` and `buffered` say what is theirs.
+//! The families of this kind differ in the number of data and update blocks per logical block, in
+//! whether a data block keeps its pages at fixed offsets, and in whether writes without room go to
+//! a buffer. This module contains the shared code; `log_block`, `hybrid` and `buffered` contain the
+//! differences.
 
 mod blocks;
 mod buffer;
@@ -36,14 +37,14 @@ pub(super) use rules::Rules;
 use shape::Shape;
 use state::{IN_RECENT, Logical, Member, PlaneState, Role};
 
-/// What pages of metadata are, in their spare areas.
+/// Labels of metadata pages in their spare areas.
 const RECORD: u32 = 0;
 const FILLER: u32 = 1;
 
-/// A translation layer of logical blocks.
+/// Translation layer with logical blocks.
 ///
-/// The books are kept page by page, eight bytes a page used, because that is the fastest way to
-/// simulate; the memory of a real one would be that of its family.
+/// The tables contain eight bytes per page used, because that is the fastest way to simulate; a
+/// real device would need only the memory of its family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogicalMap {
     layout: Layout,
@@ -51,10 +52,10 @@ pub struct LogicalMap {
     shape: Shape,
     start_blocks: u32,
     reserve_blocks: u32,
-    /// By logical page: 1 + its physical page, or 0.
+    /// Map: 1 + the physical page of each logical page, or 0.
     #[serde(with = "wordline_kernel::dense")]
     map: Vec<u32>,
-    /// By physical page: 1 + the logical page last programmed there, or 0.
+    /// Owners: 1 + the logical page last programmed in each physical page, or 0.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     blocks: Blocks,
@@ -63,18 +64,19 @@ pub struct LogicalMap {
     planes: Vec<PlaneState>,
     free_blocks: u32,
     free: FreeBlocks,
-    /// By plane: logical blocks of which a merge would gain a block, least recently written first.
+    /// Logical blocks of each plane whose merge would gain a block, the least recently written
+    /// first.
     recent: Lists,
-    /// By plane: of these, those without a free page in their blocks.
+    /// Logical blocks of `recent` without a free page in their blocks, per plane.
     full: Lists,
-    /// By plane: logical blocks whose merge has been put off.
+    /// Logical blocks of each plane whose merge is delayed.
     delayed: Lists,
-    /// What it was built from, to build it again when the memory has been lost.
+    /// Plan from which the map was built, to rebuild it after a power cut.
     plan: Box<Plan>,
 }
 
 impl LogicalMap {
-    /// An empty map over a pristine array.
+    /// Creates an empty map over an erased array.
     pub(super) fn new(plan: &Plan, rules: Rules) -> Self {
         let layout = plan.layout;
         let shape = Shape::new(plan, rules.data_blocks, rules.stripe, rules.stripe_pages);
@@ -113,7 +115,7 @@ impl LogicalMap {
         map
     }
 
-    /// What the map takes of memory, of a device so full.
+    /// Memory that the map takes on a device filled to `fill`.
     pub(super) fn memory(plan: &Plan, rules: Rules, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(
@@ -129,7 +131,7 @@ impl LogicalMap {
             Table::written::<PlaneState>("planes", planes),
             FreeBlocks::memory(&plan.config.wear, layout, fill),
         ];
-        // Copied for each of the three, which touches what a copy reads and all that it writes.
+        // Copied for each of the three lists, which touches the source and all of the target.
         tables.extend(
             ["recent", "full", "delayed"].map(|name| Lists::memory(name, planes, logical, 1.0)),
         );

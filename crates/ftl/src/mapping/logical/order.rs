@@ -1,4 +1,4 @@
-//! Logical blocks in the order in which they are merged.
+//! Order in which logical blocks are merged.
 
 use wordline_nand::Plane;
 
@@ -6,7 +6,7 @@ use super::state::{IN_DELAYED, IN_FULL, IN_RECENT, MERGING};
 use super::{LogicalBlock, LogicalMap};
 
 impl LogicalMap {
-    /// Puts a logical block into the lists that it belongs in, behind the others.
+    /// Puts a logical block at the end of each list to which it belongs.
     pub(super) fn sort(&mut self, logical: LogicalBlock) {
         let plane = self.shape.home(logical).index();
         let state = self.logical[logical.0 as usize];
@@ -29,13 +29,13 @@ impl LogicalMap {
                 list.remove(logical.0);
             }
         }
-        // Nothing to merge is left of what was put off, as after a trim.
+        // The delayed logical block has nothing left to merge, as after a trim.
         if !gains && state.bits & MERGING == 0 && state.buffered == 0 {
             self.no_longer_put_off(logical);
         }
     }
 
-    /// A logical block has been written: it is the most recent one.
+    /// Marks a logical block as the most recently written one.
     #[inline]
     pub(super) fn touch(&mut self, plane: Plane, logical: LogicalBlock) {
         if self.logical[logical.0 as usize].bits & IN_RECENT != 0 {

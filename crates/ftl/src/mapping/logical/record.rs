@@ -1,8 +1,8 @@
-//! Records of erases: a page of metadata for every block that a merge erases, so that the
-//! block table in flash is up to date (Jung 2013, section 7.5.1.1: t'_write).
+//! Erase records: a metadata page for every block that a merge erases, to keep the block table in
+//! flash up to date (Jung 2013, section 7.5.1.1: t'_write).
 //!
-//! A record is short and names all that the records before it named, so that only the last one
-//! counts; two blocks of a plane take turns.
+//! A record is short and includes all earlier records, so that only the last one counts. Two blocks
+//! of a plane take records in turn.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane};
@@ -11,23 +11,23 @@ use super::{LogicalMap, RECORD};
 use crate::block::Phase;
 use crate::job::Step;
 
-/// Blocks of a plane that hold records.
+/// Blocks per plane for records.
 pub(super) const BLOCKS: u32 = 2;
 
-/// Where the records of a plane go.
+/// Location of the records of a plane.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     pub blocks: [Block; BLOCKS as usize],
-    /// Which of them takes records.
+    /// Index of the block that takes records.
     pub turn: usize,
-    /// Its next page.
+    /// Next page of that block.
     pub next: u32,
-    /// Whether the other one is erased.
+    /// Whether the other block is erased.
     pub other_is_erased: bool,
 }
 
 impl LogicalMap {
-    /// Takes the blocks for records out of a plane.
+    /// Reserves the blocks for records in a plane.
     pub(super) fn set_records_aside(&mut self, plane: Plane) {
         if !self.rules.record_erases {
             return;
@@ -49,8 +49,8 @@ impl LogicalMap {
         self.rules.record_erases && self.planes[plane.index()].record.blocks.contains(&block)
     }
 
-    /// The step that writes the next record, or the erase of a block that has to come before it; the
-    /// flag says which.
+    /// Step that writes the next record, or the erase of a block that must precede it. The flag is
+    /// `true` for a record.
     pub(super) fn record(&mut self, plane: Plane) -> (Step, bool) {
         let pages = self.layout.pages_per_block;
         let record = &mut self.planes[plane.index()].record;

@@ -1,4 +1,4 @@
-//! The books built anew from spare areas, and checked.
+//! Rebuilds the block tables from spare areas, and checks them.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -10,19 +10,19 @@ use crate::lpn::Lpn;
 use crate::recovery::{Flash, Latest, PageOwner, Recovery};
 use crate::wear::Spend;
 
-/// What a plane turns out to hold.
+/// Blocks found in a plane.
 #[derive(Debug, Default)]
 struct Found {
-    /// Blocks with current pages, each with the order of its first readable page.
+    /// Blocks with current pages, each with the sequence number of its first readable page.
     held: Vec<(u64, Block)>,
-    /// Blocks with records, each with the order of its last one.
+    /// Blocks with records, each with the sequence number of its last record.
     records: Vec<(u64, Block)>,
-    /// Erased blocks.
+    /// Erased blocks. Count.
     free: u32,
 }
 
 impl LogicalMap {
-    /// Reads the spare areas.
+    /// Rebuilds the tables from spare areas.
     pub(super) fn rebuild(&mut self, flash: &Flash<'_>) -> Recovery {
         let mut recovery = Recovery::default();
         self.reread(flash, &mut recovery);
@@ -97,7 +97,7 @@ impl LogicalMap {
             } else if self.blocks.valid(block) > 0 {
                 found.held.push((orders(None).min().unwrap_or(0), block));
             } else {
-                // Neither free nor anybody's until it is erased.
+                // The block is neither free nor owned until it is erased.
                 self.blocks.enter(block, Phase::Victim);
                 recovery.erase.push(block);
             }
@@ -105,7 +105,7 @@ impl LogicalMap {
         found
     }
 
-    /// The records of a plane go on where they ended.
+    /// Restores the records of a plane, which continue where they ended.
     fn find_records(&mut self, flash: &Flash<'_>, plane: Plane, found: &mut Found) {
         if !self.rules.record_erases {
             return;
@@ -116,7 +116,8 @@ impl LogicalMap {
         let mut blocks: Vec<Block> = found.records.iter().map(|(_, block)| *block).collect();
         let other_is_erased = blocks.len() < BLOCKS as usize;
         if (blocks.len() as u32) + self.planes[plane.index()].free < BLOCKS {
-            // At the end of its life the plane may have no block left for them; nothing is recorded then any more.
+            // At the end of its life, the plane may have no block left for records; recording then
+            // stops.
             return;
         }
         while blocks.len() < BLOCKS as usize {
@@ -133,7 +134,8 @@ impl LogicalMap {
         };
     }
 
-    /// Gives a block to the logical block whose pages it holds, or to the buffer if there are several.
+    /// Assigns a block to the logical block whose pages it contains, or to the buffer if there are
+    /// several.
     fn adopt(&mut self, flash: &Flash<'_>, plane: Plane, block: Block) {
         let used = flash.array.programmed(block);
         let mut member = Member {
@@ -183,9 +185,9 @@ impl LogicalMap {
         self.members[block.index()] = member;
     }
 
-    /// Pages of a block that need not be read one by one: the records are a checkpoint of the block
-    /// table, and in a data block every page is in its place. Its first page is read all the same, to
-    /// see that the block is still the one in the table.
+    /// Pages of a block that recovery does not read: the records are a checkpoint of the block
+    /// table, and in a data block every page is at its offset. The first page is still read, to
+    /// check that the block is the one in the table. Count.
     fn told_by_records(&self, block: Block) -> u32 {
         let member = self.members[block.index()];
         let in_place = self.rules.in_place && member.role() == Role::Data;
@@ -196,7 +198,8 @@ impl LogicalMap {
         }
     }
 
-    /// With a write buffer: a logical block has its data and update block already.
+    /// Returns `true` if, with a write buffer, a logical block already has its data and update
+    /// blocks.
     fn is_one_too_many(&self, logical: LogicalBlock) -> bool {
         let most = self.rules.data_blocks + self.rules.update_blocks;
         let blocks = u32::from(self.logical[logical.0 as usize].blocks);
@@ -277,7 +280,10 @@ impl LogicalMap {
         let plane = self.shape.home(logical);
         let is = |merge: &super::merge::Merge| merge.logical == logical;
         if merging != self.planes[plane.index()].merge.as_ref().is_some_and(is) {
-            return Err(format!("logical block {} is merged or is not", logical.0));
+            return Err(format!(
+                "logical block {}: its merge state is inconsistent",
+                logical.0
+            ));
         }
         Ok(())
     }

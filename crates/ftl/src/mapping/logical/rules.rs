@@ -1,4 +1,4 @@
-//! What distinguishes the families with logical blocks.
+//! Rules that distinguish the families with logical blocks.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,30 +6,30 @@ use super::record;
 use super::shape::{Shape, Stripe};
 use crate::plan::{Plan, PlanError};
 
-/// What a family with logical blocks is.
+/// Rules of a family with logical blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rules {
-    /// Data blocks of a logical block.
+    /// Data blocks per logical block. Count.
     pub data_blocks: u32,
-    /// Update blocks that a logical block may have before it is merged.
+    /// Maximum update blocks of a logical block before it is merged. Count.
     pub update_blocks: u32,
-    /// Whether page i of a data block is the i-th of the logical block.
+    /// Whether page i of a data block is page i of the logical block.
     pub in_place: bool,
     /// Whether a page is programmed for every block that a merge erases.
     pub record_erases: bool,
     pub stripe: Stripe,
-    /// Consecutive pages that go to a plane together, if it is by pages.
+    /// Consecutive pages that go to the same plane if pages are striped. Count.
     pub stripe_pages: u32,
-    /// Blocks of a plane that make up the write buffer, as a share of its blocks.
+    /// Share of a plane's blocks that form the write buffer. Ratio.
     pub buffer_ratio: f64,
 }
 
 impl Rules {
-    /// Blocks of the write buffer in a plane of `blocks`.
+    /// Blocks of the write buffer in a plane of `blocks` blocks. Count.
     pub fn buffer_blocks(&self, blocks: u32) -> u32 {
         (self.buffer_ratio * f64::from(blocks)).floor() as u32
     }
-    /// Blocks of a plane that hold records.
+    /// Blocks per plane for records. Count.
     pub fn record_blocks(&self) -> u32 {
         if self.record_erases {
             record::BLOCKS
@@ -37,19 +37,20 @@ impl Rules {
             0
         }
     }
-    /// Blocks that a plane needs beside the free ones: `logical` logical blocks, records, buffer.
+    /// Blocks that a plane needs in addition to the free ones: for `logical` logical blocks,
+    /// records and buffer. Count.
     pub fn kept_blocks(&self, logical: u32, blocks: u32) -> u64 {
         u64::from(logical) * u64::from(self.data_blocks)
             + u64::from(self.record_blocks())
             + u64::from(self.buffer_blocks(blocks))
     }
-    /// Most logical blocks of a plane.
+    /// Maximum logical blocks of a plane. Count.
     pub fn logical_blocks(&self, plan: &Plan) -> u32 {
         Shape::new(plan, self.data_blocks, self.stripe, self.stripe_pages).blocks_of_a_plane()
     }
 
-    /// Refuses wear levelling that moves data, which merges do not, and allocation that leaves a logical
-    /// block without a plane.
+    /// Rejects wear levelling that moves data, which merges do not support, and allocation that
+    /// does not assign a logical block to a plane.
     pub fn check_policies(plan: &Plan) -> Result<(), PlanError> {
         let config = &plan.config;
         let name = config.mapping.name();
@@ -57,7 +58,7 @@ impl Rules {
             return Err(PlanError {
                 key: "ftl.wear",
                 reason: format!(
-                    "static wear levelling moves blocks, and {name} empties blocks by merges only"
+                    "static wear levelling moves blocks, and {name} empties blocks only by merges"
                 ),
                 remedy: "use dynamic, or another ftl.mapping".into(),
             });
@@ -74,9 +75,9 @@ impl Rules {
         }
         Ok(())
     }
-    /// Merges must be able to reach the threshold: when fewer blocks are free, some logical block has
-    /// more blocks than it needs. And a merge must find free blocks for its pages, which the reserve
-    /// holds. `lower` names what else of the family's takes blocks.
+    /// Checks that merges can reach the threshold: with fewer free blocks, some logical block must
+    /// have more blocks than it needs. A merge also needs free blocks for its pages, which the
+    /// reserve provides. `lower` names other keys of the family that take blocks.
     pub fn check_room(&self, plan: &Plan, lower: &str) -> Result<(), PlanError> {
         let blocks = plan.layout.blocks_per_plane;
         let logical = self.logical_blocks(plan);

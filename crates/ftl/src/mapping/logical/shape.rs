@@ -1,4 +1,4 @@
-//! Which pages make up a logical block, and where its blocks lie.
+//! Division of the host's pages into logical blocks, and the planes of their blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::allocate::{Allocator, PlanePolicy};
 use crate::lpn::Lpn;
 use crate::mapping::LogicalBlock;
 
-/// How the pages of a device are dealt out to logical blocks.
+/// Striping of the pages of a device over logical blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stripe {
@@ -17,26 +17,27 @@ pub enum Stripe {
     /// turn.
     #[default]
     Block,
-    /// Consecutive pages, or rows of `stripe_pages`, go to the planes in turn; a logical block holds every so many-th.
+    /// Consecutive pages, or runs of `stripe_pages` pages, go to the planes in turn; a logical
+    /// block contains pages of one plane.
     Page,
 }
 
-/// Division of the host's pages.
+/// Division of the host's pages into logical blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub user_pages: u32,
-    /// Pages of a logical block.
+    /// Pages per logical block. Count.
     pub pages: u32,
     planes: u32,
     stripe: Stripe,
-    /// Consecutive pages that stay together.
+    /// Consecutive pages that go to the same plane. Count.
     row: u32,
-    /// The plane of every so many-th logical block.
+    /// Planes of the logical blocks, in a repeating cycle.
     homes: Vec<Plane>,
 }
 
 impl Shape {
-    /// Logical blocks of `data_blocks` blocks each.
+    /// Builds the division into logical blocks of `data_blocks` blocks each.
     pub fn new(plan: &Plan, data_blocks: u32, stripe: Stripe, row: u32) -> Self {
         let allocator = Allocator::new(&plan.config.allocate, plan.dimensions);
         let planes = plan.layout.planes();
@@ -50,15 +51,15 @@ impl Shape {
             homes: homes.collect(),
         }
     }
-    /// Of how many logical blocks, one after the other, consecutive pages fill a block of `pages` each; `None` where rows end in the middle
-    /// of blocks.
+    /// Number of consecutive logical blocks that consecutive pages fill together, a block of
+    /// `pages` pages each; `None` if runs do not end at block boundaries.
     pub fn filled_together(&self, pages: u32) -> Option<u32> {
         match self.stripe {
             Stripe::Block => Some(1),
             Stripe::Page => pages.is_multiple_of(self.row).then_some(self.planes),
         }
     }
-    /// Logical blocks of the device.
+    /// Logical blocks of the device. Count.
     pub fn blocks(&self) -> u32 {
         match self.stripe {
             Stripe::Block => self.user_pages.div_ceil(self.pages),
@@ -68,11 +69,11 @@ impl Shape {
             }
         }
     }
-    /// Most logical blocks of a plane.
+    /// Maximum logical blocks of a plane. Count.
     pub fn blocks_of_a_plane(&self) -> u32 {
         self.blocks().div_ceil(self.planes)
     }
-    /// The logical block of a page, and the page's place in it.
+    /// Logical block of a page, and the page's offset in it.
     #[inline]
     pub fn of(&self, page: Lpn) -> (LogicalBlock, u32) {
         match self.stripe {
@@ -86,7 +87,7 @@ impl Shape {
             }
         }
     }
-    /// The page at a place in a logical block, if the host has it.
+    /// Page at an offset of a logical block, if the host has it.
     #[inline]
     pub fn page(&self, block: LogicalBlock, offset: u32) -> Option<Lpn> {
         let page = match self.stripe {
@@ -101,7 +102,7 @@ impl Shape {
         };
         (page < u64::from(self.user_pages)).then_some(Lpn(page as u32))
     }
-    /// Where the blocks of a logical block lie.
+    /// Plane of the blocks of a logical block.
     #[inline]
     pub fn home(&self, block: LogicalBlock) -> Plane {
         self.homes[(block.0 % self.planes) as usize]
@@ -112,10 +113,11 @@ impl Shape {
 mod tests {
     use super::*;
 
-    /// Rows of three pages on four planes, blocks of eight: pages 0 to 2 are on the first plane, 3 to 5 on the next; the
-    /// fifth row is on the first again, behind the first row. Every page has a place of its own, and is found there.
+    /// Runs of three pages on four planes, with blocks of eight pages: pages 0 to 2 are on the
+    /// first plane, 3 to 5 on the next; the fifth run is on the first plane again, after the first
+    /// run. Every page has an offset of its own and is found there.
     #[test]
-    fn rows_of_pages_go_to_the_planes_in_turn() {
+    fn runs_of_pages_go_to_the_planes_in_turn() {
         let shape = Shape {
             user_pages: 200,
             pages: 8,

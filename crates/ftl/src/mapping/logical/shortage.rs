@@ -1,4 +1,4 @@
-//! The merge that writes to come will need.
+//! Merge that announced writes will need.
 
 use wordline_nand::Plane;
 
@@ -6,7 +6,7 @@ use super::{LogicalBlock, LogicalMap, SpaceRequest};
 use crate::lpn::Lpn;
 
 impl LogicalMap {
-    /// The pages of writes that lie in `plane`, as their logical blocks, in order.
+    /// Pages of writes in `plane`, as their logical blocks, in order.
     fn of_plane(&self, plane: Plane, writes: &[(Lpn, u32)]) -> impl Iterator<Item = LogicalBlock> {
         let pages = writes.iter().flat_map(|&(first, pages)| {
             let end = first.0.saturating_add(pages).min(self.shape.user_pages);
