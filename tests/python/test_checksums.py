@@ -68,7 +68,7 @@ def test_a_bit_that_changed_in_a_result_is_refused_by_every_command(
     flip(copies / "here" / name)
     done = wordline(*READERS[reader])
     assert done.returncode == 2
-    assert f"here/{name}: is not what was written" in done.stderr
+    assert f"here/{name}: differs from what was written" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (copies / "here/report.html").exists()
 
@@ -79,8 +79,8 @@ def test_so_it_is_in_a_sweep(copies: Path, wordline: Command, name: str) -> None
     for command in (("sweep", "report", "sweep"), ("compare", "sweep", "here")):
         done = wordline(*command)
         assert done.returncode == 2
-        assert f"sweep/{name}: is not what was written" in done.stderr
-    with pytest.raises(WordlineError, match="is not what was written"):
+        assert f"sweep/{name}: differs from what was written" in done.stderr
+    with pytest.raises(WordlineError, match="differs from what was written"):
         package.Sweep.of("sweep")
 
 
@@ -131,9 +131,7 @@ def test_so_are_those_without_checksums_and_the_others_are_noted(
     (copies / "here/checksums.json").unlink()
     done = wordline(*READERS[command])
     assert done.returncode == 0, done.stderr
-    assert done.stderr == (
-        "note: here: holds no checksums.json; what is in its files is not checked\n"
-    )
+    assert done.stderr == ("note: here: holds no checksums.json; its files are read unchecked\n")
     summary = copies / "here/summary.json"
     stated = json.loads(summary.read_text())
     for key, value in (("schema", 1), ("version", "10.0.0")):

@@ -217,7 +217,7 @@ def test_broken_results_are_said_to_be(device: str, wordline: Command, name: str
         done = wordline("compare", "good", "bad")
         assert done.returncode == 2
         assert "bad" in done.stderr
-        assert "fault of Wordline's own" not in done.stderr
+        assert "internal error of Wordline" not in done.stderr
 
 
 def points(seeds: int) -> polars.DataFrame:

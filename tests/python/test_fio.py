@@ -382,4 +382,4 @@ def test_logs_need_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_section_needs_its_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "d4", "--fio-section", "a"]) == 2
-    assert "--fio-section: of which file? Name it with --fio" in capsys.readouterr().err
+    assert "--fio-section: no job file; name it with --fio" in capsys.readouterr().err

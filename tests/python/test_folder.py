@@ -107,9 +107,9 @@ def test_only_regular_files_are_replaced(place: Path) -> None:
     os.mkfifo("pipe")
     Path("link").symlink_to("pipe")
     for name in ("pipe", "link"):
-        with pytest.raises(WordlineError, match=r"pipe: is no regular file"):
+        with pytest.raises(WordlineError, match=r"pipe: is not a regular file"):
             output_folder.check_file(name)
-        with pytest.raises(WordlineError, match=r"pipe: is no regular file"):
+        with pytest.raises(WordlineError, match=r"pipe: is not a regular file"):
             output_folder.write_file(name, text("page"))
     assert sorted(path.name for path in place.iterdir()) == ["link", "pipe"]
     assert Path("pipe").is_fifo()

@@ -183,7 +183,7 @@ def test_at_whatever_instant_a_signal_comes_the_last_line_says_what_is_there(
         there = {path.name for path in here.iterdir()} if here.exists() else set[str]()
         if "nothing was written" in said:
             assert not there
-        elif "the requests before that are in" in said:
+        elif "the results up to there are in" in said:
             assert json.loads((here / "summary.json").read_text())["partial"]
         elif process.returncode == 128 + number:
             assert f"the results are in {here}" in said
@@ -215,8 +215,8 @@ class TestTheSentence:
             assert cli.main(["run", tiny, "--trace", trace, "--out", "here"]) == 130
         here = Path("here").resolve()
         assert capsys.readouterr().err.strip() == (
-            f"error: interrupted; the results are in {here}, without report.html, which "
-            f"`wordline report {here}` draws"
+            f"error: interrupted; the results are in {here}, without report.html; "
+            f"`wordline report {here}` draws it"
         )
         assert json.loads((here / "summary.json").read_text())["partial"] is False
         assert cli.main(["report", "here"]) == 0

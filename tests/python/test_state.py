@@ -84,7 +84,7 @@ def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
     if number == signal.SIGKILL:
         assert names("here") <= {"checkpoint.wls", "checkpoint.wls.part"}
     else:
-        assert f"`wordline resume {Path('here').resolve()}` goes on" in errors
+        assert f"`wordline resume {Path('here').resolve()}` continues the run" in errors
         assert json.loads(Path("here/summary.json").read_text())["partial"]
     resumed = wordline("resume", "here")
     assert resumed.returncode == 0, resumed.stderr

@@ -1,1 +1,1 @@
-"""Files, processes, signals and checks of arguments, which everything else uses."""
+"""Files, processes, signals and argument checks for all other modules."""

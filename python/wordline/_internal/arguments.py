@@ -1,4 +1,4 @@
-"""Checks of what callers pass: TypeError for a wrong type, WordlineError for a wrong value."""
+"""Checks of arguments: TypeError for a wrong type, WordlineError for a wrong value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 2**64 - 1
 
 
 def shown(value: object) -> str:
-    """A value as messages show it: `repr`, cut to a readable length."""
+    """Representation of a value in messages: `repr`, truncated to a readable length."""
     import reprlib
 
     short = reprlib.Repr()
@@ -21,7 +21,7 @@ def shown(value: object) -> str:
 
 
 def whole(name: str, value: object, least: int, most: int = MOST) -> int:
-    """A whole number from `least` to `most`; True and False are none."""
+    """Returns an integer from `least` to `most`. Booleans are rejected."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number, not {shown(value)}")
     if not least <= value <= most:
@@ -34,14 +34,14 @@ def whole(name: str, value: object, least: int, most: int = MOST) -> int:
 
 
 def flag(name: str, value: object) -> bool:
-    """True or False, and nothing that counts as either."""
+    """Returns True or False; rejects every other value."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return value
 
 
 def choice(name: str, value: object, known: tuple[str, ...]) -> str:
-    """One of the words `known`."""
+    """Returns one of the strings `known`."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, not {shown(value)}")
     if value not in known:
@@ -50,9 +50,9 @@ def choice(name: str, value: object, known: tuple[str, ...]) -> str:
 
 
 def path(name: str, value: object, what: str = "a path") -> str:
-    """A path as a string; `what` says in words what is asked for.
+    """Returns a path as a string. `what` describes the expected value in messages.
 
-    Raises TypeError for anything else: a number, an open file, a path in bytes.
+    Raises TypeError for any other value, such as a number, an open file or a path in bytes.
     """
     spoken: Any = getattr(value, "__fspath__", None)
     text: object = spoken() if callable(spoken) else value
@@ -69,7 +69,7 @@ def path(name: str, value: object, what: str = "a path") -> str:
 
 
 def toml_value(text: str) -> Any:
-    """A value as TOML has it; what is no TOML is a text."""
+    """Parses a TOML value. Text that is not TOML is returned as it is."""
     import tomllib
 
     try:
@@ -79,7 +79,7 @@ def toml_value(text: str) -> Any:
 
 
 def share(name: str, value: object) -> float:
-    """A share of something: above 0 and at most 1. Raises TypeError, WordlineError."""
+    """Returns a fraction above 0 and at most 1. Raises TypeError or WordlineError."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, not {shown(value)}")
     if not 0 < value <= 1:

@@ -1,7 +1,7 @@
-"""Checksums of results, written with them and checked by whatever reads them.
+"""Checksums of results, written with them and verified by every reader.
 
-CRC-32, as of gzip and Parquet: it is for disks and editors, not for forgers. A folder
-has them in a file; a line of a journal begins with its own.
+CRC-32, as in gzip and Parquet, detects damaged disks and accidental edits, not forgery. A folder
+has a file of checksums; a line of a journal begins with its own.
 """
 
 from __future__ import annotations
@@ -21,34 +21,33 @@ if TYPE_CHECKING:
 NAME = "checksums.json"
 SUMMARY = "summary.json"
 SCHEMA = 2
-"""Version of the format of results: that of summary.json."""
+"""Version of the results format, as in summary.json."""
 BLOCK = 1 << 20
 FIRST = b'{"crc32":"'
-"""What a line begins with that has a checksum; it is of the rest, taken as an object by itself."""
+"""Start of a line with a checksum, which covers the rest of the line as an object of its own."""
 
 
 class UncheckedResults(UserWarning):
-    """Results that were read without being checked, or were left out because they are damaged."""
+    """Results were read without a check, or were left out because they are damaged."""
 
 
 def text_of(folder: str, names: Iterable[str]) -> str:
-    """The checksums of files, as JSON."""
-    # Without the module json, which takes long to import.
+    """Returns the checksums of files as JSON."""
+    # The module `json` takes long to import.
     lines = [f'    "{name}": "{_of_file(os.path.join(folder, name))}"' for name in sorted(names)]
     sums = ",\n".join(lines)
     return f'{{\n  "schema": {SCHEMA},\n  "crc32": {{\n{sums}\n  }}\n}}\n'
 
 
 def covers(name: str) -> bool:
-    """Whether a file is among those with checksums: pages are drawn from others and can be drawn
-    again, and journals and states have checksums of their own."""
+    """Whether a file has a checksum. HTML pages are drawn from other files and can be drawn again;
+    journals and saved states contain checksums of their own."""
     return not name.endswith((".html", ".jsonl", ".journal", ".wls")) and name != NAME
 
 
 def require_whole(folder: str | os.PathLike[str]) -> None:
-    """Checks the files in a folder of results, as far as they are there. Raises WordlineError if
-    one is not what was written, or another version is needed to read them; warns if there are no
-    checksums."""
+    """Checks the files of a results folder that exist. Raises WordlineError if one has changed, or
+    if another version is needed to read them; warns if the folder has no checksums."""
     import json
 
     place = os.fspath(folder)
@@ -57,9 +56,9 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
         known = {str(name): str(crc) for name, crc in stated["crc32"].items()}
         schema = stated["schema"]
         if strange := [name for name in known if not _is_own(name)]:
-            raise ValueError(f"{strange[0]!r} is no name of a file in the folder")
+            raise ValueError(f"{strange[0]!r} is not the name of a file in the folder")
     except FileNotFoundError:
-        warn(f"{place}: holds no {NAME}; what is in its files is not checked")
+        warn(f"{place}: holds no {NAME}; its files are read unchecked")
         return
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         raise WordlineError(
@@ -71,13 +70,13 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
         path = os.path.join(place, name)
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
-                raise WordlineError(f"{path}: is no file; run it again")
+                raise WordlineError(f"{path}: is not a file; run it again")
             if _of_file(path) != crc:
                 raise WordlineError(
-                    f"{path}: is not what was written (its checksum is another); run it again"
+                    f"{path}: differs from what was written (wrong checksum); run it again"
                 )
         except FileNotFoundError:
-            continue  # the reader of the file reports it
+            continue  # The reader of the file reports that it is missing.
         except OSError as fault:
             raise WordlineError(
                 f"{path}: cannot be read: {fault.strerror or fault}; run it again"
@@ -88,7 +87,7 @@ def require_whole(folder: str | os.PathLike[str]) -> None:
 
 
 def require_schema(where: str, schema: object) -> None:
-    """Refuses results of a schema that this version of Wordline does not read."""
+    """Raises WordlineError for results of a schema that this version of Wordline does not read."""
     if schema != SCHEMA:
         raise WordlineError(
             f"{where}: holds results of schema {schema}, and this is Wordline "
@@ -98,7 +97,7 @@ def require_schema(where: str, schema: object) -> None:
 
 
 def require_version(where: str, version: str) -> None:
-    """Refuses results of a version of Wordline that is newer than this one."""
+    """Raises WordlineError for results of a newer version of Wordline."""
     if _numbers(version) > _numbers(own_version.installed()):
         raise WordlineError(
             f"{where}: was written by Wordline {version}, and this is {own_version.installed()}; "
@@ -107,7 +106,7 @@ def require_version(where: str, version: str) -> None:
 
 
 def line_of(values: Mapping[str, Any]) -> bytes:
-    """Values as a line of a journal, with its checksum. There is one value at least."""
+    """Returns values as a line of a journal, with its checksum. At least one value is required."""
     import json
 
     body = json.dumps(values, separators=(",", ":")).encode()
@@ -115,8 +114,8 @@ def line_of(values: Mapping[str, Any]) -> bytes:
 
 
 def values_of(line: bytes) -> dict[str, Any] | None:
-    """The values of such a line. None if it has no checksum, as of former versions; raises
-    ValueError if it is not what was written."""
+    """Returns the values of a line of a journal; None if the line has no checksum, as in older
+    versions. Raises ValueError if the line has changed."""
     import json
 
     start = len(FIRST)
@@ -125,19 +124,19 @@ def values_of(line: bytes) -> dict[str, Any] | None:
         return None
     crc, body = line[start : start + 8], b"{" + line[start + 10 :].rstrip(b"\n")
     if b"%08x" % zlib.crc32(body) != crc:
-        raise ValueError("its checksum is another")
+        raise ValueError("wrong checksum")
     return json.loads(body)
 
 
 def warn(message: str) -> None:
-    """Says that results are not used, or used though they are not checked."""
+    """Warns that results are left out, or are read unchecked."""
     import warnings
 
     warnings.warn(message, UncheckedResults, stacklevel=2)
 
 
 def _is_own(name: str) -> bool:
-    """Whether a name can be that of a file in a folder of results."""
+    """Whether a name can be that of a file in a results folder."""
     return name == os.path.basename(name) and name.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""Places that one process at a time writes to."""
+"""Exclusive access to output folders."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def claimed(place: str | None) -> Generator[None]:
-    """Keeps other processes, and other work of this one, from writing results to a place until the
-    end of the block. Raises WordlineError if another does so. Folders above the place are made, and
-    are gone afterwards if nothing came to be in them."""
+    """Keeps other processes, and other work of this process, from writing results to a place until
+    the end of the block. Raises WordlineError if another process is writing there. Creates the
+    folders above the place, and removes them at the end if they are empty."""
     if place is None:
         yield
         return
@@ -34,7 +34,7 @@ def claimed(place: str | None) -> Generator[None]:
     finally:
         with undisturbed(), suppress(OSError):
             path, file = lock
-            os.unlink(path)  # while it is locked: who has opened it meanwhile sees that it is gone
+            os.unlink(path)  # under the lock: a process that has opened it sees that it is gone
             os.close(file)
             for one in made:
                 os.rmdir(one)
@@ -59,7 +59,7 @@ def _locked(path: str, place: str) -> tuple[str, int]:
 
 
 def _missing(folder: str) -> list[str]:
-    """The folders on a path that are not there, the innermost first."""
+    """Missing folders on a path, the innermost first."""
     found: list[str] = []
     while not os.path.lexists(folder):
         found.append(folder)

@@ -1,6 +1,6 @@
-"""Ctrl-C, SIGTERM and SIGHUP, as the command line takes them: all end the work alike.
+"""Signals of the command line: Ctrl-C, SIGTERM and SIGHUP all end the work the same way.
 
-As a library Wordline leaves signals to the program; then `undisturbed` does nothing.
+As a library, Wordline leaves signals to the program; `undisturbed` then has no effect.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Any
 else:
-    import _signal as signal  # without the enumerations, which take long to make
+    import _signal as signal  # `signal` creates enumerations, which takes long.
 
 _heard = signal.SIGINT
 _waiting = False
-# Each block that a signal does not interrupt, by what it waits for: nothing, or a list that is
-# filled when the work in the block has ended.
+# Blocks that delay signals, innermost last. None delays until the end of the block; a list delays
+# from the moment that the work in the block has filled it.
 _holds: list[list[Any] | None] = []
 
 
 def listen() -> None:
-    """Has each of the signals raise KeyboardInterrupt. What is ignored, as by nohup, stays so."""
+    """Makes each signal raise KeyboardInterrupt. Signals that are ignored, as under nohup, stay
+    ignored."""
     for number in _numbers():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _hear)
 
 
 def leave() -> None:
-    """Lets each of the signals end the process at once: there is nothing to lose any more."""
+    """Makes each signal end the process at once, because no work can be lost any more."""
     for number in _numbers():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
 
 
 def exit_code() -> int:
-    """What a shell reports of a command that the last signal has ended: 130, 143, 129."""
+    """Exit code of a command that the last signal ended: 130, 143 or 129."""
     return 128 + _heard
 
 
 @contextmanager
 def undisturbed(ended: list[Any] | None = None) -> Generator[None]:
-    """Steps that belong together: a signal between them raises at their end. With `ended`, which
-    the work in the block fills as its last step, a signal before that raises at once, and one after
-    it at the end of the block."""
+    """Delays signals until the end of the block, where they raise KeyboardInterrupt. With `ended`,
+    which the work in the block fills as its last step, only signals after that step are delayed."""
     global _waiting  # noqa: PLW0603 - signals belong to the process
     _holds.append(ended)
     try:
@@ -58,7 +58,8 @@ def undisturbed(ended: list[Any] | None = None) -> Generator[None]:
 
 
 def ended() -> list[Any]:
-    """What work appends to as its last step: the list of the block around it, if there is one."""
+    """Returns the list that work appends to as its last step: that of the innermost `undisturbed`
+    block that has one, else a new list."""
     alone: list[Any] = []
     return next((one for one in reversed(_holds) if one is not None), alone)
 

@@ -1,8 +1,8 @@
-"""Options of a function, declared once in a class: names, types, defaults and meaning. Callers give
-them as keywords, or together as an object of the class.
+"""Options of a function, declared once in a class with names, types, defaults and documentation.
+Callers pass them as keywords, or together as an object of the class.
 
-Such an object is what a frozen dataclass is. `dataclasses` itself is not used because it imports
-`re` and `inspect`, which `wordline run` does without.
+Such an object behaves like a frozen dataclass. `dataclasses` imports `re` and `inspect`, which
+`wordline run` does without.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> object:
-        """For type checkers alone."""
+        """Used by type checkers only."""
         return lambda kind: kind
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
-    """Values by name, which do not change. Those not given have the defaults of their class."""
+    """Immutable options by name. Options that are not given have the defaults of the class."""
 
     def __init__(self, **given: Any) -> None:
         kind = type(self)
@@ -34,15 +34,15 @@ class Options:
 
     @classmethod
     def hints(cls) -> dict[str, str]:
-        """The type of each option, as it is written; those of base classes first."""
+        """Returns the annotation of each option as a string; options of base classes first."""
         kinds = [kind for kind in reversed(cls.__mro__) if issubclass(kind, Options)]
         return {name: hint for kind in kinds for name, hint in kind.__annotations__.items()}
 
     def replace(self, **changes: Any) -> Self:
-        """The same options but for these. Raises TypeError for an unknown one."""
+        """Returns a copy with these changes. Raises TypeError for an unknown option."""
         return type(self)(**(vars(self) | changes))
 
-    __replace__ = replace  # what `copy.replace` of Python 3.13 calls
+    __replace__ = replace  # `copy.replace` of Python 3.13 calls this.
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self.hints())
@@ -72,8 +72,8 @@ class Options:
 
 
 def takes(kind: type[Options]) -> Callable[[Function], Function]:
-    """Adds the documentation of its options to that of a function, which takes them as an object,
-    `options`, and by `**keywords`."""
+    """Decorates a function that takes the options of a class, as an object `options` and as
+    `**keywords`, with the documentation of the options."""
 
     def described(function: Function) -> Function:
         function.__doc__ = f"{function.__doc__}\n    {kind.__doc__}"
@@ -87,7 +87,7 @@ OPTIONS = "_options"
 
 
 def sign(function: object) -> None:
-    """Gives a function that takes options the signature with each of them as a keyword."""
+    """Gives a function that takes options a signature with each of them as a keyword."""
     kind = getattr(function, OPTIONS, None)
     if kind is None:
         return
@@ -106,8 +106,8 @@ def sign(function: object) -> None:
 def chosen(
     function: str, kind: type[Chosen], options: Chosen | None, given: Mapping[str, Any]
 ) -> Chosen:
-    """The options that a function is called with: keywords take the place of those in an object.
-    Raises TypeError for an unknown keyword, or an object of another class."""
+    """Returns the options of a call: keywords override the options in the object. Raises TypeError
+    for an unknown keyword, or an object of another class."""
     _require_known(f"{function}()", kind, given)
     if options is None:
         return kind(**given)
@@ -119,8 +119,8 @@ def chosen(
 
 
 def keyword_types(kind: type[Options], module: str) -> Callable[[str], object]:
-    """The `__getattr__` of the module of options: what annotations of their keywords name, made
-    when it is asked for, because typing takes long to import."""
+    """Returns the `__getattr__` of a module of options. It creates the types that annotations of
+    the keywords name on first use, because `typing` is slow to import."""
 
     keywords = kind.__name__.replace("Options", "Keywords")
 

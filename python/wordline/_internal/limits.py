@@ -1,5 +1,5 @@
-"""What the system lets this process have (ulimit): looked at before it is needed, because
-libraries end the process, or fill its standard error, where they are refused it."""
+"""Resource limits of the process (ulimit), checked before the resource is needed. Libraries that
+run out of one end the process, or flood standard error."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 FILES = 24
-"""Open files that any command has enough of: three streams, a trace, a result, the pipes and event
-queues of polars, and what Python has open while it imports."""
+"""Open files that are enough for any command: three streams, a trace, a result, the pipes and event
+queues of polars, and the files that Python opens while it imports."""
 FILES_OF_A_PROCESS = 10
-"""Open files that each process of a sweep takes in this one: the ends of the pipes of its queues,
-of its start and of its end."""
+"""Open files that each worker process of a sweep takes in this process: its ends of the pipes of
+the queues, of the start and of the exit."""
 TABLES_BYTES = 600_000 * 1024
-"""Address space in which polars starts its threads and draws a report: 350,000 KB are enough on
-two cores, 500,000 KB not always."""
+"""Address space in bytes that polars needs to start its threads and draw a report. On two cores,
+350,000 KiB can be enough, but even 500,000 KiB are not always."""
 RUN_BYTES = 128 << 20
-"""Address space of a small run, with the reserve that lets it end in order where memory ends."""
+"""Address space of a small run in bytes, including the reserve for an orderly end when memory runs
+out."""
 
 
 def of_files() -> int | None:
-    """Files that this process may have open; None for any number, or where it is not known."""
+    """Returns the limit of open files; None if it is unlimited or unknown."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:  # Windows.
         return None
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return None if most == resource.RLIM_INFINITY else most
 
 
 def address_space() -> int | None:
-    """Bytes of address space that this process may still take; None for any number, or where it is
-    not known."""
+    """Returns the bytes of address space that this process may still take; None if unlimited or
+    unknown."""
     try:
         import resource
 
@@ -51,7 +52,7 @@ def address_space() -> int | None:
 
 
 def short_of_files(wanted: int = FILES) -> str | None:
-    """The fault if this process may not have `wanted` files open; None if it may."""
+    """Returns an error message if this process may not open `wanted` files; None if it may."""
     most = of_files()
     if most is None or most >= wanted:
         return None
@@ -62,8 +63,8 @@ def short_of_files(wanted: int = FILES) -> str | None:
 
 
 def short_of_tables(before: int = 0) -> str | None:
-    """The fault if there is no room for polars, which reads tables and draws reports, after work
-    that takes `before` bytes; None if there is."""
+    """Returns an error message if the address space is too small for polars, which reads tables and
+    draws reports, after work that takes `before` bytes; None if it suffices."""
     wanted = TABLES_BYTES + before
     left = address_space()
     if left is None or left >= wanted or "polars" in sys.modules:
@@ -75,7 +76,7 @@ def short_of_tables(before: int = 0) -> str | None:
 
 
 class _Guard:
-    """Looks at the address space when polars is to be imported."""
+    """Import hook that checks the address space before polars is imported."""
 
     def find_spec(
         self, name: str, _path: Sequence[str] | None = None, _target: object = None
@@ -90,9 +91,10 @@ class _Guard:
 
 
 def guard_tables() -> None:
-    """Has the import of polars raise WordlineError where it has no room."""
+    """Makes the import of polars raise WordlineError if the address space is too small."""
     if address_space() is None:
         return
-    # Its allocator writes a line for each thread that it cannot start, thousands of times.
+    # Without this, the allocator of polars prints a line for each thread that it cannot start,
+    # thousands of times.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "background_thread:false")
     sys.meta_path.insert(0, _Guard())

@@ -1,7 +1,7 @@
-"""Output folders and files that appear whole or not at all.
+"""Output folders and files that appear complete or not at all.
 
-Everything is written next to its place under a hidden name and renamed when complete.
-Paths are strings here, because the import of pathlib takes as long as a short run does otherwise.
+Each is written under a hidden name in the same folder, and renamed when complete. Paths are
+strings, because importing pathlib takes as long as the rest of a short run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Writer = Callable[[str], object]
 
-# What each command writes into a folder, and what is in it. The files of a command that are in
-# `ALWAYS` are in every folder that it wrote: they tell whose it is.
+# Files that each command writes into its folder, with a description for its help. Files that are
+# also in `ALWAYS` identify the command that wrote a folder.
 FILES: dict[str, dict[str, str]] = {
     "run": {
         "summary.json": "",
@@ -86,7 +86,7 @@ FILES: dict[str, dict[str, str]] = {
         "growth.csv": "one row per point",
     },
 }
-# The commands whose results others read; each of their folders has checksums.
+# Commands whose results other commands read. Their folders have checksums.
 READ = ("run", "cache", "mrc", "plan-cache", "sweep")
 for _command in READ:
     FILES[_command][checksums.NAME] = "of the other files"
@@ -104,7 +104,7 @@ ALWAYS = {
     "growth": {"index.html", "growth.json", "growth.csv"},
 }
 
-# What a command that was killed leaves of its folder.
+# Files that a killed command may leave in its folder.
 UNFINISHED = {
     "run": {"checkpoint.wls", "checkpoint.wls.part"},
     "sweep": {"points.jsonl"},
@@ -124,15 +124,15 @@ REMEDIES = {
 
 
 def listed(command: str) -> str:
-    """The files of a command, as a sentence names them."""
+    """Lists the files of a command, as part of a sentence."""
     files = [f"{name} ({what})" if what else name for name, what in FILES[command].items()]
     return f"{', '.join(files[:-1])} and {files[-1]}"
 
 
 def check(path: str | os.PathLike[str], command: str) -> str:
-    """The folder's absolute path, if results of a command may and can be written there.
+    """Returns the absolute path of the folder if a command may and can write its results there.
 
-    Leaves nothing behind. Raises WordlineError otherwise, TypeError if it is no path.
+    Leaves nothing behind. Raises WordlineError otherwise, TypeError if the argument is not a path.
     """
     place = _absolute(path)
     with _explained(place):
@@ -145,9 +145,10 @@ def check(path: str | os.PathLike[str], command: str) -> str:
 
 
 def check_file(path: str | os.PathLike[str]) -> str:
-    """The file's absolute path, if it may and can be written, folders above it included.
+    """Returns the absolute path of the file if it may and can be written, including missing
+    folders.
 
-    Leaves nothing behind. Raises WordlineError otherwise, TypeError if it is no path.
+    Leaves nothing behind. Raises WordlineError otherwise, TypeError if the argument is not a path.
     """
     place = _absolute(path)
     with _explained(place):
@@ -159,15 +160,15 @@ def check_file(path: str | os.PathLike[str]) -> str:
 
 
 def make(place: str) -> None:
-    """Makes a folder, and those above it, unless it is there. Raises WordlineError."""
+    """Creates a folder and its missing parents. Raises WordlineError."""
     with _explained(place):
         os.makedirs(place, exist_ok=True)
 
 
 @contextmanager
 def made(place: str | None) -> Generator[None]:
-    """A folder, if one is named, for the steps in the block, which is gone at their end if nothing
-    came to be in it. Raises WordlineError."""
+    """Creates a folder, if one is named, for the duration of the block; removes it at the end if it
+    is empty. Raises WordlineError."""
     if place is None:
         yield
         return
@@ -180,7 +181,7 @@ def made(place: str | None) -> Generator[None]:
 
 
 def unused(path: str) -> str:
-    """The path itself if nothing is there, else the first of path-2, path-3, ... that is free."""
+    """Returns the first unused name of path, path-2, path-3, ..."""
     candidate, number = path, 1
     while _mode(candidate):
         number += 1
@@ -195,12 +196,12 @@ def write(
     *,
     numbered: bool = False,
 ) -> list[str]:
-    """Fills a folder by calling each writer with a path, adds checksums of the files if others read
-    them, then puts it in place. The names of the writers are among the `FILES` of the command.
+    """Fills a folder by calling each writer with a path, adds checksums if other commands read the
+    files, and moves the folder to its place. The writers' names must be in `FILES` of the command.
 
-    A former result of the same command at the path is replaced, or, if `numbered`, left alone: the
-    folder becomes the first of path-2, path-3, ... that is free. Returns the paths of the files.
-    Raises WordlineError.
+    Replaces an earlier result of the same command at the path. With `numbered`, keeps it, and uses
+    the first unused name of path, path-2, path-3, ... Returns the paths of the files. Raises
+    WordlineError.
     """
     if not ALWAYS[command] <= set(writers) <= set(FILES[command]):
         raise ValueError(f"wordline {command} does not write {', '.join(sorted(writers))}")
@@ -223,11 +224,11 @@ def write(
 
 
 def add(folder: str | os.PathLike[str], writers: Mapping[str, Writer]) -> list[str]:
-    """Writes files into a folder that is there, one by one, and their checksums; returns the paths
-    of the files. Raises WordlineError."""
+    """Writes files into an existing folder one by one, then their checksums; returns the paths.
+    Raises WordlineError."""
     place = _absolute(folder)
     with _explained(place), suppress(FileNotFoundError):
-        # If this is killed in between, nothing is said to be what it is not.
+        # If the process is killed before the end, the folder has no wrong checksums.
         os.unlink(os.path.join(place, checksums.NAME))
     files = [write_file(os.path.join(place, name), writer) for name, writer in writers.items()]
     return [*files, write_file(os.path.join(place, checksums.NAME), _checksums_of(place, writers))]
@@ -239,8 +240,8 @@ def _checksums_of(folder: str, names: Iterable[str]) -> Writer:
 
 
 def write_file(path: str | os.PathLike[str], writer: Writer) -> str:
-    """Calls the writer with a path in a hidden folder next to the file's, then renames. Raises
-    WordlineError."""
+    """Calls the writer with a path in a hidden folder next to the file, then moves the file to its
+    place. Raises WordlineError."""
     place = _absolute(path)
     written.expect(place)
     folder, name = os.path.split(place)
@@ -254,7 +255,7 @@ def write_file(path: str | os.PathLike[str], writer: Writer) -> str:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes a file."""
+    """Writes a text file in UTF-8."""
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -274,7 +275,7 @@ def _put_first_free(part: str, path: str) -> str:
         try:
             os.rename(part, place)
         except OSError as fault:
-            # Another run took the name in the meantime.
+            # Another run has taken the name since.
             if fault.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 raise
         else:
@@ -282,7 +283,8 @@ def _put_first_free(part: str, path: str) -> str:
 
 
 def _replace(part: str, place: str) -> None:
-    """Moves a folder to its place; what others put there meanwhile is replaced as well."""
+    """Moves a folder to its place. Replaces anything that another process creates there at the same
+    time."""
     with undisturbed():
         while True:
             with _put_aside(place) as former:
@@ -301,8 +303,8 @@ def _replace(part: str, place: str) -> None:
 
 @contextmanager
 def _put_aside(place: str) -> Generator[str]:
-    """Moves a folder, if there is one, to a hidden name, locked so that no other process puts it
-    back, and removes it at the end of the block unless it was put back."""
+    """Moves a folder, if it exists, to a hidden name, and removes it at the end of the block unless
+    `_put_back` restored it. A lock keeps other processes from restoring it."""
     former = unfinished.hidden(place, unfinished.FORMER)
     with unfinished.locked(place):
         with suppress(FileNotFoundError):
@@ -319,7 +321,7 @@ def _put_back(former: str, place: str) -> None:
 
 
 def _remove_left(place: str) -> None:
-    """Removes what commands that were killed have left next to a folder of results, and in it."""
+    """Removes hidden folders that killed commands left next to a results folder and in it."""
     known = {name for files in FILES.values() for name in files}
     unfinished.remove_left(place, known)
     with suppress(OSError):
@@ -329,12 +331,13 @@ def _remove_left(place: str) -> None:
 
 
 def _require_file(place: str) -> None:
-    """Refuses what a file does not replace: folders, devices, pipes, sockets."""
+    """Raises WordlineError if a file must not replace what is there: a folder, device, pipe or
+    socket."""
     mode = _mode(place)
     if stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: is a folder; name a file in it")
     if mode and not stat.S_ISREG(mode):
-        raise WordlineError(f"{place}: is no regular file, which alone is replaced; name another")
+        raise WordlineError(f"{place}: is not a regular file; name another file")
 
 
 def _require_writable(place: str) -> None:
@@ -344,8 +347,9 @@ def _require_writable(place: str) -> None:
 
 
 def _require_replaceable(place: str, mode: int, command: str) -> None:
-    """Refuses what results of a command do not replace. The mode is that of the look that found
-    something: a second one may come while another process replaces it."""
+    """Raises WordlineError if results of a command must not replace what is there. `mode` is from
+    the call of stat that found it; in a second call the result may differ, because another process
+    may be replacing it."""
     if not stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: is a file; name a folder")
     if place == os.getcwd() or os.path.ismount(place):
@@ -367,8 +371,8 @@ def _require_replaceable(place: str, mode: int, command: str) -> None:
 
 
 def _names(place: str) -> set[str]:
-    """What a folder holds; nothing if it is gone. Looks again if another process replaced it
-    meanwhile: a list taken while its files are being removed has some of them only."""
+    """Names in a folder; empty if it is gone. A list that was taken while another process removed
+    the files is incomplete, so the folder is listed again if it has been replaced."""
     while True:
         try:
             before = os.stat(place)
@@ -380,7 +384,7 @@ def _names(place: str) -> set[str]:
 
 
 def _is_of(command: str, names: set[str]) -> bool:
-    """Whether files are those of a result of a command."""
+    """Whether these are the files of a result of a command."""
     rest = names - UNFINISHED.get(command, set[str]())
     return ALWAYS[command] <= names and rest <= set(FILES[command])
 
@@ -395,7 +399,8 @@ def _nearest_folder(place: str) -> str:
 
 
 def _mode(place: str) -> int:
-    """What is there; 0 for nothing, or a link to nothing. Raises OSError if that is unknown."""
+    """Mode of an existing file; 0 if there is none, or a dangling link. Raises OSError if stat
+    fails otherwise."""
     try:
         return os.stat(place).st_mode
     except OSError as fault:
@@ -428,6 +433,6 @@ def _explained(place: str) -> Generator[None]:
 
 
 def explain(place: str, fault: OSError) -> str:
-    """Why a path cannot be written, and what to do, in a sentence."""
+    """Explains in a sentence why a path cannot be written, and names a remedy."""
     remedy = REMEDIES.get(fault.errno or 0, "name another folder")
     return f"{place}: cannot be written: {fault.strerror or fault}; {remedy}"

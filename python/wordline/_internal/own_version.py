@@ -1,4 +1,4 @@
-"""The version of Wordline that is installed."""
+"""Version of the installed Wordline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 @cache
 def installed() -> str:
-    """Its number, such as 0.1.0."""
+    """Returns the version number, such as 0.1.0."""
     from importlib.metadata import version
 
     return version("wordline")

@@ -1,4 +1,4 @@
-"""Results as plain data, to be pickled, copied and sent to other processes."""
+"""Results as plain data, for pickling, copying and transfer to other processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         """Tables by name."""
 
         def table(self, name: str) -> _wordline.Table:
-            """A table."""
+            """Returns a table."""
             ...
 
         def write_table(self, name: str, path: str) -> None:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
             ...
 
     class Outcome(Tables, Protocol):
-        """What a run leaves, wherever it is held."""
+        """Outcome of a run, in memory of the simulator or unpickled."""
 
         @property
         def partial(self) -> bool:
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
         @property
         def error(self) -> str | None:
-            """Why, if so."""
+            """Error that ended the run; None if there was none."""
             ...
 
         @property
         def interrupted(self) -> bool:
-            """Whether the user ended it."""
+            """Whether the user interrupted the run."""
             ...
 
         @property
@@ -47,20 +47,20 @@ if TYPE_CHECKING:
 
         @property
         def requests(self) -> int:
-            """Requests that were simulated, of all streams."""
+            """Number of simulated requests, over all streams."""
             ...
 
         def summary_text(self) -> str:
-            """The content of summary.json."""
+            """Content of summary.json."""
             ...
 
         def config_toml(self) -> str:
-            """The complete configuration."""
+            """Complete configuration as TOML."""
             ...
 
 
 class Pickled:
-    """An outcome as plain data: texts, and tables as Arrow IPC streams."""
+    """Outcome of a run as plain data: texts, and tables as Arrow IPC streams."""
 
     def __init__(
         self,
@@ -87,15 +87,15 @@ class Pickled:
         return list(self._tables)
 
     def summary_text(self) -> str:
-        """The content of summary.json."""
+        """Content of summary.json."""
         return self._summary
 
     def config_toml(self) -> str:
-        """The complete configuration."""
+        """Complete configuration as TOML."""
         return self._config
 
     def table(self, name: str) -> _wordline.Table:
-        """A table by name. Raises KeyError."""
+        """Returns a table by name. Raises KeyError."""
         if name not in self._tables:
             raise KeyError(f"this run has no table {name}")
         return _wordline.Table.from_ipc(self._tables[name])
@@ -106,7 +106,7 @@ class Pickled:
 
 
 def state(outcome: Outcome) -> dict[str, Any]:
-    """What `Pickled` is made of."""
+    """Returns the arguments of `Pickled`."""
     return {
         "partial": outcome.partial,
         "error": outcome.error,
@@ -119,13 +119,13 @@ def state(outcome: Outcome) -> dict[str, Any]:
 
 
 class OneTable:
-    """A table where several by name are expected."""
+    """A single table, with the interface of `Tables`."""
 
     def __init__(self, table: _wordline.Table) -> None:
         self._only = table
 
     def table(self, name: str) -> _wordline.Table:  # noqa: ARG002
-        """The table."""
+        """Returns the table."""
         return self._only
 
     def write_table(self, name: str, path: str) -> None:  # noqa: ARG002
@@ -137,13 +137,13 @@ class OneTable:
 
 
 def one_table(version: str, stream: bytes) -> OneTable:
-    """A table that was pickled. Raises WordlineError if another version did."""
+    """Returns an unpickled table. Raises WordlineError if another version pickled it."""
     require_version(version)
     return OneTable(_wordline.Table.from_ipc(stream))
 
 
 def require_version(version: str) -> None:
-    """Refuses what another version pickled."""
+    """Raises WordlineError if another version pickled the object."""
     if version != own_version.installed():
         raise WordlineError(
             f"this was pickled by Wordline {version}, and this is {own_version.installed()}; "

@@ -1,4 +1,4 @@
-"""A process of its own, measured from outside."""
+"""Child processes, measured from outside."""
 
 import ctypes
 import os
@@ -14,12 +14,12 @@ from wordline._internal.interruption import undisturbed
 from wordline._wordline import WordlineError
 
 PR_SET_PDEATHSIG = 1
-"""Of Linux: prctl(2)."""
+"""Operation of prctl(2), Linux."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A process that succeeded. CPU seconds are user plus system time."""
+    """Result of a process that succeeded. CPU seconds are user plus system time."""
 
     output: bytes
     cpu_s: float
@@ -27,11 +27,11 @@ class Ended:
 
 
 def ended(command: Sequence[str]) -> Ended:
-    """Runs a command in an empty folder, which is gone afterwards: what lies in the folder of the
-    caller can be taken neither for a preset nor for a module of Python. No process is left if the
-    caller is interrupted, or killed.
+    """Runs a command in a temporary folder, so that no file of the caller's folder is mistaken for
+    a preset or a Python module. The process is killed if the caller is interrupted or killed.
 
-    Raises WordlineError, with the reason that the process gives, if it fails."""
+    Raises WordlineError with the process's own message if it fails.
+    """
     with (
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
@@ -46,7 +46,7 @@ def ended(command: Sequence[str]) -> Ended:
                     stdin=DEVNULL,
                     stdout=output,
                     stderr=errors,
-                    preexec_fn=with_parent(),  # noqa: PLW1509 - there are no other threads of ours
+                    preexec_fn=with_parent(),  # noqa: PLW1509 - Wordline starts no other threads here
                 )
             _, status, usage = os.wait4(process.pid, 0)
         except BaseException:
@@ -66,8 +66,8 @@ def ended(command: Sequence[str]) -> Ended:
 
 
 def with_parent() -> Callable[[], object] | None:
-    """What a new process calls before its program begins, so that it is killed when this one ends,
-    however that comes about. Linux knows how; elsewhere None, which does nothing."""
+    """Returns a function for a new process to call before it executes its program. The process is
+    then killed when this one ends, for whatever reason. None on systems other than Linux."""
     if sys.platform != "linux":
         return None
     parent, prctl = os.getpid(), ctypes.CDLL(None).prctl
@@ -86,7 +86,7 @@ def _content(file: IO[bytes]) -> bytes:
 
 
 def _reason(errors: bytes, code: int) -> str:
-    """What the command says, or how a traceback ends."""
+    """Error message of the command, or the last line of a traceback."""
     text = errors.decode(errors="replace").strip()
     if text.startswith("error: "):
         return text.removeprefix("error: ")

@@ -1,11 +1,11 @@
-"""Numbers as files of results have them."""
+"""Rounding of numbers for results files."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def rounded(value: Any) -> Any:
-    """Floats with nine significant figures: more than enough, and the same on every machine."""
+    """Rounds floats to nine significant digits, so that files are the same on every machine."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The lines above a written configuration that name the keys set for the run."""
+"""Comments at the top of a written configuration that list the keys set for the run."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ if TYPE_CHECKING:
 
 START = "# --set "
 LONGEST = 200
-"""Characters of a value in a line."""
+"""Maximum length of a value in characters."""
 
 
 def text_of(settings: Sequence[tuple[str, str]]) -> str:
-    """A line for each key and its value."""
+    """Returns one comment line per key and value."""
     return "".join(f"{START}{key}={_cut(value)}\n" for key, value in settings)
 
 
 def settings_of(config: str) -> list[tuple[str, str]]:
-    """The keys and values of the lines at the beginning of a configuration."""
+    """Parses the keys and values of the comments at the top of a configuration."""
     found: list[tuple[str, str]] = []
     for line in config.splitlines():
         if not line.startswith(START):

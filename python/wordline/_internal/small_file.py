@@ -1,4 +1,4 @@
-"""Files that are read as a whole: bounded, and of a kind that ends."""
+"""Reads whole files of limited size and of kinds that end."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import stat
 from wordline._wordline import WordlineError
 
 MOST_BYTES = 1 << 28
-"""Of any file that is read as a whole."""
+"""Maximum size of a file in bytes."""
 
 OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Where the pipes are that the process was started with, as by `<(...)` of a shell."""
+"""Pipes that the process was started with, as by `<(...)` of a shell."""
 
 
 def text(name: str, encoding: str = "utf-8") -> str:
-    """The text of a file of at most `MOST_BYTES`, its lines ended by a line feed.
+    """Returns the text of a file of at most `MOST_BYTES`, with line feeds as line ends.
 
-    Raises OSError if it cannot be read, UnicodeDecodeError, and WordlineError if it is too large
-    or a device, a socket or a named pipe, which need not end.
+    Raises OSError if the file cannot be read, UnicodeDecodeError if it is not valid text, and
+    WordlineError if it is too large, or a device, socket or named pipe, which need not end.
     """
     return read(name).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read(name: str) -> bytes:
-    """The content of a file of at most `MOST_BYTES`. Raises as `text`."""
+    """Returns the content of a file of at most `MOST_BYTES`. Raises the exceptions of `text`,
+    except UnicodeDecodeError."""
     descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         _require_end(name, descriptor)

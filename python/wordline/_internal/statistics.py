@@ -1,6 +1,6 @@
-"""The statistics of repeated runs: confidence intervals, differences beyond noise, effects.
+"""Statistics of repeated runs: confidence intervals, significance of differences, effects.
 
-Numbers come as sequences of floats. What cannot be said of so few is None.
+A statistic is None if there are too few values to compute it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from math import exp, inf, lgamma, log, log1p, sqrt
 
 CONFIDENCE = 0.95
 HALF_WIDTH = " ±"
-"""Ends the name of a column with the half widths of the intervals of another."""
+"""Suffix of a column that holds the half widths of the confidence intervals of another column."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the half width of its confidence interval; None of a single number."""
+    """A mean and the half width of its confidence interval; None for a single value."""
 
     mean: float
     half_width: float | None
@@ -24,8 +24,8 @@ class Interval:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two means, the half width of the confidence interval of the second less the first, and how
-    probable so large a difference is of equal means; None if one is of a single number."""
+    """Two means, the half width of the confidence interval of second minus first, and the two-sided
+    p value of the difference; None if a side has a single value."""
 
     first: Interval
     second: Interval
@@ -34,24 +34,24 @@ class Difference:
 
     @property
     def exceeds_noise(self) -> bool | None:
-        """Whether equal means would differ so much in fewer than 5 % of all cases."""
+        """Whether the difference is significant: p below 0.05."""
         return None if self.p_value is None else self.p_value < 1 - CONFIDENCE
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean. Raises ZeroDivisionError of no values."""
+    """Returns the mean. Raises ZeroDivisionError without values."""
     return sum(values) / len(values)
 
 
 def variance(values: Sequence[float]) -> float:
-    """The sample variance of two values or more."""
+    """Returns the sample variance of at least two values."""
     middle = mean(values)
     return sum((value - middle) ** 2 for value in values) / (len(values) - 1)
 
 
 def interval(*groups: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """The mean of all values, and its interval of Student's t. Values of several groups differ by
-    noise within a group alone, by equally much in each: what the groups differ by is no noise."""
+    """Returns the mean of all values with its Student t interval. The groups may have different
+    means; the variance within a group is taken to be equal in all groups."""
     values = [value for own in groups for value in own]
     spread = _spread(groups)
     if spread is None:
@@ -65,8 +65,8 @@ def difference(
     second: Sequence[Sequence[float]],
     confidence: float = CONFIDENCE,
 ) -> Difference:
-    """The means of two sides, each of one group of values or of several as of `interval`, and
-    Welch's t-test, two-sided."""
+    """Compares the means of two sides, each of one or more groups as in `interval`, by Welch's
+    two-sided t-test."""
     sides = interval(*first), interval(*second)
     spreads = _spread(first), _spread(second)
     if spreads[0] is None or spreads[1] is None:
@@ -82,14 +82,15 @@ def difference(
 
 @dataclass(frozen=True)
 class _Spread:
-    """The variance of a mean, and its degrees of freedom."""
+    """Variance of a mean, and its degrees of freedom."""
 
     variance: float
     freedom: int
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
-    """Of the mean of all values, by the variance within groups; None if none has two values."""
+    """Variance of the mean of all values from the variance within groups; None if no group has two
+    values."""
     count = sum(map(len, groups))
     freedom = sum(len(own) - 1 for own in groups if own)
     if not freedom:
@@ -99,7 +100,7 @@ def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
 
 
 def explained(groups: Mapping[object, Sequence[float]]) -> float | None:
-    """The share of the variance that the groups explain (eta squared); None if nothing varies."""
+    """Share of the variance that the groups explain (eta squared); None if nothing varies."""
     every = [value for values in groups.values() for value in values]
     if not every:
         return None
@@ -111,7 +112,7 @@ def explained(groups: Mapping[object, Sequence[float]]) -> float | None:
 
 @lru_cache(4096)
 def t_quantile(probability: float, freedom: float) -> float:
-    """The quantile of Student's t distribution, by bisection of `t_distribution`."""
+    """Quantile of Student's t distribution, by bisection of `t_distribution`."""
     if probability < 0.5:
         return -t_quantile(1 - probability, freedom)
     low, high = 0.0, 1.0
@@ -129,20 +130,20 @@ def t_quantile(probability: float, freedom: float) -> float:
 
 
 def t_distribution(t: float, freedom: float) -> float:
-    """The probability of a value of Student's t not above `t`."""
+    """Cumulative distribution function of Student's t distribution."""
     if t < 0:
         return 1 - t_distribution(-t, freedom)
     return 1 - _beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
 
 
 def _beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function (Abramowitz and Stegun, 26.5.8)."""
+    """Regularised incomplete beta function (Abramowitz and Stegun, 26.5.8)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
         return 1 - _beta(b, a, 1 - x)
     scale = exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)) / a
-    # The continued fraction, by the method of Lentz.
+    # Continued fraction, by Lentz's method.
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     fraction = d
     for m in range(1, 1000):

@@ -1,8 +1,8 @@
-"""Outputs in the making: hidden folders, locked by the processes that fill them, and what is left
-of those that were killed.
+"""Unfinished outputs: hidden folders, locked by the processes that fill them, and clean-up of those
+that killed processes left.
 
-A lock ends with its process, however that ends. Where folders cannot be locked, as on Windows, none
-is taken for left.
+A lock ends with its process in every case. Where folders cannot be locked, as on Windows, no folder
+counts as left behind.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
 LONGEST_NAME = 100
-"""Letters of an output's name in that of its hidden folder."""
+"""Characters of an output's name that are used in the name of its hidden folder."""
 DIGITS = 8
 FORMER = "former"
-"""What the hidden folder of a former result ends with, which waits to be removed."""
+"""Suffix of the hidden folder of a former result, which waits for removal."""
 
 
 @contextmanager
 def folder_for(place: str) -> Generator[str]:
-    """A new hidden folder next to a place, which is gone afterwards unless it was moved. Raises
-    OSError."""
+    """Creates a hidden folder next to a place, and removes it at the end unless it was moved.
+    Raises OSError."""
     while True:
         made = hidden(place)
         os.mkdir(made)
         lock = _opened(made)
         is_mine = lock is None or take(lock) is not False
-        # Another process may take a folder that is not locked yet for one that is left.
+        # Another process may remove a folder that is not locked yet as left behind.
         if is_mine and os.path.isdir(made):
             break
         if lock is not None:
@@ -48,8 +48,8 @@ def folder_for(place: str) -> Generator[str]:
 
 @contextmanager
 def locked(place: str) -> Generator[None]:
-    """A folder, if there is one, locked for the steps in the block, wherever they move it, unless
-    another process has it."""
+    """Locks a folder, if it exists, for the duration of the block, even if it is renamed there. Has
+    no effect if another process holds the lock."""
     lock = _opened(place)
     try:
         if lock is not None:
@@ -61,15 +61,15 @@ def locked(place: str) -> Generator[None]:
 
 
 def hidden(place: str, ending: str = "") -> str:
-    """A name next to a place that nothing has."""
+    """Returns an unused name next to a place."""
     folder, name = os.path.split(place)
     return os.path.join(folder, f"{_start(name)}{os.urandom(DIGITS // 2).hex()}{ending}")
 
 
 def remove_left(place: str, names: Collection[str]) -> None:
-    """Removes what processes that were killed have left of their outputs to a place: hidden folders
-    of it that no process has locked, with files of these `names` alone. A former result that one
-    has put aside is put back if nothing has taken its place."""
+    """Removes hidden folders that killed processes left next to a place: those that no process has
+    locked and that contain only files of these `names`. Restores a former result that was put aside
+    if nothing has replaced it."""
     folder, name = os.path.split(place)
     start = _start(name)
     with suppress(OSError):
@@ -80,7 +80,7 @@ def remove_left(place: str, names: Collection[str]) -> None:
 
 
 def remove(place: str) -> None:
-    """Removes a folder and its files, as far as that can be done; outputs have no folders."""
+    """Removes a folder and its files as far as possible. Outputs have no subfolders."""
     with suppress(OSError):
         for name in os.listdir(place):
             os.unlink(os.path.join(place, name))
@@ -88,8 +88,8 @@ def remove(place: str) -> None:
 
 
 def take(file: int) -> bool | None:
-    """Locks an open file or folder until it is closed. False if another process has it; None where
-    there are no locks."""
+    """Locks an open file or folder until it is closed. Returns False if another process holds the
+    lock, None if the system has no locks."""
     try:
         import fcntl
     except ImportError:
@@ -116,7 +116,7 @@ def _opened(folder: str) -> int | None:
     try:
         return os.open(folder, os.O_RDONLY)
     except OSError:
-        return None  # a folder is not opened everywhere
+        return None  # Folders cannot be opened on every system.
 
 
 def _remove_one(left: str, place: str, names: Collection[str]) -> None:

@@ -1,5 +1,4 @@
-"""What is where a command was to write: of that the sentence is made with which it ends when it is
-interrupted."""
+"""Tracks the outputs of a command, for the message of an interrupted command."""
 
 from __future__ import annotations
 
@@ -12,37 +11,37 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Files: TypeAlias = dict[str, tuple[int, int, int]]
-    """Files of a folder by their names, a file by no name, and what tells each from another that
-    takes its place."""
+    """Files of a folder by name, or a single file under the empty name; the value changes when the
+    file is replaced."""
 
 SUMMARY, REPORT, CHECKPOINT = "summary.json", "report.html", "checkpoint.wls"
 JOURNALS = ("points.jsonl", "trials.journal")
 
 _before: dict[str, Files] | None = None
-"""The places where the command of this process writes, and what was there before it did. None in a
-process that no command has."""
+"""Places where the command of this process writes, with their previous content. None if the process
+does not run a command."""
 
 
 def begin() -> None:
-    """A command begins: nothing is expected from it yet."""
+    """Starts tracking for a command."""
     global _before  # noqa: PLW0603 - a process has one command
     _before = {}
 
 
 def expect(place: str) -> None:
-    """The command may write a folder or a file, from now on."""
+    """Registers a folder or file that the command may write."""
     if _before is not None and place not in _before:
         _before[place] = _there(place)
 
 
 def expect_new(place: str) -> None:
-    """The command has written a folder where there was none."""
+    """Registers a new folder that the command has written."""
     if _before is not None:
         _before.setdefault(place, {})
 
 
 def sentence() -> str:
-    """What the command has left, as far as it is there."""
+    """Describes the outputs of the command, as far as they exist."""
     places = _before or {}
     facts = [one for place, before in places.items() if (one := _told(place, before))]
     return "; ".join(facts) or "nothing was written"
@@ -57,7 +56,7 @@ def _told(place: str, before: Files) -> str:
     if SUMMARY in new:
         facts.append(_results(place, now))
     elif journal := next((name for name in JOURNALS if name in new), None):
-        facts.append(f"{place} keeps what has ended ({journal}); the same command continues there")
+        facts.append(f"{place} keeps completed work ({journal}); the same command continues there")
     elif others := [name for name in new if name != CHECKPOINT]:
         facts.append(f"{place} holds {', '.join(others)}")
     if CHECKPOINT in now:
@@ -71,7 +70,7 @@ def _results(place: str, now: Files) -> str:
     text = f"the results{so_far} are in {place}"
     if REPORT in now:
         return text
-    return f"{text}, without {REPORT}, which `wordline report {place}` draws"
+    return f"{text}, without {REPORT}; `wordline report {place}` draws it"
 
 
 def _there(place: str) -> Files:

@@ -1,5 +1,5 @@
-"""The `wordline` command. What this module imports is imported at every start; click only if its
-parser is needed."""
+"""The `wordline` command. Every start imports this module and its imports; click is imported only
+if its parser is needed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
-    its input is at fault, 128 and the number of the signal that ended it: 130 Ctrl-C, 143 SIGTERM,
-    129 SIGHUP. Faults are one line on standard error.
+    """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 invalid command or
+    input, 128 plus the signal number if a signal ended it (130 Ctrl-C, 143 SIGTERM, 129 SIGHUP).
+    Errors are one line on standard error.
 
-    Without arguments, those of the process, which is taken to end afterwards. Only then are signals
-    listened to."""
+    Without `args`, runs the arguments of the process, which must end afterwards. Signals are
+    handled in this case only.
+    """
     written.begin()
     try:
         if args is None:
@@ -44,15 +45,15 @@ def _called(args: Sequence[str] | None) -> int:
 
     given = argv.run_arguments(sys.argv[1:] if args is None else args)
     if given is None:
-        # Some imports turn an interruption into an error of theirs.
+        # Some imports turn KeyboardInterrupt into another exception.
         with interruption.undisturbed():
             from wordline.cli import app
 
         return guarded(lambda: app.called(args))
     if args is not None:
         return guarded(lambda: _simulated(given))
-    # The process ends with the run. What a run makes lasts until its end, where the interpreter
-    # would look through all of it.
+    # The process ends with the run. Most objects of a run live until its end, where the garbage
+    # collector would traverse all of them.
     gc.disable()
     code = guarded(lambda: _simulated(given))
     gc.freeze()

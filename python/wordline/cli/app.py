@@ -1,5 +1,5 @@
-"""The `wordline` command as click reads it. Libraries that draw or read tables are imported where
-they are used, so that `wordline --help` answers at once."""
+"""The `wordline` command as a click application. Libraries for drawing and tables are imported
+where they are used, to keep `wordline --help` fast."""
 
 import sys
 import warnings
@@ -28,7 +28,7 @@ from wordline.cli.traces import trace
 
 
 def called(args: Sequence[str] | None) -> object:
-    """Runs any command; returns its exit code, if it has one."""
+    """Runs any command and returns its exit code, or None."""
     try:
         with _notes():
             return cli.main(args, prog_name="wordline", standalone_mode=False)
@@ -40,7 +40,7 @@ def called(args: Sequence[str] | None) -> object:
 
 @contextmanager
 def _notes() -> Generator[None]:
-    """What is said of results that are read goes to standard error, a line each."""
+    """Prints warnings about unchecked results on standard error, one line each."""
     with warnings.catch_warnings():
         others = warnings.showwarning
 
@@ -63,10 +63,10 @@ def _usage(misuse: click.ClickException) -> str:
 
 
 class Commands(Group):
-    """The commands; `sweep report` is one of them. Their list is by task."""
+    """The top-level command group: lists the commands by task, and accepts `sweep report`."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list, a section for each of `TASKS`."""
+        """Writes the list of commands, one section per entry of `TASKS`."""
         for task, names in TASKS.items():
             listed = (self.get_command(ctx, name) for name in names)
             commands = [one for one in listed if one]
@@ -77,7 +77,7 @@ class Commands(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the words name, and the words that are left to it."""
+        """Returns the command that the arguments name, and the remaining arguments."""
         words = ["sweep-report", *args[2:]] if args[:2] == ["sweep", "report"] else args
         return super().resolve_command(ctx, words)
 
@@ -143,7 +143,7 @@ TASKS = {
     "Results": ("report", "sweep-report", "fio-logs"),
     "The simulator itself": ("study", "bench", "growth"),
 }
-"""The commands by what they are for, in the order of their lists."""
+"""Commands by task, in the order of the help."""
 COMMANDS = (
     bench,
     cache,
@@ -167,10 +167,10 @@ COMMANDS = (
     trace,
 )
 SHORT = 50
-"""Most characters of the line of a command, which a terminal of 80 columns has room for."""
+"""Maximum length of the help line of a command, in characters, for a terminal of 80 columns."""
 MARGIN = 16
 OF_OTHER_PACKAGES = {"study": "wordline_studies.command:study"}
-"""Commands that this package does not know: modules and their commands, looked up by name."""
+"""Commands of packages that this package must not import statically, by module and name."""
 
 
 def _looked_up(place: str) -> click.Command:

@@ -1,8 +1,8 @@
-"""`wordline run` read without click: a device, and options written out in full. A run starts within
-38 ms of CPU time this way, and within 228 ms by way of click and the modules of all commands
-(CPython 3.11, least of 25 processes).
+"""Parser of `wordline run` without click, for a device and options written in full. A run starts
+within 38 ms of CPU time this way, and within 228 ms with click and the modules of all commands
+(CPython 3.11, minimum of 25 processes).
 
-Whatever else there is, and whatever might be wrong, is left to click, which says so.
+Any other command line, and any possible error, is left to click, which reports errors.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class _LeftToClickError(Exception):
-    """Not for this parser."""
+    """The command line needs click."""
 
 
 def run_arguments(args: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of `run.simulate`, if these call it and need no click."""
+    """Returns the arguments of `run.simulate`, or None if the command line needs click."""
     if args[:1] != ["run"] or "_WORDLINE_COMPLETE" in os.environ or os.name == "nt":
         return None
     try:
@@ -32,7 +32,7 @@ def run_arguments(args: Sequence[str]) -> dict[str, Any] | None:
 
 
 def is_option(word: str) -> bool:
-    """Whether a word of a command is an option; a lone - is standard input."""
+    """Whether an argument is an option. A lone - is standard input."""
     return word.startswith("-") and word != "-"
 
 
@@ -55,7 +55,7 @@ def _run_arguments(args: list[str]) -> dict[str, Any]:
 
 
 def _take(given: dict[str, Any], flag: str, value: list[str] | None, args: list[str]) -> None:
-    """Takes what an option is given: behind its =, or the words that follow."""
+    """Reads the value of an option, given after = or as the arguments that follow."""
     switch, declared = _declared(flag)
     name = options.name(switch, declared)
     if switch != flag or declared.get("is_flag"):
@@ -73,7 +73,7 @@ def _take(given: dict[str, Any], flag: str, value: list[str] | None, args: list[
 
 
 def _declared(flag: str) -> tuple[str, Mapping[str, Any]]:
-    """An option by its flag, or by either of --this/--no-this."""
+    """Returns an option by its flag, or by either flag of --this/--no-this."""
     if flag in options.RUN:
         return flag, options.RUN[flag]
     for switch, declared in options.PROGRESS.items():
@@ -83,7 +83,8 @@ def _declared(flag: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def _following(flag: str, args: list[str]) -> list[str]:
-    """The values that follow the option: one, of --trace as many as there are."""
+    """Takes the values that follow the option: one, or for --trace every value up to the next
+    option."""
     values: list[str] = []
     while args and not is_option(args[-1]) and (flag == "--trace" or not values):
         values.append(args.pop())

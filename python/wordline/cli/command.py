@@ -1,4 +1,4 @@
-"""What commands are made of: their options, as `options` declares them, and their help."""
+"""Building blocks of commands: options, as declared in `options`, and help."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -18,10 +18,10 @@ HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Command(click.Command):
-    """A command whose faults of usage name its own help page."""
+    """A command whose usage errors refer to its own help."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses them; a usage error knows its command."""
+        """Parses the arguments and adds the command to usage errors."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as misuse:
@@ -30,10 +30,10 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group of such commands. By its name alone it prints its help."""
+    """A group of such commands. Without arguments it prints its help."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses them."""
+        """Parses the arguments."""
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help())
             ctx.exit()
@@ -48,9 +48,9 @@ def command(
     prints: bool = False,
     cls: type[Command] = Command,
 ) -> Callable[[Function], click.Command]:
-    """Makes a command of a function, one `of` a group if there is one. It takes the options of the
-    tables; `{files}` in its help are those that the command `writes`. What it `prints` is what it
-    is for, with --quiet too."""
+    """Makes a command of a function, in group `of` if given. The command takes the options of the
+    tables; `{files}` in its help becomes the list of files that it `writes`. With `prints`, its
+    output is its purpose, and --quiet keeps it."""
 
     def make(function: Function) -> click.Command:
         if writes:
@@ -69,7 +69,7 @@ def command(
 
 
 def group(*, cls: type[Group] = Group) -> Callable[[Function], click.Group]:
-    """Makes a group of commands of a function, whose docstring is its help."""
+    """Makes a group of commands of a function, whose docstring is the help."""
 
     def make(function: Function) -> click.Group:
         return click.group(cls=cls, context_settings=HELP)(function)
@@ -78,7 +78,7 @@ def group(*, cls: type[Group] = Group) -> Callable[[Function], click.Group]:
 
 
 def _asked(function: Function, flags: Mapping[str, str], *, prints: bool) -> Function:
-    """The function as the command line calls it: faults name options, and --quiet is obeyed."""
+    """Wraps the function for the command line: errors name options, and --quiet takes effect."""
 
     @functools.wraps(function)
     def asked(**given: Any) -> object:
@@ -91,7 +91,8 @@ def _asked(function: Function, flags: Mapping[str, str], *, prints: bool) -> Fun
 
 
 def device_argument(**words: Any) -> Callable[[Function], Function]:
-    """The argument DEVICE, which shells complete to presets, and to files where none is meant."""
+    """Declares the argument DEVICE. Shells complete it to presets, or to files if no preset
+    matches."""
     return click.argument("device", shell_complete=_devices, **words)
 
 

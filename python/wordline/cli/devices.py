@@ -22,7 +22,7 @@ KINDS = {
     "disk": "Hard disks",
     "flash cache": "Flash in front of disks",
 }
-"""The kinds of presets, and the headings of their lists."""
+"""Kinds of presets, with the headings of their lists."""
 
 
 @command()
@@ -70,7 +70,7 @@ def devices(name: str | None) -> None:
 
 
 def _line(preset: wordline.Preset) -> str:
-    """The first sentence of a description, without its full stop."""
+    """First sentence of a description, without the full stop."""
     return preset["description"].split(". ")[0].removesuffix(".")
 
 
@@ -100,7 +100,7 @@ def check(device: str, overrides: list[tuple[str, str]]) -> None:
     Example:
       wordline config check mine.toml
     """
-    source = wordline.config.Source(*wordline.config.read(device))  # a pipe is read once only
+    source = wordline.config.Source(*wordline.config.read(device))  # A pipe can be read only once.
     wordline.config.check(source, overrides)
     memory = wordline.config.memory(source, overrides)
     from wordline._render.units import size

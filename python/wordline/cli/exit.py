@@ -1,4 +1,4 @@
-"""How the command ends: exit codes, and faults as a line on standard error."""
+"""Exit codes of the command, and error messages as one line on standard error."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 DONE, FAILED, MISUSED = 0, 1, 2
 LONGEST = 2_000
-"""Letters of a message; the middle of a longer one, such as of a path, is left out."""
+"""Maximum length of a message in characters. The middle of a longer one, such as one with a long
+path, is left out."""
 
 
 def guarded(work: Callable[[], object]) -> int:
-    """Does the work of a command and returns its exit code, which is the work's if that is a
-    number. Faults become a line on standard error."""
+    """Does the work of a command and returns its exit code: the number that the work returns, if
+    any. Errors become one line on standard error."""
     try:
         code = work()
         sys.stdout.flush()
@@ -35,33 +36,33 @@ def guarded(work: Callable[[], object]) -> int:
         return interrupted()
     except SystemExit:
         raise
-    except BaseException as error:  # a panic of the extension is no Exception
+    except BaseException as error:  # A panic of the extension is not an Exception.
         if os.environ.get("WORDLINE_DEBUG"):
             raise
         return fault(
-            f"a fault of Wordline's own ({type(error).__name__}: {error}); "
-            "please report it, with what WORDLINE_DEBUG=1 prints for the same command",
+            f"internal error of Wordline ({type(error).__name__}: {error}); "
+            "please report it, with the output of the same command under WORDLINE_DEBUG=1",
             FAILED,
         )
 
 
 def interrupted() -> int:
-    """Says that a signal has ended the command, and what is there of its outputs; returns the exit
+    """Reports that a signal ended the command, and the outputs that exist; returns the exit
     code."""
     return fault(f"interrupted; {written.sentence()}", interruption.exit_code())
 
 
 def fault(message: str, code: int) -> int:
-    """Says what went wrong; returns the code."""
+    """Prints an error message and returns the code."""
     if len(message) > LONGEST:
         message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
-    with suppress(OSError):  # the terminal may be gone, as after SIGHUP
+    with suppress(OSError):  # The terminal may be gone, as after SIGHUP.
         print(f"error: {message}", file=sys.stderr)
     return code
 
 
 def _refused(error: OSError) -> int:
-    """Says what the system refused: a file, files or processes as such, or standard output."""
+    """Reports an operating-system error: no more files or processes, a path, or standard output."""
     import errno
 
     reason = error.strerror or str(error)
@@ -71,7 +72,7 @@ def _refused(error: OSError) -> int:
         return fault(f"{reason}; raise the limits (ulimit -u, ulimit -v)", FAILED)
     if error.filename is not None:
         return fault(f"{error.filename}: {reason}; check the path", FAILED)
-    # The interpreter flushes standard output again as it ends; it must not fail a second time.
+    # The interpreter flushes standard output again at exit; the flush must not fail a second time.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:
         return FAILED

@@ -1,4 +1,4 @@
-"""Commands that take several traces."""
+"""Commands that accept several traces after one --trace."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,9 +12,9 @@ class ManyTraces(Command):
     """A command whose --trace takes every value up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses them; where DEVICE is missing, the fault says where it goes."""
+        """Parses the arguments. If DEVICE is missing, the error shows where to put it."""
         rest = super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
-        if ctx.resilient_parsing:  # as when a shell completes
+        if ctx.resilient_parsing:  # Shell completion.
             return rest
         if not ctx.params["device"] and not ctx.params.get("prepared"):
             raise click.UsageError(

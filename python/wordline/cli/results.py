@@ -1,4 +1,4 @@
-"""What is made of the results of a run: `wordline fio-logs` and `wordline report`."""
+"""Commands that convert the results of a run: `wordline fio-logs` and `wordline report`."""
 
 from pathlib import Path
 

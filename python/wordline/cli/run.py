@@ -33,7 +33,8 @@ def simulate(
     prepared: str | None = None,
     **options: Any,
 ) -> int:
-    """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
+    """Implements `wordline run`, with options named as click names them; `options` are those of
+    `wordline.run`."""
     from wordline._api import simulation
     from wordline._api.timeline import require_outside
     from wordline._internal import limits, output_folder
@@ -49,7 +50,7 @@ def simulate(
     place = output_folder.check(out or output_folder.unused(default), "run")
     require_outside(timeline, place)
     if options.get("checkpoint_every"):
-        # The state of a run is written into its folder, which is then no other.
+        # Checkpoints are written into the folder of the run, so its name must be final here.
         out, options["checkpoint"] = place, os.path.join(place, "checkpoint.wls")
     options |= {
         "streams": streams,
@@ -58,7 +59,7 @@ def simulate(
         "timeline": timeline,
         "prepared": prepared,
     }
-    # Who names no folder gets one that nothing else has.
+    # Without --out, the results go to an unused folder, which needs no claim.
     with claimed(None if out is None else place):
         return _ended(
             lambda: simulation.run(device, list(trace), **options),
@@ -77,7 +78,7 @@ def go_on(
     as_json: bool = False,
     progress: bool | None = None,
 ) -> int:
-    """`wordline resume`, its options as click names them."""
+    """Implements `wordline resume`, with options named as click names them."""
     from wordline._api import simulation, state
     from wordline._internal import output_folder
 
@@ -101,11 +102,12 @@ def _ended(
     as_json: bool,
     timeline: str | None = None,
 ) -> int:
-    """Carries out a run, writes what comes of it, and tells; returns the exit code."""
+    """Runs a simulation, writes its results and prints them; returns the exit code."""
     from wordline._api import simulation
 
-    # What has been simulated is on disk before a signal ends the command, and before the report,
-    # which takes as long as a short run, is drawn.
+    # The results are on disk before a signal can end the command. The report follows, because
+    # drawing
+    # it takes as long as a short run.
     with interruption.undisturbed([]):
         try:
             ended = run()
@@ -127,20 +129,20 @@ def _ended(
         return fault(str(lost), FAILED)
     _show(ended, files, as_json=as_json)
     if timeline and os.path.exists(timeline) and not as_json:
-        print(f"Timeline: {timeline}, to be opened at https://ui.perfetto.dev")
+        print(f"Timeline: {timeline}; open it at https://ui.perfetto.dev")
     if reason:
         resumable = any(file.endswith("checkpoint.wls") for file in files)
-        go_on = f"; `wordline resume {place}` goes on" if resumable else ""
-        fault(f"{reason}; the requests before that are in {place}{go_on}", code)
+        go_on = f"; `wordline resume {place}` continues the run" if resumable else ""
+        fault(f"{reason}; the results up to there are in {place}{go_on}", code)
     return code
 
 
 def _with_jobs(
     device: str, overrides: Sequence[tuple[str, str]] | None, file: str | None, section: str | None
 ) -> list[tuple[str, str]]:
-    """The overrides with the streams of a job file."""
+    """Adds the streams of a job file to the overrides."""
     if file is None:
-        raise WordlineError("--fio-section: of which file? Name it with --fio")
+        raise WordlineError("--fio-section: no job file; name it with --fio")
     from wordline._importers.fio import load
     from wordline.config import settings
 
@@ -160,7 +162,7 @@ def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> s
 
 
 def _name(path: str) -> str:
-    """The last part of a path, as pathlib has it."""
+    """Last part of a path, as in `pathlib`."""
     return os.path.basename(path.rstrip(os.sep))
 
 
@@ -172,7 +174,7 @@ def _show(result: Result, files: list[str], *, as_json: bool) -> None:
         return
     from pathlib import Path
 
-    # Some imports turn an interruption into an error of theirs.
+    # Some imports turn KeyboardInterrupt into another exception.
     with interruption.undisturbed():
         from wordline._render.terminal.run import print_summary
 

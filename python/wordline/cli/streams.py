@@ -1,4 +1,4 @@
-"""Standard output and error, as the command uses them."""
+"""Standard output and standard error of the command."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 @contextmanager
 def hushed(quiet: bool, *, keep: bool) -> Generator[None]:
-    """Carries out a command, `quiet` without progress and notes, and without output unless that is
-    to be kept."""
+    """Runs a command. With `quiet`, suppresses progress and notes, and also the output unless
+    `keep`."""
     if not quiet:
         yield
         return
@@ -34,32 +34,32 @@ def hushed(quiet: bool, *, keep: bool) -> Generator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether the command is to print errors only."""
+    """Whether the command prints only errors."""
     return _quiet.get()
 
 
 def note(text: str) -> None:
-    """Says something on standard error that is no fault."""
+    """Prints a note on standard error, unless --quiet."""
     if not is_quiet():
         print(text, file=sys.stderr)
 
 
 def shows_progress(wanted: bool | None) -> bool:
-    """Whether there is a progress bar: as wanted, else if standard error is a terminal."""
+    """Whether to show a progress bar: as `wanted`, by default if standard error is a terminal."""
     if is_quiet():
         return False
     return sys.stderr.isatty() if wanted is None else wanted
 
 
 def open_closed() -> None:
-    """Lets what is written to a stream that was closed at the start, as `>&-` does, go nowhere;
-    `print` would write what is meant for standard error to standard output."""
+    """Redirects streams that were closed at the start, as by `>&-`, to the null device. Otherwise
+    `print` would send messages for standard error to standard output."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
-# What is said in place of a character that an encoding has not.
+# Replacements for characters that an encoding lacks.
 REPLACEMENTS = {
     "–": "-",
     "—": "-",
@@ -87,7 +87,7 @@ REPLACEMENTS = {
 
 
 def replace_unencodable() -> None:
-    """Lets standard output and error say in other characters what their encoding has none for."""
+    """Lets standard output and error replace characters that their encoding lacks."""
     import codecs
 
     def replaced(fault: UnicodeError) -> tuple[str | bytes, int]:
@@ -105,6 +105,6 @@ def replace_unencodable() -> None:
 def _replacement(character: str) -> str:
     if character in REPLACEMENTS:
         return REPLACEMENTS[character]
-    if "\u2800" <= character <= "\u28ff":  # braille: the spinner
+    if "\u2800" <= character <= "\u28ff":  # Braille characters, of the progress spinner.
         return "*"
     return ascii(character)[1:-1]

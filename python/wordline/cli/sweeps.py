@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wordline._sweep.plan import Plan
 
 MANY_POINTS = 10_000
-"""Points whose check takes long enough to be announced: a second or more."""
+"""Number of points whose check takes a second or more, and is announced."""
 
 
 @command(options.SWEEP, writes="sweep", name="sweep", cls=ManyTraces)
@@ -86,7 +86,7 @@ def sweep_command(
 
 
 def _plan(device: str, given: dict[str, Any]) -> Plan:
-    """The plan of the arguments."""
+    """Builds the plan from the arguments."""
     from wordline._sweep import plan
 
     changed = _changed(given)
@@ -107,7 +107,7 @@ def _plan(device: str, given: dict[str, Any]) -> Plan:
 
 
 def _on_command_line(given: dict[str, Any]) -> list[str]:
-    """The options that the command line has of these."""
+    """Names of the options that were given on the command line."""
     context = click.get_current_context()
     source = click.core.ParameterSource.COMMANDLINE
     return [
@@ -125,7 +125,7 @@ def _is_plan(path: str) -> bool:
 
 
 def _values(key: str, text: str) -> object:
-    """The values of --vary: words separated by commas, or a range."""
+    """Values of --vary: a comma-separated list, or a range."""
     if ":" in text and "," not in text:
         from wordline._sweep.plan import span
 
@@ -134,7 +134,7 @@ def _values(key: str, text: str) -> object:
 
 
 def _split(text: str) -> list[str]:
-    """Words between commas that are in no brackets, braces or quotes."""
+    """Splits at commas outside brackets, braces and quotes."""
     words, depth, quoted = [""], 0, ""
     for letter in text:
         if quoted:
@@ -164,7 +164,7 @@ def _seeds(text: str) -> int | list[int]:
         listed = [int(word) for word in text.split(",")]
     except ValueError:
         raise WordlineError(
-            f"--seeds {text}: give a number of seeds, or a list such as 1,2,3"
+            f"--seeds {text}: give the number of seeds, or a list such as 1,2,3"
         ) from None
     return listed if len(listed) > 1 else listed[0]
 
@@ -294,7 +294,7 @@ def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -
 
 
 def _changed(given: dict[str, Any]) -> dict[str, Any]:
-    """The options that say something else than by default."""
+    """Options whose value differs from the default."""
     return {
         key: value
         for key, value in given.items()
@@ -303,7 +303,7 @@ def _changed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _choices(text: str) -> Any:
-    """A range as it stands, or a list of values."""
+    """A range unchanged, or a list of values."""
     return text if ":" in text and "," not in text else [toml_value(word) for word in _split(text)]
 
 
@@ -311,6 +311,4 @@ def _numbers(text: str | None) -> list[int]:
     try:
         return [int(word) for word in text.split(",")] if text else []
     except ValueError:
-        raise WordlineError(
-            f"--rungs {text}: give numbers of requests, such as 5000,20000"
-        ) from None
+        raise WordlineError(f"--rungs {text}: give request counts, such as 5000,20000") from None
