@@ -1,5 +1,5 @@
-//! How many requests a second of processor time replacement policies take, on the zipf trace that
-//! the ground truth is held on.
+//! Requests per second of processor time that each replacement policy handles, on the Zipf trace of
+//! the ground-truth test.
 //!
 //! `cargo run --release -p wordline-cache --example speed [POLICY...]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
@@ -19,7 +19,7 @@ const COUNT: usize = 10_000_000;
 const REPEATS: usize = 5;
 const SIZES: [usize; 3] = [7_632, 76_327, 381_637];
 
-/// Says what something took at best, in seconds of processor time, and the requests a second.
+/// Prints the best processor time of `work`, in seconds, and the requests per second.
 fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
     let (mut best, mut answer) = (f64::INFINITY, None);
     for _ in 0..REPEATS {
@@ -32,7 +32,7 @@ fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
     answer.unwrap()
 }
 
-/// Runs a policy without what it has for whole traces.
+/// Runs a policy one request at a time, without its fast path for whole traces.
 struct OneByOne<'a>(&'a Requests);
 
 impl Visit for OneByOne<'_> {

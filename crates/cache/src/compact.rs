@@ -1,4 +1,4 @@
-//! Small numbers for keys that come and go, in little memory.
+//! Dense numbers for keys that come and go, in little memory.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::random::splitmix;
@@ -6,19 +6,22 @@ use wordline_kernel::random::splitmix;
 use crate::entry::Entry;
 use crate::index::Full;
 
-/// Bits of a number in a place; above it are bits of the hash, so that few keys of others are looked at.
+/// Bits of a number in a place. The bits above hold part of the hash, so that few other keys are
+/// compared.
 const NUMBER: u32 = 28;
 const NUMBER_MASK: u32 = (1 << NUMBER) - 1;
 /// Places of the smallest table.
 const SMALLEST: usize = 16;
 
-/// The numbers of keys by hash, with linear probing: a place is four bytes, and three in four are used at most. Beside it
-/// the keys by number. All in all 14 to 19 bytes a key, where a table of keys and numbers takes 28 to 47.
+/// Numbers of keys by hash, with linear probing. A place has four bytes, at most three in four are
+/// used, and the keys are stored by number. In total 14 to 19 bytes per key; a table of keys and
+/// numbers takes 28 to 47.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbers {
-    /// One more than a number, with bits of its key's hash above; zero: free. A power of two of them.
+    /// One more than a number, with bits of its key's hash above it; 0 if free. The length is a
+    /// power of two.
     places: Vec<u32>,
-    /// By number.
+    /// Key of each number.
     keys: Vec<u64>,
     free: Vec<Entry>,
     len: usize,
@@ -36,37 +39,37 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// How many numbers are given.
+    /// Returns the number of keys that have a number.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-    /// Numbers that were ever given.
+    /// Returns the count of numbers ever in use.
     pub(crate) fn ever(&self) -> usize {
         self.keys.len()
     }
-    /// Room for `more` numbers and no more.
+    /// Reserves memory for exactly `more` further numbers.
     pub(crate) fn reserve_exact(&mut self, more: usize) {
         self.keys.reserve_exact(more);
     }
-    /// Bytes of the tables of `keys` keys.
+    /// Returns the bytes of the tables for `keys` keys.
     pub(crate) fn bytes_of(keys: u64) -> u64 {
         let places = places_for(keys).saturating_mul(size_of::<u32>() as u64);
         places.saturating_add(keys.saturating_mul(size_of::<u64>() as u64))
     }
-    /// Bytes that they take now.
+    /// Returns the bytes allocated now.
     pub(crate) fn bytes(&self) -> u64 {
         let small = self.places.capacity() * size_of::<u32>();
         let free = self.free.capacity() * size_of::<Entry>();
         (small + free + self.keys.capacity() * size_of::<u64>()) as u64
     }
-    /// The number of a key.
+    /// Returns the number of a key.
     #[inline]
     pub(crate) fn get(&self, key: u64) -> Option<Entry> {
         let hash = splitmix(key);
         let place = self.places[self.find(key, hash)];
         number(place)
     }
-    /// The number of a key, which gets one if it has none.
+    /// Returns the number of a key; assigns one if it has none.
     #[inline]
     pub(crate) fn enter(&mut self, key: u64) -> Result<Entry, Full> {
         let hash = splitmix(key);
@@ -90,14 +93,14 @@ impl Numbers {
         }
         Ok(entry)
     }
-    /// Takes a number back, to be given to another key.
+    /// Frees a number, so that another key can get it.
     pub(crate) fn free(&mut self, entry: Entry) {
         let key = self.keys[entry.index()];
         let mut hole = self.find(key, splitmix(key));
         if number(self.places[hole]) != Some(entry) {
             return;
         }
-        // What lies behind the hole moves into it unless its home is behind the hole, too.
+        // An entry after the hole moves into it, unless its home is after the hole, too.
         let mask = self.places.len() - 1;
         let mut at = hole;
         loop {
@@ -115,7 +118,7 @@ impl Numbers {
         self.free.push(entry);
         self.len -= 1;
     }
-    /// The place of a key, or the free one that it would take.
+    /// Returns the place of a key, or the free place that it would take.
     #[inline]
     fn find(&self, key: u64, hash: u64) -> usize {
         let mask = self.places.len() - 1;
@@ -147,7 +150,7 @@ impl Numbers {
     }
 }
 
-/// Places of a table that `keys` keys have made grow.
+/// Returns the places of a table that has grown to `keys` keys.
 fn places_for(keys: u64) -> u64 {
     (keys.saturating_mul(4).div_ceil(3))
         .next_power_of_two()
@@ -159,7 +162,7 @@ fn number(place: u32) -> Option<Entry> {
     (place & NUMBER_MASK).checked_sub(1).map(Entry)
 }
 
-/// The highest bits of a hash, which say nothing of the place.
+/// Highest bits of a hash, which are independent of the place.
 #[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 32) as u32) & !NUMBER_MASK
@@ -174,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_a_map() {
+    fn numbers_match_a_map() {
         for (seed, keys) in [(1, 5), (2, 40), (3, 700), (4, 20_000)] {
             let mut random = Rng::new(seed, "compact");
             let mut numbers = Numbers::default();
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_given_cannot_be_taken_back() {
+    fn unused_number_cannot_be_freed() {
         let mut numbers = Numbers::default();
         let entry = numbers.enter(7).unwrap();
         numbers.free(entry);

@@ -1,9 +1,9 @@
-//! Keys by small dense numbers.
+//! Small dense numbers that stand for keys.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A key that a cache knows, by a small number. Numbers are dense; the owner gives them.
+/// A key known to a cache, as a small number. Numbers are dense; the owner assigns them.
 #[derive(
     Clone,
     Copy,
@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 pub struct Entry(pub u32);
 
 impl Entry {
-    /// Numbers are smaller than this: links of lists have 28 bits.
+    /// Upper bound of the numbers, exclusive: list links have 28 bits.
     pub const LIMIT: u32 = (1 << 28) - 16;
 
-    /// The number, as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize

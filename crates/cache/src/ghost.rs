@@ -1,4 +1,4 @@
-//! Keys that left a cache.
+//! Ghost lists: keys of entries that were evicted from a cache.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
@@ -8,28 +8,28 @@ use crate::entry::Entry;
 use crate::index::Full;
 use crate::list::Lists;
 
-/// A part of the list.
+/// Segment of the list.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Segment {
     len: usize,
-    /// The oldest of it.
+    /// Oldest entry of the segment.
     last: Option<Entry>,
     hits: u64,
 }
 
-/// A list of the keys that left a cache last, in segments of equal size from the most recent on,
-/// each with a counter of the requests that found their key there.
+/// List of the most recently evicted keys, in segments of equal size. Each segment counts the
+/// requests that found their key in it.
 ///
-/// Behind an LRU cache, the hits of the first `k` segments are those that a cache larger by `k`
-/// segments would have had in addition (exactly so: the list continues the LRU stack). Operations take
-/// time in proportion to the segments whose borders they move.
+/// Behind an LRU cache, the hits in the first `k` segments are those that a cache larger by `k`
+/// segments would have had in addition. This is exact, because the list continues the LRU stack.
+/// The time of an operation is proportional to the number of segment borders that it moves.
 ///
 /// ```
 /// use wordline_cache::Ghosts;
 ///
 /// let mut ghosts = Ghosts::new(2, 1);
 /// for key in [7, 8, 9] {
-///     ghosts.left(key)?; // 7 is forgotten when 9 comes
+///     ghosts.left(key)?; // 9 displaces 7
 /// }
 /// assert_eq!((ghosts.find(8), ghosts.find(7)), (Some(1), None));
 /// assert_eq!(ghosts.hits().collect::<Vec<_>>(), [0, 1]);
@@ -38,16 +38,17 @@ struct Segment {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ghosts {
     numbers: Numbers,
-    /// The most recent in front.
+    /// The most recently evicted key is at the front.
     list: Lists<1>,
-    /// By entry.
+    /// Segment of each entry.
     segment_of: Vec<u16>,
     segments: Vec<Segment>,
     size: usize,
 }
 
 impl Ghosts {
-    /// An empty list of up to `segments` times `size` keys, each at least 1; at most 65,535 segments.
+    /// Creates an empty list of up to `segments` times `size` keys, each at least 1; at most 65,535
+    /// segments.
     pub fn new(segments: usize, size: usize) -> Self {
         let segments = segments.clamp(1, u16::MAX.into());
         Self {
@@ -58,28 +59,29 @@ impl Ghosts {
             size: size.max(1),
         }
     }
-    /// Keys in the list.
+    /// Returns the number of keys in the list.
     pub fn len(&self) -> usize {
         self.list.len(0)
     }
-    /// Whether there are none.
+    /// Returns `true` if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Whether a key is in the list.
+    /// Returns `true` if a key is in the list.
     pub fn contains(&self, key: u64) -> bool {
         self.numbers.get(key).is_some()
     }
-    /// The segment that a key is in, if it is in one.
+    /// Returns the segment of a key, if it is in the list.
     pub fn segment(&self, key: u64) -> Option<usize> {
         let entry = self.numbers.get(key)?;
         Some(self.segment_of[entry.index()].into())
     }
-    /// Requests that found their key, by segment, the most recent first.
+    /// Returns the requests that found their key, by segment, the most recent first.
     pub fn hits(&self) -> impl Iterator<Item = u64> {
         self.segments.iter().map(|segment| segment.hits)
     }
-    /// A key leaves the cache: it is the most recent of the list, and the oldest may be forgotten.
+    /// Adds a key that was evicted from the cache, as the most recent one. The oldest key may be
+    /// dropped.
     pub fn left(&mut self, key: u64) -> Result<(), Full> {
         self.forget(key);
         self.make_room();
@@ -98,8 +100,8 @@ impl Ghosts {
         }
         Ok(())
     }
-    /// A request for a key: the segment that it is in, if it is in one. It is counted there, and the
-    /// key leaves the list.
+    /// Looks up the key of a request: returns its segment, if it is in the list, counts the hit
+    /// there, and removes the key.
     pub fn find(&mut self, key: u64) -> Option<usize> {
         let entry = self.numbers.get(key)?;
         let segment = self.segment_of[entry.index()] as usize;
@@ -107,10 +109,10 @@ impl Ghosts {
         self.forget(key);
         Some(segment)
     }
-    /// A request for a key of a list that stands for the whole stack of an LRU cache: the segment that
-    /// the key is in, if it is in one, where it is counted; then it is the most recent, and the oldest
-    /// may be forgotten. As [`find`](Self::find) and [`left`](Self::left) after it, but only the borders
-    /// in front of the key move.
+    /// Looks up the key of a request in a list that represents the whole stack of an LRU cache:
+    /// returns its segment, if it is in the list, and counts the hit there. Then the key is the
+    /// most recent, and the oldest one may be dropped. Equivalent to [`find`](Self::find) followed
+    /// by [`left`](Self::left), but moves only the borders before the key.
     #[inline]
     pub fn touch(&mut self, key: u64) -> Result<Option<usize>, Full> {
         let Some(entry) = self.numbers.get(key) else {
@@ -131,26 +133,26 @@ impl Ghosts {
         }
         Ok(Some(found))
     }
-    /// Counts from zero again; the list stays as it is.
+    /// Resets the counters; the list is unchanged.
     pub fn forget_hits(&mut self) {
         self.segments
             .iter_mut()
             .for_each(|segment| segment.hits = 0);
     }
-    /// What a list of `keys` keys takes.
+    /// Returns the memory of a list of `keys` keys.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let node = Lists::<1>::BYTES + size_of::<u16>() as u64;
-        let most = keys.saturating_add(1); // one comes before another goes
+        let most = keys.saturating_add(1); // one is added before another is dropped
         let bytes = Numbers::bytes_of(most).saturating_add(most.saturating_mul(node));
         Table::grown::<u8>(name, bytes)
     }
-    /// Bytes that it takes now, as far as it has grown.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         let by_entry = self.segment_of.capacity() * size_of::<u16>();
         let segments = self.segments.capacity() * size_of::<Segment>();
         self.numbers.bytes() + self.list.bytes() + (by_entry + segments) as u64
     }
-    /// Takes a key out of the list.
+    /// Removes a key from the list.
     pub fn forget(&mut self, key: u64) {
         let Some(entry) = self.numbers.get(key) else {
             return;
@@ -163,7 +165,7 @@ impl Ghosts {
         self.drop(entry);
     }
 
-    /// Tables that are full grow to twice their size, but not beyond what the list can need.
+    /// Doubles full tables, but not beyond the maximum size of the list.
     fn make_room(&mut self) {
         let (used, most) = (self.numbers.ever(), self.segments.len() * self.size + 1);
         if self.numbers.len() == used && used == self.segment_of.capacity() && used < most {
@@ -173,7 +175,8 @@ impl Ghosts {
             self.list.reserve_exact(more);
         }
     }
-    /// An entry becomes the first of a segment. Who has to go to the next one for it.
+    /// Makes an entry the first of a segment. Returns the entry that must move to the next segment
+    /// for it.
     fn enter(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
         self.segment_of[entry.index()] = segment as u16;
         let to = &mut self.segments[segment];
@@ -185,7 +188,8 @@ impl Ghosts {
         to.last = self.list.toward_front(last);
         Some(last)
     }
-    /// An entry leaves a segment; the first of the next takes the last place. Who that is.
+    /// Removes an entry from a segment, whose last place goes to the first entry of the next
+    /// segment. Returns that entry.
     fn leave(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
         let from = &mut self.segments[segment];
         let first_of_next = from.last.and_then(|last| self.list.toward_back(last));

@@ -1,15 +1,16 @@
-//! The hot and the cold half of a queue.
+//! Hot and cold half of a queue.
 
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// Queues of a policy, at most two, each in two halves by recency: the hot one holds the entries requested
-/// last, and one more than the cold one if their number is odd. Every step is constant.
+/// Up to two queues of a policy, each in two halves by recency. The hot half holds the most
+/// recently requested entries, and one more than the cold half if their number is odd. Every
+/// operation takes constant time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Halves {
-    /// By queue, its hot half and then its cold one, the most recent in front.
+    /// Hot and cold half of each queue, the most recent entry at the front.
     lists: Lists<4>,
 }
 
@@ -22,20 +23,20 @@ const fn cold(queue: usize) -> usize {
 }
 
 impl Halves {
-    /// An entry is requested and then in `queue`, 0 or 1.
+    /// Records a request for an entry, which is then in `queue` (0 or 1).
     pub fn touch(&mut self, queue: usize, entry: Entry) {
         self.leave(entry);
         self.lists.push_front(hot(queue), entry);
         self.balance(queue);
     }
-    /// An entry is in no queue any more.
+    /// Removes an entry from its queue.
     pub fn leave(&mut self, entry: Entry) {
         if let Some(list) = self.lists.list(entry) {
             self.lists.unlink(entry);
             self.balance(list / 2);
         }
     }
-    /// Whether an entry is in a queue, and in its hot half.
+    /// Returns `true` if an entry is in the hot half of a queue.
     pub fn is_hot(&self, entry: Entry) -> bool {
         self.lists.list(entry).is_some_and(|list| list % 2 == 0)
     }
@@ -64,7 +65,7 @@ mod tests {
     use wordline_kernel::Rng;
 
     #[test]
-    fn the_first_half_of_each_queue_is_hot_and_the_odd_one_with_it() {
+    fn recent_half_is_hot_and_includes_the_odd_entry() {
         let mut random = Rng::new(3, "halves");
         let mut halves = Halves::default();
         let mut queues: [VecDeque<Entry>; 2] = Default::default();

@@ -1,7 +1,7 @@
-//! A priority queue over entries whose keys change.
+//! Priority queue of entries whose keys change.
 //!
-//! A heap with four children a node and the place of every entry beside it: the smallest key in
-//! constant time, any change in logarithmic time.
+//! A heap with four children per node, plus the place of every entry: the smallest key in constant
+//! time, any change in logarithmic time.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,12 @@ use crate::entry::Entry;
 /// Children of a node.
 const ARITY: usize = 4;
 
-/// Entries by a key each, the smallest first. Equal keys come in any order: where the order
-/// matters, keys are told apart.
+/// Entries with a key each, the smallest first. Entries with equal keys are in no particular order;
+/// if the order matters, keys must differ.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Heap<K> {
     nodes: Vec<(K, Entry)>,
-    /// One more than the place of each entry in `nodes`; zero: it is not in the heap.
+    /// One more than the place of each entry in `nodes`; 0 if it is not in the heap.
     places: Vec<u32>,
 }
 
@@ -26,18 +26,18 @@ impl<K: Copy + Ord> Default for Heap<K> {
 }
 
 impl<K: Copy + Ord> Heap<K> {
-    /// An empty heap.
+    /// Creates an empty heap.
     pub fn new() -> Self {
         Self {
             nodes: Vec::new(),
             places: Vec::new(),
         }
     }
-    /// Entries in the heap.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
-    /// Whether there are none.
+    /// Returns `true` if the heap is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -46,17 +46,17 @@ impl<K: Copy + Ord> Heap<K> {
         let place = self.places.get(entry.index()).copied().unwrap_or(0);
         (place as usize).checked_sub(1)
     }
-    /// Whether an entry is in the heap.
+    /// Returns `true` if an entry is in the heap.
     #[inline]
     pub fn contains(&self, entry: Entry) -> bool {
         self.place(entry).is_some()
     }
-    /// The key of an entry that is in the heap.
+    /// Returns the key of an entry, if it is in the heap.
     #[inline]
     pub fn key(&self, entry: Entry) -> Option<K> {
         self.place(entry).map(|place| self.nodes[place].0)
     }
-    /// Gives an entry a key; puts it in if it is not in the heap.
+    /// Sets the key of an entry; inserts the entry if it is not in the heap.
     #[inline]
     pub fn set(&mut self, entry: Entry, key: K) {
         let place = self.place(entry).unwrap_or_else(|| {
@@ -68,7 +68,7 @@ impl<K: Copy + Ord> Heap<K> {
         });
         self.settle(place, (key, entry));
     }
-    /// Takes an entry out; whether it was in the heap.
+    /// Removes an entry; returns `true` if it was in the heap.
     pub fn remove(&mut self, entry: Entry) -> bool {
         let Some(place) = self.place(entry) else {
             return false;
@@ -81,7 +81,7 @@ impl<K: Copy + Ord> Heap<K> {
         }
         true
     }
-    /// Takes the entry with the smallest key out.
+    /// Removes and returns the entry with the smallest key.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, Entry)> {
         let first = *self.nodes.first()?;
@@ -89,7 +89,7 @@ impl<K: Copy + Ord> Heap<K> {
         Some(first)
     }
 
-    /// Puts a node down at a place or where it belongs above or below.
+    /// Stores a node at a place, or above or below it, where its key belongs.
     #[inline]
     fn settle(&mut self, mut place: usize, node: (K, Entry)) {
         while place > 0 {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heap_is_an_ordered_map_by_key() {
+    fn heap_orders_like_a_sorted_map() {
         let mut random = Rng::new(1, "heap");
         let mut heap = Heap::new();
         let mut model = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Caches of keys: a policy, the numbers of its keys, dirty bits and what the owner keeps with each.
+//! Caches of keys: a policy, the numbers of its keys, dirty bits and the owner's data.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -10,30 +10,30 @@ use crate::keyed;
 use crate::replacement::{Owner, Replace};
 use crate::trace::Bits;
 
-/// There are no more numbers for keys.
+/// All numbers for keys are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "a cache and its ghosts know at most {} keys; make it smaller",
+    "a cache and its ghosts hold at most {} keys; make it smaller",
     Entry::LIMIT
 )]
 pub struct Full;
 
-/// The numbers of keys.
+/// Numbers of keys.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Index {
     numbers: FxHashMap<u64, Entry>,
-    /// By number.
+    /// Key of each number.
     keys: Vec<u64>,
     free: Vec<Entry>,
 }
 
 impl Index {
-    /// The number of a key.
+    /// Returns the number of a key.
     #[inline]
     pub fn get(&self, key: u64) -> Option<Entry> {
         self.numbers.get(&key).copied()
     }
-    /// The number of a key, which gets one if it has none.
+    /// Returns the number of a key; assigns one if it has none.
     pub fn enter(&mut self, key: u64) -> Result<Entry, Full> {
         if let Some(entry) = self.get(key) {
             return Ok(entry);
@@ -50,32 +50,32 @@ impl Index {
         self.numbers.insert(key, entry);
         Ok(entry)
     }
-    /// The key of a number that is given, or that last had it.
+    /// Returns the key of a number that is in use, or the last key that had it.
     #[inline]
     pub fn key(&self, entry: Entry) -> u64 {
         self.keys[entry.index()]
     }
-    /// Takes a number back, to be given to another key.
+    /// Frees a number, so that another key can get it.
     pub fn free(&mut self, entry: Entry) {
         if self.numbers.remove(&self.key(entry)).is_some() {
             self.free.push(entry);
         }
     }
-    /// How many numbers are given.
+    /// Returns the number of keys that have a number.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
-    /// Whether no number is given.
+    /// Returns `true` if no key has a number.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
-    /// What the numbers of `keys` keys take.
+    /// Returns the memory of the numbers of `keys` keys.
     pub fn memory(name: &'static str, keys: u64) -> Table {
         let bytes =
             keyed::bytes::<(u64, Entry)>(keys) + keys.saturating_mul(size_of::<u64>() as u64);
         Table::grown::<u8>(name, bytes)
     }
-    /// Bytes that it takes now, as far as it has grown.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         let keys = self.keys.capacity() * size_of::<u64>();
         let free = self.free.capacity() * size_of::<Entry>();
@@ -83,18 +83,18 @@ impl Index {
     }
 }
 
-/// Who leaves a cache.
+/// Entry evicted from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evicted<D> {
-    /// The key.
+    /// Key of the entry.
     pub key: u64,
-    /// What the owner kept with it.
+    /// Data that the owner stored with it.
     pub data: D,
-    /// Whether it has to be written back.
+    /// Whether it must be written back.
     pub dirty: bool,
 }
 
-/// What a cache keeps of its entries.
+/// Data that a cache stores per entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Contents<D> {
     index: Index,
@@ -103,7 +103,7 @@ struct Contents<D> {
 }
 
 impl<D> Contents<D> {
-    /// Takes out what is kept of a resident.
+    /// Removes and returns the data of a resident entry.
     fn take(&mut self, entry: Entry) -> Option<Evicted<D>> {
         let data = self.data.get_mut(entry.index())?.take()?;
         Some(Evicted {
@@ -123,7 +123,7 @@ impl<D> Contents<D> {
     }
 }
 
-/// The owner of the entries: calls `evicted` with whom the policy evicts.
+/// Owner of the entries that calls `evicted` for each eviction.
 struct OnEvict<'a, D, F> {
     contents: &'a mut Contents<D>,
     evicted: F,
@@ -146,8 +146,8 @@ impl<D, F: FnMut(Evicted<D>)> Owner for OnEvict<'_, D, F> {
     }
 }
 
-/// A cache of keys with data `D` under a policy `P`. Its residents are equally loaded below, as far as
-/// the policy can tell.
+/// Cache of keys with data `D` under a policy `P`. To the policy, all residents have equal load on
+/// the backing store.
 ///
 /// ```
 /// use wordline_cache::{Cache, Replacement, Replacing};
@@ -169,7 +169,7 @@ pub struct Cache<P, D> {
 }
 
 impl<P: Replace, D> Cache<P, D> {
-    /// A cache under a policy that has not seen anything.
+    /// Creates a cache under a policy that has not seen any request.
     pub fn new(policy: P) -> Self {
         let contents = Contents {
             index: Index::default(),
@@ -178,17 +178,17 @@ impl<P: Replace, D> Cache<P, D> {
         };
         Self { policy, contents }
     }
-    /// A read that is counted as a request if its key is resident; otherwise nothing happens, and
-    /// the owner may fetch the data and [`Self::put`] it.
+    /// Reads a key. A hit counts as a request. On a miss nothing happens; the owner can fetch the
+    /// data and [`Self::put`] it.
     pub fn get(&mut self, key: u64) -> Option<&mut D> {
         let entry = self.resident(key)?;
-        let (contents, evicted) = (&mut self.contents, |_| {}); // on a hit only ghosts leave
+        let (contents, evicted) = (&mut self.contents, |_| {}); // a hit evicts ghosts at most
         let mut owner = OnEvict { contents, evicted };
         self.policy.access(entry, false, &mut owner);
         self.contents.data.get_mut(entry.index())?.as_mut()
     }
-    /// A request that brings data: fetched, or written (and dirty until it leaves or is said to be
-    /// clean). Whether the key was resident.
+    /// Stores data that was fetched or written; written data is dirty until it is evicted or
+    /// cleaned. Returns `true` if the key was resident.
     pub fn put(
         &mut self,
         key: u64,
@@ -203,24 +203,24 @@ impl<P: Replace, D> Cache<P, D> {
         self.contents.set(entry, data, write);
         Ok(hit)
     }
-    /// What is kept with a resident, without a request.
+    /// Returns the data of a resident key, without counting a request.
     pub fn peek(&self, key: u64) -> Option<&D> {
         let entry = self.resident(key)?;
         self.contents.data[entry.index()].as_ref()
     }
-    /// Whether a key is resident and has to be written back.
+    /// Returns `true` if a key is resident and must be written back.
     pub fn is_dirty(&self, key: u64) -> bool {
         let entry = self.resident(key);
         entry.is_some_and(|entry| self.contents.dirty.get(entry.index()))
     }
-    /// A resident has been written back and stays.
+    /// Marks a resident key as written back; it stays in the cache.
     pub fn cleaned(&mut self, key: u64) {
         if let Some(entry) = self.resident(key) {
             self.contents.dirty.remove(entry.index());
             self.policy.cleaned(entry);
         }
     }
-    /// The key is gone; what was kept if it was resident. It is not written back.
+    /// Removes a key without writing it back; returns its data if it was resident.
     pub fn remove(&mut self, key: u64) -> Option<Evicted<D>> {
         let entry = self.contents.index.get(key)?;
         let taken = self.contents.take(entry);
@@ -235,23 +235,23 @@ impl<P: Replace, D> Cache<P, D> {
         self.policy
             .resize(capacity.max(1), &mut OnEvict { contents, evicted });
     }
-    /// How many are resident.
+    /// Returns the number of resident keys.
     pub fn len(&self) -> usize {
         self.policy.len()
     }
-    /// Whether none is resident.
+    /// Returns `true` if no key is resident.
     pub fn is_empty(&self) -> bool {
         self.policy.is_empty()
     }
-    /// How many are resident or ghosts.
+    /// Returns the number of keys that are resident or ghosts.
     pub fn known(&self) -> usize {
         self.contents.index.len()
     }
-    /// The policy.
+    /// Returns the policy.
     pub fn policy(&self) -> &P {
         &self.policy
     }
-    /// Keys and data of the residents, in no particular order, and whether they are dirty.
+    /// Iterates over keys, data and dirty bits of the residents, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &D, bool)> {
         let all = self.contents.data.iter().enumerate();
         all.filter_map(|(number, data)| {

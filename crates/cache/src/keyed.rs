@@ -1,7 +1,8 @@
-//! What a hash table takes of memory.
+//! Memory of hash tables.
 
-/// Bytes of a table with room for `keys` entries: a power of two of places of which seven in eight are
-/// used, each an entry and a byte of its hash, as the standard library builds them.
+/// Returns the bytes of a hash table with space for `keys` entries, as built by the standard
+/// library: a power of two of places, of which seven in eight are used, each with an entry and a
+/// byte of its hash.
 pub fn bytes<T>(keys: u64) -> u64 {
     if keys == 0 {
         return 0;

@@ -1,8 +1,8 @@
 //! Caches: replacement policies, ghost lists, runs over traces.
 //!
-//! Knows no storage word besides read, write and dirty. A cache knows its keys by small dense
-//! numbers ([`Entry`]); whoever owns the entries gives the numbers, answers what a policy may ask
-//! of them and hears what leaves ([`Owner`]).
+//! The only storage concepts here are read, write and dirty. A cache identifies its keys by small
+//! dense numbers ([`Entry`]). The owner of the entries assigns the numbers, answers the policy's
+//! queries and is notified of evictions ([`Owner`]).
 //!
 //! ```
 //! use wordline_cache::{Entry, Replace, Replacement, Replacing};

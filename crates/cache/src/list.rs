@@ -1,8 +1,8 @@
 //! Doubly linked lists over one dense array of nodes.
 //!
 //! Every entry is in at most one of `N` lists. A list is a ring through a node of its own, so that
-//! linking and unlinking have no special cases. A node is eight bytes: two links of 28 bits, four
-//! bits for the list it is in and four for the policy's own use.
+//! linking and unlinking have no special cases. A node has eight bytes: two links of 28 bits, four
+//! bits for its list and four for the policy.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ use crate::entry::Entry;
 const LINK: u32 = 28;
 const LINK_MASK: u32 = (1 << LINK) - 1;
 
-/// Toward the front with the list it is in (one more than its number, zero: none) above; toward the
-/// back with the mark above.
+/// `front`: link toward the front, with the list of the entry above it (one more than its number,
+/// 0: none). `back`: link toward the back, with the mark above it.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Node {
     front: u32,
@@ -35,16 +35,16 @@ impl Node {
     }
 }
 
-/// `N` lists, at most 15, over the same entries. Grows with the entries that are put in.
+/// `N` lists, at most 15, over the same entries. Grows with the entries inserted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists<const N: usize> {
-    /// The rings' own nodes, then those of the entries.
+    /// Nodes of the rings, then those of the entries.
     nodes: Vec<Node>,
     #[serde(with = "lengths")]
     lengths: [u32; N],
 }
 
-/// Arrays of any length, as sequences.
+/// Serializes arrays of any length as sequences.
 mod lengths {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -72,7 +72,7 @@ impl<const N: usize> Default for Lists<N> {
 }
 
 impl<const N: usize> Lists<N> {
-    /// Empty lists.
+    /// Creates empty lists.
     pub fn new() -> Self {
         const { assert!(N <= 15, "a node has four bits for its list") };
         let ring = |node| Node {
@@ -84,18 +84,18 @@ impl<const N: usize> Lists<N> {
             lengths: [0; N],
         }
     }
-    /// Bytes by entry.
+    /// Bytes per entry.
     pub const BYTES: u64 = size_of::<Node>() as u64;
 
-    /// Bytes that they take now, as far as they have grown.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         (self.nodes.capacity() * size_of::<Node>()) as u64
     }
-    /// Room for the nodes of `more` entries and no more.
+    /// Reserves memory for exactly `more` further entries.
     pub(crate) fn reserve_exact(&mut self, more: usize) {
         self.nodes.reserve_exact(more);
     }
-    /// Makes the nodes of the entries below `count` at once.
+    /// Creates the nodes of all entries below `count`.
     pub fn reserve(&mut self, count: u32) {
         let nodes = N + count as usize;
         if self.nodes.len() < nodes {
@@ -118,57 +118,57 @@ impl<const N: usize> Lists<N> {
         node.copied().unwrap_or_default()
     }
 
-    /// The list that an entry is in.
+    /// Returns the list that an entry is in.
     #[inline]
     pub fn list(&self, entry: Entry) -> Option<usize> {
         ((self.get(entry).front >> LINK) as usize).checked_sub(1)
     }
-    /// Whether an entry is in any list.
+    /// Returns `true` if an entry is in any list.
     #[inline]
     pub fn contains(&self, entry: Entry) -> bool {
         self.get(entry).front >> LINK != 0
     }
-    /// Entries in a list.
+    /// Returns the number of entries in a list.
     #[inline]
     pub fn len(&self, list: usize) -> usize {
         self.lengths[list] as usize
     }
-    /// Whether a list is empty.
+    /// Returns `true` if a list is empty.
     #[inline]
     pub fn is_empty(&self, list: usize) -> bool {
         self.lengths[list] == 0
     }
-    /// The first of a list.
+    /// Returns the first entry of a list.
     #[inline]
     pub fn front(&self, list: usize) -> Option<Entry> {
         Self::entry(self.nodes[list].toward_back())
     }
-    /// The last of a list.
+    /// Returns the last entry of a list.
     #[inline]
     pub fn back(&self, list: usize) -> Option<Entry> {
         Self::entry(self.nodes[list].toward_front())
     }
-    /// The neighbour of a linked entry toward the front. None for the first.
+    /// Returns the neighbour of a linked entry toward the front; `None` for the first entry.
     #[inline]
     pub fn toward_front(&self, entry: Entry) -> Option<Entry> {
         Self::entry(self.get(entry).toward_front())
     }
-    /// The neighbour of a linked entry toward the back. None for the last.
+    /// Returns the neighbour of a linked entry toward the back; `None` for the last entry.
     #[inline]
     pub fn toward_back(&self, entry: Entry) -> Option<Entry> {
         Self::entry(self.get(entry).toward_back())
     }
-    /// The entries of a list from the back to the front.
+    /// Iterates over the entries of a list from the back to the front.
     pub fn from_back(&self, list: usize) -> impl Iterator<Item = Entry> {
         std::iter::successors(self.back(list), |&entry| self.toward_front(entry))
     }
-    /// The entries of a list from the front to the back.
+    /// Iterates over the entries of a list from the front to the back.
     pub fn from_front(&self, list: usize) -> impl Iterator<Item = Entry> {
         std::iter::successors(self.front(list), |&entry| self.toward_back(entry))
     }
 
-    /// The mark of an entry, 0 to 15; zero unless set. It is kept while the entry changes lists and
-    /// when it leaves them.
+    /// Returns the mark of an entry, 0 to 15; 0 unless set. It is kept when the entry changes lists
+    /// or leaves them.
     #[inline]
     pub fn mark(&self, entry: Entry) -> u8 {
         (self.get(entry).back >> LINK) as u8
@@ -181,19 +181,19 @@ impl<const N: usize> Lists<N> {
         node.back = node.back & LINK_MASK | u32::from(mark) << LINK;
     }
 
-    /// Puts an entry that is in no list at the front of one.
+    /// Inserts an entry that is in no list at the front of one.
     #[inline]
     pub fn push_front(&mut self, list: usize, entry: Entry) {
         let second = self.nodes[list].toward_back();
         self.link(list, list as u32, entry, second);
     }
-    /// Puts an entry that is in no list at the back of one.
+    /// Inserts an entry that is in no list at the back of one.
     #[inline]
     pub fn push_back(&mut self, list: usize, entry: Entry) {
         let last = self.nodes[list].toward_front();
         self.link(list, last, entry, list as u32);
     }
-    /// Takes an entry out of its list, if it is in one.
+    /// Removes an entry from its list, if it is in one.
     #[inline]
     pub fn unlink(&mut self, entry: Entry) {
         if let Some(list) = self.list(entry) {
@@ -203,13 +203,13 @@ impl<const N: usize> Lists<N> {
             self.nodes[node].front = 0;
         }
     }
-    /// Puts an entry that is in some list at the front of one.
+    /// Moves an entry that is in some list to the front of one.
     #[inline]
     pub fn move_to_front(&mut self, list: usize, entry: Entry) {
         self.unlink(entry);
         self.push_front(list, entry);
     }
-    /// Takes the last of a list out.
+    /// Removes and returns the last entry of a list.
     #[inline]
     pub fn pop_back(&mut self, list: usize) -> Option<Entry> {
         let entry = self.back(list)?;
@@ -217,7 +217,7 @@ impl<const N: usize> Lists<N> {
         Some(entry)
     }
 
-    /// Links what lies on both sides of a node with each other.
+    /// Links both neighbours of a node with each other.
     #[inline]
     fn bridge(&mut self, node: usize) {
         let (front, back) = (
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_deques_that_share_their_entries() {
+    fn lists_match_deques_that_share_their_entries() {
         let mut random = Rng::new(1, "lists");
         let mut lists = Lists::<3>::new();
         let mut model: [VecDeque<u32>; 3] = Default::default();

@@ -1,15 +1,17 @@
-//! Evicted entries that can still be read: suspected queues.
+//! Suspected queues: evicted entries that can still be read.
 //!
-//! In flash, what leaves a cache stays where it is until its block is erased. A suspected queue keeps such
-//! entries, beside any policy, and a request for one of them revives it: nothing is read from below, and
-//! nothing is programmed (Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, 2017,
-//! chapter 2). Under LRU this is the source's FLRU, under ARC its FARC.
+//! In flash, the data of an evicted entry stays readable until its block is erased. A suspected
+//! queue holds such entries, in addition to any policy, and a request for one of them revives it:
+//! nothing is read from the backing store, and nothing is programmed (Q. Xia, Towards Design and
+//! Analysis for High-Performance and Reliable SSDs, 2017, chapter 2). With LRU this is the source's
+//! FLRU, with ARC its FARC.
 //!
-//! The printed algorithms differ from this in four places. An entry that is revived leaves its queue before another
-//! enters it, else a full queue would drop the one it needs (algorithm 1, lines 6 and 7). Room is tested before every eviction,
-//! else room that an erase has made would never be used (algorithm 2, lines 13, 23, 27). Where the listing of ARC departs from Megiddo and Modha's, theirs
-//! is followed (lines 32 and 45). What a full queue drops is a ghost like what an erase takes, so that FARC with an empty
-//! queue is ARC.
+//! The printed algorithms differ from this implementation in four points. A revived entry leaves
+//! its queue before another one enters it; otherwise a full queue would drop the entry that it
+//! needs (algorithm 1, lines 6 and 7). Free space is tested before every eviction; otherwise space
+//! freed by an erase would never be used (algorithm 2, lines 13, 23, 27). Where the listing of ARC
+//! departs from Megiddo and Modha's, theirs is used (lines 32 and 45). An entry dropped by a full
+//! queue becomes a ghost like one lost to an erase, so that FARC with an empty queue is ARC.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,54 +20,56 @@ use crate::halves::Halves;
 use crate::list::Lists;
 use crate::replacement::{Owner, Replace, Replacing};
 
-/// What a request has found.
+/// Result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Found {
-    /// A resident.
+    /// The entry was resident.
     Resident,
-    /// A suspected entry, which is resident again.
+    /// The entry was suspected and is resident again.
     Suspected,
-    /// Nothing that can be read.
+    /// The entry could not be read.
     Nothing,
 }
 
-/// Where the copies of the entries are.
+/// Locations of the entries' copies.
 pub trait Copies {
-    /// Whether the copy of a resident is newer than what lies below.
+    /// Returns `true` if the copy of a resident is newer than in the backing store.
     #[inline]
     fn is_dirty(&self, _entry: Entry) -> bool {
         false
     }
-    /// An entry leaves the residents. With `suspect` its copy is to stay readable if it can; whether it does.
+    /// An entry is evicted. With `suspect` its copy should stay readable if possible; returns
+    /// `true` if it does.
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool;
     /// A suspected entry is resident again.
     fn revived(&mut self, entry: Entry);
     /// A suspected entry is not needed any more.
     fn discarded(&mut self, entry: Entry);
-    /// Nothing is remembered of an entry: its number may be given to another key.
+    /// No state of an entry is left, so that its number can be reused.
     fn forgotten(&mut self, entry: Entry);
 }
 
-/// A policy and its suspected queues.
+/// Policy with its suspected queues.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Suspecting {
     policy: Replacing,
-    /// The suspected entries by the list of the policy that they left, the last to leave in front.
+    /// Suspected entries by the list of the policy that they left, the most recently evicted at the
+    /// front.
     queues: Lists<2>,
-    /// How many may be suspected.
+    /// Maximum number of suspected entries.
     most: usize,
     halves: Option<Halves>,
     left: Left,
 }
 
-/// What a policy has let go of, until it is dealt with.
+/// Entries that the policy has evicted or dropped, until they are processed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Left {
     evicted: Vec<Entry>,
     forgotten: Vec<Entry>,
 }
 
-/// Hears what the policy lets go of, and answers what it asks.
+/// Owner that records the policy's evictions and answers its queries.
 struct Listener<'a, C>(&'a mut Left, &'a C);
 
 impl<C: Copies> Owner for Listener<'_, C> {
@@ -84,8 +88,8 @@ impl<C: Copies> Owner for Listener<'_, C> {
 }
 
 impl Suspecting {
-    /// A policy that has not seen anything, with up to `most` suspected entries. `halves`: whether
-    /// [`Suspecting::is_hot`] will be asked.
+    /// Creates suspected queues for a policy that has not seen any request, with at most `most`
+    /// suspected entries. `halves` enables [`Suspecting::is_hot`].
     pub fn new(policy: Replacing, most: usize, halves: bool) -> Self {
         Self {
             policy,
@@ -95,40 +99,38 @@ impl Suspecting {
             left: Left::default(),
         }
     }
-    /// How many are resident.
+    /// Returns the number of resident entries.
     pub fn len(&self) -> usize {
         self.policy.len()
     }
-    /// Whether none is.
+    /// Returns `true` if no entry is resident.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// How many may be resident.
+    /// Returns the maximum number of resident entries.
     pub fn capacity(&self) -> usize {
         self.policy.capacity()
     }
-    /// How many are suspected.
+    /// Returns the number of suspected entries.
     pub fn suspected(&self) -> usize {
         self.queues.len(0) + self.queues.len(1)
     }
-    /// Whether an entry is resident.
+    /// Returns `true` if an entry is resident.
     pub fn contains(&self, entry: Entry) -> bool {
         self.policy.contains(entry)
     }
-    /// Whether an entry is suspected.
+    /// Returns `true` if an entry is suspected.
     pub fn suspects(&self, entry: Entry) -> bool {
         self.queues.contains(entry)
     }
-    /// Whether a resident is in the hot half of its queue.
-    ///
-    /// # Panics
-    /// If halves are not kept.
+    /// Returns `true` if a resident is in the hot half of its queue; `false` if halves are not
+    /// kept.
     pub fn is_hot(&self, entry: Entry) -> bool {
         let halves = self.halves.as_ref();
         halves.is_some_and(|halves| halves.is_hot(entry))
     }
 
-    /// A request for an entry, which is resident afterwards.
+    /// Handles a request for an entry, which is resident afterwards.
     #[inline]
     pub fn access(&mut self, entry: Entry, write: bool, copies: &mut impl Copies) -> Found {
         let suspected = self.queues.contains(entry);
@@ -139,7 +141,7 @@ impl Suspecting {
         } else if self.policy.access(entry, write, owner) {
             self.touch(entry);
             if !self.left.forgotten.is_empty() {
-                self.forget(copies); // a hit can end the memory of ghosts, under LIRS
+                self.forget(copies); // under LIRS, a hit can drop ghosts
             }
             return Found::Resident;
         }
@@ -151,7 +153,8 @@ impl Suspecting {
         }
         Found::Nothing
     }
-    /// The copy of an entry is gone with its block. Of a resident, `ghost` says whether the policy remembers it as one that it has evicted.
+    /// Handles the loss of an entry's copy with its block. `ghost` says whether the policy keeps a
+    /// lost resident as a ghost.
     pub fn erased(&mut self, entry: Entry, ghost: bool, copies: &mut impl Copies) {
         if let Some(queue) = self.queues.list(entry) {
             self.queues.unlink(entry);
@@ -167,17 +170,19 @@ impl Suspecting {
         }
         self.settle(copies);
     }
-    /// Changes how many may be resident, at least 1. Those that do not fit are evicted by the rule of the policy.
+    /// Changes the maximum number of residents, at least 1. Residents that do not fit are evicted
+    /// by the policy's rule.
     pub fn resize(&mut self, capacity: usize, copies: &mut impl Copies) {
         let owner = &mut Listener(&mut self.left, &*copies);
         self.policy.resize(capacity, owner);
         self.settle(copies);
     }
-    /// Whether an entry is resident, suspected or remembered.
+    /// Returns `true` if an entry is resident, suspected or a ghost.
     pub fn knows(&self, entry: Entry) -> bool {
         self.contains(entry) || self.suspects(entry) || self.policy.remembers(entry)
     }
-    /// An entry goes to another cache with its copy: it is neither resident nor suspected nor remembered here.
+    /// Hands an entry and its copy over to another cache: it is then neither resident nor suspected
+    /// nor a ghost here.
     pub fn give_up(&mut self, entry: Entry, copies: &mut impl Copies) {
         if self.queues.contains(entry) {
             self.queues.unlink(entry);
@@ -188,11 +193,11 @@ impl Suspecting {
         self.left.forgotten.retain(|other| *other != entry);
         self.settle(copies);
     }
-    /// A resident is as old as what lies below.
+    /// Marks a resident as equal to the backing store's copy.
     pub fn cleaned(&mut self, entry: Entry) {
         self.policy.cleaned(entry);
     }
-    /// An entry that left the residents while its copy was dirty is clean now: its copy may stay readable as that of any other.
+    /// Marks an entry that was evicted while dirty as clean, so that its copy can stay readable.
     pub fn left_clean(&mut self, entry: Entry, copies: &mut impl Copies) {
         if copies.evicted(entry, self.most > 0) {
             let queue = self.policy.suspect(entry);
@@ -202,7 +207,8 @@ impl Suspecting {
             copies.forgotten(entry);
         }
     }
-    /// An entry is gone (trimmed, overwritten below): neither resident nor suspected nor remembered. Nothing if it is none of them.
+    /// Removes an entry (trimmed, overwritten in the backing store). Does nothing if it is neither
+    /// resident nor suspected nor a ghost.
     pub fn remove(&mut self, entry: Entry, copies: &mut impl Copies) {
         if self.queues.contains(entry) {
             self.queues.unlink(entry);
@@ -229,7 +235,7 @@ impl Suspecting {
             halves.leave(entry);
         }
     }
-    /// Deals with what the policy has let go of.
+    /// Processes the entries that the policy has evicted or dropped.
     fn settle(&mut self, copies: &mut impl Copies) {
         let mut evicted = std::mem::take(&mut self.left.evicted);
         for entry in evicted.drain(..) {
@@ -243,7 +249,7 @@ impl Suspecting {
         self.forget(copies);
         self.bound(copies);
     }
-    /// Tells of what the policy has forgotten, but for what is suspected.
+    /// Notifies the owner of entries that the policy has dropped, except suspected ones.
     fn forget(&mut self, copies: &mut impl Copies) {
         while let Some(entry) = self.left.forgotten.pop() {
             if !self.queues.contains(entry) {
@@ -251,7 +257,7 @@ impl Suspecting {
             }
         }
     }
-    /// Drops the oldest of the longer queue while too many are suspected.
+    /// Drops the oldest entries of the longer queue while there are too many suspected entries.
     fn bound(&mut self, copies: &mut impl Copies) {
         while self.suspected() > self.most {
             let longer = usize::from(self.queues.len(1) > self.queues.len(0));
@@ -262,7 +268,7 @@ impl Suspecting {
             self.bury(oldest, longer, copies);
         }
     }
-    /// An entry is suspected no more, and maybe a ghost now.
+    /// Ends the suspected state of an entry, which may become a ghost.
     fn bury(&mut self, entry: Entry, queue: usize, copies: &mut impl Copies) {
         let owner = &mut Listener(&mut self.left, &*copies);
         self.policy.bury(entry, queue, owner);

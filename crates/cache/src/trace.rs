@@ -1,7 +1,7 @@
 //! Runs of a policy over a whole trace.
 //!
-//! The keys of a trace are given dense numbers once, in order of first appearance; then every
-//! policy and size runs over the numbers.
+//! The keys of a trace get dense numbers once, in order of first appearance. Every policy and size
+//! then runs over the numbers.
 
 mod bits;
 mod intern;
@@ -17,24 +17,24 @@ use crate::replacement::{Owner, Replace};
 pub(crate) use bits::Bits;
 use intern::Interner;
 
-/// Why a trace cannot be taken in.
+/// Reason for which a trace cannot be used.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// More distinct keys than there are numbers.
+    /// The trace has more distinct keys than there are numbers.
     #[error(
-        "the trace has more than {} distinct keys; take larger pages or a part of the trace",
+        "the trace has more than {} distinct keys; use larger pages or a part of the trace",
         Entry::LIMIT
     )]
     Footprint,
-    /// More requests than places that fit four bytes.
-    #[error("the trace has more than {} requests; take a part of it", u32::MAX - 1)]
+    /// The trace has more requests than four bytes can count.
+    #[error("the trace has more than {} requests; use a part of it", u32::MAX - 1)]
     Length,
     /// The last key of a binary trace is incomplete.
     #[error(
-        "the trace ends {over} bytes after its last whole key of {width} bytes; name the width its keys have"
+        "the trace ends {over} bytes after its last whole key of {width} bytes; give the width of its keys"
     )]
     Torn {
-        /// Bytes left over.
+        /// Bytes after the last whole key.
         over: usize,
         /// Bytes of a key.
         width: usize,
@@ -44,17 +44,17 @@ pub enum TraceError {
     Read(#[from] io::Error),
 }
 
-/// How the keys of a binary trace are written: one after the other, little-endian, nothing between.
+/// Width of the keys in a binary trace, which are little-endian and contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// Four bytes a key.
+    /// Four bytes per key.
     Four,
-    /// Eight bytes a key.
+    /// Eight bytes per key.
     Eight,
 }
 
 impl Width {
-    /// Bytes of a key.
+    /// Returns the bytes of a key.
     pub fn bytes(self) -> usize {
         match self {
             Self::Four => 4,
@@ -63,8 +63,8 @@ impl Width {
     }
 }
 
-/// The requests of a trace, one page each: dense numbers of keys in order of first appearance, and
-/// which of them write.
+/// Requests of a trace, one page each: dense numbers of keys in order of first appearance, and the
+/// requests that write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     numbers: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct Requests {
     footprint: u32,
 }
 
-/// Takes the requests of a trace one by one.
+/// Collects the requests of a trace one by one.
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     interner: Interner,
@@ -80,7 +80,7 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// The next request.
+    /// Adds a request.
     #[inline]
     pub fn push(&mut self, key: u64, write: bool) -> Result<(), TraceError> {
         let place = self.requests.len();
@@ -94,19 +94,19 @@ impl Intake {
         }
         Ok(())
     }
-    /// The entries of the keys of a range that were requested, in the order of the keys.
+    /// Returns the entries of the keys in a range that were requested, in key order.
     pub fn known_in(&self, keys: Range<u64>) -> impl Iterator<Item = Entry> + use<> {
         self.interner.known_in(keys).into_iter().map(Entry)
     }
-    /// Requests until now.
+    /// Returns the number of requests so far.
     pub fn len(&self) -> usize {
         self.requests.len()
     }
-    /// Whether there were none.
+    /// Returns `true` if there was no request yet.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
-    /// Reads of the keys in some bytes.
+    /// Adds reads of the keys in `bytes`.
     fn take(&mut self, bytes: &[u8], width: Width) -> Result<(), TraceError> {
         self.requests.numbers.reserve(bytes.len() / width.bytes());
         match width {
@@ -122,12 +122,12 @@ impl Intake {
             }
         }
     }
-    /// All of them, and the key of each number.
+    /// Returns the requests, and the key of each number.
     pub fn finish_with_keys(self) -> (Requests, Vec<u64>) {
         let keys = self.interner.keys();
         (self.finish(), keys)
     }
-    /// All of them.
+    /// Returns the requests.
     pub fn finish(self) -> Requests {
         Requests {
             footprint: self.interner.len(),
@@ -136,11 +136,11 @@ impl Intake {
     }
 }
 
-/// Bytes read from a file at once.
+/// Bytes read from a file at a time.
 const CHUNK: usize = 1 << 18;
 
 impl Requests {
-    /// Reads of keys.
+    /// Creates reads of `keys`.
     pub fn from_keys(keys: impl IntoIterator<Item = u64>) -> Result<Self, TraceError> {
         let mut intake = Intake::default();
         for key in keys {
@@ -148,7 +148,7 @@ impl Requests {
         }
         Ok(intake.finish())
     }
-    /// The reads of a binary trace of nothing but keys.
+    /// Reads a binary trace that consists of keys only.
     pub fn read(mut file: impl Read, width: Width) -> Result<Self, TraceError> {
         let mut intake = Intake::default();
         let mut chunk = vec![0; CHUNK];
@@ -174,28 +174,29 @@ impl Requests {
         }
         Ok(intake.finish())
     }
-    /// How many.
+    /// Returns the number of requests.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
-    /// Whether there are none.
+    /// Returns `true` if there are no requests.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
-    /// Distinct keys. Numbers are below this.
+    /// Returns the number of distinct keys, which is an upper bound of the numbers.
     pub fn footprint(&self) -> u32 {
         self.footprint
     }
-    /// The number of the key of each request.
+    /// Returns the key number of each request.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
-    /// Whether a request, by its place in the trace, is a write.
+    /// Returns `true` if the request at a place in the trace is a write.
     #[inline]
     pub fn is_write(&self, place: usize) -> bool {
         self.writes.get(place)
     }
-    /// For each request the place of the next one of the same key; `u32::MAX` if there is none.
+    /// Returns for each request the place of the next request for the same key; `u32::MAX` if there
+    /// is none.
     pub fn next(&self) -> Vec<u32> {
         let mut upcoming = vec![u32::MAX; self.footprint as usize];
         let mut next = vec![u32::MAX; self.len()];
@@ -206,31 +207,31 @@ impl Requests {
     }
 }
 
-/// What came of a run.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Requests.
     pub requests: u64,
-    /// Those of them that write.
+    /// Requests that are writes.
     pub writes: u64,
-    /// Requests that found their key resident.
+    /// Requests for a resident key.
     pub hits: u64,
-    /// Writes that found their key resident.
+    /// Writes to a resident key.
     pub write_hits: u64,
     /// Entries evicted.
     pub evictions: u64,
-    /// Entries evicted that had been written since they came.
+    /// Evicted entries that had been written since their insertion.
     pub write_backs: u64,
 }
 
 impl Counts {
-    /// Requests that did not find their key resident.
+    /// Returns the requests for a key that was not resident.
     pub fn misses(&self) -> u64 {
         self.requests - self.hits
     }
 }
 
-/// Keeps the dirty bits of a run and counts who leaves.
+/// Tracks the dirty bits of a run and counts evictions.
 #[derive(Debug, Default)]
 pub(crate) struct Evictions {
     dirty: Bits,
@@ -239,12 +240,12 @@ pub(crate) struct Evictions {
 }
 
 impl Evictions {
-    /// A resident is written.
+    /// Marks a resident as written.
     #[inline]
     pub(crate) fn written(&mut self, entry: Entry) {
         self.dirty.insert(entry.index());
     }
-    /// What came of a run with these hits.
+    /// Returns the counts of a run with `hits`.
     pub(crate) fn counts(&self, requests: &Requests, hits: Hits) -> Counts {
         Counts {
             requests: requests.len() as u64,
@@ -257,7 +258,7 @@ impl Evictions {
     }
 }
 
-/// Requests that found their key resident.
+/// Requests for a resident key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hits {
     all: u64,
@@ -276,7 +277,7 @@ impl Owner for Evictions {
     }
 }
 
-/// One request after the other.
+/// Runs a policy over a trace, one request after another.
 pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     let next = if policy.needs_next_use() {
         requests.next()
@@ -293,8 +294,8 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     owner.counts(requests, hits)
 }
 
-/// Does something for each request, by its place, entry and whether it writes, that says whether it
-/// was a hit and tells who is evicted.
+/// Calls `access` for each request with its place, its entry and whether it writes. `access`
+/// returns `true` for a hit and reports evictions to `owner`.
 #[inline]
 pub(crate) fn each(
     requests: &Requests,

@@ -1,4 +1,4 @@
-//! Adaptive replacement cache.
+//! ARC, the adaptive replacement cache.
 
 mod replay;
 
@@ -11,11 +11,11 @@ use crate::entry::Entry;
 use crate::list::Lists;
 use crate::trace::{self, Counts, Requests};
 
-/// How the share of what was asked for once adapts.
+/// How the share of entries requested once adapts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptation {
-    /// By |B2| / |B1| (or its inverse), at least 1, as a real number: the paper's.
+    /// By |B2| / |B1| (or its inverse), at least 1, as a real number, as in the paper.
     #[default]
     Real,
     /// By the same quotient rounded down, so that the share is always a whole number of entries.
@@ -23,10 +23,10 @@ pub enum Adaptation {
 }
 
 /// Two lists of resident entries, those requested once and those requested again, and two ghost
-/// lists of entries evicted from them, as many again as the cache holds. A ghost hit moves the
-/// share `p` of the cache that its list may fill. After a removal, free room is filled before any
-/// eviction. When the cache becomes smaller, residents leave by the same rule, then `p` is at most
-/// the capacity, then ghosts leave until the paper's bounds hold.
+/// lists of entries evicted from them, with as many ghosts as the cache has entries. A hit in a
+/// ghost list moves the share `p` of the cache toward its list. After a removal, free space is
+/// filled before any eviction. When the cache shrinks, residents are evicted by the same rule, then
+/// `p` is limited to the capacity, then ghosts are dropped until the paper's bounds hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Arc {
@@ -40,7 +40,7 @@ impl Cited for Arc {
         "N. Megiddo and D. Modha, ARC: A self-tuning, low overhead replacement cache, FAST 2003";
 }
 
-/// How far a hit among the ghosts of one list moves the share, given those of the other.
+/// Returns how far a hit in one ghost list moves the share, given the length of the other.
 fn step(adaptation: Adaptation, hit: usize, other: usize) -> f64 {
     let quotient = other as f64 / hit as f64;
     match adaptation {
@@ -49,16 +49,16 @@ fn step(adaptation: Adaptation, hit: usize, other: usize) -> f64 {
     }
 }
 
-/// Residents asked for once.
+/// Residents requested once.
 const T1: usize = 0;
-/// Residents asked for again.
+/// Residents requested again.
 const T2: usize = 1;
 /// Ghosts of `T1`.
 const B1: usize = 2;
 /// Ghosts of `T2`.
 const B2: usize = 3;
 
-/// The lists, the most recent in front.
+/// The four lists, with the most recent entry at the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<4>,
@@ -68,7 +68,7 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(policy: &Arc, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
@@ -80,7 +80,7 @@ impl State {
     fn step(&self, hit: usize, other: usize) -> f64 {
         step(self.adaptation, self.lists.len(hit), self.lists.len(other))
     }
-    /// Evicts one, into the ghosts. `in_b2` says whether it makes room for one of `B2`.
+    /// Evicts one entry into the ghosts. `in_b2` says whether the request hit `B2`.
     fn replace(&mut self, in_b2: bool, owner: &mut impl Owner) {
         let once = self.lists.len(T1) as f64;
         let over = once > self.p || in_b2 && once == self.p;
@@ -91,7 +91,7 @@ impl State {
             owner.evicted(victim);
         }
     }
-    /// Evicts one if there is no place left.
+    /// Evicts one entry if the cache is full.
     fn make_room(&mut self, in_b2: bool, owner: &mut impl Owner) {
         if self.len() >= self.capacity {
             self.replace(in_b2, owner);
@@ -102,14 +102,14 @@ impl State {
             owner.forgotten(oldest);
         }
     }
-    /// Entries and ghosts of the first list.
+    /// Returns the number of entries and ghosts of the first list.
     fn first(&self) -> usize {
         self.lists.len(T1) + self.lists.len(B1)
     }
     fn all(&self) -> usize {
         self.first() + self.lists.len(T2) + self.lists.len(B2)
     }
-    /// Forgets ghosts until the paper's bounds hold.
+    /// Drops ghosts until the paper's bounds hold.
     fn trim_ghosts(&mut self, owner: &mut impl Owner) {
         while self.first() > self.capacity && !self.lists.is_empty(B1) {
             self.forget(B1, owner);
@@ -118,7 +118,7 @@ impl State {
             self.forget(B2, owner);
         }
     }
-    /// Makes a place for an entry that nothing is known of.
+    /// Makes room for an unknown entry.
     fn admit(&mut self, owner: &mut impl Owner) {
         if self.lists.len(T1) == self.capacity {
             if let Some(oldest) = self.lists.pop_back(T1) {
@@ -202,7 +202,7 @@ impl Replace for State {
         self.make_room(false, owner);
         self.lists.push_front(T2, entry);
         if has_room {
-            self.trim_ghosts(owner); // else one came and one will be suspected
+            self.trim_ghosts(owner); // otherwise one entry was added and one becomes suspected
         }
     }
     fn bury(&mut self, entry: Entry, queue: usize, owner: &mut impl Owner) {

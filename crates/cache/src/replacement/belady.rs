@@ -11,9 +11,9 @@ use crate::entry::Entry;
 use crate::heap::Heap;
 
 /// Evicts the entry whose next request is farthest in the future: no policy that must insert every
-/// requested entry has fewer misses. It is offline, so it is an upper bound for the others, and
-/// runs on traces only; without knowledge of the future, and among entries that are not requested
-/// again, it is LRU. Writes count like reads; write-backs are not minimised.
+/// requested entry has fewer misses. It is offline, so it runs on traces only and is an upper bound
+/// for the hits of other policies. Without knowledge of the future, and among entries that are not
+/// requested again, it is LRU. Writes count like reads; write-backs are not minimised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Belady {}
@@ -23,18 +23,18 @@ impl Cited for Belady {
                                  IBM Systems Journal 5(2), 1966";
 }
 
-/// The residents by their next request, the farthest first, then by their last.
+/// Residents by their next request, the farthest first, then by their last.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     heap: Heap<(Reverse<u32>, u64)>,
     capacity: usize,
     requests: u64,
-    /// Of the entry about to be accessed.
+    /// Next request of the entry about to be accessed.
     next: u32,
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(_policy: &Belady, capacity: usize) -> Self {
         Self {
             heap: Heap::new(),
@@ -43,7 +43,7 @@ impl State {
             next: u32::MAX,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.heap.len() > count

@@ -10,7 +10,7 @@ use crate::list::Lists;
 
 /// First in, first out with a second chance: a hit sets the reference bit of an entry (clear on
 /// insertion); the hand clears set bits and evicts the first entry whose bit is clear. A new entry
-/// is inserted just behind the hand.
+/// is inserted directly behind the hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Clock {}
@@ -20,8 +20,8 @@ impl Cited for Clock {
         "F. J. Corbató, A paging experiment with the Multics system, MIT Project MAC, 1968";
 }
 
-/// The residents in the order in which the hand comes to them, the next one at the back. The mark
-/// is the reference bit.
+/// Residents in the order in which the hand visits them, the next one at the back. The mark is the
+/// reference bit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
@@ -29,14 +29,14 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(_policy: &Clock, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
             capacity,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count

@@ -18,7 +18,7 @@ impl Cited for Fifo {
     const PAPER: &'static str = "";
 }
 
-/// The residents, the newest in front.
+/// Residents, the newest at the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
@@ -26,14 +26,14 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(_policy: &Fifo, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
             capacity,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count
@@ -75,13 +75,13 @@ impl Replace for State {
         self.capacity = capacity;
         self.shrink(capacity, owner);
     }
-    /// A resident is one that came with one of the last misses, as many as there are places. Who
-    /// has left is counted when it comes again, or at the end.
+    /// An entry is resident if it was inserted by one of the last `capacity` misses. An eviction is
+    /// counted when the entry is requested again, or at the end.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);
         }
-        let mut came = vec![0_u32; requests.footprint() as usize]; // with which miss, from 1; zero: never
+        let mut came = vec![0_u32; requests.footprint() as usize]; // miss that inserted it, from 1; 0: never
         let capacity = u32::try_from(self.capacity).unwrap_or(u32::MAX);
         let mut misses = 0_u32;
         let mut owner = Evictions::default();

@@ -1,8 +1,8 @@
-//! Policies that are not among the members: written elsewhere, in another language even.
+//! Policies that are not members: written elsewhere, possibly in another language.
 //!
-//! Who is resident is kept here. A foreign policy hears of requests and names who leaves; what it
-//! gets wrong is a [`Fault`] and ends the run, but never makes the cache hold too much or lose
-//! somebody who is dirty.
+//! The set of residents is kept here. A foreign policy is notified of requests and names the
+//! victims. A wrong answer is a [`Fault`] and ends the run, but the cache never exceeds its
+//! capacity or loses a dirty entry.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -15,70 +15,70 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::trace::Bits;
 
-/// Why a foreign policy cannot go on.
+/// Reason for which a foreign policy cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// What it says itself.
+    /// Error raised by the policy.
     #[error("{0}")]
     Failed(String),
-    /// It named somebody who is not there.
+    /// The policy chose a victim that is not resident.
     #[error(
         "policy {policy}: evict names page {key}, which is not in the cache; name one that was admitted and has neither been evicted nor removed since"
     )]
     Absent {
-        /// The policy.
+        /// Name of the policy.
         policy: String,
-        /// Whom it named.
+        /// Key that it chose.
         key: u64,
     },
-    /// A copy was made of a cache in use; the policy's own state cannot be copied.
+    /// A cache in use was copied; the state of the policy itself cannot be copied.
     #[error("policy {0}: its state cannot be copied; copy the cache before its first request")]
     Copied(String),
-    /// The user ended the run while the policy was at work.
+    /// The user ended the run while the policy was executing.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What a foreign policy may ask of a resident, by its key. None of who is not resident.
+/// Queries that a foreign policy can make about a resident, by its key. `None` for other keys.
 pub trait View {
-    /// As [`Owner::is_dirty`].
+    /// See [`Owner::is_dirty`].
     fn is_dirty(&self, key: u64) -> Option<bool>;
-    /// As [`Owner::load`], in picoseconds.
+    /// See [`Owner::load`]; in picoseconds.
     fn load(&self, key: u64) -> Option<u64>;
-    /// As [`Owner::is_collecting`].
+    /// See [`Owner::is_collecting`].
     fn is_collecting(&self, key: u64) -> Option<bool>;
 }
 
-/// A policy that is not a member. Keys are those of [`Owner::key`].
+/// Policy that is not a member. Keys are those of [`Owner::key`].
 pub trait Foreign: Debug + Send {
-    /// A request for a resident.
+    /// Handles a request for a resident.
     fn hit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
-    /// A request for somebody who is resident from now on; there is room.
+    /// Handles a request for a key that becomes resident; there is room for it.
     fn admit(&mut self, key: u64, write: bool) -> Result<(), Fault>;
-    /// The resident that leaves. It is not resident any more when this has returned.
+    /// Chooses the victim. It is no longer resident after the call.
     fn evict(&mut self, view: &dyn View) -> Result<u64, Fault>;
-    /// A resident is gone (trimmed, invalidated).
+    /// Handles the removal of a resident (trimmed, invalidated).
     fn removed(&mut self, key: u64) -> Result<(), Fault>;
 }
 
-/// Makes policies of a kind.
+/// Factory of policies of a kind.
 pub trait Make: Debug + Send + Sync {
-    /// What they are called.
+    /// Returns the name of the policies.
     fn name(&self) -> &str;
-    /// One for an empty cache of `capacity` entries.
+    /// Creates a policy for an empty cache of `capacity` entries.
     fn make(&self, capacity: usize) -> Result<Box<dyn Foreign>, Fault>;
 }
 
-/// Somebody who makes policies. Equal to itself and its clones only.
+/// Shared factory of policies. Equal to itself and its clones only.
 #[derive(Clone, Debug)]
 pub struct Maker(Arc<dyn Make>);
 
 impl Maker {
-    /// This one.
+    /// Wraps a factory.
     pub fn new(make: impl Make + 'static) -> Self {
         Self(Arc::new(make))
     }
-    /// What its policies are called.
+    /// Returns the name of the policies.
     pub fn name(&self) -> &str {
         self.0.name()
     }
@@ -91,10 +91,10 @@ impl PartialEq for Maker {
 }
 impl Eq for Maker {}
 
-/// A foreign policy, which is asked until it is at fault.
+/// Foreign policy, which is called until its first fault.
 #[derive(Debug)]
 struct Guest {
-    /// None if it could not be made.
+    /// `None` if it could not be created.
     policy: Option<Box<dyn Foreign>>,
     fault: Option<Fault>,
 }
@@ -115,21 +115,21 @@ impl Guest {
     }
 }
 
-/// The residents of a cache under a foreign policy.
+/// Residents of a cache under a foreign policy.
 #[derive(Debug)]
 pub struct State {
     maker: Maker,
     guest: Guest,
     residents: FxHashMap<u64, Entry>,
-    /// By entry.
+    /// Whether each entry is resident.
     resident: Bits,
-    /// Whether the policy has heard of anybody.
+    /// Whether the policy has seen a request.
     used: bool,
     capacity: usize,
 }
 
 impl State {
-    /// An empty cache of `capacity` entries; of 1 if that is zero.
+    /// Creates an empty cache of `capacity` entries, at least 1.
     pub fn new(maker: &Maker, capacity: usize) -> Self {
         let capacity = capacity.max(1);
         let (policy, fault) = match maker.0.make(capacity) {
@@ -145,13 +145,13 @@ impl State {
             capacity,
         }
     }
-    /// What the policy has got wrong. From then on it is not asked any more, and what the cache does
-    /// says nothing about it.
+    /// Returns the fault of the policy, if any. After a fault the policy is not called again, and
+    /// the behaviour of the cache is not that of the policy.
     #[inline]
     pub fn fault(&self) -> Option<&Fault> {
         self.guest.fault.as_ref()
     }
-    /// Who leaves; anybody if the policy is at fault.
+    /// Returns the victim; an arbitrary resident if the policy is at fault.
     fn choose(&mut self, owner: &impl Owner) -> Option<(u64, Entry)> {
         let residents = &self.residents;
         let view = Residents { residents, owner };
@@ -165,7 +165,7 @@ impl State {
         let anybody = self.residents.iter().next();
         anybody.map(|(&key, &entry)| (key, entry))
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count
             && let Some((key, entry)) = self.choose(owner)
@@ -178,7 +178,8 @@ impl State {
     }
 }
 
-/// A new policy of the same maker while nothing was requested; afterwards the copy is at fault.
+/// Creates a new policy with the same factory if there was no request yet; otherwise the copy is at
+/// fault.
 impl Clone for State {
     fn clone(&self) -> Self {
         let fresh = Self::new(&self.maker, self.capacity);
@@ -200,7 +201,7 @@ impl Clone for State {
     }
 }
 
-/// What comes from outside cannot be written or read: writing is always an error, and so is reading.
+/// Foreign types cannot be serialized: writing and reading are always errors.
 macro_rules! outside {
     ($Type:ident, $name:expr) => {
         impl Serialize for $Type {
@@ -258,14 +259,14 @@ impl Replace for State {
             owner.forgotten(entry);
         }
     }
-    /// The policy names who leaves; it is not told of the capacity.
+    /// The policy chooses the victims; it is not notified of the capacity.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
         self.capacity = capacity.max(1);
         self.shrink(self.capacity, owner);
     }
 }
 
-/// What the owner knows, by key.
+/// The owner's answers, by key.
 struct Residents<'a, O> {
     residents: &'a FxHashMap<u64, Entry>,
     owner: &'a O,

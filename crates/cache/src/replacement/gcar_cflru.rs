@@ -1,4 +1,4 @@
-//! Clean first among those whose chip does not collect.
+//! GCaR-CFLRU: clean first, among entries whose die is not in GC.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,16 @@ use super::Owner;
 use super::window::{Choose, Window, Windowed};
 use crate::entry::Entry;
 
-/// CFLRU that keeps entries, clean and dirty, whose chip is in garbage collection: requests for
-/// them would have to wait. From the window of the LRU list it evicts the least recently used clean
-/// entry whose chip is not collecting, else the least recently used dirty one whose chip is not; if
-/// all chips collect, the least recently used of all.
+/// CFLRU that keeps entries, clean and dirty, whose die is in garbage collection, because requests
+/// for them would have to wait. From the window of the LRU list it evicts the least recently used
+/// clean entry whose die is not in GC, otherwise the least recently used dirty one whose die is
+/// not. If all dies are in GC, it evicts the least recently used entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GcarCflru {
-    /// Entries of the window, relative to the capacity; rounded down, at least one. Published sweeps
-    /// reach from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to recency.
+    /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
+    /// sweeps range from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to
+    /// recency.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }
@@ -31,15 +32,15 @@ impl Cited for GcarCflru {
     const PAPER: &'static str = "S. Wu, Y. Lin, B. Mao and H. Jiang, GCaR: Garbage collection aware cache management with improved performance for flash-based SSDs, ICS 2016";
 }
 
-/// The residents.
+/// Residents of the cache.
 pub type State = Windowed<GcarCflru>;
 
 impl Choose for GcarCflru {
     fn window_ratio(&self) -> f64 {
         self.window_ratio
     }
-    /// The least recent clean entry of the window whose chip does not collect, else the least recent
-    /// whose chip does not, else the tail.
+    /// Returns the least recent clean entry of the window whose die is not in GC, otherwise the
+    /// least recent entry whose die is not, otherwise the tail.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
         let free = |entry: Entry| !owner.is_collecting(entry);
         let victim = window.clean(owner, free);

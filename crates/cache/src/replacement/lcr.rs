@@ -1,4 +1,4 @@
-//! Load-aware cache replacement.
+//! LCR, load-aware cache replacement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,16 @@ use super::Owner;
 use super::window::{Choose, Window, Windowed};
 use crate::entry::Entry;
 
-/// Evicts the least recently used clean entry of a window at the end of the LRU list; if all are
-/// dirty, the one whose chip has the smallest load, of equal ones the least recently used: its
-/// write-back delays others least. The load is taken at the time of the eviction.
+/// Evicts the least recently used clean entry of a window at the end of the LRU list. If all are
+/// dirty, it evicts the one whose die has the smallest load, because its write-back delays other
+/// requests least; among equal loads, the least recently used. The load is that at the time of the
+/// eviction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lcr {
-    /// Entries of the window, relative to the capacity; rounded down, at least one. Published sweeps
-    /// reach from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to recency.
+    /// Size of the window, relative to the capacity; rounded down, at least one entry. Published
+    /// sweeps range from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to
+    /// recency.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub window_ratio: f64,
 }
@@ -30,15 +32,15 @@ impl Cited for Lcr {
     const PAPER: &'static str = "C. Liu, M. Lv, Y. Pan, H. Chen, Y. Li, C. Li and Y. Xu, LCR: Load-aware cache replacement algorithm for flash-based SSDs, NAS 2018";
 }
 
-/// The residents.
+/// Residents of the cache.
 pub type State = Windowed<Lcr>;
 
 impl Choose for Lcr {
     fn window_ratio(&self) -> f64 {
         self.window_ratio
     }
-    /// The least recent clean entry of the window, else the least recent of those with the smallest
-    /// load.
+    /// Returns the least recent clean entry of the window, otherwise the least recent of those with
+    /// the smallest load.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
         let clean = window.clean(owner, |_| true);
         clean.or_else(|| least_loaded(window, owner))

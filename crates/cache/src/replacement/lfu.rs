@@ -1,4 +1,4 @@
-//! Least frequently used.
+//! LFU, least frequently used.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::heap::Heap;
 
-/// Evicts the entry with the fewest requests since its insertion; of several, the least recently
-/// used. Counts end when an entry leaves (in-cache LFU), so no state is kept for entries outside
-/// the cache. With `aging` it is LFU-DA: counts are raised by the rank of the entry evicted last,
-/// so formerly popular entries leave eventually.
+/// Evicts the entry with the fewest requests since its insertion; among several, the least recently
+/// used. The count of an entry ends with its eviction (in-cache LFU), so no state is kept for
+/// evicted entries. With `aging` it is LFU-DA: the rank of the entry evicted last is added to
+/// counts, so that formerly popular entries are evicted eventually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lfu {
     /// Whether the rank of an entry is its count plus the rank of the entry that had been evicted
-    /// last when this one was last asked for (dynamic aging).
+    /// last at the time of its last request (dynamic aging).
     pub aging: bool,
 }
 
@@ -25,30 +25,30 @@ impl Cited for Lfu {
                                  caches, Performance Evaluation Review 27(4), 2000 (aging)";
 }
 
-/// Who leaves first.
+/// Rank of an entry; the lowest is evicted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Rank {
-    /// The count, with the age of the cache at the last request.
+    /// Count, with the age of the cache at the last request.
     aged: u64,
-    /// When it was last asked for, in requests; tells all ranks apart.
+    /// Number of its last request, which makes all ranks different.
     last: u64,
-    /// How often it was asked for.
+    /// Requests for the entry.
     count: u64,
 }
 
-/// The residents by rank.
+/// Residents by rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: Lfu,
     heap: Heap<Rank>,
     capacity: usize,
     requests: u64,
-    /// The rank of the one evicted last, if the cache ages.
+    /// Rank of the entry evicted last, with aging.
     age: u64,
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(policy: &Lfu, capacity: usize) -> Self {
         Self {
             policy: policy.clone(),
@@ -58,7 +58,7 @@ impl State {
             age: 0,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.heap.len() > count

@@ -9,22 +9,22 @@ use crate::entry::Entry;
 use crate::list::Lists;
 
 /// Ranks entries by the distance between their last two requests (inter-reference recency) instead
-/// of the time since the last. Most of the cache holds entries with a low one (LIR); only a small
-/// queue of the others (HIR) is evicted from, in order. A stack remembers the order of requests, of
-/// evicted entries too, back to the LIR entry asked for longest ago: a HIR entry asked for while it
-/// is in the stack changes roles with that one.
+/// of the time since the last one. Most of the cache holds entries with a low distance (LIR);
+/// victims come from a small FIFO queue of the others (HIR). A stack keeps the order of requests,
+/// including those for evicted entries, down to the least recently requested LIR entry. A HIR entry
+/// that is requested while it is in the stack changes roles with that LIR entry.
 ///
-/// While LIR entries are fewer than their share, whatever is asked for becomes one. How many
-/// evicted entries are remembered is bounded, as in the simulator of the authors, where the stack
-/// is; those asked for longest ago are forgotten first. With capacity 1 there is no LIR entry.
+/// While there are fewer LIR entries than their share, every requested entry becomes one. The
+/// number of ghosts is bounded; in the simulator of the authors it is the stack that is bounded.
+/// The least recently requested ghosts are dropped first. With capacity 1 there is no LIR entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lirs {
     /// Share of HIR entries in the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hir_ratio: f64,
-    /// Evicted entries that are remembered at most, relative to the capacity; rounded down. With 2
-    /// the stack has at most three times the capacity.
+    /// Maximum number of ghosts, relative to the capacity; rounded down. With 2, the stack has at
+    /// most three times the capacity.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub ghost_ratio: f64,
 }
@@ -43,19 +43,19 @@ impl Cited for Lirs {
                                  replacement policy to improve buffer cache performance, SIGMETRICS 2002";
 }
 
-/// Of `queues`: residents that are HIR.
+/// Queue of resident HIR entries.
 const QUEUE: usize = 0;
-/// Of `queues`: what was evicted and is still in the stack.
+/// Queue of evicted entries that are still in the stack.
 const GHOST: usize = 1;
 
-/// What is in the stack and in no queue is LIR. The last of the stack is LIR.
+/// An entry in the stack and in no queue is LIR. The last entry of the stack is LIR.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: Lirs,
-    /// The most recent in front.
+    /// The most recent entry is at the front.
     stack: Lists<1>,
-    /// The newest in front. Ghosts are in the order of the stack: they were evicted in the order in
-    /// which they were last asked for.
+    /// The newest entry is at the front. Ghosts are in the order of the stack, because they were
+    /// evicted in the order of their last requests.
     queues: Lists<2>,
     lir: usize,
     lir_share: usize,
@@ -64,7 +64,7 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(policy: &Lirs, capacity: usize) -> Self {
         let mut state = Self {
             policy: policy.clone(),
@@ -87,7 +87,7 @@ impl State {
     fn is_lir(&self, entry: Entry) -> bool {
         self.stack.contains(entry) && !self.queues.contains(entry)
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count
@@ -101,7 +101,7 @@ impl State {
             }
         }
     }
-    /// Makes LIR entries that are too many HIR, those asked for longest ago first.
+    /// Turns LIR entries beyond their share into HIR entries, the least recently requested first.
     #[inline]
     fn demote(&mut self, owner: &mut impl Owner) {
         while self.lir > self.lir_share
@@ -112,7 +112,7 @@ impl State {
             self.prune(owner);
         }
     }
-    /// Takes what lies below the last LIR entry out of the stack.
+    /// Removes the entries below the last LIR entry from the stack.
     #[inline]
     fn prune(&mut self, owner: &mut impl Owner) {
         while let Some(last) = self.stack.back(0)
@@ -125,7 +125,7 @@ impl State {
             }
         }
     }
-    /// Forgets ghosts that are too many, those asked for longest ago first.
+    /// Drops ghosts beyond their maximum, the least recently requested first.
     #[inline]
     fn trim(&mut self, owner: &mut impl Owner) {
         while self.queues.len(GHOST) > self.most_ghosts
@@ -135,13 +135,13 @@ impl State {
             owner.forgotten(oldest);
         }
     }
-    /// A LIR entry is asked for.
+    /// Handles a request for a LIR entry.
     #[inline]
     fn hit_lir(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.stack.move_to_front(0, entry);
         self.prune(owner);
     }
-    /// Another is asked for. It is in no queue, but it may be in the stack.
+    /// Handles a request for any other entry. It is in no queue, but may be in the stack.
     #[inline]
     fn place(&mut self, entry: Entry, owner: &mut impl Owner) {
         let known = self.stack.contains(entry);

@@ -18,7 +18,7 @@ impl Cited for Lru {
     const PAPER: &'static str = "";
 }
 
-/// The residents, the most recent in front.
+/// Residents, the most recent at the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
@@ -26,14 +26,14 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(_policy: &Lru, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
             capacity,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count
@@ -76,14 +76,14 @@ impl Replace for State {
         self.capacity = capacity;
         self.shrink(capacity, owner);
     }
-    /// A resident is one whose last request is not older than that of the least recent: no list is
-    /// needed, only the place of the last request of each entry, a bit for the places that are the
-    /// last of their entry, and the place of the least recent.
+    /// An entry is resident if its last request is not older than that of the least recent
+    /// resident. No list is needed: only the place of the last request of each entry, a bit for
+    /// each place that is the last one of its entry, and the place of the least recent resident.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);
         }
-        let mut last = vec![0; requests.footprint() as usize]; // one more than the place, zero: none
+        let mut last = vec![0; requests.footprint() as usize]; // one more than the place; 0: none
         let mut live = Bits::with_capacity(requests.len() + 1);
         let (mut tail, mut vacant) = (1, self.capacity);
         let mut owner = Evictions::default();

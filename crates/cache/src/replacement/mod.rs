@@ -1,12 +1,12 @@
-//! Which entry leaves a cache when another needs its place.
+//! Replacement policies, which choose the entry to evict from a cache.
 //!
-//! A policy knows entries by their numbers and keeps all its state in dense arrays by number, grown
-//! on demand. It decides who leaves; it asks the [`Owner`] what it needs to know of an entry, and
-//! tells it who left and of whom it remembers nothing.
+//! A policy identifies entries by their numbers and keeps its state in dense arrays by number,
+//! which grow on demand. It chooses the victims, queries the [`Owner`] about entries, and notifies
+//! it of evictions and of dropped ghosts.
 //!
-//! A policy is one file with its parameters (a config table, its doc comment and its source) and a
-//! type `State` that implements [`Replace`] and has `new(&parameters, capacity)`; and one line in
-//! the list of members below. Policies written elsewhere are [`foreign`].
+//! A policy is one file with its parameters (a configuration table with its doc comment and its
+//! source) and a type `State` that implements [`Replace`] and has `new(&parameters, capacity)`,
+//! plus one line in the list of members below. Policies written elsewhere are [`foreign`].
 
 pub mod arc;
 pub mod belady;
@@ -30,46 +30,47 @@ use serde::{Deserialize, Serialize};
 use crate::entry::Entry;
 use crate::trace::{self, Counts, Requests};
 
-/// Who owns the entries: what a policy may ask of them, and what it is told. A policy asks only
-/// about residents.
+/// Owner of the entries: answers the policy's queries and receives its notifications. A policy
+/// queries residents only.
 pub trait Owner {
-    /// The key that an entry stands for; policies that are not members know it by that.
+    /// Returns the key of an entry, by which policies that are not members identify it.
     #[inline]
     fn key(&self, entry: Entry) -> u64 {
         entry.0.into()
     }
-    /// Whether what the cache holds is newer than what lies below it.
+    /// Returns `true` if the data in the cache is newer than in the backing store.
     #[inline]
     fn is_dirty(&self, _: Entry) -> bool {
         false
     }
-    /// How long a write of the entry would have to wait below, in picoseconds.
+    /// Returns the time that a write of the entry would wait in the backing store, in picoseconds.
     #[inline]
     fn load(&self, _: Entry) -> u64 {
         0
     }
-    /// No entry has a smaller load. Zero says nothing; a greater bound lets a policy stop searching.
+    /// Lower bound of all loads. 0 means unknown; a higher bound lets a policy stop searching
+    /// early.
     #[inline]
     fn least_load(&self) -> u64 {
         0
     }
-    /// Whether the place it would be written to is being collected.
+    /// Returns `true` if the die to which the entry would be written is in GC.
     #[inline]
     fn is_collecting(&self, _: Entry) -> bool {
         false
     }
-    /// It leaves the cache; the owner writes it back if it is dirty. Called before the newcomer
-    /// counts as resident, and never for the newcomer.
+    /// The entry is evicted; the owner writes it back if it is dirty. Called before the new entry
+    /// counts as resident, and never for the new entry.
     #[inline]
     fn evicted(&mut self, _: Entry) {}
-    /// The policy remembers nothing of it: its number may be given to another key. Called after
-    /// `evicted` or during `remove`, at once or when the entry leaves the ghosts; never for the
-    /// entry that is being accessed.
+    /// The policy has no state of the entry any more, so that its number can be reused. Called
+    /// after `evicted` or during `remove`, at once or when the entry is dropped from the ghosts;
+    /// never for the entry that is being accessed.
     #[inline]
     fn forgotten(&mut self, _: Entry) {}
 }
 
-/// Nobody: nothing is dirty, nothing is loaded, nothing is heard.
+/// Owner without data: nothing is dirty, all loads are 0, and notifications are ignored.
 impl Owner for () {}
 
 impl<O: Owner + ?Sized> Owner for &mut O {
@@ -96,69 +97,74 @@ impl<O: Owner + ?Sized> Owner for &mut O {
     }
 }
 
-/// A replacement policy.
+/// Replacement policy.
 pub trait Replace {
-    /// A request for an entry: whether it was resident. If not, it is afterwards, and others may
-    /// have been evicted for it.
+    /// Handles a request for an entry; returns `true` if it was resident. Otherwise it is resident
+    /// afterwards, and other entries may have been evicted.
     fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool;
-    /// Whether an entry is resident.
+    /// Returns `true` if an entry is resident.
     fn contains(&self, entry: Entry) -> bool;
-    /// Whether an entry is a ghost: not resident, but known.
+    /// Returns `true` if an entry is a ghost: not resident, but known.
     fn remembers(&self, _entry: Entry) -> bool {
         false
     }
-    /// How many are resident.
+    /// Returns the number of resident entries.
     fn len(&self) -> usize;
-    /// Whether none is resident.
+    /// Returns `true` if no entry is resident.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// How many may be resident.
+    /// Returns the maximum number of resident entries.
     fn capacity(&self) -> usize;
-    /// The entry is gone (trimmed, invalidated): neither resident nor ghost afterwards. If it was
-    /// known, the owner hears `forgotten` of it, and of ghosts that are forgotten with it, but never `evicted`.
+    /// Removes an entry (trimmed, invalidated), which is then neither resident nor a ghost. If it
+    /// was known, the owner is notified with `forgotten` of it, and of ghosts dropped with it, but
+    /// never with `evicted`.
     fn remove(&mut self, entry: Entry, owner: &mut impl Owner);
-    /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's rule.
+    /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's
+    /// rule.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner);
 
-    /// The queue that a resident is in, of a policy that has two: 0 or 1.
+    /// Returns the queue of a resident, 0 or 1, for policies with two queues.
     fn queue(&self, _entry: Entry) -> usize {
         0
     }
-    /// An entry that the policy has just evicted can still be read, and is not a ghost before that ends:
-    /// which of its queues it left. Policies that do not tell suspected entries from ghosts keep it as a ghost.
+    /// Marks the entry evicted last as suspected: it can still be read, and is not a ghost until
+    /// that ends. Returns the queue that it left. Policies that do not distinguish suspected
+    /// entries from ghosts keep it as a ghost.
     fn suspect(&mut self, _entry: Entry) -> usize {
         0
     }
-    /// A suspected entry is requested: it is resident afterwards, and others may have been evicted for it.
+    /// Handles a request for a suspected entry: it is resident afterwards, and other entries may
+    /// have been evicted.
     fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.access(entry, false, owner);
     }
-    /// A suspected entry, which left `queue`, cannot be read any more: it is a ghost, or the owner hears `forgotten`.
+    /// Handles a suspected entry that left `queue` and cannot be read any more: it becomes a ghost,
+    /// or the owner is notified with `forgotten`.
     fn bury(&mut self, entry: Entry, _queue: usize, owner: &mut impl Owner) {
         if !self.remembers(entry) {
             owner.forgotten(entry);
         }
     }
-    /// A resident is gone from below the policy, which takes it for one that it has evicted: it is a ghost, or the owner
-    /// hears `forgotten`, but never `evicted`.
+    /// Handles the loss of a resident's data as if the policy had evicted the entry: it becomes a
+    /// ghost, or the owner is notified with `forgotten`, but never with `evicted`.
     fn evict(&mut self, entry: Entry, owner: &mut impl Owner) {
         self.remove(entry, owner);
     }
 
-    /// The owner has written a resident back and keeps it. Policies may take a resident that they
-    /// found dirty for dirty until it leaves, unless they hear of this.
+    /// The owner has written a resident back and keeps it. Without this notification, a policy may
+    /// treat a resident that it found dirty as dirty until its eviction.
     fn cleaned(&mut self, _entry: Entry) {}
 
-    /// Whether the policy has to be told what lies ahead, before every access.
+    /// Returns `true` if the policy needs [`Replace::set_next_use`] before every access.
     fn needs_next_use(&self) -> bool {
         false
     }
-    /// The position of the next request of the entry about to be accessed, after this one;
+    /// Sets the position of the next request, after this one, of the entry about to be accessed;
     /// `u32::MAX` if there is none.
     fn set_next_use(&mut self, _next: u32) {}
-    /// A whole trace. A policy whose rule allows something faster than one `access` after the other
-    /// overrides this, for an empty cache and with the same counts.
+    /// Runs the policy over a whole trace. A policy overrides this if its rule allows a faster way
+    /// than one `access` after another, for an empty cache and with equal counts.
     fn replay(mut self, requests: &Requests) -> Counts
     where
         Self: Sized,
@@ -167,12 +173,12 @@ pub trait Replace {
     }
 }
 
-/// Something to do with a policy whose type it is told: [`Replacing::visit`] chooses once, instead
-/// of at every request.
+/// Operation on a policy of known type: [`Replacing::visit`] dispatches once, instead of at every
+/// request.
 pub trait Visit {
-    /// What comes of it.
+    /// Result of the operation.
     type Answer;
-    /// Does it.
+    /// Performs the operation.
     fn visit(self, policy: &mut impl Replace) -> Self::Answer;
 }
 
@@ -188,7 +194,7 @@ macro_rules! members {
         states! { $($Variant($file),)+ Foreign(foreign) }
 
         impl Replacing {
-            /// An empty cache of `capacity` entries; of 1 if that is zero.
+            /// Creates an empty cache of `capacity` entries, at least 1.
             pub fn new(policy: &Replacement, capacity: usize) -> Self {
                 let capacity = capacity.max(1);
                 match policy { $(Replacement::$Variant(policy) => Self::$Variant($file::State::new(policy, capacity))),+ }
@@ -199,13 +205,13 @@ macro_rules! members {
 
 macro_rules! states {
     ($($Variant:ident($file:ident)),+ $(,)?) => {
-        /// The policy of a cache, with its state.
+        /// Policy of a cache, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Replacing { $($Variant($file::State)),+ }
 
         impl Replacing {
-            /// Does something that knows the type of the policy.
+            /// Performs an operation with the type of the policy.
             pub fn visit<V: Visit>(&mut self, visitor: V) -> V::Answer {
                 match self { $(Self::$Variant(state) => visitor.visit(state)),+ }
             }
@@ -256,11 +262,11 @@ members! {
 }
 
 impl Replacing {
-    /// An empty cache of `capacity` entries under a policy that is not a member.
+    /// Creates an empty cache of `capacity` entries under a policy that is not a member.
     pub fn foreign(maker: &foreign::Maker, capacity: usize) -> Self {
         Self::Foreign(foreign::State::new(maker, capacity))
     }
-    /// What a policy that is not a member has got wrong; see [`foreign::State::fault`].
+    /// Returns the fault of a policy that is not a member; see [`foreign::State::fault`].
     #[inline]
     pub fn fault(&self) -> Option<&foreign::Fault> {
         match self {
@@ -276,7 +282,7 @@ impl Default for Replacement {
     }
 }
 
-/// A part of a capacity, rounded down, at least one entry.
+/// Share of a capacity, rounded down, at least one entry.
 fn share(capacity: usize, ratio: f64) -> usize {
     ((capacity as f64 * ratio) as usize).max(1)
 }

@@ -8,23 +8,22 @@ use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// Three queues, first in, first out. What comes in goes through a small queue; what was hit there
-/// moves on to the main queue, the rest leaves and is remembered in a ghost queue. What comes back
-/// while it is remembered goes to the main queue at once. There an entry goes round once more for
-/// every hit, of which it counts three at most. The ghost queue remembers as many as the main queue
-/// may hold.
+/// Three FIFO queues. A new entry enters the small queue. If it is hit there, it moves on to the
+/// main queue; otherwise it is evicted and becomes a ghost. A ghost that is requested again enters
+/// the main queue directly. In the main queue, an entry is reinserted once per hit, of which at
+/// most three count. The maximum number of ghosts is the share of the main queue.
 ///
-/// Evicted is from the small queue, unless that is below its share. As in the simulator of the
-/// authors, nothing is evicted without need: Algorithm 1 also evicts from the main queue when an
-/// entry moves there and makes it full.
+/// Victims come from the small queue, unless it is below its share. As in the simulator of the
+/// authors, evictions happen only on demand; Algorithm 1 also evicts from the main queue when an
+/// entry moves there and fills it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct S3Fifo {
     /// Share of the small queue in the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub small_ratio: f64,
-    /// Hits in the small queue, from which on an entry moves to the main queue. Algorithm 1
-    /// says 2; 1 is in use too.
+    /// Minimum hits in the small queue for an entry to move to the main queue. Algorithm 1 uses 2;
+    /// 1 is in use too.
     #[schemars(range(min = 1, max = 3))]
     pub promotion_hits: u8,
 }
@@ -46,21 +45,21 @@ impl Cited for S3Fifo {
 const SMALL: usize = 0;
 const MAIN: usize = 1;
 const GHOST: usize = 2;
-/// More hits than these are not told apart.
+/// Maximum of the hit counter; further hits do not count.
 const MAX_FREQUENCY: u8 = 3;
 
-/// The three queues, the newest in front; marks of residents are their hits.
+/// The three queues, the newest entry at the front; the mark of a resident is its hit counter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: S3Fifo,
     lists: Lists<3>,
     capacity: usize,
-    /// Share of the main queue, and of the ghosts.
+    /// Share of the main queue, and maximum number of ghosts.
     main: usize,
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(policy: &S3Fifo, capacity: usize) -> Self {
         Self {
             policy: policy.clone(),
@@ -69,7 +68,7 @@ impl State {
             main: main_share(policy, capacity),
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count {
@@ -80,7 +79,8 @@ impl State {
             }
         }
     }
-    /// Evicts the first of the small queue that is not to move to the main queue, if there is one.
+    /// Evicts the first entry of the small queue that does not move to the main queue, if there is
+    /// one.
     fn evict_from_small(&mut self, owner: &mut impl Owner) {
         while let Some(oldest) = self.lists.pop_back(SMALL) {
             if self.lists.mark(oldest) < self.policy.promotion_hits {
@@ -92,7 +92,7 @@ impl State {
             self.push(MAIN, oldest, 0);
         }
     }
-    /// Evicts the first of the main queue that has no hits left.
+    /// Evicts the first entry of the main queue that has no hits left.
     fn evict_from_main(&mut self, owner: &mut impl Owner) {
         while let Some(oldest) = self.lists.pop_back(MAIN) {
             let hits = self.lists.mark(oldest);
@@ -109,7 +109,7 @@ impl State {
         self.lists.push_front(list, entry);
         self.lists.set_mark(entry, hits);
     }
-    /// Forgets ghosts that are too many, the oldest first.
+    /// Drops ghosts beyond their maximum, the oldest first.
     #[inline]
     fn trim(&mut self, owner: &mut impl Owner) {
         while self.lists.len(GHOST) > self.main
@@ -120,7 +120,7 @@ impl State {
     }
 }
 
-/// Entries of the main queue.
+/// Returns the share of the main queue. Entries.
 fn main_share(policy: &S3Fifo, capacity: usize) -> usize {
     capacity - share(capacity, policy.small_ratio).min(capacity)
 }
@@ -130,7 +130,7 @@ impl Replace for State {
     fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
         let list = match self.lists.list(entry) {
             None => SMALL,
-            // It leaves the ghosts before anybody is evicted, who might push it out.
+            // It leaves the ghosts before an eviction, whose ghost could push it out.
             Some(GHOST) => {
                 self.lists.unlink(entry);
                 MAIN

@@ -8,9 +8,9 @@ use super::{Owner, Replace};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// A hand moves from the oldest entry to the newest and evicts the first that has not been hit
-/// since it last came by. Hit entries stay in place, so new entries are sifted soon and popular
-/// ones gather behind the hand. A hit sets a bit and moves nothing.
+/// A hand moves from the oldest entry to the newest and evicts the first entry that has not been
+/// hit since the hand's last visit. Hit entries stay in place, so that new entries are examined
+/// soon and popular entries gather behind the hand. A hit sets a bit and moves nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sieve {}
@@ -20,17 +20,17 @@ impl Cited for Sieve {
                                  algorithm for web caches, NSDI 2024";
 }
 
-/// The residents, the newest in front; the mark of one that has been hit is 1.
+/// Residents, the newest at the front; the mark of an entry that has been hit is 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
-    /// Where the next search begins; at the oldest if none.
+    /// Start of the next search; `None` for the oldest entry.
     hand: Option<Entry>,
     capacity: usize,
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(_policy: &Sieve, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
@@ -38,7 +38,7 @@ impl State {
             capacity,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count

@@ -9,19 +9,19 @@ use crate::entry::Entry;
 use crate::list::Lists;
 
 /// A new entry enters a FIFO queue (A1in), where hits change nothing, and stays in a ghost queue
-/// for a while after it has left (A1out). An entry requested again while in the ghost queue goes to
-/// an LRU list (Am), which thus holds only entries reused after a while. Evictions are from the
-/// queue while it is above its share, else from the LRU list.
+/// (A1out) for a while after its eviction. A ghost that is requested again moves to an LRU list
+/// (Am), which thus holds only entries that are reused after a while. Victims come from A1in while
+/// it is above its share, otherwise from the LRU list.
 ///
-/// An entry that comes back leaves A1out before room is made for it; the paper leaves open whether
-/// making room may push it out.
+/// A ghost that is requested leaves A1out before room is made for it. The paper does not say
+/// whether making room may push it out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TwoQ {
-    /// Entries that A1in keeps (Kin), relative to the capacity; rounded down, at least one.
+    /// Size of A1in (Kin), relative to the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub in_ratio: f64,
-    /// Entries that A1out remembers (Kout), relative to the capacity; rounded down, at least one.
+    /// Maximum size of A1out (Kout), relative to the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub out_ratio: f64,
 }
@@ -44,7 +44,7 @@ const A1_IN: usize = 0;
 const A1_OUT: usize = 1;
 const AM: usize = 2;
 
-/// A1in, A1out and Am, the newest in front.
+/// A1in, A1out and Am, the newest entry at the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: TwoQ,
@@ -55,7 +55,7 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(policy: &TwoQ, capacity: usize) -> Self {
         Self {
             policy: policy.clone(),
@@ -65,7 +65,7 @@ impl State {
             k_out: share(capacity, policy.out_ratio),
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     #[inline]
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count {
@@ -91,7 +91,7 @@ impl State {
             owner.forgotten(last);
         }
     }
-    /// Forgets what is too much in A1out, the oldest first.
+    /// Drops entries of A1out beyond its size, the oldest first.
     #[inline]
     fn trim(&mut self, owner: &mut impl Owner) {
         while self.lists.len(A1_OUT) > self.k_out

@@ -1,4 +1,4 @@
-//! A cache without bound.
+//! Unbounded cache.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use wordline_kernel::slot::Cited;
 use super::{Owner, Replace};
 use crate::entry::Entry;
 
-/// Never evicts, whatever the capacity: only the first request of a key misses. An upper bound for
-/// the others.
+/// Never evicts, whatever the capacity: only the first request for a key misses. An upper bound for
+/// the hits of other policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unbounded {}
@@ -17,7 +17,7 @@ impl Cited for Unbounded {
     const PAPER: &'static str = "";
 }
 
-/// The residents.
+/// Residents of the cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     resident: Vec<bool>,
@@ -25,7 +25,7 @@ pub struct State {
 }
 
 impl State {
-    /// An empty cache; it may hold `usize::MAX` entries instead of `_capacity`.
+    /// Creates an empty cache for `usize::MAX` entries instead of `_capacity`.
     pub fn new(_policy: &Unbounded, _capacity: usize) -> Self {
         Self {
             resident: Vec::new(),

@@ -1,8 +1,8 @@
-//! An LRU list with a window at its tail, and the policies that choose their victims there.
+//! LRU list with a window at its tail, and the policies that choose their victims there.
 //!
-//! The window is the part of the list that victims are chosen from. Residents at the tail that were
-//! found dirty once stay so until they move, leave, or are said to be clean: they are not asked
-//! again, so that looking for a clean one costs little however many are dirty.
+//! The window is the part of the list from which victims are chosen. Residents at the tail that
+//! were found dirty count as dirty until they move, leave, or are cleaned. They are not queried
+//! again, so that the search for a clean entry is cheap even with many dirty ones.
 
 use std::marker::PhantomData;
 
@@ -12,24 +12,24 @@ use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
-/// The mark of an entry that was found dirty, as all between it and the tail.
+/// Mark of an entry that was found dirty, as all entries between it and the tail.
 const DIRTY: u8 = 1;
 
-/// The residents, the most recent in front.
+/// Residents, the most recent at the front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Window {
     lists: Lists<1>,
     ratio: f64,
     capacity: usize,
-    /// Entries of the window.
+    /// Size of the window. Entries.
     size: usize,
-    /// How many at the tail were found dirty, and the one farthest from it.
+    /// Number of entries at the tail that were found dirty, and the farthest one from the tail.
     dirty: usize,
     farthest: Option<Entry>,
 }
 
 impl Window {
-    /// An empty list of `capacity` entries with a window of `ratio` of them.
+    /// Creates an empty list of `capacity` entries, of which `ratio` is the window.
     pub(super) fn new(ratio: f64, capacity: usize) -> Self {
         Self {
             lists: Lists::new(),
@@ -40,13 +40,13 @@ impl Window {
             farthest: None,
         }
     }
-    /// A resident is clean now.
+    /// Marks a resident as clean.
     fn cleaned(&mut self, entry: Entry) {
         if self.lists.mark(entry) == DIRTY {
             self.ask_again();
         }
     }
-    /// The least recent of the window that is clean and passes a test.
+    /// Returns the least recent entry of the window that is clean and passes a test.
     pub(super) fn clean(
         &mut self,
         owner: &impl Owner,
@@ -71,11 +71,11 @@ impl Window {
         }
         None
     }
-    /// The window, the least recent first.
+    /// Iterates over the window, the least recent entry first.
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.lists.from_back(0).take(self.size)
     }
-    /// The least recent of all.
+    /// Returns the least recent entry of the list.
     pub(super) fn tail(&self) -> Option<Entry> {
         self.lists.back(0)
     }
@@ -90,7 +90,7 @@ impl Window {
         }
         self.lists.unlink(entry);
     }
-    /// Takes nobody for dirty.
+    /// Clears what is known about dirty entries.
     fn ask_again(&mut self) {
         while let Some(entry) = self.farthest {
             self.lists.set_mark(entry, 0);
@@ -100,15 +100,15 @@ impl Window {
     }
 }
 
-/// The rule of a policy that chooses in the window.
+/// Policy that chooses its victims in the window.
 pub trait Choose: Clone {
-    /// Entries of the window, relative to the capacity.
+    /// Returns the size of the window, relative to the capacity.
     fn window_ratio(&self) -> f64;
-    /// Who leaves.
+    /// Returns the victim.
     fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry>;
 }
 
-/// The residents of a cache under such a policy.
+/// Residents of a cache under a policy with a window.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Windowed<P> {
     window: Window,
@@ -116,14 +116,14 @@ pub struct Windowed<P> {
 }
 
 impl<P: Choose> Windowed<P> {
-    /// An empty cache of `capacity` entries.
+    /// Creates an empty cache of `capacity` entries.
     pub fn new(policy: &P, capacity: usize) -> Self {
         Self {
             window: Window::new(policy.window_ratio(), capacity),
             policy: PhantomData,
         }
     }
-    /// Evicts until `count` are resident or fewer.
+    /// Evicts until at most `count` entries are resident.
     fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
         while self.len() > count
             && let Some(victim) = P::choose(&mut self.window, owner)

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A set of small numbers, a bit each.
+/// Set of small numbers, one bit each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// An empty set with room for the numbers below `count`.
+    /// Creates an empty set with space for the numbers below `count`.
     pub(crate) fn with_capacity(count: usize) -> Self {
         Self(vec![0; count.div_ceil(64)])
     }
@@ -24,14 +24,14 @@ impl Bits {
         }
         self.0[word] |= 1 << (number % 64);
     }
-    /// Takes a number out.
+    /// Removes a number.
     #[inline]
     pub(crate) fn remove(&mut self, number: usize) {
         if let Some(word) = self.0.get_mut(number / 64) {
             *word &= !(1 << (number % 64));
         }
     }
-    /// Takes a number out; whether it was in.
+    /// Removes a number; returns `true` if it was in the set.
     #[inline]
     pub(crate) fn take(&mut self, number: usize) -> bool {
         let was = self.get(number);
@@ -40,7 +40,7 @@ impl Bits {
         }
         was
     }
-    /// The least number that is in and not below `from`, if there is one.
+    /// Returns the smallest number in the set that is at least `from`, if there is one.
     #[inline]
     pub(crate) fn next(&self, from: usize) -> Option<usize> {
         let mut word = from / 64;
@@ -51,7 +51,7 @@ impl Bits {
         }
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
-    /// Whether there is room for no number.
+    /// Returns `true` if the set has no space for any number.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_a_set() {
+    fn bits_match_a_set() {
         let mut random = Rng::new(1, "bits");
         let (mut bits, mut set) = (Bits::default(), BTreeSet::new());
         for _ in 0..20_000 {

@@ -6,14 +6,14 @@ use rustc_hash::FxHashMap;
 
 use crate::entry::Entry;
 
-/// Keys below this are looked up in a table of their own: pages of volumes up to 64 GiB, or keys
-/// that are dense already.
+/// Limit of the keys that are looked up in a direct table: pages of volumes up to 64 GiB, or keys
+/// that are already dense.
 const DIRECT: usize = 1 << 24;
 
-/// Gives keys numbers in order of first appearance.
+/// Assigns numbers to keys in order of first appearance.
 #[derive(Clone, Debug)]
 pub(super) struct Interner {
-    /// By small key: one more than its number, zero if it has none.
+    /// One more than the number of each small key; 0 if it has none.
     direct: Vec<u32>,
     hashed: FxHashMap<u64, u32>,
     count: u32,
@@ -22,7 +22,7 @@ pub(super) struct Interner {
 impl Default for Interner {
     fn default() -> Self {
         Self {
-            direct: vec![0; DIRECT], // touched only where there are keys
+            direct: vec![0; DIRECT], // memory is touched only for existing keys
             hashed: FxHashMap::default(),
             count: 0,
         }
@@ -30,7 +30,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// The number of a key; None if there are no more.
+    /// Returns the number of a key, assigning one if needed; `None` if no numbers are left.
     #[inline]
     pub(super) fn number(&mut self, key: u64) -> Option<u32> {
         let known = match self.direct.get_mut(key as usize) {
@@ -46,7 +46,7 @@ impl Interner {
         }
         Some(*known - 1)
     }
-    /// The number of a key that has one.
+    /// Returns the number of a key, if it has one.
     pub(super) fn known(&self, key: u64) -> Option<u32> {
         let known = match self.direct.get(key as usize) {
             Some(slot) if key < DIRECT as u64 => *slot,
@@ -54,8 +54,8 @@ impl Interner {
         };
         known.checked_sub(1)
     }
-    /// The numbers of the keys of a range that have one, in the order of the keys. Looks at no more
-    /// keys than there are numbers, and the table of small ones.
+    /// Returns the numbers of the keys in a range, in key order. Examines no more keys than there
+    /// are numbers, and the table of small keys.
     pub(super) fn known_in(&self, keys: Range<u64>) -> Vec<u32> {
         let small = |key: u64| key.min(DIRECT as u64) as usize;
         let direct = &self.direct[small(keys.start)..small(keys.end).max(small(keys.start))];
@@ -71,7 +71,7 @@ impl Interner {
         numbers.extend(hashed.into_iter().map(|(_, number)| number));
         numbers
     }
-    /// The keys in the order of their numbers.
+    /// Returns the keys in the order of their numbers.
     pub(super) fn keys(&self) -> Vec<u64> {
         let direct = self.direct.iter().zip(0..).filter(|(known, _)| **known > 0);
         let hashed = self.hashed.iter().map(|(key, known)| (known, *key));
@@ -81,7 +81,7 @@ impl Interner {
         }
         keys
     }
-    /// How many numbers are given.
+    /// Returns the count of numbers assigned.
     pub(super) fn len(&self) -> u32 {
         self.count
     }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_a_range_are_found_however_long_it_is() {
+    fn keys_are_found_in_ranges_of_any_length() {
         let mut interner = Interner::default();
         let large = DIRECT as u64;
         let keys = [7, large + 5, 3, large - 1, large, 1 << 60, 9];

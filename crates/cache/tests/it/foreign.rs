@@ -1,4 +1,4 @@
-//! Policies that are not members: the same rules give the same caches, and faults are told.
+//! Policies that are not members: equal rules give equal caches, and faults are reported.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use wordline_cache::replacement::foreign::{Fault, Foreign, Make, Maker, View};
 use wordline_cache::{Cache, Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// What a foreign policy gets wrong, and at which call of which kind (counted from 1).
+/// Fault of a foreign policy, with the number of the call (from 1) at which it happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wrong {
     Nothing,
@@ -16,9 +16,9 @@ enum Wrong {
     Admit(u32),
     Evict(u32),
     Removed(u32),
-    /// Names somebody who was never there.
+    /// Chooses a key that was never in the cache.
     Stranger(u32),
-    /// Names whom it named before.
+    /// Chooses the previous victim again.
     Again(u32),
 }
 
@@ -27,7 +27,7 @@ enum Wrong {
 struct CleanFirst {
     wrong: Wrong,
     calls: [u32; 4],
-    /// The least recent in front.
+    /// The least recent key is first.
     order: VecDeque<u64>,
     window: usize,
     before: u64,
@@ -71,7 +71,7 @@ impl Foreign for CleanFirst {
             Wrong::Again(at) if at <= call && call > 1 => return Ok(self.before),
             _ => {}
         }
-        assert_eq!(view.is_dirty(1 << 60), None, "nobody knows a stranger");
+        assert_eq!(view.is_dirty(1 << 60), None, "unknown keys have no state");
         let mut window = self.order.iter().take(self.window);
         let clean = window.find(|key| view.is_dirty(**key) == Some(false));
         let key = *clean.or(self.order.front()).unwrap();
@@ -123,7 +123,7 @@ fn parsed(text: &str) -> Replacement {
     serde_json::from_str(text).unwrap()
 }
 
-/// Who left a cache of keys, with whether they were dirty, and which requests hit.
+/// Returns the evicted keys of a cache with their dirty bits, and which requests hit.
 fn lived(policy: Replacing, seed: u64) -> (Vec<(u64, bool)>, Vec<bool>) {
     let mut random = Rng::new(seed, "foreign");
     let mut cache = Cache::new(policy);
@@ -147,7 +147,7 @@ fn lived(policy: Replacing, seed: u64) -> (Vec<(u64, bool)>, Vec<bool>) {
 }
 
 #[test]
-fn the_same_rule_gives_the_same_cache() {
+fn equal_rules_give_equal_caches() {
     for capacity in [1, 2, 8, 40, 100] {
         for (window, member) in [
             (0.0, r#""lru""#),
@@ -164,14 +164,14 @@ fn the_same_rule_gives_the_same_cache() {
     }
 }
 
-/// Requests, removals and another capacity, during which nobody may be lost.
+/// Owner for requests, removals and a capacity change, which checks that no entry is lost.
 struct Strict {
     resident: Vec<bool>,
 }
 
 impl Owner for Strict {
     fn evicted(&mut self, entry: Entry) {
-        assert!(self.resident[entry.index()], "only residents leave");
+        assert!(self.resident[entry.index()], "only residents are evicted");
         self.resident[entry.index()] = false;
     }
     fn forgotten(&mut self, entry: Entry) {
@@ -207,7 +207,7 @@ fn fault_of(wrong: Wrong) -> Option<Fault> {
 }
 
 #[test]
-fn a_fault_is_told_and_the_cache_stays_whole() {
+fn fault_is_reported_and_the_cache_stays_consistent() {
     assert_eq!(fault_of(Wrong::Nothing), None);
     for (wrong, said) in [
         (Wrong::Make, "make failed"),
@@ -226,7 +226,7 @@ fn a_fault_is_told_and_the_cache_stays_whole() {
 }
 
 #[test]
-fn a_copy_begins_anew_or_is_at_fault() {
+fn copy_is_fresh_or_at_fault() {
     let mut cache = Replacing::foreign(&maker(Wrong::Nothing, 0.0), 2);
     let mut copy = cache.clone();
     for number in [0, 1, 2] {
@@ -240,7 +240,7 @@ fn a_copy_begins_anew_or_is_at_fault() {
 }
 
 #[test]
-fn a_maker_is_itself() {
+fn maker_equals_only_itself_and_clones() {
     let one = maker(Wrong::Nothing, 0.0);
     assert_eq!(one, one.clone());
     assert_ne!(one, maker(Wrong::Nothing, 0.0));

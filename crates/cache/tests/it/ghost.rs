@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use wordline_cache::{Cache, Ghosts, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// Operations of a ghost list beside a queue whose segments are its places.
+/// Ghost list and a queue with the same content.
 struct Pair {
     ghosts: Ghosts,
-    /// The most recent first.
+    /// The most recent key is first.
     queue: VecDeque<u64>,
     hits: Vec<u64>,
     size: usize,
@@ -39,7 +39,7 @@ impl Pair {
             self.hits[segment] += 1;
         }
     }
-    /// A request for a key of a whole stack: found or not, it becomes the most recent.
+    /// A request for a key of a whole stack: the key becomes the most recent, found or not.
     fn touch(&mut self, key: u64) {
         let place = self.queue.iter().position(|&other| other == key);
         let segment = place.map(|place| place / self.size);
@@ -68,7 +68,7 @@ impl Pair {
 }
 
 #[test]
-fn segments_are_the_places_of_a_queue() {
+fn segments_match_positions_in_a_queue() {
     for seed in 0..60 {
         let mut random = Rng::new(seed, "ghost");
         let segments = 1 + random.below(5) as usize;
@@ -88,7 +88,7 @@ fn segments_are_the_places_of_a_queue() {
 }
 
 #[test]
-fn a_stack_that_is_touched_tells_the_hits_of_lru_caches_of_every_size() {
+fn touched_stack_counts_the_hits_of_lru_caches_of_every_size() {
     const SIZE: usize = 9;
     let mut random = Rng::new(1, "ghost.stack");
     let mut stack = Ghosts::new(6, SIZE);
@@ -117,7 +117,7 @@ fn lru(capacity: usize) -> Cache<Replacing, ()> {
 }
 
 #[test]
-fn segments_tell_the_hits_of_larger_lru_caches() {
+fn segments_count_the_hits_of_larger_lru_caches() {
     const SIZE: usize = 7;
     let mut random = Rng::new(1, "ghost.larger");
     let mut ghosts = Ghosts::new(4, SIZE);
@@ -148,5 +148,5 @@ fn segments_tell_the_hits_of_larger_lru_caches() {
         told += segment_hits;
         assert_eq!(told, hits);
     }
-    assert!(larger_hits[3] > hits, "the larger cache has more to tell");
+    assert!(larger_hits[3] > hits, "the larger cache has more hits");
 }

@@ -1,4 +1,4 @@
-//! Hit counts that independent simulators agree on to the last hit.
+//! Hit counts on which independent simulators agree exactly.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use crate::zipf;
@@ -14,7 +14,7 @@ fn hits(policy: &str, requests: &Requests) -> [u64; 3] {
 }
 
 #[test]
-fn zipf_hit_counts_are_those_of_other_simulators() {
+fn zipf_hit_counts_equal_those_of_other_simulators() {
     let requests = Requests::from_keys(zipf::keys(10_000_000)).unwrap();
     assert_eq!(requests.footprint(), 763_274);
     let expected = [

@@ -7,7 +7,7 @@ use wordline_cache::{Cache, Entry, Evicted, Index, Replace, Replacement, Replaci
 use wordline_kernel::Rng;
 
 #[test]
-fn numbers_stay_dense_when_they_are_given_back() {
+fn freed_numbers_are_reused() {
     let mut index = Index::default();
     let first = index.enter(1 << 40).unwrap();
     let second = index.enter(9).unwrap();
@@ -21,7 +21,7 @@ fn numbers_stay_dense_when_they_are_given_back() {
     assert_eq!(index.enter(8).unwrap(), Entry(2));
 }
 
-/// A cache beside a map of what must be in it: data and whether it is dirty.
+/// Cache and a map of its expected content: data and dirty bits.
 struct Pair {
     cache: Cache<Replacing, u64>,
     map: BTreeMap<u64, (u64, bool)>,
@@ -71,7 +71,7 @@ impl Pair {
             draw => self.put(key, draw < 20),
         }
     }
-    /// Numbers are given to what is known, and to nothing else.
+    /// Exactly the known keys have numbers.
     fn check_numbers(&self) {
         let known = (0..200).map(Entry).filter(|&entry| {
             let policy = self.cache.policy();
@@ -100,7 +100,7 @@ impl Pair {
 }
 
 #[test]
-fn a_cache_holds_what_was_put_until_it_hands_it_out() {
+fn cache_keeps_data_until_eviction() {
     for policy in Replacement::defaults() {
         let mut random = Rng::new(1, "index");
         let mut pair = Pair {

@@ -1,4 +1,4 @@
-//! The laws of replacement, over every member.
+//! Invariants of replacement, over every member.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// Members with other parameters than the default ones.
+/// Members with parameters other than the defaults.
 const VARIANTS: &[&str] = &[
     r#"{"arc": {"p": "integer"}}"#,
     r#"{"cflru": {"window_ratio": 1.0}}"#,
@@ -25,49 +25,58 @@ fn policies() -> Vec<Replacement> {
         .collect()
 }
 
-/// An owner that knows what a policy must not do.
+/// Owner that checks what a policy must not do.
 #[derive(Debug, Default)]
 struct Strict {
     resident: BTreeSet<Entry>,
-    /// Accessed and not forgotten.
+    /// Entries accessed and not forgotten.
     known: BTreeSet<Entry>,
     dirty: BTreeSet<Entry>,
-    /// What is being accessed.
+    /// Entry being accessed.
     newcomer: Option<Entry>,
     loads: BTreeMap<Entry, u64>,
     collecting: BTreeSet<Entry>,
-    /// Whether anybody may be evicted.
+    /// Whether evictions are allowed.
     evicts: bool,
     written_back: u64,
 }
 
 impl Owner for Strict {
     fn is_dirty(&self, entry: Entry) -> bool {
-        assert!(self.resident.contains(&entry), "asked about an absent one");
+        assert!(
+            self.resident.contains(&entry),
+            "query about an absent entry"
+        );
         self.dirty.contains(&entry)
     }
     fn load(&self, entry: Entry) -> u64 {
-        assert!(self.resident.contains(&entry), "asked about an absent one");
+        assert!(
+            self.resident.contains(&entry),
+            "query about an absent entry"
+        );
         self.loads.get(&entry).copied().unwrap_or(0)
     }
     fn is_collecting(&self, entry: Entry) -> bool {
-        assert!(self.resident.contains(&entry), "asked about an absent one");
+        assert!(
+            self.resident.contains(&entry),
+            "query about an absent entry"
+        );
         self.collecting.contains(&entry)
     }
     fn evicted(&mut self, entry: Entry) {
-        assert!(self.evicts, "nobody has to go");
-        assert_ne!(self.newcomer, Some(entry), "the newcomer stays");
-        assert!(self.resident.remove(&entry), "only residents leave");
+        assert!(self.evicts, "unnecessary eviction");
+        assert_ne!(self.newcomer, Some(entry), "the new entry stays");
+        assert!(self.resident.remove(&entry), "only residents are evicted");
         self.written_back += u64::from(self.dirty.remove(&entry));
     }
     fn forgotten(&mut self, entry: Entry) {
-        assert_ne!(self.newcomer, Some(entry), "the newcomer is known");
+        assert_ne!(self.newcomer, Some(entry), "the new entry is known");
         assert!(!self.resident.contains(&entry), "residents are known");
         assert!(self.known.remove(&entry), "forgotten once");
     }
 }
 
-/// A policy under test with its owner.
+/// Policy under test with its owner.
 struct Bench {
     policy: Replacing,
     owner: Strict,
@@ -87,7 +96,7 @@ impl Bench {
             keys,
         }
     }
-    /// A key; small ones more often.
+    /// Draws a key, small ones more often.
     fn draw(&mut self) -> Entry {
         let bound = 1 + self.random.below(self.keys.into());
         Entry(self.random.below(bound) as u32)
@@ -133,7 +142,7 @@ impl Bench {
             self.owner.collecting.insert(other);
         }
     }
-    /// The owner writes an entry back and keeps it.
+    /// Writes an entry back and keeps it.
     fn clean(&mut self) {
         let entry = self.draw();
         if self.owner.dirty.remove(&entry) {
@@ -162,7 +171,7 @@ impl Bench {
     }
 }
 
-/// Says which run fails while one is under way.
+/// Prints which run failed, if one panics.
 struct Under<'a>(&'a Replacement, u64);
 
 impl Drop for Under<'_> {
@@ -174,7 +183,7 @@ impl Drop for Under<'_> {
 }
 
 #[test]
-fn owner_and_policy_agree_on_who_is_resident_and_who_is_known() {
+fn owner_and_policy_agree_on_residents_and_ghosts() {
     for policy in policies() {
         for seed in 0..60 {
             let _under = Under(&policy, seed);
@@ -187,7 +196,7 @@ fn owner_and_policy_agree_on_who_is_resident_and_who_is_known() {
     }
 }
 
-/// Gives keys the lowest free number and takes numbers back when they are forgotten.
+/// Assigns the lowest free number to a key, and frees numbers when they are forgotten.
 #[derive(Default)]
 struct Numbers {
     keys: BTreeMap<u64, Entry>,
@@ -221,7 +230,7 @@ impl Owner for Numbers {
     }
 }
 
-/// One access or removal of a key.
+/// Accesses or removes a key.
 fn touch(
     policy: &mut Replacing,
     numbers: &mut Numbers,
@@ -244,7 +253,7 @@ fn touch(
     Some(hit)
 }
 
-/// An owner whose numbers are keys, never used again for others.
+/// Owner whose numbers are keys and are never reused.
 #[derive(Default)]
 struct Plain(BTreeSet<Entry>);
 
@@ -258,7 +267,7 @@ impl Owner for Plain {
 }
 
 #[test]
-fn a_forgotten_number_is_as_good_as_a_fresh_one() {
+fn reused_number_behaves_like_a_new_one() {
     for policy in policies() {
         for seed in 0..40 {
             let _under = Under(&policy, seed);

@@ -1,9 +1,9 @@
-//! Hit counts of libCacheSim 0.3.5 on a trace that anybody can make again.
+//! Hit counts of libCacheSim 0.3.5 on a reproducible trace.
 //!
-//! Left out are policies that do something else there than in their papers: its S3-FIFO admits to
-//! the main queue until the cache is full for the first time; its LIRS demotes a LIR entry at a hit
-//! of a HIR entry outside the stack too, and bounds the whole stack by twice the capacity; its
-//! LFU-DA adds the smallest rank to the rank instead of the count.
+//! Policies that differ from their papers in libCacheSim are left out: its S3-FIFO admits to the
+//! main queue until the cache is full for the first time; its LIRS also demotes a LIR entry at a
+//! hit of a HIR entry outside the stack, and bounds the whole stack by twice the capacity; its
+//! LFU-DA adds the smallest rank to the rank instead of to the count.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use crate::zipf;
@@ -18,7 +18,7 @@ fn hits(policy: &str, requests: &Requests) -> [u64; 3] {
 }
 
 #[test]
-fn a_million_requests_hit_as_often_as_in_libcachesim() {
+fn hit_counts_of_a_million_requests_equal_libcachesim() {
     let requests = Requests::from_keys(zipf::keys(1_000_000)).unwrap();
     let expected = [
         (r#""lru""#, [310_363, 488_818, 669_840]),

@@ -1,5 +1,5 @@
-//! Do the policies that know the flash evict what was worked out by hand? The scenarios are the pages
-//! of docs/spec/replacement.
+//! Do the flash-aware policies evict the victims calculated by hand? The scenarios are the pages of
+//! docs/spec/replacement.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ fn docs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// Names and texts of all scenarios.
+/// Returns the names and texts of all scenarios.
 fn files() -> Vec<(String, String)> {
     let entries = fs::read_dir(docs().join("spec/replacement")).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -24,7 +24,7 @@ fn files() -> Vec<(String, String)> {
     paths.into_iter().map(text).collect()
 }
 
-/// The rows of the table with these columns, and the line each stands in.
+/// Returns the rows of the table with these columns, with their line numbers.
 fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, String> {
     let row = |line: &'a str| -> Vec<&'a str> {
         let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
@@ -56,7 +56,7 @@ struct Block {
     chip: Chip,
 }
 
-/// The owner of the blocks; entries are their places in the table.
+/// Owner of the blocks; entries are their positions in the table.
 struct Blocks<'a> {
     all: &'a [Block],
     evicted: Vec<Entry>,
@@ -78,7 +78,7 @@ impl Owner for Blocks<'_> {
 }
 
 struct Scenario {
-    /// The most recent first.
+    /// The most recent block is first.
     blocks: Vec<Block>,
     window: usize,
     /// Line, policy, block.
@@ -126,7 +126,7 @@ fn parse(text: &str) -> Result<Scenario, String> {
     })
 }
 
-/// The policy of a name; if it has a window, with so large a share of the cache.
+/// Returns the policy with a name; if it has a window, with this share of the cache.
 fn policy(name: &str, window_ratio: f64) -> Option<Replacement> {
     let policy: Replacement = serde_json::from_value(name.into()).ok()?;
     let mut parameters = serde_json::to_value(&policy).ok()?;
@@ -137,7 +137,7 @@ fn policy(name: &str, window_ratio: f64) -> Option<Replacement> {
     serde_json::from_value(parameters).ok()
 }
 
-/// The policies that every scenario has to show: LRU and those with a window.
+/// Policies that every scenario must contain: LRU and those with a window.
 fn shown() -> impl Iterator<Item = &'static str> {
     let has_window = |name: &str| policy(name, 0.0) != policy(name, 1.0);
     let names = Replacement::NAMES.iter().copied();
@@ -162,7 +162,7 @@ fn check(text: &str) -> Result<(), String> {
     }
     let capacity = blocks.len();
     for (line, name, expected) in evicts {
-        // Half a block more, so that no rounding takes one away.
+        // Half a block more, so that rounding does not lose a block.
         let ratio = ((window as f64 + 0.5) / capacity as f64).min(1.0);
         let policy =
             policy(&name, ratio).ok_or_else(|| format!("line {line}: no policy `{name}`"))?;
@@ -196,7 +196,7 @@ fn check(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn every_scenario_evicts_what_it_says() {
+fn every_scenario_evicts_its_stated_victim() {
     let files = files();
     assert!(
         files.len() >= 4,
@@ -209,8 +209,8 @@ fn every_scenario_evicts_what_it_says() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// What is wrong in a scenario is found: another victim of any policy, another block in the place of
-/// the one that leaves.
+/// A wrong scenario is detected: another victim of any policy, or another block in the position of
+/// the victim.
 #[test]
 fn no_other_victim_passes() {
     for (file, text) in files() {

@@ -1,4 +1,4 @@
-//! Suspected queues under every policy, against sets kept by what is told.
+//! Suspected queues under every policy, compared with sets built from their notifications.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::HashSet;
@@ -6,18 +6,18 @@ use std::collections::HashSet;
 use wordline_cache::{Copies, Entry, Found, Replace, Replacement, Replacing, Suspecting};
 use wordline_kernel::Rng;
 
-/// What the owner of the copies knows from what it hears.
+/// State of the copies' owner, built from its notifications.
 #[derive(Default)]
 struct Heard {
     residents: HashSet<Entry>,
     suspected: HashSet<Entry>,
-    /// Entries whose numbers are given.
+    /// Entries with a number in use.
     known: HashSet<Entry>,
 }
 
 impl Copies for Heard {
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool {
-        assert!(self.residents.remove(&entry), "{entry:?} was no resident");
+        assert!(self.residents.remove(&entry), "{entry:?} was not resident");
         if suspect {
             self.suspected.insert(entry);
         }
@@ -46,7 +46,7 @@ fn policies() -> Vec<Replacement> {
 
 const CAPACITY: usize = 20;
 
-/// Random requests, erases and removals; whoever is told of a change knows exactly what the queues hold.
+/// Random requests, erases and removals, after which the owner's sets must equal the queues.
 fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
     let mut random = Rng::new(seed, "suspected");
     let mut cache = Suspecting::new(Replacing::new(policy, CAPACITY), most, true);
@@ -93,7 +93,7 @@ fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
 }
 
 #[test]
-fn the_owner_is_told_of_every_change_once() {
+fn owner_is_notified_of_every_change_once() {
     for policy in policies() {
         for (seed, most) in (0..).zip([0, 1, 7, 30]) {
             run(&policy, most, true, seed);
@@ -103,7 +103,7 @@ fn the_owner_is_told_of_every_change_once() {
 }
 
 #[test]
-fn without_a_queue_nothing_differs_from_the_policy() {
+fn without_a_queue_results_equal_the_policy() {
     for policy in policies() {
         let mut random = Rng::new(9, "plain");
         let mut plain = Replacing::new(&policy, CAPACITY);
@@ -120,9 +120,9 @@ fn without_a_queue_nothing_differs_from_the_policy() {
     }
 }
 
-/// Xia 2017, chapter 2: without erases the queue of FLRU is that of LRU.
+/// Xia 2017, chapter 2: without erases, the queue of FLRU is that of LRU.
 #[test]
-fn the_queue_of_lru_is_the_same_with_suspected_entries_behind_it() {
+fn lru_queue_is_unchanged_by_suspected_entries() {
     let mut random = Rng::new(4, "queue");
     let lru = Replacement::default();
     let mut plain = Replacing::new(&lru, CAPACITY);

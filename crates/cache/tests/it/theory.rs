@@ -1,4 +1,4 @@
-//! What theory says of replacement: ceilings, approximations, and what happens in a loop.
+//! Theory of replacement: bounds, approximations, and loops.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use wordline_cache::{Entry, Replace, Replacement, Replacing, Requests};
 use wordline_kernel::Rng;
 
-/// A policy as in a configuration.
+/// Parses a policy as in a configuration.
 fn policy(text: &str) -> Replacement {
     serde_json::from_str(text).unwrap()
 }
@@ -19,7 +19,7 @@ fn hits_of(name: &str, capacity: usize, requests: &Requests) -> u64 {
     hits(&policy(&format!("{name:?}")), capacity, requests)
 }
 
-/// Probabilities of keys by rank: proportional to 1 / rank^alpha.
+/// Probabilities of keys by rank, proportional to 1 / rank^alpha.
 fn zipf(keys: u32, alpha: f64) -> Vec<f64> {
     let weights: Vec<f64> = (1..=keys)
         .map(|rank| f64::from(rank).powf(-alpha))
@@ -47,12 +47,12 @@ fn independent(probabilities: &[f64], count: usize, seed: u64) -> Requests {
     Requests::from_keys(keys).unwrap()
 }
 
-/// `rounds` times the keys below `keys`, one after the other.
+/// `rounds` sequential passes over the keys below `keys`.
 fn cycle(keys: u64, rounds: u64) -> Requests {
     Requests::from_keys((0..keys * rounds).map(|place| place % keys)).unwrap()
 }
 
-/// A walk that stays near where it is, with jumps and scans.
+/// Random walk with jumps and scans.
 fn walk(keys: u64, count: usize, seed: u64) -> Requests {
     let mut random = Rng::new(seed, "theory.walk");
     let mut at = 0;
@@ -67,7 +67,7 @@ fn walk(keys: u64, count: usize, seed: u64) -> Requests {
     Requests::from_keys(keys).unwrap()
 }
 
-/// Traces of different kinds, with a few hundred keys at most.
+/// Traces of different kinds, with at most a few hundred keys.
 fn traces() -> Vec<Requests> {
     vec![
         independent(&zipf(300, 1.0), 6_000, 1),
@@ -79,7 +79,7 @@ fn traces() -> Vec<Requests> {
 }
 
 #[test]
-fn nothing_has_fewer_misses_than_belady_and_he_has_no_fewer_than_there_are_keys() {
+fn belady_has_the_fewest_misses_and_at_least_one_per_key() {
     for requests in traces() {
         let most = hits_of("unbounded", 1, &requests);
         assert_eq!(
@@ -103,7 +103,7 @@ fn nothing_has_fewer_misses_than_belady_and_he_has_no_fewer_than_there_are_keys(
 }
 
 #[test]
-fn with_room_for_every_key_every_policy_misses_each_once() {
+fn policies_miss_each_key_once_if_all_fit() {
     for requests in traces() {
         let keys = requests.footprint();
         for policy in Replacement::defaults() {
@@ -114,7 +114,8 @@ fn with_room_for_every_key_every_policy_misses_each_once() {
     }
 }
 
-/// The fewest misses of any choice of victims: every set of residents that can be reached.
+/// Returns the fewest misses over all choices of victims, by exploring every reachable set of
+/// residents.
 fn fewest_misses(numbers: &[u32], capacity: usize) -> usize {
     let mut reached: Vec<(BTreeSet<u32>, usize)> = vec![(BTreeSet::new(), 0)];
     for &number in numbers {
@@ -146,7 +147,7 @@ fn fewest_misses(numbers: &[u32], capacity: usize) -> usize {
 }
 
 #[test]
-fn belady_finds_what_a_search_of_all_choices_finds() {
+fn belady_matches_an_exhaustive_search() {
     let mut random = Rng::new(1, "theory.search");
     for _ in 0..300 {
         let keys = 2 + random.below(6);
@@ -159,7 +160,7 @@ fn belady_finds_what_a_search_of_all_choices_finds() {
 }
 
 #[test]
-fn a_larger_lru_hits_whatever_a_smaller_one_hits() {
+fn larger_lru_hits_whenever_a_smaller_one_does() {
     for requests in traces() {
         let sizes = [1, 2, 3, 7, 20, 60, 61, 200];
         let mut caches = sizes.map(|size| Replacing::new(&Replacement::default(), size));
@@ -174,18 +175,18 @@ fn a_larger_lru_hits_whatever_a_smaller_one_hits() {
 
 /// MIN is a stack algorithm (Mattson et al., IBM Systems Journal 9(2), 1970).
 #[test]
-fn a_larger_belady_has_no_more_misses_than_a_smaller_one() {
+fn larger_belady_has_no_more_misses() {
     for requests in traces() {
         let hits = (1..=120).map(|capacity| hits_of("belady", capacity, &requests));
         assert!(hits.is_sorted());
     }
 }
 
-/// With `keys` one after the other again and again and room for fewer: the least recent is always
-/// the one that comes next; MIN keeps all but one of its entries for the next `keys - 1`
-/// requests; LIRS keeps its LIR entries and misses the others.
+/// In repeated passes over `keys` keys with room for fewer, the least recent entry is always the
+/// next one requested. MIN keeps all but one of its entries for the next `keys - 1` requests; LIRS
+/// keeps its LIR entries and misses the others.
 #[test]
-fn in_a_loop_recency_hits_nothing_and_belady_and_lirs_what_they_can() {
+fn loop_defeats_recency_but_not_belady_and_lirs() {
     for (keys, capacity) in [(10, 3), (100, 99), (150, 149), (400, 120)] {
         let rounds = 200;
         let requests = cycle(keys, rounds);
@@ -206,7 +207,8 @@ fn in_a_loop_recency_hits_nothing_and_belady_and_lirs_what_they_can() {
     }
 }
 
-/// The time `t` at which the mean number of keys for which `occupies` holds is the capacity.
+/// Returns the time `t` at which the mean number of keys for which `occupies` holds equals the
+/// capacity.
 fn characteristic_time(p: &[f64], capacity: f64, occupies: fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e12);
     for _ in 0..200 {
@@ -221,11 +223,11 @@ fn characteristic_time(p: &[f64], capacity: f64, occupies: fn(f64) -> f64) -> f6
     low
 }
 
-/// Che et al., IEEE JSAC 20(7), 2002: a key is in an LRU cache if it was asked for within the
-/// characteristic time. Martina et al., INFOCOM 2014: for FIFO, the share of the time that it is
-/// in the cache, in which it stays for that time after each miss.
+/// Che et al., IEEE JSAC 20(7), 2002: a key is in an LRU cache if it was requested within the
+/// characteristic time. Martina et al., INFOCOM 2014, for FIFO: the share of time that a key is in
+/// the cache, in which it stays for the characteristic time after each miss.
 #[test]
-fn lru_and_fifo_hit_independent_requests_as_the_approximations_say() {
+fn lru_and_fifo_match_the_approximations() {
     let p = zipf(20_000, 0.9);
     let requests = independent(&p, 2_000_000, 5);
     let lru: fn(f64) -> f64 = |x| 1.0 - (-x).exp();
@@ -245,10 +247,10 @@ fn lru_and_fifo_hit_independent_requests_as_the_approximations_say() {
     }
 }
 
-/// On independent requests no policy that does not know the future hits more often than the one
-/// that holds the most popular keys (Aho, Denning and Ullman, JACM 18(1), 1971).
+/// On independent requests, no policy without knowledge of the future hits more often than one that
+/// holds the most popular keys (Aho, Denning and Ullman, JACM 18(1), 1971).
 #[test]
-fn on_independent_requests_the_most_popular_keys_are_a_ceiling() {
+fn most_popular_keys_bound_hits_of_independent_requests() {
     let p = zipf(2_000, 0.8);
     let requests = independent(&p, 1_000_000, 6);
     let count = requests.len() as f64;
@@ -268,10 +270,10 @@ fn on_independent_requests_the_most_popular_keys_are_a_ceiling() {
     }
 }
 
-/// Fifty keys share nine tenths of the requests, a thousand keys the rest: the counts of the fifty
-/// outgrow the others soon, and then only the places beyond them change hands.
+/// Fifty keys share nine tenths of the requests, a thousand keys the rest. The counts of the fifty
+/// soon exceed the others, and then only the remaining places change hands.
 #[test]
-fn lfu_keeps_the_keys_that_are_far_more_popular() {
+fn lfu_keeps_far_more_popular_keys() {
     let popular = std::iter::repeat_n(0.9 / 50.0, 50);
     let p: Vec<f64> = popular
         .chain(std::iter::repeat_n(0.1 / 1000.0, 1000))
@@ -288,15 +290,15 @@ fn misses_of(name: &str, capacity: usize, keys: &[u64]) -> u64 {
 
 /// Silberschatz, Galvin and Gagne, Operating System Concepts, section on page replacement.
 #[test]
-fn the_reference_string_of_the_textbook_has_its_faults() {
+fn textbook_reference_string_has_the_published_faults() {
     let keys = [7, 0, 1, 2, 0, 3, 0, 4, 2, 3, 0, 3, 2, 1, 2, 0, 1, 7, 0, 1];
     let misses = ["fifo", "lru", "belady"].map(|name| misses_of(name, 3, &keys));
     assert_eq!(misses, [15, 12, 9]);
 }
 
-/// Belady, Nelson and Shedler, CACM 12(6), 1969: more room may mean more misses.
+/// Belady, Nelson and Shedler, CACM 12(6), 1969: a larger cache can have more misses.
 #[test]
-fn fifo_has_the_anomaly() {
+fn fifo_shows_beladys_anomaly() {
     let keys = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5];
     let misses = [3, 4].map(|capacity| misses_of("fifo", capacity, &keys));
     assert_eq!(misses, [9, 10]);

@@ -1,4 +1,4 @@
-//! Traces taken in, and runs over them.
+//! Intake of traces, and runs over them.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeSet, HashMap};
@@ -21,7 +21,7 @@ fn keys() -> Vec<u64> {
     (0..20_000).map(draw).collect()
 }
 
-/// Numbers in order of first appearance, by a map.
+/// Numbers in order of first appearance, from a map.
 fn numbered(keys: &[u64]) -> Vec<u32> {
     let mut numbers = HashMap::new();
     let mut number = |&key: &u64| {
@@ -51,7 +51,7 @@ fn keys_are_numbered_in_order_of_first_appearance() {
     assert!(back.eq(keys));
 }
 
-/// Hands out a few bytes at a time, and is interrupted now and then.
+/// Reader that returns a few bytes at a time, and is interrupted now and then.
 struct Trickle<'a>(&'a [u8], u64);
 
 impl Read for Trickle<'_> {
@@ -66,7 +66,7 @@ impl Read for Trickle<'_> {
 }
 
 #[test]
-fn a_binary_trace_is_its_keys_however_the_bytes_arrive() {
+fn binary_trace_is_read_in_chunks_of_any_size() {
     let keys = keys();
     let eight: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
     let four: Vec<u8> = keys
@@ -82,7 +82,7 @@ fn a_binary_trace_is_its_keys_however_the_bytes_arrive() {
 }
 
 #[test]
-fn a_torn_key_is_refused() {
+fn incomplete_key_is_refused() {
     let error = Requests::read(&[0; 21][..], Width::Eight).unwrap_err();
     assert!(
         matches!(error, TraceError::Torn { over: 5, width: 8 }),
@@ -92,13 +92,13 @@ fn a_torn_key_is_refused() {
 }
 
 #[test]
-fn the_next_request_of_a_key_is_found() {
+fn next_request_of_each_key_is_found() {
     let requests = Requests::from_keys([7, 8, 7, 7, 9, 8]).unwrap();
     let none = u32::MAX;
     assert_eq!(requests.next(), [2, 5, 3, none, none, none]);
 }
 
-/// A trace in which some keys are asked for often, and some scans.
+/// Trace with some popular keys and some scans.
 fn mixed(seed: u64, writes: bool) -> Requests {
     let mut random = Rng::new(seed, "trace.mixed");
     let mut intake = Intake::default();
@@ -120,7 +120,7 @@ fn mixed(seed: u64, writes: bool) -> Requests {
     intake.finish()
 }
 
-/// Dirty residents and those that left.
+/// Dirty residents, and evicted entries.
 #[derive(Default)]
 struct Book {
     dirty: BTreeSet<Entry>,
@@ -147,7 +147,7 @@ fn policies() -> Vec<Replacement> {
 }
 
 #[test]
-fn a_whole_trace_counts_as_its_requests_do() {
+fn replay_equals_single_requests() {
     for policy in policies() {
         for (seed, capacity) in [1, 2, 3, 10, 60, 150, 5_000].into_iter().enumerate() {
             let requests = mixed(seed as u64, seed % 3 != 0);

@@ -1,4 +1,4 @@
-//! A trace that anybody can make again: 1,000,000 keys from 1 on, the i-th in proportion to 1/i.
+//! Reproducible trace: 1,000,000 keys from 1, the i-th with a probability proportional to 1/i.
 
 /// One step of splitmix64.
 fn next(state: &mut u64) -> u64 {

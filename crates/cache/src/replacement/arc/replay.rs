@@ -1,9 +1,9 @@
 //! ARC over a whole trace, without linked lists.
 //!
-//! Entries leave T1 for B1 in the order in which they came to T1, so T1 and B1 are one order cut in
-//! two, and so are T2 and B2. An order is a bit for every request that was the last of one of its
-//! entries, and two places in the trace: the border between ghosts and residents, and the end of the
-//! ghosts.
+//! Entries leave T1 for B1 in the order in which they entered T1, so T1 and B1 are one sequence
+//! divided in two, and so are T2 and B2. A sequence is represented by one bit per request, set for
+//! the last request of each of its entries, and two places in the trace: the border between ghosts
+//! and residents, and the end of the ghosts.
 
 use super::{Adaptation, Counts, Owner, Requests, step};
 use crate::entry::Entry;
@@ -14,9 +14,9 @@ use crate::trace::{self, Bits, Evictions};
 struct Order {
     /// Places of the last requests of its entries.
     last: Bits,
-    /// Those of residents are not below.
+    /// Lower bound of the places of residents.
     border: usize,
-    /// Those of ghosts are not below.
+    /// Lower bound of the places of ghosts.
     end: usize,
     residents: usize,
     ghosts: usize,
@@ -26,8 +26,8 @@ struct Order {
 struct Replay<'a> {
     numbers: &'a [u32],
     orders: [Order; 2],
-    /// By entry: one more than the place of its last request, times two, plus its order. Zero:
-    /// nothing is known of it.
+    /// For each entry: one more than the place of its last request, times two, plus the index of
+    /// its sequence. 0 for an unknown entry.
     known: Vec<u32>,
     adaptation: Adaptation,
     capacity: usize,
@@ -35,7 +35,7 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// The entry of a request is in front of an order.
+    /// Inserts the entry of a request at the front of a sequence.
     #[inline]
     fn arrive(&mut self, order: usize, place: usize, entry: Entry) {
         let to = &mut self.orders[order];
@@ -43,7 +43,7 @@ impl Replay<'_> {
         to.residents += 1;
         self.known[entry.index()] = (place as u32 + 1) << 1 | order as u32;
     }
-    /// The least recent resident of an order becomes a ghost.
+    /// Turns the least recent resident of a sequence into a ghost.
     fn evict(&mut self, order: usize, owner: &mut Evictions) {
         let order = &mut self.orders[order];
         if let Some(place) = order.last.next(order.border) {
@@ -53,7 +53,7 @@ impl Replay<'_> {
             owner.evicted(Entry(self.numbers[place]));
         }
     }
-    /// Forgets the least recent ghost of an order.
+    /// Drops the least recent ghost of a sequence.
     fn forget(&mut self, order: usize) {
         let order = &mut self.orders[order];
         if let Some(place) = order.last.next(order.end) {
@@ -71,7 +71,7 @@ impl Replay<'_> {
         let over = once > self.p || in_b2 && once == self.p;
         self.evict(usize::from(!(over && once > 0.0)), owner);
     }
-    /// An entry that nothing is known of.
+    /// Admits an unknown entry.
     fn admit(&mut self, place: usize, entry: Entry, owner: &mut Evictions) {
         let [first, second] = &self.orders;
         let known = first.residents + first.ghosts;
@@ -88,7 +88,7 @@ impl Replay<'_> {
         }
         self.arrive(0, place, entry);
     }
-    /// A ghost of an order comes back.
+    /// Admits a ghost of a sequence again.
     fn revive(&mut self, order: usize, place: usize, entry: Entry, owner: &mut Evictions) {
         let (hit, other) = (self.orders[order].ghosts, self.orders[1 - order].ghosts);
         let step = step(self.adaptation, hit, other);
@@ -122,7 +122,7 @@ impl Replay<'_> {
     }
 }
 
-/// The counts of a cache that is empty at first. None if the trace is too long for it.
+/// Returns the counts of a cache that is empty at first; `None` if the trace is too long.
 pub(super) fn replay(
     adaptation: Adaptation,
     capacity: usize,

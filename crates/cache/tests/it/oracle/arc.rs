@@ -6,7 +6,7 @@ pub struct Arc {
     capacity: usize,
     integer: bool,
     p: f64,
-    /// Each with its oldest entry first.
+    /// The oldest entry is first in each list.
     t1: Vec<u32>,
     t2: Vec<u32>,
     b1: Vec<u32>,
@@ -26,7 +26,7 @@ impl Arc {
             b2,
         }
     }
-    /// The step of `p` at a hit among `hit` ghosts of one list and `other` of the other.
+    /// Step of `p` at a hit among `hit` ghosts of one list, with `other` ghosts in the other.
     fn delta(&self, hit: usize, other: usize) -> f64 {
         if hit >= other {
             1.0
@@ -97,7 +97,7 @@ impl Naive for Arc {
             take(list, entry);
         }
     }
-    /// The paper has none: see the description of the policy.
+    /// The paper does not define this; see the description of the policy.
     fn resize(&mut self, capacity: usize, _: &World) {
         self.capacity = capacity;
         while self.t1.len() + self.t2.len() > capacity {

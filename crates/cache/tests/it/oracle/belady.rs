@@ -1,4 +1,4 @@
-//! Belady's MIN (1966), ties to LRU; and the cache without bound.
+//! Belady's MIN (1966) with ties by LRU, and the unbounded cache.
 
 use super::naive::{Naive, World};
 use std::cmp::Reverse;
@@ -8,7 +8,7 @@ pub struct Belady {
     capacity: usize,
     now: u64,
     next: u32,
-    /// Entry, its next request, its last.
+    /// Entry, its next request, its last request.
     residents: Vec<(u32, u32, u64)>,
 }
 

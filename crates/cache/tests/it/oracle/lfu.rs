@@ -1,4 +1,4 @@
-//! LFU among residents, with and without dynamic aging (Arlitt et al. 2000), ties to LRU.
+//! LFU among residents, with and without dynamic aging (Arlitt et al. 2000), with ties by LRU.
 
 use super::naive::{Naive, World};
 

@@ -1,5 +1,5 @@
-//! LIRS by its definition (Jiang and Zhang, SIGMETRICS 2002): by the recency of every block that
-//! is known, without a stack.
+//! LIRS by its definition (Jiang and Zhang, SIGMETRICS 2002): by the recency of every known block,
+//! without a stack.
 
 use super::naive::{Naive, World};
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ enum Status {
 
 pub struct Lirs {
     capacity: usize,
-    /// Parts of the capacity.
+    /// Shares of the capacity.
     hir_ratio: f64,
     ghost_ratio: f64,
     now: u64,
-    /// Status, and when it was last accessed.
+    /// Status, and time of the last access.
     blocks: BTreeMap<u32, (Status, u64)>,
-    /// Resident blocks of the HIR set; the one to be replaced next comes first.
+    /// Resident HIR blocks, the next victim first.
     queue: Vec<u32>,
 }
 
@@ -44,13 +44,13 @@ impl Lirs {
         all.sort_unstable();
         all
     }
-    /// The time of the last access of the LIR block with the greatest recency.
+    /// Returns the time of the last access of the LIR block with the greatest recency.
     fn oldest_lir(&self) -> u64 {
         self.of(Status::Lir)
             .first()
             .map_or(u64::MAX, |&(last, _)| last)
     }
-    /// Brings the LIR set down to its share: the greatest recency loses its status.
+    /// Reduces the LIR set to its share: the block with the greatest recency loses its status.
     fn demote(&mut self) {
         while self.of(Status::Lir).len() > self.lir_share() {
             let (last, entry) = self.of(Status::Lir)[0];
@@ -64,7 +64,7 @@ impl Lirs {
             self.blocks.get_mut(&entry).unwrap().0 = Status::NonResident;
         }
     }
-    /// Forgets what could not become LIR any more, and what are too many.
+    /// Drops blocks that cannot become LIR any more, and ghosts beyond their maximum.
     fn forget(&mut self) {
         let oldest = self.oldest_lir();
         self.blocks
@@ -81,7 +81,7 @@ impl Naive for Lirs {
     fn access(&mut self, entry: u32, _: &World) -> bool {
         self.now += 1;
         let room = self.of(Status::Lir).len() < self.lir_share();
-        // An inter-reference recency below the greatest recency of the LIR set.
+        // The inter-reference recency is below the greatest recency of the LIR set.
         let found = self.blocks.get(&entry).copied();
         let low = found.is_some_and(|(_, last)| last > self.oldest_lir());
         let hit = found.is_some_and(|(status, _)| status != Status::NonResident);

@@ -1,4 +1,4 @@
-//! Every policy beside a naive one written from its paper, under random operations.
+//! Compares every policy with a naive one written from its paper, under random operations.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 mod arc;
@@ -18,7 +18,7 @@ use wordline_cache::replacement::arc::Adaptation;
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Rng;
 
-/// Members with other parameters than the default ones.
+/// Members with parameters other than the defaults.
 const VARIANTS: &[&str] = &[
     r#"{ "arc": { "p": "integer" } }"#,
     r#"{ "two-q": { "in_ratio": 0.6, "out_ratio": 1.5 } }"#,
@@ -40,7 +40,7 @@ fn policies() -> impl Iterator<Item = Replacement> {
     Replacement::defaults().into_iter().chain(variants)
 }
 
-/// The naive twin of a policy. None if nobody has written one.
+/// Returns the naive twin of a policy; `None` if there is none.
 fn twin(policy: &Replacement, capacity: usize) -> Option<Box<dyn Naive>> {
     #[allow(unreachable_patterns)] // a new policy has no twin yet
     Some(match policy {
@@ -73,7 +73,7 @@ fn twin(policy: &Replacement, capacity: usize) -> Option<Box<dyn Naive>> {
     })
 }
 
-/// The owner of the entries of a policy: answers from the world, hears who leaves.
+/// Owner of a policy's entries: answers from the world and records evictions.
 struct Keeper {
     world: World,
     evicted: Vec<Entry>,
@@ -94,17 +94,17 @@ impl Owner for Keeper {
     }
 }
 
-/// A policy, its twin, and what happens to both.
+/// Policy and its twin, under the same operations.
 struct Pair {
     policy: Replacing,
     twin: Box<dyn Naive>,
     keeper: Keeper,
     random: Rng,
     keys: u32,
-    /// Tenths of the requests.
+    /// Share of writes. Tenths of the requests.
     writes: u64,
     now: u32,
-    /// Keys that come one after the other for a while.
+    /// Remaining keys of a sequential run.
     scan: u32,
 }
 
@@ -132,7 +132,7 @@ impl Pair {
             scan: 0,
         })
     }
-    /// Runs of successive keys, keys drawn with the small ones more often, and any keys.
+    /// Draws from sequential runs, keys with small ones more often, and uniform keys.
     fn draw(&mut self) -> u32 {
         self.now += 1;
         match self.now / 64 % 4 {
@@ -171,7 +171,7 @@ impl Pair {
         self.policy.resize(capacity, &mut self.keeper);
         self.twin.resize(capacity, &self.keeper.world);
     }
-    /// The owner writes some back and keeps them.
+    /// Writes some entries back and keeps them.
     fn clean(&mut self) {
         for key in 0..self.keys {
             if self.random.below(8) == 0
@@ -181,7 +181,7 @@ impl Pair {
             }
         }
     }
-    /// The loads of places and who is collecting change.
+    /// Changes the loads of entries and the state of GC.
     fn disturb(&mut self) {
         for key in 0..self.keys as usize {
             match self.random.below(6) {
@@ -219,7 +219,7 @@ impl Pair {
     }
 }
 
-/// Says which run fails while one is under way.
+/// Prints which run failed, if one panics.
 struct Under<'a>(&'a Replacement, u64);
 
 impl Drop for Under<'_> {
@@ -231,12 +231,12 @@ impl Drop for Under<'_> {
 }
 
 #[test]
-fn every_policy_does_what_its_paper_says() {
+fn every_policy_follows_its_paper() {
     for policy in policies() {
         for seed in 0..200 {
             let _under = Under(&policy, seed);
             let Some(mut pair) = Pair::new(&policy, seed) else {
-                continue; // the next test names it
+                continue; // the next test reports it
             };
             for _ in 0..1_000 {
                 pair.step();
@@ -253,6 +253,6 @@ fn every_policy_has_a_naive_twin() {
     let missing: Vec<&str> = missing.map(Replacement::name).collect();
     assert!(
         missing.is_empty(),
-        "{missing:?}: write each by its paper in tests/it/oracle and name it in `twin`"
+        "{missing:?}: write each from its paper in tests/it/oracle and add it to `twin`"
     );
 }

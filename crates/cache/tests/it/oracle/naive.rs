@@ -1,6 +1,6 @@
-//! What the naive policies have in common.
+//! Common parts of the naive policies.
 
-/// What the owner says of its entries, by number.
+/// The owner's answers about entries, by number.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub dirty: Vec<bool>,
@@ -8,23 +8,23 @@ pub struct World {
     pub collecting: Vec<bool>,
 }
 
-/// A policy by the words of its paper: every question is answered by looking through everything.
+/// Policy written literally from its paper; every query scans everything.
 pub trait Naive {
-    /// What lies ahead of the request that follows.
+    /// Sets the position of the next request for the entry accessed next.
     fn set_next_use(&mut self, _next: u32) {}
-    /// Whether it was a hit.
+    /// Returns `true` for a hit.
     fn access(&mut self, entry: u32, world: &World) -> bool;
     fn remove(&mut self, entry: u32);
     fn resize(&mut self, capacity: usize, world: &World);
-    /// In any order.
+    /// Residents in any order.
     fn residents(&self) -> Vec<u32>;
-    /// In any order.
+    /// Ghosts in any order.
     fn ghosts(&self) -> Vec<u32> {
         Vec::new()
     }
 }
 
-/// Takes an entry out of a queue; whether it was there.
+/// Removes an entry from a queue; returns `true` if it was there.
 pub fn take(queue: &mut Vec<u32>, entry: u32) -> bool {
     let found = queue.iter().position(|&other| other == entry);
     found.map(|at| queue.remove(at)).is_some()

@@ -1,8 +1,8 @@
-//! LRU, FIFO and the clock. Queues stand with their oldest entry first.
+//! LRU, FIFO and clock. Queues begin with their oldest entry.
 
 use super::naive::{Naive, World, take};
 
-/// First in, first out; or, if a hit sends an entry to the end again, least recently used.
+/// First in, first out; or least recently used, if a hit moves an entry to the end.
 pub struct Queue {
     capacity: usize,
     moves: bool,
@@ -56,7 +56,7 @@ impl Naive for Queue {
     }
 }
 
-/// The ring, cut open at the hand: first is what the hand points at (Corbató 1968).
+/// The ring, cut at the hand: the first entry is the one that the hand points at (Corbató 1968).
 pub struct Clock {
     capacity: usize,
     ring: Vec<(u32, bool)>,

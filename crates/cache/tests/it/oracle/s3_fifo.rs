@@ -2,7 +2,7 @@
 
 use super::naive::{Naive, World, take};
 
-/// Queues with their oldest entry first; entries that hold data with the hits since they came in.
+/// Queues begin with their oldest entry; resident entries have their hits since insertion.
 pub struct S3Fifo {
     capacity: usize,
     small_ratio: f64,

@@ -4,9 +4,9 @@ use super::naive::{Naive, World};
 
 pub struct Sieve {
     capacity: usize,
-    /// Oldest first, with the bit "visited".
+    /// The oldest entry is first, with its "visited" bit.
     queue: Vec<(u32, bool)>,
-    /// Place in the queue at which the next search begins.
+    /// Index in the queue at which the next search begins.
     hand: usize,
 }
 
@@ -24,13 +24,13 @@ impl Sieve {
                 self.queue[self.hand].1 = false;
                 self.hand += 1;
             } else {
-                // The next younger one moves to the place of the one that goes.
+                // The next younger entry takes the place of the evicted one.
                 self.queue.remove(self.hand);
             }
             self.wrap();
         }
     }
-    /// After the youngest comes the oldest.
+    /// The oldest entry follows the youngest.
     fn wrap(&mut self) {
         if self.hand >= self.queue.len() {
             self.hand = 0;

@@ -2,7 +2,7 @@
 
 use super::naive::{Naive, World, take};
 
-/// Queues with their oldest entry first.
+/// Queues begin with their oldest entry.
 pub struct TwoQ {
     capacity: usize,
     in_ratio: f64,

@@ -1,15 +1,15 @@
-//! LRU lists that choose within a window at their end: CFLRU (Park et al., CASES 2006),
+//! LRU lists whose victims come from a window at their end: CFLRU (Park et al., CASES 2006),
 //! GCaR-CFLRU (Wu et al., ICS 2016) and LCR (Liu et al., algorithm 1).
 
 use super::naive::{Naive, World, take};
 
 #[derive(Clone, Copy)]
 pub enum Rule {
-    /// The first clean one.
+    /// The first clean entry.
     Cflru,
-    /// The same of those whose place is not being collected, else the first of those.
+    /// The first clean entry whose die is not in GC, otherwise the first entry whose die is not.
     GcarCflru,
-    /// The first clean one, else the first with the smallest load.
+    /// The first clean entry, otherwise the first with the smallest load.
     Lcr,
 }
 
@@ -17,7 +17,7 @@ pub struct Window {
     capacity: usize,
     ratio: f64,
     rule: Rule,
-    /// The least recent first.
+    /// The least recent entry is first.
     queue: Vec<u32>,
 }
 
