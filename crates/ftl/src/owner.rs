@@ -1,4 +1,4 @@
-//! Who owns the pages of a translation layer, if not the host.
+//! Owner of the pages of an FTL, if it is not the host.
 
 use std::ops::Range;
 
@@ -7,58 +7,62 @@ use wordline_nand::Ppn;
 use crate::lpn::Lpn;
 use crate::recovery::{Flash, Label, SpareRecord};
 
-/// Whose pages a translation layer keeps.
+/// Owner of the pages in an FTL.
 pub trait Owner {
-    /// Whether a page is one of those that are in use.
+    /// Returns `true` if a page is in use, so that it is worth moving.
     fn is_hot(&self, page: Lpn) -> bool;
-    /// Whether nothing but the flash holds a page as it is: collections move it whatever they do with others.
+    /// Returns `true` if the flash contains the only copy of the page's data. GC moves such a page
+    /// whatever its policy.
     fn is_only_copy(&self, page: Lpn) -> bool;
-    /// The copy of a page, valid or suspected, is lost with its block, from now on: the collection has begun.
+    /// Reports that the copy of a page, valid or suspected, is lost with its block, because a GC
+    /// run has started.
     fn lost(&mut self, page: Lpn);
 
-    /// What the spare area of a page is to say whose program is submitted now.
+    /// Spare-area label of the page being programmed.
     fn label(&self, _page: Lpn) -> Label {
         Label::NONE
     }
-    /// A page has got its place, with the label of its submission.
+    /// Reports the location of a page that was submitted with a label.
     fn placed(&mut self, _place: Ppn, _label: Label) {}
-    /// A copy of a page has got its place.
+    /// Reports the location of a copy of a page.
     fn copied(&mut self, _from: Ppn, _to: Ppn) {}
-    /// All of a block has been moved that is to be, and these pages are to be erased: a page of the owner's metadata that has to be
-    /// programmed before, if there is one. It has had no place yet.
+    /// Metadata page of the owner that must be programmed before these pages are erased, if any.
+    /// All pages of the block that are moved have been moved. The metadata page must not have a
+    /// location yet.
     fn owes(&mut self, _block: Range<u32>) -> Option<Lpn> {
         None
     }
-    /// That page is programmed: pages of metadata that nobody needs any more.
+    /// Reports the program of that metadata page. Returns the metadata pages that are no longer
+    /// needed.
     fn recorded(&mut self, _page: Lpn) -> Vec<Lpn> {
         Vec::new()
     }
-    /// These pages have been erased.
+    /// Reports the erase of these pages.
     fn erased(&mut self, _block: Range<u32>) {}
-    /// The memory has been lost: the owner reads anew what the flash holds, and says what of it is to be kept.
+    /// Recovers after a power cut: the owner rescans the flash and returns the copies to keep.
     fn recover(&mut self, _flash: &Flash<'_>) -> Claims {
         Claims::default()
     }
 }
 
-/// A copy of a page that its owner wants to keep.
+/// Copy of a page that its owner keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
-    /// The number that the page has from now on.
+    /// New number of the page.
     pub page: Lpn,
-    /// Where the copy is.
+    /// Location of the copy.
     pub place: Ppn,
-    /// What its spare area says; all copies of a page that are claimed have the same sequence.
+    /// Spare-area record of the copy. All claimed copies of a page have the same sequence number.
     pub tag: SpareRecord,
 }
 
-/// What an owner keeps after a power cut.
+/// Pages that an owner keeps after a power cut.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     /// All copies of all pages that are kept.
     pub copies: Vec<Claim>,
-    /// Numbers of pages that are given.
+    /// Page numbers in use. Count.
     pub numbers: u32,
-    /// Pages that were read beside the spare areas.
+    /// Pages read in addition to the spare areas. Count.
     pub pages_read: u64,
 }

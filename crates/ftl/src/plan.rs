@@ -1,4 +1,4 @@
-//! What the `[ftl]` table means on a given array, checked.
+//! The `[ftl]` table applied to an array and validated.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,53 +13,54 @@ use crate::share::share;
 use crate::slc_cache::Caches;
 use crate::summary::Summaries;
 
-/// A translation layer that can be built: every number checked, nothing optional.
+/// Validated translation layer, from which a map can be built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The array, without the spare blocks of its planes, which are the last ones.
+    /// Array without the spare blocks of its planes, which are the last ones.
     pub layout: Layout,
-    /// How its planes are wired.
+    /// Channels, ways, dies and planes of the array.
     pub dimensions: Dimensions,
-    /// Size of a page.
+    /// Size of a page. Bytes.
     pub page_bytes: u32,
-    /// Pages the host can address.
+    /// Pages that the host can address. Count.
     pub user_pages: u32,
-    /// Threshold: a plane collects while it has fewer free blocks than this. Up to the reserve, it collects only when a write finds no room.
+    /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Up to the reserve,
+    /// GC runs only when a write finds no room. Blocks.
     pub start_blocks: u32,
-    /// A plane collects while it has so many free pages or fewer, and then has fewer free blocks than `start_blocks`; 0
-    /// if the blocks alone decide.
+    /// Free-page threshold: GC of a plane runs while it has this number of free pages or fewer, and
+    /// fewer free blocks than `start_blocks`; 0 if blocks alone decide. Pages.
     pub start_pages: u32,
-    /// Free blocks that only collection may take.
+    /// GC reserve: free blocks that only GC may take. Blocks.
     pub reserve_blocks: u32,
-    /// What of each block its summary takes.
+    /// Pages that block summaries take.
     pub summaries: Summaries,
-    /// Pages of a block in single-level mode.
+    /// Pages of a block in single-level mode. Count.
     pub slc_pages: u32,
-    /// The policies.
+    /// Configured policies.
     pub config: Config,
-    /// Seed of the policies' random streams.
+    /// Seed of the policies' random number generators.
     pub seed: u64,
 }
 
-/// A translation layer that cannot work.
+/// Error of a translation layer that cannot work.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{key}: {reason}; {remedy}")]
 pub struct PlanError {
-    /// The key to change.
+    /// Key to change.
     pub key: &'static str,
-    /// What is wrong, with the numbers.
+    /// Fault, with its numbers.
     pub reason: String,
-    /// What to do.
+    /// Remedy.
     pub remedy: String,
 }
 
-/// What of an array is left when spare blocks stand by in every plane.
+/// Layout of an array without the spare blocks of its planes.
 fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError> {
     let all = layout.blocks_per_plane;
     if spare_blocks >= all {
         return Err(PlanError {
             key: "ftl.spare_blocks",
-            reason: format!("a plane has {all} blocks, and none would be left"),
+            reason: format!("a plane has {all} blocks, so none would be left"),
             remedy: "lower it".into(),
         });
     }
@@ -69,7 +70,7 @@ fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError
     })
 }
 
-/// Free blocks of a plane that only collection may take.
+/// Free blocks of a plane that only GC may take. Count.
 fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
     let (gc, family) = (&config.gc, &config.mapping);
     let Some(blocks) = gc.hard_free_blocks else {
@@ -84,14 +85,14 @@ fn reserve_blocks(config: &Config, layout: &Layout) -> Result<u32, PlanError> {
     Err(PlanError {
         key: "ftl.gc.hard_free_blocks",
         reason: format!(
-            "a collection moves pages to {least} free block{} before it frees one",
+            "a GC run moves pages to {least} free block{} before it frees one",
             if least == 1 { "" } else { "s" }
         ),
-        remedy: format!("give at least {least}"),
+        remedy: format!("set it to at least {least}"),
     })
 }
 
-/// Free blocks below which a plane collects.
+/// Free-block threshold: GC of a plane starts below it. Blocks.
 fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result<u32, PlanError> {
     let (gc, family) = (&config.gc, &config.mapping);
     let moves_data = config.wear.moves_data();
@@ -108,8 +109,8 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     if gc.start_free_pages > 0 {
         return Err(PlanError {
             key,
-            reason: "ftl.gc.start_free_pages is another threshold".into(),
-            remedy: "give one of them".into(),
+            reason: "ftl.gc.start_free_pages also sets the threshold".into(),
+            remedy: "set only one of them".into(),
         });
     }
     let waits_for_writes = family.abilities().free_pages
@@ -122,19 +123,19 @@ fn start_blocks(config: &Config, layout: &Layout, reserve_blocks: u32) -> Result
     Err(PlanError {
         key,
         reason: format!(
-            "only plain page mapping collects no earlier than a write finds no room; with ftl.mapping = \"{}\", ftl.wear = \"{}\", \
+            "only plain page mapping can run GC as late as a write without room; with ftl.mapping = \"{}\", ftl.wear = \"{}\", \
              ftl.slc_cache = \"{}\" and this ftl.allocate a plane keeps {} blocks",
             family.name(),
             config.wear.name(),
             config.slc_cache.name(),
             least - 1
         ),
-        remedy: format!("give at least {least}"),
+        remedy: format!("set it to at least {least}"),
     })
 }
 
 impl Plan {
-    /// Checks `config` against an array of pages of 4096 bytes.
+    /// Validates `config` for an array with pages of 4096 bytes.
     pub fn new(
         config: &Config,
         layout: Layout,
@@ -144,7 +145,8 @@ impl Plan {
         Self::of_pages(config, layout, 4096, dimensions, seed)
     }
 
-    /// Checks `config`, whose numbers are in the ranges of their fields, against an array of pages of `page_bytes`.
+    /// Validates `config`, whose numbers must be in the ranges of their fields, for an array with
+    /// pages of `page_bytes`.
     pub fn of_pages(
         config: &Config,
         layout: Layout,
@@ -179,8 +181,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The same with block summaries: what the host may address stays as it is, and over-provisioning gives up their space. For page
-    /// mapping.
+    /// Adds block summaries. Their space is taken from over-provisioning; the pages that the host
+    /// can address do not change. For page mapping.
     pub fn with_summaries(self) -> Result<Self, PlanError> {
         let per_block = self.layout.pages_per_block;
         let summaries = Summaries::of(per_block, self.page_bytes);
@@ -188,7 +190,7 @@ impl Plan {
             return Err(PlanError {
                 key: "nand.geometry.pages_per_block",
                 reason: format!("its summary would take all {per_block} pages of a block"),
-                remedy: "give a block more pages, or have no block summaries".into(),
+                remedy: "raise it, or disable block summaries".into(),
             });
         }
         let mut plan = Self { summaries, ..self };
@@ -199,12 +201,13 @@ impl Plan {
         plan.config.mapping.check(&plan)?;
         Ok(plan)
     }
-    /// Pages of a block that hold something else than its summary.
+    /// Pages of a block that are not part of its summary. Count.
     pub fn data_pages(&self) -> u32 {
         self.layout.pages_per_block - self.summaries.pages
     }
 
-    /// Blocks of a plane that its share of the host's pages does not fill.
+    /// Over-provisioned blocks of a plane: those that its share of the host's pages and metadata do
+    /// not fill. Count.
     pub fn spare_blocks(&self) -> u32 {
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user.div_ceil(self.data_pages());
@@ -213,24 +216,25 @@ impl Plan {
         self.layout.blocks_per_plane.saturating_sub(taken)
     }
 
-    /// The same of cells of so many bits: in single-level mode each has one of them, and its block as many pages less.
+    /// Sets the bits per cell: in single-level mode a cell stores one of them, and a block contains
+    /// 1 / `bits` of its pages.
     #[must_use]
     pub fn of_cells(mut self, bits: u32) -> Self {
         self.slc_pages = (self.layout.pages_per_block / bits.max(1)).max(1);
         self
     }
 
-    /// Whether a plane is below its threshold only when a write finds no room in it.
+    /// Returns `true` if GC of a plane runs only when a write finds no room in it.
     pub fn collects_for_writes_only(&self) -> bool {
         self.start_blocks <= self.reserve_blocks
     }
 
-    /// Free blocks of a plane with which neither its threshold nor a write asks for a collection.
+    /// Number of free blocks with which neither the threshold of a plane nor a write requires GC.
     pub fn rest_blocks(&self) -> u32 {
         self.start_blocks.max(self.reserve_blocks + 1)
     }
 
-    /// Only page mapping looks at its free blocks when a block is full.
+    /// Checks that `ftl.gc.check` is supported: only page mapping tracks when a block is full.
     fn check_full_blocks(&self) -> Result<(), PlanError> {
         let config = &self.config;
         let is_plain = config.mapping.abilities().free_pages
@@ -241,14 +245,14 @@ impl Plan {
         }
         Err(PlanError {
             key: "ftl.gc.check",
-            reason: "only page mapping without an SLC cache and with places given at once knows when the open block of the host is full"
+            reason: "only page mapping without an SLC cache and with allocation on arrival tracks when the active block of the host is full"
                 .into(),
             remedy: "set it to \"each-page\"".into(),
         })
     }
 
-    /// An SLC cache needs page mapping, an order of programs by the block, and an active block of collection's own: what is folded never
-    /// goes to where the host writes.
+    /// Checks the requirements of an SLC cache: page mapping, allocation on arrival, and a separate
+    /// active block for GC, so that folded data never goes to the host's block.
     fn check_cache(&self) -> Result<(), PlanError> {
         let config = &self.config;
         let Some(size) = config.slc_cache.size() else {
@@ -263,43 +267,44 @@ impl Plan {
         };
         if !config.mapping.abilities().any_place {
             let name = config.mapping.name();
-            let reason = format!("with ftl.mapping = \"{name}\" there is no SLC cache");
+            let reason = format!("ftl.mapping = \"{name}\" does not support an SLC cache");
             let able = Family::able(|can| can.any_place);
             let remedy = format!("set it to \"off\", or ftl.mapping to {able}");
             return fault("ftl.slc_cache", reason, &remedy);
         }
         if !config.gc.own_block {
-            let reason = "what is folded would go to the block that the host writes to".into();
+            let reason = "folded data would go to the block that the host writes to".into();
             let remedy = "set it to true, or ftl.slc_cache to \"off\"";
             return fault("ftl.gc.own_block", reason, remedy);
         }
         if config.allocate.is_on_issue() {
-            let reason = "places given on issue are not in single-level mode".into();
+            let reason = "pages allocated on issue are not in single-level mode".into();
             let remedy = "choose \"static\" or \"dynamic\", or set ftl.slc_cache to \"off\"";
             return fault("ftl.allocate", reason, remedy);
         }
         let blocks = self.layout.blocks_per_plane;
         if size.dedicated(blocks) >= blocks {
             let reason = format!("all {blocks} blocks of a plane would be in single-level mode");
-            return fault("ftl.slc_cache", reason, "lower its share of the blocks");
+            return fault("ftl.slc_cache", reason, "lower its ratio");
         }
         Ok(())
     }
 
-    /// Blocks of a plane that are only used in single-level mode.
+    /// Blocks per plane that are used in single-level mode only. Count.
     pub fn dedicated_blocks(&self) -> u32 {
         let size = self.config.slc_cache.size();
         size.map_or(0, |size| size.dedicated(self.layout.blocks_per_plane))
     }
 
-    /// Only page mapping knows when a block holds nothing any more.
+    /// Checks that `ftl.trim.answer` is supported: only page mapping tracks when a block has no
+    /// valid page left.
     fn check_trim(&self) -> Result<(), PlanError> {
         let family = &self.config.mapping;
         if self.config.trim.answer.policy().erases() && !family.abilities().whole_blocks {
             return Err(PlanError {
                 key: "ftl.trim.answer",
                 reason: format!(
-                    "with ftl.mapping = \"{}\" no block is erased for a TRIM",
+                    "ftl.mapping = \"{}\" does not erase blocks for a TRIM",
                     family.name()
                 ),
                 remedy: format!(
@@ -311,15 +316,15 @@ impl Plan {
         Ok(())
     }
 
-    /// The books count the pages of a block in 16 bits, and allocation walks the planes by their
-    /// dimensions.
+    /// Checks the array: page counts of a block have 16 bits, and allocation visits the planes by
+    /// the dimensions.
     fn check_shape(&self) -> Result<(), PlanError> {
         let (pages, planes) = (self.layout.pages_per_block, self.layout.planes());
         if pages > u32::from(u16::MAX) {
             return Err(PlanError {
                 key: "nand.geometry.pages_per_block",
                 reason: format!(
-                    "a block has {pages} pages, at most {} can be kept",
+                    "a block has {pages} pages, and at most {} are supported",
                     u16::MAX
                 ),
                 remedy: "use more, smaller blocks".into(),

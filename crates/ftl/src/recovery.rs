@@ -1,4 +1,4 @@
-//! What is left when the power fails: the flash, with what the spare areas of its pages say.
+//! State that survives a power cut: the flash, with the records in the spare areas of its pages.
 
 use std::ops::Range;
 
@@ -10,54 +10,54 @@ use wordline_nand::{Array, Block, Layout, Ppn};
 use crate::lpn::Lpn;
 use crate::summary::{Summaries, SummaryPage};
 
-/// Whose page it is.
+/// Owner of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PageOwner {
-    /// The host's.
+    /// Page of the host.
     Host(Lpn),
-    /// The mapping's metadata, by its label.
+    /// Metadata page of the mapping, by its label.
     Metadata(u32),
 }
 
-/// The label of the pages of block summaries.
+/// Label of the pages of block summaries.
 pub const SUMMARY: u32 = u32::MAX / 2;
 
-/// What the owner of a page has its spare area say beside. A copy says the same.
+/// Extra record of a page's owner in the spare area. A copy has the same label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
-    /// What the page is, in the owner's words; 0 says nothing.
+    /// Meaning of the page, defined by the owner; 0 for none.
     pub what: u64,
-    /// Which version of it, in the owner's count.
+    /// Version of the page, counted by the owner.
     pub sequence: u64,
 }
 
 impl Label {
-    /// Of a page that says nothing.
+    /// Label of a page without one.
     pub const NONE: Self = Self {
         what: 0,
         sequence: 0,
     };
 }
 
-/// What the spare area of a page says.
+/// Record in the spare area of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpareRecord {
-    /// Whose page it is.
+    /// Owner of the page.
     pub owner: PageOwner,
-    /// Counts the writes that the device has placed: of two versions of a page the one with the
-    /// greater number is the later one. A copy that a collection makes keeps the number.
+    /// Sequence number of the write, counted over the device: of two versions of a page, the one
+    /// with the greater number is newer. A copy made by GC keeps the number.
     pub sequence: u64,
-    /// Counts the pages that the device has placed, copies included: of two copies of one version,
-    /// this tells which was made from the other.
+    /// Number of the placed page, counted over the device and including copies: of two copies of
+    /// one version, the one with the greater number was made from the other.
     pub order: u64,
-    /// What the owner has it say.
+    /// Label set by the owner.
     pub label: Label,
 }
 
 /// Spare areas of all pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spare {
-    /// By page: 0, or 1 + the logical page; pages of metadata count down from the top.
+    /// Owner of each page: 0, or 1 + the logical page; metadata labels count down from the maximum.
     #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     #[serde(with = "wordline_kernel::dense")]
@@ -72,7 +72,7 @@ pub struct Spare {
 }
 
 impl Spare {
-    /// Of a pristine array.
+    /// Spare areas of an erased array.
     pub fn new(layout: &Layout) -> Self {
         let pages = layout.pages() as usize;
         Self {
@@ -83,7 +83,7 @@ impl Spare {
             label_sequences: Vec::new(),
         }
     }
-    /// What the spare areas take of memory.
+    /// Memory that the spare areas take.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 3] {
         let pages = u64::from(layout.pages());
         [
@@ -92,7 +92,7 @@ impl Spare {
             Table::zeroed::<u64>("order of copies in spare areas", pages, fill.physical),
         ]
     }
-    /// A page has been programmed.
+    /// Writes the record of a page that has been programmed.
     pub fn write(&mut self, place: Ppn, tag: SpareRecord) {
         self.owners[place.index()] = match tag.owner {
             PageOwner::Host(page) => page.0 + 1,
@@ -109,12 +109,13 @@ impl Spare {
             self.label_sequences[place.index()] = tag.label.sequence;
         }
     }
-    /// A page holds nothing that can be read: it was never programmed, its block was erased, or the
-    /// power failed while it was being programmed.
+    /// Clears the record of a page that is not readable: it was never programmed, its block was
+    /// erased, or the power failed during its program.
     pub fn clear(&mut self, place: Ppn) {
         self.owners[place.index()] = 0;
     }
-    /// What a summary of these pages lists, in a word; one that cannot be read is listed as such.
+    /// Digest of the records that a summary of these pages lists; an unreadable page is listed as
+    /// such.
     fn digest(&self, pages: Range<u32>) -> u64 {
         let mut digest = Digest::default();
         for place in pages.map(|page| page as usize) {
@@ -155,15 +156,15 @@ impl Spare {
     }
 }
 
-/// Hears of every page that is programmed.
+/// Observer of page programs: host pages, copies and metadata.
 pub trait ProgramObserver {
-    /// Whether it makes something of what it hears.
+    /// Whether the observer uses the observations.
     const LISTENS: bool = true;
-    /// A page of the host has been programmed.
+    /// Reports the program of a host page.
     fn host(&mut self, place: Ppn, page: Lpn);
-    /// A copy of a page has been programmed.
+    /// Reports the program of a copy of a page.
     fn copy(&mut self, from: Ppn, to: Ppn);
-    /// A page of metadata has been programmed.
+    /// Reports the program of a metadata page.
     fn metadata(&mut self, place: Ppn, label: u32);
 }
 
@@ -190,10 +191,10 @@ impl ProgramObserver for () {
     fn metadata(&mut self, _place: Ppn, _label: u32) {}
 }
 
-/// The spare areas of a device, and the numbers that the next pages get.
+/// Spare areas of a device, and the counters for the next pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SpareWriter {
-    /// What has been programmed.
+    /// Records of programmed pages.
     pub spare: Spare,
     user_pages: u32,
     sequence: u64,
@@ -201,7 +202,7 @@ pub struct SpareWriter {
 }
 
 impl SpareWriter {
-    /// Of a pristine array, for so many logical pages of the host.
+    /// Creates the spare areas of an erased array with `user_pages` logical pages of the host.
     pub fn new(layout: &Layout, user_pages: u32) -> Self {
         Self {
             spare: Spare::new(layout),
@@ -220,15 +221,16 @@ impl SpareWriter {
             label,
         }
     }
-    /// What a page of the host that is placed now will say.
+    /// Record of a host page that is placed now.
     pub fn of_host(&mut self, page: Lpn, label: Label) -> SpareRecord {
         self.next(PageOwner::Host(page), label)
     }
-    /// What a page of metadata that is placed now will say: which of them it is, and its label.
+    /// Record of a metadata page that is placed now, with its number and its label.
     pub fn of_own(&mut self, number: u32, label: Label) -> SpareRecord {
         self.next(PageOwner::Metadata(number), label)
     }
-    /// What a page of a block summary says that is programmed now: its sequence stands for what it lists.
+    /// Record of a block summary page that is programmed now. Its sequence number is a digest of
+    /// the records that it lists.
     pub fn of_summary(&mut self, page: &SummaryPage) -> SpareRecord {
         self.order += 1;
         SpareRecord {
@@ -238,24 +240,24 @@ impl SpareWriter {
             label: Label::NONE,
         }
     }
-    /// What a copy that is placed now will say; `None` if the page it is made of, which has been
-    /// programmed, cannot be read.
+    /// Record of a copy that is placed now; `None` if its source, which has been programmed, is not
+    /// readable.
     pub fn of_copy(&mut self, from: Ppn) -> Option<SpareRecord> {
         let order = self.place_copy();
         self.of_placed_copy(from, order)
     }
-    /// A copy is placed now of a page that need not have been programmed yet: the copy's number
-    /// among all that is placed.
+    /// Number of a copy that is placed now, in the order of all placed pages. Its source may not
+    /// have been programmed yet.
     pub fn place_copy(&mut self) -> u64 {
         self.order += 1;
         self.order
     }
-    /// What a copy says that got its number before, once the page it is made of has been programmed.
+    /// Record of a copy that received its number before, once its source has been programmed.
     pub fn of_placed_copy(&self, from: Ppn, order: u64) -> Option<SpareRecord> {
         let tag = self.spare.read(from, self.user_pages)?;
         Some(SpareRecord { order, ..tag })
     }
-    /// The flash, as a recovery reads it.
+    /// The flash, as recovery reads it.
     pub fn flash<'a>(&'a self, array: &'a Array, layout: Layout) -> Flash<'a> {
         Flash::new(array, layout, &self.spare, self.user_pages)
     }
@@ -277,19 +279,19 @@ impl ProgramObserver for SpareWriter {
     }
 }
 
-/// The flash as a recovery reads it, page by page.
+/// The flash, as recovery reads it page by page.
 #[derive(Debug)]
 pub struct Flash<'a> {
-    /// The array: how far each block is programmed, and how often it was erased.
+    /// Array: programmed pages and erases of each block.
     pub array: &'a Array,
-    /// Its division.
+    /// Layout of the array.
     pub layout: Layout,
     spare: &'a Spare,
     user_pages: u32,
 }
 
 impl<'a> Flash<'a> {
-    /// The flash after the power has failed.
+    /// Creates the view of the flash after a power cut.
     pub fn new(array: &'a Array, layout: Layout, spare: &'a Spare, user_pages: u32) -> Self {
         Self {
             array,
@@ -298,11 +300,11 @@ impl<'a> Flash<'a> {
             user_pages,
         }
     }
-    /// What the spare area of a page says; `None` if it cannot be read.
+    /// Record of a page; `None` if it is not readable.
     pub fn tag(&self, place: Ppn) -> Option<SpareRecord> {
         self.spare.read(place, self.user_pages)
     }
-    /// Whether a block has a summary that can be read and lists what the other pages of the block say.
+    /// Returns `true` if a block has a readable summary that lists the records of its other pages.
     pub fn is_summarized(&self, block: Block, summaries: Summaries) -> bool {
         self.array.programmed(block) == self.layout.pages_per_block
             && summaries.of_block(&self.layout, block).all(|page| {
@@ -312,8 +314,8 @@ impl<'a> Flash<'a> {
                 })
             })
     }
-    /// All pages of the host that hold the version of the current copy, which `current` finds: that
-    /// copy, and those that collections have left behind.
+    /// All copies of the current version of each host page: the current copy, which `current`
+    /// returns, and those that GC has left behind.
     pub fn copies(&self, current: impl Fn(Lpn) -> Option<Ppn>) -> impl Iterator<Item = (Lpn, Ppn)> {
         let blocks = (0..self.layout.blocks()).map(Block);
         let pages = blocks.flat_map(|block| self.pages(block));
@@ -326,7 +328,7 @@ impl<'a> Flash<'a> {
             (latest.sequence == tag.sequence).then_some((page, place))
         })
     }
-    /// Pages of a block that have been programmed, be it in vain, with what they say.
+    /// Programmed pages of a block with their records, including pages whose program failed.
     pub fn pages(&self, block: Block) -> impl Iterator<Item = (Ppn, Option<SpareRecord>)> + '_ {
         let first = self.layout.page(block, 0).0;
         let programmed = self.array.programmed(block);
@@ -334,7 +336,7 @@ impl<'a> Flash<'a> {
     }
 }
 
-/// The copies of a page's latest version: the first and the last in the order of their placement.
+/// Copies of a page's latest version: the first and the last in order of placement.
 #[derive(Clone, Copy, Debug)]
 struct Copies {
     sequence: u64,
@@ -342,19 +344,19 @@ struct Copies {
     last: (u64, Ppn),
 }
 
-/// Where the latest version of every page is. A collection that was cut off leaves two copies of a
-/// version. On each plane either the first ones count or the last ones, whichever leave more blocks
-/// to erase: a collection that was copying is undone, one that was erasing is finished, and the
-/// blocks that it had taken, or those that it was to gain, are gained.
+/// Locations of the latest version of each page. An interrupted GC run leaves two copies of a
+/// version. On each plane either the first or the last copies count, whichever leave more blocks to
+/// erase: a GC run that was copying is undone, and one that was erasing is completed. The blocks
+/// that it had taken, or those that it was to gain, become free.
 #[derive(Clone, Debug)]
 pub(crate) struct Latest(Vec<Option<Copies>>);
 
 impl Latest {
-    /// Of so many pages, none of which has been found.
+    /// Creates the table for `pages` pages, none of which has been found.
     pub fn new(pages: usize) -> Self {
         Self(vec![None; pages])
     }
-    /// A copy of a page has been found.
+    /// Records a copy of a page that has been found.
     pub fn note(&mut self, page: u32, place: Ppn, tag: SpareRecord) {
         let found = &mut self.0[page as usize];
         let here = (tag.order, place);
@@ -373,8 +375,8 @@ impl Latest {
             }
         }
     }
-    /// The pages that were found: each with its place, and with the order of its placement. What
-    /// was placed again, and counts where it was before, has the highest order of all.
+    /// Pages found, each with its location and the number of its placement. A page that was placed
+    /// again but counts at its earlier location has the highest number of all.
     pub fn decide(&self, flash: &Flash<'_>) -> impl Iterator<Item = (u32, Ppn, u64)> {
         let finished = self.finished(flash);
         let layout = flash.layout;
@@ -389,7 +391,7 @@ impl Latest {
             })
         })
     }
-    /// By plane, whether the last copies count.
+    /// Returns, for each plane, whether the last copies count.
     fn finished(&self, flash: &Flash<'_>) -> Vec<bool> {
         let layout = flash.layout;
         let mut held = vec![[false; 2]; layout.blocks() as usize];
@@ -408,13 +410,13 @@ impl Latest {
     }
 }
 
-/// What a recovery took, and what is left to do before the device can be used.
+/// Cost of a recovery, and the work left before the device can be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Pages whose spare areas were read, those of erased blocks included: one of each block tells
-    /// whether it is erased.
+    /// Pages whose spare areas were read, including one page per erased block, which shows that it
+    /// is erased. Count.
     pub pages_read: u64,
-    /// Blocks that hold nothing of use and have to be erased; tell [`crate::Mapping::erased`] of
-    /// each.
+    /// Blocks without useful data, which must be erased; report each with
+    /// [`crate::Mapping::erased`].
     pub erase: Vec<Block>,
 }

@@ -1,38 +1,38 @@
-//! Block summaries: the last pages of a block say what its other pages are.
+//! Block summaries: the last pages of a block list the records of its other pages.
 //!
-//! OP-FCL keeps its map so (Oh et al. 2012, section 5: "at the last page of each block"), as the segment summaries of a
-//! log-structured file system (Rosenblum and Ousterhout 1992). Whoever has lost the map reads one page of a full block then, in
-//! place of the spare areas of all.
+//! OP-FCL stores its map in this way (Oh et al. 2012, section 5: "at the last page of each block"),
+//! like the segment summaries of a log-structured file system (Rosenblum and Ousterhout 1992).
+//! Recovery then reads one page of a full block instead of the spare areas of all its pages.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Layout, Ppn};
 
-/// Bytes that a summary takes for a page: whose it is and whether it is newer than below, which version it is, and when it was
-/// placed; eight each.
+/// Bytes of a summary per page: owner with a flag for newer data, version, and order of placement,
+/// eight bytes each.
 const ENTRY_BYTES: u32 = 24;
 
-/// A page of a summary.
+/// Page of a block summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryPage {
-    /// Where it is.
+    /// Location of the summary page.
     pub place: Ppn,
-    /// The pages that it tells of.
+    /// Pages that it lists.
     pub of: Range<u32>,
 }
 
-/// What of each block its summary takes; by default nothing.
+/// Size of the summary of each block; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
-    /// Its last pages, so many.
+    /// Summary pages per block, which are its last ones. Count.
     pub pages: u32,
-    /// How many others one of them tells of.
+    /// Other pages listed per summary page. Count.
     pub per_page: u32,
 }
 
 impl Summaries {
-    /// As few pages as tell of all others of a block.
+    /// Smallest summary that lists all other pages of a block.
     pub fn of(pages_per_block: u32, page_bytes: u32) -> Self {
         let per_page = (page_bytes / ENTRY_BYTES).max(1);
         Self {
@@ -40,12 +40,12 @@ impl Summaries {
             per_page,
         }
     }
-    /// Whether there are any.
+    /// Returns `true` if blocks have summaries.
     #[inline]
     pub fn exist(self) -> bool {
         self.pages > 0
     }
-    /// The pages of the summary of a block, in order.
+    /// Pages of the summary of a block, in order.
     pub fn of_block(self, layout: &Layout, block: Block) -> impl Iterator<Item = SummaryPage> {
         let data = layout.pages_per_block - self.pages;
         let first = layout.page(block, 0).0;
@@ -66,7 +66,7 @@ mod tests {
     use wordline_nand::Geometry;
 
     #[test]
-    fn a_summary_tells_of_every_other_page_once_and_of_no_more_pages_than_it_needs() {
+    fn a_summary_lists_every_other_page_once_in_the_fewest_pages() {
         for (pages_per_block, page_bytes) in
             [(8, 4096), (64, 4096), (256, 4096), (768, 16384), (100, 512)]
         {

@@ -1,6 +1,6 @@
-//! A translation layer whose operations take no time, for preconditioning and tests.
+//! Translation layer whose operations take no simulated time, for preconditioning and tests.
 //!
-//! The state that results is exactly that of the same writes served one after the other.
+//! The resulting state is exactly that of the same writes served one after another.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -13,39 +13,39 @@ use crate::lpn::Lpn;
 use crate::mapping::{Bulk, Mapping, Placed, Written};
 use crate::recovery::ProgramObserver;
 
-/// Writes that could not be carried out.
+/// Error of untimed writes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InstantError {
-    /// The array refused.
+    /// The operation violates a rule of the array.
     #[error(transparent)]
     Violation(#[from] Violation),
-    /// No plane can take the page, and none can gain by collection.
+    /// No plane can take the page, and GC can gain no space.
     #[error(
-        "the device has no room for page {0} and nothing to collect; raise ftl.over_provisioning_ratio"
+        "the device has no room for page {0}, and garbage collection can gain none; raise ftl.over_provisioning_ratio"
     )]
     Full(u32),
 }
 
-/// Flash operations that have been carried out.
+/// Flash operations executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashOps {
-    /// Pages the host wrote.
+    /// Pages written by the host. Count.
     pub written: u64,
-    /// Pages moved by garbage collection.
+    /// Pages moved by garbage collection. Count.
     pub moved: u64,
-    /// Pages of metadata programmed.
+    /// Metadata pages programmed. Count.
     pub metadata: u64,
-    /// Blocks erased.
+    /// Blocks erased. Count.
     pub erased: u64,
 }
 
 impl FlashOps {
-    /// Programs a host write: (written + moved + metadata) / written; `None` before the first.
+    /// Write amplification: (written + moved + metadata) / written; `None` before the first write.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0)
             .then(|| (self.written + self.moved + self.metadata) as f64 / self.written as f64)
     }
-    /// What was done since `earlier`.
+    /// Operations since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: Self) -> Self {
         Self {
@@ -57,16 +57,16 @@ impl FlashOps {
     }
 }
 
-/// A mapping and its array, without a clock.
+/// Mapping and its array, without a clock.
 #[derive(Debug)]
 pub struct UntimedFtl<'a, M, N = ()> {
     mapping: &'a mut M,
     array: &'a mut Array,
     layout: Layout,
     work: FlashOps,
-    /// Who hears of every program.
+    /// Observer of page programs.
     note: N,
-    /// Steps that were handed out together.
+    /// Steps issued together.
     steps: Vec<Step>,
 }
 
@@ -78,7 +78,7 @@ impl<'a, M: Mapping> UntimedFtl<'a, M> {
 }
 
 impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
-    /// Writes through `mapping` to `array`, and tells `note` of every program.
+    /// Writes through `mapping` to `array`, and reports every program to `note`.
     pub fn noting(mapping: &'a mut M, array: &'a mut Array, layout: Layout, note: N) -> Self {
         Self {
             mapping,
@@ -89,11 +89,11 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
             steps: Vec::new(),
         }
     }
-    /// What has been done so far.
+    /// Operations executed so far.
     pub fn work(&self) -> FlashOps {
         self.work
     }
-    /// Writes a page, and collects where that left too few free blocks.
+    /// Writes a page, and runs GC if that leaves too few free blocks.
     #[inline]
     pub fn write(&mut self, page: Lpn) -> Result<(), InstantError> {
         self.fetch(page)?;
@@ -106,7 +106,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.work.written += 1;
         self.collect_at(place)
     }
-    /// Writes pages in a row, as [`Self::write`] would one after the other.
+    /// Writes pages in a row, with the result of calling [`Self::write`] for each.
     pub fn write_row(&mut self, pages: Range<u32>) -> Result<(), InstantError> {
         let mut next = pages.start + self.fill(pages.clone())?;
         while next < pages.end {
@@ -137,8 +137,9 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         }
         Ok(())
     }
-    /// Writes the first pages of a row whole blocks at a time, where they were never written; how
-    /// many. None for whoever hears of every page: it hears of them in the order of the writes.
+    /// Writes the first pages of a row as whole blocks, if they were never written. Returns their
+    /// number; 0 if a program observer is present, which must receive the pages in order of
+    /// writing.
     fn fill(&mut self, pages: Range<u32>) -> Result<u32, InstantError> {
         if N::LISTENS {
             return Ok(0);
@@ -149,7 +150,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.work.written += u64::from(filled);
         Ok(filled)
     }
-    /// Collects on the plane of a page that was written, if that left too few free blocks.
+    /// Runs GC on the plane of a page that was written, if that left too few free blocks.
     #[inline]
     fn collect_at(&mut self, place: Ppn) -> Result<(), InstantError> {
         let plane = self.layout.plane_of(self.layout.block_of(place));
@@ -158,7 +159,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         {}
         Ok(())
     }
-    /// These pages will be written next: see [`Mapping::prefetch`].
+    /// Prefetches the pages to be written next: see [`Mapping::prefetch`].
     pub fn prefetch(&mut self, pages: &[u32]) {
         for page in pages {
             self.mapping.prefetch(Lpn(*page));
@@ -177,7 +178,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         }
         Ok(())
     }
-    /// Collects where `page` waits for room, and places it: as long as anything is gained.
+    /// Runs GC where `page` waits for room, as long as space is gained, and places the page.
     #[cold]
     fn make_room(&mut self, page: Lpn, want: SpaceRequest) -> Result<Ppn, InstantError> {
         let mut want = want;
@@ -200,8 +201,8 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
             }
         }
     }
-    /// Collects a plane until it has as many free blocks as it should and room for a write, or nothing can be gained;
-    /// whether anything was.
+    /// Runs GC on a plane until it reaches its threshold and has room for a write, or no space can
+    /// be gained. Returns `true` if space was gained.
     fn collect(&mut self, plane: Plane) -> Result<bool, InstantError> {
         let mut gained = false;
         while self.mapping.lacks_room(plane) && self.collect_once(SpaceRequest::Free(plane))? {
@@ -216,7 +217,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.run(job)?;
         Ok(true)
     }
-    /// Moves what a block holds for the sake of its data, and erases it; false where [`Mapping::refresh`] does not.
+    /// Refreshes the data of a block. Returns `false` if [`Mapping::refresh`] does not start.
     pub fn refresh(&mut self, block: Block) -> Result<bool, InstantError> {
         let Some(Collection { job, .. }) = self.mapping.refresh(block) else {
             return Ok(false);
@@ -224,7 +225,7 @@ impl<'a, M: Mapping, N: ProgramObserver> UntimedFtl<'a, M, N> {
         self.run(job)?;
         Ok(true)
     }
-    /// Carries a job out, from one wait to the next.
+    /// Executes a job, from one barrier to the next.
     fn run(&mut self, job: JobId) -> Result<(), InstantError> {
         loop {
             let Self {

@@ -407,7 +407,7 @@ fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise()
         (
             "onfi4-qlc",
             vec![("ftl.mapping", "dftl")],
-            "with ftl.mapping = \"dftl\" there is no SLC cache",
+            "ftl.mapping = \"dftl\" does not support an SLC cache",
         ),
         (
             "onfi4-qlc",
@@ -1062,7 +1062,7 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
         ),
         (
             "base = \"d4\"\n[ftl]\nspare_blocks = 512\n".to_owned(),
-            "a plane has 512 blocks, and none would be left",
+            "a plane has 512 blocks, so none would be left",
         ),
         (
             "base = \"d4\"\n[ftl]\nspare_blocks = 500\n".to_owned(),

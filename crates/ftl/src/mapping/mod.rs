@@ -1,8 +1,7 @@
-//! Where a logical page is.
+//! Mappings: the location of every logical page.
 //!
-//! A mapping owns its allocation and its collections, because families differ in both (a hybrid
-//! mapping merges where a page mapping moves). The device asks for one decision at a time and
-//! carries it out.
+//! A mapping includes its allocation and GC, because families differ in both (a hybrid mapping
+//! merges where page mapping moves). The device requests one decision at a time and executes it.
 
 pub mod block;
 pub mod buffered;
@@ -31,30 +30,31 @@ use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Label, Recovery};
 use crate::summary::SummaryPage;
 
-/// What became of a write.
+/// Result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// The page is to be programmed there, and from now on found there.
+    /// The page is to be programmed at this location, where lookups now find it.
     Placed(Ppn),
-    /// No room now. [`Mapping::collect`] what is wanted, and ask again when a collection is over.
+    /// There is no room. Call [`Mapping::collect`] with this request, and write again when a GC run
+    /// has ended.
     Wait(SpaceRequest),
 }
 
-/// What has become of look-ups in a map of which a cache is in memory.
+/// Counts of lookups in a cached map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCache {
-    /// Requests for pages whose entries were in memory.
+    /// Requests for pages whose entries were in memory. Count.
     pub hits: u64,
-    /// Requests for pages whose entries were not.
+    /// Requests for pages whose entries were not in memory. Count.
     pub misses: u64,
-    /// Entries that left the cache.
+    /// Entries evicted from the cache. Count.
     pub evictions: u64,
-    /// Those of them that had changed since their translation page was written.
+    /// Evicted entries that had changed since their translation page was written. Count.
     pub dirty_evictions: u64,
 }
 
 impl MapCache {
-    /// Both together.
+    /// Sum of the counts of two maps.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -68,98 +68,105 @@ impl MapCache {
 
 wordline_kernel::since!(MapCache: hits, misses, evictions, dirty_evictions);
 
-/// A mapping family, as the device uses it. No method takes time; the operations that follow do.
+/// Mapping family, as the device uses it. Its methods take no simulated time; the flash operations
+/// that follow do.
 pub trait Mapping {
-    /// Whether there can be block summaries.
+    /// Whether the mapping supports block summaries.
     const SUMMARIZES: bool = false;
 
-    /// The same map for work in bulk, if it is one of those that can.
+    /// Interface for bulk operations, if the mapping has one.
     #[inline]
     fn bulk(&mut self) -> Option<&mut impl Bulk> {
         None::<&mut PageMap>
     }
-    /// Pages the host can address.
+    /// Pages that the host can address. Count.
     fn user_pages(&self) -> u32;
-    /// Whether the pages are those of an owner, who gives them up as he likes: their numbers are no addresses, and after a power
-    /// cut it is for him to say what they hold.
+    /// Returns `true` if the pages belong to an owner instead of the host. The owner may discard
+    /// pages; their numbers are not addresses, and after a power cut the owner determines their
+    /// content.
     fn is_owned(&self) -> bool {
         false
     }
-    /// Numbers below it are logical pages in spare areas, those above are metadata.
+    /// Limit of page numbers in spare areas: lower numbers are logical pages, higher ones are
+    /// metadata.
     fn numbers(&self) -> u32 {
         self.user_pages()
     }
-    /// What the spare area of a page is to say beside whose program is submitted now.
+    /// Extra spare-area label for the page being programmed.
     #[inline]
     fn label(&self, _page: Lpn) -> Label {
         Label::NONE
     }
-    /// A page that was submitted with a label has got its place.
+    /// Reports the location of a page that was submitted with a label.
     #[inline]
     fn placed(&mut self, _place: Ppn, _label: Label) {}
-    /// The next page of a block summary that is to be programmed, behind the programs of all pages that have their places in its block. To be
-    /// asked whenever a page has been placed and its program handed out, until there is none.
+    /// Next summary page to program, after the programs of all pages placed in its block. Call it
+    /// after each placed page whose program has been issued, until it returns `None`.
     #[inline]
     fn summary(&mut self) -> Option<SummaryPage> {
         None
     }
-    /// Free blocks of the whole device; constant time.
+    /// Free blocks of the device. Takes constant time.
     fn free_blocks(&self) -> u32;
-    /// Free blocks of a plane; constant time.
+    /// Free blocks of a plane. Takes constant time.
     fn free_blocks_of(&self, plane: Plane) -> u32;
-    /// Pages that hold current data, the metadata included. Linear in the blocks.
+    /// Pages with current data, including metadata. Takes time linear in the blocks.
     fn valid_pages(&self) -> u64;
-    /// Whether a place, which is programmed now, is in a block in single-level mode.
+    /// Returns `true` if a page that is being programmed is in a block in single-level mode.
     fn is_single_level(&self, _place: Ppn) -> bool {
         false
     }
-    /// Whether pages of the host pass the SLC cache by from now on.
+    /// Sets whether host pages bypass the SLC cache from now on.
     fn bypass_cache(&mut self, _bypassed: bool) {}
-    /// Whether [`Mapping::fold`] would start.
+    /// Returns `true` if [`Mapping::fold`] would start a GC run.
     fn can_fold(&self, _plane: Plane) -> bool {
         false
     }
-    /// Starts a collection of the block of the SLC cache that has been full for longest, whose data goes to blocks in the mode of the part. None while the
-    /// plane is being collected or has no block to spare, and if no block of the cache is full.
+    /// Starts a GC run that folds the oldest full block of the SLC cache: its data moves to blocks
+    /// in the mode of the part. Returns `None` if the plane has a GC run in progress or no block to
+    /// spare, or if no block of the cache is full.
     fn fold(&mut self, _plane: Plane) -> Option<Collection> {
         None
     }
-    /// Where the current copy of a page is, if it was ever written.
+    /// Location of the current copy of a page, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
-    /// Whose copy is in a place, be it that it is no longer current; `None` where the mapping does not know, or of metadata.
+    /// Logical page last programmed at a location, current or not. `None` for metadata, or if the
+    /// mapping does not know.
     fn page_at(&self, _place: Ppn) -> Option<Lpn> {
         None
     }
-    /// `page` will be asked for soon: brings what is looked at then into the caches of the processor.
-    /// Changes no answer; without it everything is the same, but slower where the map is large.
+    /// Loads the map entry of `page` into the CPU cache ahead of its use. Speeds up large maps and
+    /// does not change results.
     #[inline]
     fn prefetch(&mut self, _page: Lpn) {}
-    /// The plane that every copy of a page goes to, if the address alone decides.
+    /// Plane of all copies of a page, if the address alone decides.
     fn home_plane(&self, page: Lpn) -> Option<Plane>;
-    /// What has to be done before the map entry of `page` is in memory, to be read or (`update`)
-    /// changed: a job, or nothing. Ask again when the job is over. Families whose map is in memory
-    /// need nothing.
+    /// Job that must run before the map entry of `page` is in memory, to be read or (`update`)
+    /// changed; `None` if the entry is there. Call it again when the job has ended. Families with
+    /// the whole map in memory always return `None`.
     #[inline]
     fn fetch(&mut self, _page: Lpn, _update: bool) -> Option<JobId> {
         None
     }
-    /// What has become of the look-ups since the map was built, if part of the map is in flash.
+    /// Counts of lookups since the map was built, if part of the map is in flash.
     fn map_cache(&self) -> Option<MapCache> {
         None
     }
-    /// What the dies have to do now, for allocations that ask for it ([`crate::allocate::Allocate::is_by_work`]).
+    /// Updates the outstanding work of the dies, for allocations that use it
+    /// ([`crate::allocate::Allocate::is_by_work`]).
     fn set_die_loads(&mut self, _work: impl Fn(Die) -> Time) {}
-    /// Finds a place for a new copy of a page; the one before is invalid from now on.
+    /// Allocates a page for a new copy of a logical page; the previous copy becomes invalid.
     fn write(&mut self, page: Lpn) -> Written;
-    /// Finds places for pages of the host on all planes of a die, one each, that can be programmed by one command: the same page of
-    /// blocks that are kept in step for this. False, and nothing has changed, if there are none; they are written one by one then.
+    /// Allocates pages on all planes of a die, one host page each, that one multi-plane command can
+    /// program: the same page of blocks that are kept aligned for this purpose. Returns `false` and
+    /// changes nothing if there are none; the pages are then written one by one.
     fn write_in_step(&mut self, _pages: &[Lpn], _places: &mut Vec<Ppn>) -> bool {
         false
     }
-    /// Writes the first pages of a row that was never written, as [`Mapping::write`] would one after
-    /// the other: whole blocks, while no plane comes to want a collection. `filled` hears of each block, not in the order in
-    /// which they are filled; what it fails with ends this. Returns how many pages were written: none where the mapping
-    /// knows no faster way than `write`.
+    /// Writes the first pages of a row that was never written, with the result of calling
+    /// [`Mapping::write`] for each: whole blocks, as long as no plane needs GC. Calls `filled` for
+    /// each block, not in order of filling; its error ends the row. Returns the number of pages
+    /// written, which is 0 if the mapping has no faster way than `write`.
     fn fill<E>(
         &mut self,
         _pages: Range<u32>,
@@ -167,134 +174,142 @@ pub trait Mapping {
     ) -> Result<u32, E> {
         Ok(0)
     }
-    /// The current copy of a page and what was programmed in `place` change places, as if they had been programmed there. False, and
-    /// nothing has changed, if either is being collected or erased, or where the mapping cannot.
+    /// Exchanges the current copy of a page with the page programmed at `place`, as if each had
+    /// been programmed at the other's location. Returns `false` and changes nothing if either is
+    /// being reclaimed or erased, or if the mapping does not support it.
     fn exchange(&mut self, _page: Lpn, _place: Ppn) -> bool {
         false
     }
-    /// The host does not need a page any more: from now on it maps nowhere.
+    /// Unmaps a page that the host no longer needs.
     fn trim(&mut self, page: Lpn);
-    /// Whether `plane` has fewer free blocks than garbage collection is to keep.
+    /// Returns `true` if `plane` is below its free-block threshold.
     fn wants_collection(&self, plane: Plane) -> bool;
-    /// Whether it has, or a write to `plane` would wait for a collection: the threshold may be below what a write needs.
+    /// Returns `true` if `plane` needs GC, or if a write to it would wait for a GC run; the
+    /// threshold may be below what a write needs.
     fn lacks_room(&self, plane: Plane) -> bool {
         self.wants_collection(plane)
     }
-    /// Starts a collection, unless one is in progress on the plane or nothing can be gained. Not for
-    /// [`SpaceRequest::Anywhere`]: ask plane by plane.
+    /// Starts a GC run. Returns `None` if one is in progress on the plane or no space can be
+    /// gained. Resolve [`SpaceRequest::Anywhere`] first, plane by plane.
     fn collect(&mut self, want: SpaceRequest) -> Option<Collection>;
-    /// Starts a collection that moves what a block holds for the sake of its data. None while its plane is being collected or
-    /// has no block to spare, if the block takes programs or holds none, and where the mapping cannot.
+    /// Starts a GC run that refreshes the data of a block. Returns `None` if the plane has a GC run
+    /// in progress or no block to spare, if the block takes programs or has no data, or if the
+    /// mapping does not support it.
     fn refresh(&mut self, _block: Block) -> Option<Collection> {
         None
     }
-    /// Whether a full block, which is not being collected, holds nothing any more, so that [`Mapping::clear`] can have it erased. Never
-    /// where the mapping cannot tell.
+    /// Returns `true` if a full block, which is not being reclaimed, has no valid page, so that
+    /// [`Mapping::clear`] can erase it. Always `false` if the mapping does not track it.
     fn is_spent(&self, _block: Block) -> bool {
         false
     }
-    /// Starts a collection of a block that [`Mapping::is_spent`], which only erases it. None while its plane is being collected.
+    /// Starts a GC run that only erases a block for which [`Mapping::is_spent`] holds. Returns
+    /// `None` if the plane has a GC run in progress.
     fn clear(&mut self, _block: Block) -> Option<Collection> {
         None
     }
-    /// The host does not need a page any more, of which the part of the map in flash is to say so at once: as [`Mapping::trim`], but its
-    /// entry need not be fetched. The job that brings that part of the map up to date, if it is in flash; when it
-    /// is over, flash says so.
+    /// Unmaps a page and records it in the map in flash at once. Unlike [`Mapping::trim`], the
+    /// entry need not be fetched first. Returns the job that updates the map in flash, if the map
+    /// is there; the update is complete when the job has ended.
     fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
         self.trim(page);
         None
     }
-    /// Whether a job whose steps are all done has none left.
+    /// Returns `true` if a job, all of whose issued steps are complete, has no step left.
     fn is_over(&self, job: JobId) -> bool;
-    /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
+    /// Next step of a job, which must have at least one. After [`Step::Wait`], call it again when
+    /// all earlier steps are complete.
     fn step(&mut self, job: JobId) -> Step;
-    /// A page that a job moves has been read: where its copy goes, or `None` if it is no longer
-    /// valid.
+    /// Target for the copy of a page that a job has read, or `None` if the page is no longer valid.
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
-    /// A block is erased, for the `erases`th time.
+    /// Reports the erase of a block, which now has `erases` erases.
     fn erased(&mut self, block: Block, erases: u32);
-    /// Nothing is programmed or erased any more, from now on: what requests wait for must not need that. Jobs that were begun end with their
-    /// next step.
+    /// Freezes the mapping because the device is read-only: no page is programmed or erased from
+    /// now on, and requests must not wait for either. Jobs in progress end with their next step.
     fn freeze(&mut self) {}
-    /// A block that a recovery was to erase cannot be: the device is at the end of its life, and nothing is written any more.
+    /// Reports that a block which recovery was to erase cannot be erased. The device is at the end
+    /// of its life and read-only.
     fn retired(&mut self, _block: Block) {}
 
-    /// Puts a free block into the place of the update block that a logical block has filled, so that
-    /// writes go on and its collection can come later (update block replacement, Jung 2013, section
-    /// 7.5.2.1). False if there is no free block to spare, or nothing that could be replaced.
+    /// Opens a free block to replace the full update block of a logical block, so that writes
+    /// continue and the merge can follow later (update block replacement, Jung 2013, section
+    /// 7.5.2.1). Returns `false` if no free block can be spared, or there is no block to replace.
     fn replace(&mut self, _block: LogicalBlock) -> bool {
         false
     }
-    /// A write of `page` has left its plane with fewer free blocks than there should be, and no
-    /// collection follows now: puts the merge of its logical block off, if that gains a block (Jung
-    /// 2013, algorithm 3, line 5). Families without logical blocks have nothing to note.
+    /// Delays the merge of the logical block of `page`, if it gains a block: the write has left its
+    /// plane below the free-block threshold, and no GC run follows now (Jung 2013, algorithm 3,
+    /// line 5). Families without logical blocks do nothing.
     fn delay(&mut self, _page: Lpn) {}
-    /// What has been put off on a plane and has waited longest: the merge of a logical block whose
-    /// update block was replaced, or whose write found free blocks fewer than they should be. Without
-    /// logical blocks: what would gain free blocks where they are fewer than they should be.
+    /// Delayed GC run of a plane that has waited for the longest time: the merge of a logical block
+    /// whose update block was replaced, or whose write left the plane below its free-block
+    /// threshold. Families without logical blocks return the next GC candidate of a plane below its
+    /// threshold.
     fn delayed(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
-    /// What would gain a free block of a plane first, if it has fewer than it should.
+    /// Next GC candidate of a plane that is below its free-block threshold, if any.
     fn reclaim(&self, plane: Plane) -> Option<SpaceRequest> {
         self.delayed(plane)
     }
-    /// What could be collected on a plane without hurry: blocks without a free page (the job list of
-    /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited longest.
+    /// GC candidate of a plane that is not urgent: blocks without a free page (the job list of
+    /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited for the
+    /// longest time.
     fn full(&self, plane: Plane) -> Option<SpaceRequest>;
-    /// Of what would gain a free block of a plane, what was written least recently. Without logical blocks nothing.
+    /// Least recently written GC candidate of a plane. `None` for families without logical blocks.
     fn least_recent(&self, _plane: Plane) -> Option<SpaceRequest> {
         None
     }
-    /// The collection on `plane` that `writes` would need if they came now, one after the other, if
-    /// any; the first if several. Of each the first page and the number of pages.
+    /// First GC run on `plane` that `writes` would need if they arrived now, in order, if any. Each
+    /// write is given as its first page and its number of pages.
     fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest>;
-    /// What a collection would cost now.
+    /// Expected cost of a GC run started now.
     fn cost(&self, want: SpaceRequest) -> Cost;
 
-    /// Builds the counts anew from what the flash holds, after the memory has been lost.
+    /// Rebuilds the tables from the content of the flash after a power cut.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery;
-    /// Checks the counts against each other; for tests and verification. Linear in the pages.
+    /// Checks the tables against each other, for tests and verification. Takes time linear in the
+    /// pages.
     fn audit(&self) -> Result<(), String>;
 }
 
-/// What some families can do and others cannot.
+/// Abilities in which families differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Any logical page may lie in any physical page of any block, whatever lies beside it.
+    /// Any logical page may be in any page of any block, whatever its neighbours are.
     pub any_place: bool,
-    /// Free pages are counted, and it is known when the open block of the host is full.
+    /// The family counts free pages, and tracks when the host's active block is full.
     pub free_pages: bool,
-    /// It is known when a block holds no valid page any more, and a block is moved for the sake of its data.
+    /// The family tracks when a block has no valid page left, and can refresh blocks.
     pub whole_blocks: bool,
 }
 
-/// The parameters of a family: what it needs of an array, and the map that they make.
+/// Parameters of a family: its requirements on an array, and its map.
 pub trait Build {
-    /// The map.
+    /// Type of the map.
     type Map: Mapping;
-    /// What the family can do beyond mapping.
+    /// Abilities of the family.
     fn abilities(&self) -> Abilities {
         Abilities::default()
     }
-    /// Free blocks of a plane that a collection may take before it frees any.
+    /// Free blocks of a plane that a GC run may take before it frees one. Count.
     fn reserve_blocks(&self) -> u32 {
         1
     }
-    /// Free blocks beyond the reserve that a move for the sake of even wear takes.
+    /// Free blocks beyond the reserve that a wear-levelling move takes. Count.
     fn wear_blocks(&self) -> u32 {
         1
     }
-    /// Blocks of a plane that are kept for metadata.
+    /// Blocks per plane reserved for metadata. Count.
     fn metadata_blocks(&self, _plan: &Plan) -> u32 {
         0
     }
-    /// Refuses a plan on which the family cannot work: its own parameters, the policies beside it, and the
-    /// room that it has.
+    /// Checks that the family supports a plan: its own parameters, the other policies, and the room
+    /// available.
     fn check(&self, plan: &Plan) -> Result<(), PlanError>;
-    /// What the map takes of memory, of a device so full.
+    /// Memory that the map takes on a device filled to `fill`.
     fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table>;
-    /// An empty map over a pristine array.
+    /// Builds an empty map over an erased array.
     fn build(&self, plan: &Plan) -> Self::Map;
 }
 
@@ -307,7 +322,7 @@ macro_rules! members {
             }
         }
 
-        /// The mapping of a device, whatever its family.
+        /// Mapping of a device, of any family.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)] // a device has one
         #[derive(Serialize, Deserialize)]
@@ -328,7 +343,7 @@ macro_rules! members {
             }
         }
 
-        /// Does `$body` with the mapping of the member, whichever it is.
+        /// Evaluates `$body` with the mapping of the current variant.
         macro_rules! each {
             ($map:expr, $inner:ident => $body:expr) => {
                 match $map { $(Map::$Variant($inner) => $body),+ }
@@ -337,8 +352,8 @@ macro_rules! members {
     };
 }
 
-/// The same for what is called for every page: page mapping in line behind one comparison, the
-/// others out of its way.
+/// Like `each`, for methods called for every page: inlines page mapping behind one comparison, and
+/// calls other families out of line.
 macro_rules! page_first {
     ($map:expr, $inner:ident => $body:expr) => {
         if let Map::Page($inner) = $map {
@@ -364,18 +379,18 @@ members! {
 }
 
 impl Map {
-    /// The empty map of a plan's family.
+    /// Builds the empty map of a plan's family.
     pub fn new(plan: &Plan) -> Self {
         plan.config.mapping.build(plan)
     }
-    /// What it takes of memory, of a device so full.
+    /// Memory that the map takes on a device filled to `fill`.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         plan.config.mapping.memory(plan, fill)
     }
 }
 
 impl Family {
-    /// The families that can do something, as a choice of values: `"page" or "dftl"`.
+    /// Names of the families with an ability, as a list of alternatives: `"page" or "dftl"`.
     pub fn able(can: impl Fn(Abilities) -> bool) -> String {
         let able = Self::defaults();
         let able = able.iter().filter(|family| can(family.abilities()));

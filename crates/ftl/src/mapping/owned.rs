@@ -1,7 +1,8 @@
-//! Page mapping whose pages have an owner: a cache merged with the translation layer.
+//! Page mapping whose pages have an owner: a cache merged with the FTL.
 //!
-//! The logical pages are the owner's numbers, not addresses of a host, and grow with them. The owner is asked which
-//! pages are worth a move, and hears which are lost with a block.
+//! The logical pages are numbers assigned by the owner, not host addresses, and the map grows with
+//! them. The owner decides which pages are worth moving, and is notified of pages lost with a
+//! block.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,61 +20,62 @@ use crate::plan::Plan;
 use crate::recovery::{Flash, Label, Recovery};
 use crate::summary::{Summaries, SummaryPage};
 
-/// A page map and who owns its pages.
+/// Page map with the owner of its pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OwnedMap<O> {
     pages: Pages,
     reclaim: Reclaiming,
     owner: O,
-    /// By plane: the page of the owner's metadata that its collection programs before it erases.
+    /// State, per plane, of the owner's metadata page that the GC run programs before its erase.
     recording: Vec<Recording>,
     summaries: Summaries,
-    /// Pages of summaries that are to be programmed.
+    /// Summary pages to program.
     due: VecDeque<SummaryPage>,
-    /// How many have been handed out.
+    /// Summary pages issued. Count.
     summarized: u64,
 }
 
-/// How far a page of metadata is that a collection programs.
+/// Progress of a metadata page that a GC run programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Recording {
-    /// There is none.
+    /// There is no metadata page.
     Nothing,
-    /// It has been handed out.
+    /// The program of the page has been issued.
     Program(Lpn),
-    /// It is waited for.
+    /// The GC run waits for the program of the page.
     Wait(Lpn),
 }
 
-/// The pages, as their owner changes them.
+/// Pages, as the owner changes them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pages {
     layout: Layout,
     map: PageMap,
-    /// By logical page: 1 + the physical page of a copy that is invalid but can still be read, or 0.
+    /// Per logical page, 1 + the physical page of a copy that is invalid and still readable, or 0.
     #[serde(with = "wordline_kernel::dense")]
     suspected: Vec<u32>,
 }
 
 impl Pages {
-    /// Where a page is, if its copy is valid.
+    /// Location of a page, if its copy is valid.
     pub fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map.lookup(page)
     }
-    /// Whether a page is suspected.
+    /// Returns `true` if a page is suspected: invalid, and still readable.
     pub fn is_suspected(&self, page: Lpn) -> bool {
         let suspected = self.suspected.get(page.index());
         suspected.is_some_and(|place| *place > 0)
     }
-    /// Makes room for a page.
+    /// Extends the tables to include a page.
     pub fn reserve(&mut self, page: Lpn) {
         self.map.grow(page.0 + 1);
         if self.suspected.len() < self.map.map.len() {
             self.suspected.resize(self.map.map.len(), 0);
         }
     }
-    /// The owner does not count on a page any more: to collections it is invalid, and it can be read until its block is
-    /// erased. Whether it can: false for a page that has no copy, or that is being collected.
+    /// Marks a page as suspected, because the owner no longer relies on it: GC treats it as
+    /// invalid, and it remains readable until its block is erased. Returns `false` if it is not
+    /// readable, because it has no copy or is being reclaimed.
     pub fn suspect(&mut self, page: Lpn) -> bool {
         let Some(place) = self.map.lookup(page) else {
             return false;
@@ -86,24 +88,24 @@ impl Pages {
         }
         !collected
     }
-    /// A suspected page is valid again.
+    /// Makes a suspected page valid again.
     pub fn revive(&mut self, page: Lpn) {
         let place = std::mem::take(&mut self.suspected[page.index()]);
         if let Some(place) = place.checked_sub(1) {
             self.map.restore(page, Ppn(place));
         }
     }
-    /// A page is not needed any more, whether it is valid or suspected.
+    /// Discards a page, valid or suspected.
     pub fn discard(&mut self, page: Lpn) {
         self.suspected[page.index()] = 0;
         self.map.trim(page);
     }
-    /// The page map, to look at.
+    /// Read access to the page map.
     pub fn map(&self) -> &PageMap {
         &self.map
     }
 
-    /// Takes the pages of a block that a collection has chosen from their owner, but for those that are moved.
+    /// Withdraws the pages of a GC victim from their owner, except for those that are moved.
     fn take(&mut self, block: Block, reclaim: &Reclaiming, owner: &mut impl Owner) -> u32 {
         let mut dropped = 0;
         for offset in 0..self.layout.pages_per_block {
@@ -128,7 +130,7 @@ impl Pages {
 }
 
 impl<O: Owner> OwnedMap<O> {
-    /// An empty map over a pristine array.
+    /// Creates an empty map over an erased array.
     pub fn new(plan: &Plan, owner: O) -> Self {
         let map = PageMap::new(plan);
         Self {
@@ -149,7 +151,7 @@ impl<O: Owner> OwnedMap<O> {
         let first = self.pages.layout.page(block, 0).0;
         first..first + self.pages.layout.pages_per_block
     }
-    /// A page has its place: the last one of a block makes its summary due.
+    /// Handles the placement of a page: the last page of a block makes its summary due.
     #[inline]
     fn has_place(&mut self, place: Ppn) {
         if self.summaries.exist() {
@@ -163,11 +165,11 @@ impl<O: Owner> OwnedMap<O> {
             self.due.extend(self.summaries.of_block(layout, block));
         }
     }
-    /// Pages of block summaries that have been programmed, or are being.
+    /// Summary pages that have been programmed or are being programmed. Count.
     pub fn summarized(&self) -> u64 {
         self.summarized
     }
-    /// After a power cut: blocks that have no room and whose summary is not begun.
+    /// Finds, after a power cut, the full blocks whose summary has not been started.
     fn find_due(&mut self, flash: &Flash<'_>, erase: &[Block]) {
         self.due.clear();
         if !self.summaries.exist() {
@@ -181,7 +183,8 @@ impl<O: Owner> OwnedMap<O> {
             }
         }
     }
-    /// A collection has begun: what it does not move is lost to the owner. For the sake of wear and of data it moves all.
+    /// Handles the start of a GC run: the owner loses the pages that are not moved. Wear levelling
+    /// and refresh move all.
     fn take_pages(&mut self, mut collection: Collection) -> Option<Collection> {
         let victim = self.pages.map.victim(Plane(collection.job.0))?;
         if matches!(collection.kind, GcKind::Wear | GcKind::Refresh) {
@@ -192,7 +195,7 @@ impl<O: Owner> OwnedMap<O> {
         collection.cost.pages -= self.pages.take(victim, &self.reclaim, &mut self.owner);
         Some(collection)
     }
-    /// Data moves that stays its owner's.
+    /// Moves all pages of a victim for their owner.
     fn take_all(&mut self, victim: Block) {
         self.owes_no_summary(victim);
         self.pages
@@ -203,8 +206,8 @@ impl<O: Owner> OwnedMap<O> {
         self.due
             .retain(|page| layout.block_of(page.place) != victim);
     }
-    /// What comes before the erase of a plane's victim, all pages of which have been moved: the program of what the owner owes,
-    /// and the wait for it.
+    /// Steps before the erase of a plane's victim, whose pages have all been moved: the program of
+    /// the owner's metadata page, and the wait for it.
     fn record(&mut self, plane: Plane) -> Option<Step> {
         loop {
             match self.recording[plane.index()] {
@@ -233,15 +236,15 @@ impl<O: Owner> OwnedMap<O> {
             }
         }
     }
-    /// The owner.
+    /// Owner of the pages.
     pub fn owner(&self) -> &O {
         &self.owner
     }
-    /// The pages, to look at.
+    /// Read access to the pages.
     pub fn pages(&self) -> &Pages {
         &self.pages
     }
-    /// The owner, and the pages that it changes.
+    /// Mutable access to the owner and the pages.
     pub fn parts(&mut self) -> (&mut O, &mut Pages) {
         (&mut self.owner, &mut self.pages)
     }
@@ -255,7 +258,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn is_owned(&self) -> bool {
         true
     }
-    /// Numbers of pages grow with what their owner remembers, and there are no other metadata.
+    /// Page numbers grow with the entries of the owner, and there is no other metadata.
     fn numbers(&self) -> u32 {
         u32::MAX / 2
     }
@@ -299,7 +302,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn set_die_loads(&mut self, work: impl Fn(Die) -> Time) {
         self.pages.map.set_die_loads(work);
     }
-    /// A page that is suspected has left while its program was on its way: it stays suspected, at its new place.
+    /// A suspected page was evicted while its program was in progress: it remains suspected, at its
+    /// new location.
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         let written = self.pages.map.write(page);
@@ -371,7 +375,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn cost(&self, want: SpaceRequest) -> Cost {
         self.pages.map.cost(want)
     }
-    /// What comes back is for the owner to say. Suspected pages do not.
+    /// The owner decides which pages are restored. Suspected pages are not.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
         self.recording.fill(Recording::Nothing);
         let claims = self.owner.recover(flash);
@@ -381,7 +385,8 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         self.pages.suspected = vec![0; self.pages.map.map.len()];
         recovery
     }
-    /// The books of the map; and suspected pages are in blocks that hold them, with no other copy.
+    /// Audits the map, and checks that each suspected page is readable at its location and has no
+    /// other copy.
     fn audit(&self) -> Result<(), String> {
         let Pages { map, suspected, .. } = &self.pages;
         for (page, place) in (0..).zip(suspected) {
@@ -391,7 +396,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
             let held = map.owners[place.index()] == page + 1 && !map.blocks.is_valid(place);
             if !held || map.lookup(Lpn(page)).is_some() {
                 return Err(format!(
-                    "page {page} is suspected at {}, which does not hold it",
+                    "page {page} is suspected at {}, where it is not readable",
                     self.pages.layout.describe(place)
                 ));
             }

@@ -70,62 +70,64 @@ impl Build for Page {
     }
 }
 
-/// Whom an active block of a plane is for.
+/// Writer for which an active block of a plane is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Writer {
-    /// The host, and collection where they share.
+    /// The host, and GC if both share a block.
     Host = 0,
-    /// Collection, where it has a block of its own.
+    /// GC, if it has a separate block.
     Collection = 1,
-    /// Data that moves for the sake of even wear.
+    /// Wear levelling.
     Wear = 2,
-    /// The host, past the SLC cache: its block while it writes to one of the cache.
+    /// The host, bypassing the SLC cache: the block set aside while the host writes to a cache
+    /// block.
     Direct = 3,
-    /// Data that moves for its own sake and returns to its block: the block that keeps it meanwhile, and then its own.
+    /// In-place refresh: the block that temporarily takes the data, then the original block.
     Return = 4,
 }
 
-/// The block of a plane that takes programs.
+/// Block of a plane that takes programs.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Active {
     block: Block,
-    /// The next page to program.
+    /// Next page to program.
     next: u32,
-    /// One past the block's last page; equal to `next` when there is no room, and at the start.
+    /// Page after the last one of the block; equal to `next` if there is no room, and initially.
     end: u32,
 }
 
 impl Active {
-    /// Whether it has no room.
+    /// Returns `true` if the block has no room.
     #[inline]
     fn is_full(&self) -> bool {
         self.next == self.end
     }
 }
 
-/// What a plane has at hand.
+/// State of a plane.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PlaneState {
-    /// Free blocks, those that are kept not counted.
+    /// Free blocks, without those kept for metadata. Count.
     free: u32,
-    /// Free blocks kept for pages of metadata.
+    /// Free blocks kept for metadata. Count.
     kept: u32,
-    /// Invalid pages in blocks that may be collected.
+    /// Invalid pages in GC candidates. Count.
     stale: u32,
-    /// What is being collected: the reserve holds the pages of one block.
+    /// GC victim. The reserve has room for the pages of one block.
     victim: Option<Victim>,
-    /// Whether the last collection was for the sake of even wear: the next is not.
+    /// Whether wear levelling caused the last GC run; it does not cause the next.
     leveled: bool,
-    /// Whether the host's open block became full with too few free blocks, and there are still too few: only where that is when they are looked at.
+    /// Whether the plane was below its free-block threshold when the host's active block became
+    /// full, and still is. Used only if free blocks are checked at that time.
     short: bool,
-    /// By [`Writer`].
+    /// Active blocks, by [`Writer`].
     active: [Active; 5],
 }
 
 impl PlaneState {
-    /// Whether the host may program a page now. Blocks of the reserve are collection's: the host
-    /// neither takes one nor, where the active block is `shared`, writes into one that collection has
-    /// taken.
+    /// Returns `true` if the host may program a page now. Blocks of the reserve are for GC: the
+    /// host does not take one. If the active block is `shared`, the host does not write to a block
+    /// that GC has taken either.
     #[inline]
     fn has_room(&self, reserve: u32, shared: bool) -> bool {
         if self.active[Writer::Host as usize].is_full() {
@@ -134,12 +136,12 @@ impl PlaneState {
             !shared || self.free >= reserve
         }
     }
-    /// Pages that active blocks have left.
+    /// Free pages in active blocks. Count.
     fn room(&self) -> u32 {
         let room = |active: &Active| active.end - active.next;
         self.active.iter().map(room).sum()
     }
-    /// The active block of collection's own that `block` is.
+    /// Index of the active block that is `block`, if it is not the host's.
     fn active_of_collection(&self, block: Block) -> Option<usize> {
         let is_block = |which: &usize| {
             let active = &self.active[*which];
@@ -149,64 +151,68 @@ impl PlaneState {
     }
 }
 
-/// A page-mapped translation layer.
+/// Page-mapped translation layer.
 ///
-/// Map and owners are dense arrays of 32-bit words that stay untouched, and so cost nothing, for
-/// pages that were never written: eight bytes a page used.
+/// Map and owners are dense arrays of 32-bit words. The words of pages that were never written stay
+/// untouched and take no memory; each page used takes eight bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
-    /// Free blocks below which a plane collects.
+    /// Free-block threshold: GC of a plane starts below it. Blocks.
     start_blocks: u32,
-    /// Free blocks of a plane with which neither its threshold nor a write asks for a collection.
+    /// Number of free blocks with which neither the threshold of a plane nor a write requires GC.
     rest_blocks: u32,
-    /// Free pages with which a plane collects; 0 if its free blocks alone decide.
+    /// Free-page threshold: GC of a plane starts at it; 0 if free blocks alone decide. Pages.
     start_pages: u32,
-    /// Whether free blocks alone decide, whenever they are looked at.
+    /// Whether free blocks alone decide, at any time.
     by_blocks_alone: bool,
-    /// Whether a plane compares them with its threshold only when the host's open block is full.
+    /// Whether a plane compares free blocks with its threshold only when the host's active block is
+    /// full.
     checks_full_blocks: bool,
     reserve_blocks: u32,
-    /// Which active block collection writes to.
+    /// Active block to which GC writes.
     collection: Writer,
-    /// By logical page: 1 + its physical page, or 0. Pages of metadata are behind the host's.
+    /// Map: 1 + the physical page of each logical page, or 0. Metadata pages follow the host's.
     #[serde(with = "wordline_kernel::dense")]
     pub(super) map: Vec<u32>,
-    /// By physical page: 1 + the logical page last programmed there, as its spare area would say.
-    /// The copy is current if the map points back.
+    /// Owners: 1 + the logical page last programmed in each physical page, as in its spare area.
+    /// The copy is current if the map points back to it.
     #[serde(with = "wordline_kernel::dense")]
     pub(super) owners: Vec<u32>,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
-    /// By plane: the block that is kept in step with those of the other planes of its die; empty until there is one.
+    /// Block of each plane that is kept aligned with those of the other planes of its die; empty
+    /// until there is one.
     in_step: Vec<Active>,
-    /// Free blocks of all planes.
+    /// Free blocks of all planes. Count.
     free_blocks: u32,
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
-    /// From this page on none was ever written, and no block of the host is open: what
-    /// [`Bulk::fill`] has reached. Whoever else writes opens a block first, and then it is the end
-    /// of the map.
+    /// No page from this one on was ever written, and no block of the host is open: the limit of
+    /// [`Mapping::fill`]. Any other writer opens a block first, which sets it to the end of the
+    /// map.
     unwritten: u32,
-    /// Whether pages may lie on other planes than those that the allocator has for them: their owner has numbered them anew.
+    /// Whether pages may be on other planes than the allocator's, because their owner has
+    /// renumbered them.
     scattered: bool,
-    /// Blocks in single-level mode, if there are any.
+    /// SLC cache, if there is one.
     cache: Option<Box<Cache>>,
-    /// The page that was prefetched last, until its copy is, too; no state, and not written.
+    /// Page that was prefetched last, until its copy is prefetched too. Not part of the state and
+    /// not saved.
     #[serde(skip)]
     ahead: Option<Lpn>,
-    /// What it was built from, to build it again when the memory has been lost.
+    /// Plan from which the map was built, to rebuild it after a power cut.
     plan: Box<Plan>,
 }
 
 impl PageMap {
-    /// An empty map over a pristine array.
+    /// Creates an empty map over an erased array.
     pub fn new(plan: &Plan) -> Self {
         Self::with_metadata(plan, 0, 0)
     }
-    /// The same with room for `pages` pages of metadata, for which `kept` blocks of every
-    /// plane are kept.
+    /// Creates an empty map with room for `pages` metadata pages, for which `kept` blocks of every
+    /// plane are reserved.
     pub(super) fn with_metadata(plan: &Plan, pages: u32, kept: u32) -> Self {
         let layout = plan.layout;
         let plane = PlaneState {
@@ -247,7 +253,8 @@ impl PageMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// What the map takes of memory with room for `pages` pages of metadata, of a device so full.
+    /// Memory that the map takes on a device filled to `fill`, with room for `pages` metadata
+    /// pages.
     pub(super) fn memory(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(plan.user_pages) + u64::from(pages);
@@ -265,7 +272,7 @@ impl PageMap {
         tables.extend(Blocks::memory(layout, fill));
         tables
     }
-    /// Pages of a block that hold the current copy of a logical page.
+    /// Pages of a block that contain the current copy of a logical page. Count.
     pub fn valid(&self, block: Block) -> u32 {
         let state = &self.planes[self.layout.plane_of(block).index()];
         let is_block = |active: &&Active| active.block == block;
@@ -279,12 +286,12 @@ impl PageMap {
             .map(room);
         self.blocks.valid(block) - rooms.sum::<u32>()
     }
-    /// The books on each block; what an active block has room for is booked as valid.
+    /// Block tables. Free pages of an active block are counted as valid.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
-    /// Whether a plane, which has fewer free blocks than its threshold, collects: where free pages count, or only the moment at which the host's
-    /// open block was full.
+    /// Returns `true` if a plane below its free-block threshold needs GC, given that free pages may
+    /// count, or only the time at which the host's active block became full.
     #[cold]
     fn is_short(&self, state: &PlaneState) -> bool {
         (!self.checks_full_blocks || state.short)
@@ -293,7 +300,7 @@ impl PageMap {
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
         state.free * self.data_pages() + state.room() <= self.start_pages
     }
-    /// The open block of the host is full.
+    /// Handles a full active block of the host.
     #[cold]
     fn full_block(&mut self, plane: Plane) {
         if self.checks_full_blocks {
@@ -301,18 +308,18 @@ impl PageMap {
             state.short = state.free < self.start_blocks;
         }
     }
-    /// Makes room in the map for logical pages up to and without `pages`, as if it had been built so.
+    /// Extends the map to `pages` logical pages, as if it had been built with that size.
     pub(super) fn grow(&mut self, pages: u32) {
         let pages = pages as usize;
         if self.map.len() < pages {
             self.map.resize(pages.next_power_of_two(), 0);
         }
     }
-    /// Pages of a block before those of its summary.
+    /// Pages of a block that are not part of its summary. Count.
     pub(super) fn data_pages(&self) -> u32 {
         self.plan.data_pages()
     }
-    /// The block of a plane that is being collected.
+    /// GC victim of a plane, if any.
     pub fn victim(&self, plane: Plane) -> Option<Block> {
         self.planes[plane.index()].victim.map(|victim| victim.block)
     }
@@ -467,7 +474,7 @@ impl Mapping for PageMap {
     fn retired(&mut self, block: Block) {
         self.blocks.enter(block, Phase::Bad);
     }
-    /// A plane with fewer free blocks than it should have, whose collection is still to come.
+    /// A plane below its free-block threshold whose GC run is still to come.
     fn delayed(&self, plane: Plane) -> Option<SpaceRequest> {
         self.full(plane).filter(|_| self.wants_collection(plane))
     }

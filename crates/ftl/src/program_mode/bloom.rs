@@ -1,47 +1,47 @@
-//! Which pages are read and which are written, by pairs of Bloom filters (Xia 2017, section 5.3.1).
+//! Read and write hotness of pages, from pairs of Bloom filters (Xia 2017, section 5.3.1).
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::random::splitmix;
 
 use crate::lpn::Lpn;
 
-/// Pairs of filters, one for reads and one for writes.
+/// Pairs of filters, one for reads and one for writes each.
 pub const PAIRS: usize = 4;
-/// Bits of a filter.
+/// Bits per filter.
 pub const BITS: usize = 2048;
-/// Bits of a page.
+/// Bits per page in a filter.
 const HASHES: u64 = 2;
 const WORDS: usize = BITS / 64;
-/// What a filter counts that holds a page, in halves, by how many were emptied after it.
+/// Weight of a filter that contains a page, in halves, by the number of filters cleared after it.
 const WEIGHTS: [u32; PAIRS] = [4, 3, 2, 1];
 
 type Filter = Vec<u64>;
 
-/// The filters. Each access is entered in one pair, in turn; the one that was emptied longest ago is emptied at regular
-/// intervals.
+/// Bloom filters. Accesses are entered in the pairs in turn; the pair cleared the longest time ago
+/// is cleared at regular intervals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Separator {
-    /// Reads and writes of each pair.
+    /// Filters of reads and of writes, per pair.
     pairs: [[Filter; 2]; PAIRS],
-    /// The pair that takes what is entered now.
+    /// Index of the pair that takes accesses now.
     turn: usize,
-    /// The pair that is emptied next.
+    /// Index of the pair that is cleared next.
     oldest: usize,
-    /// Steps until it is.
+    /// Steps until it is cleared. Count.
     left: u32,
     decay: u32,
 }
 
-/// How often a page is read and written, in halves: 0 to 10.
+/// Read and write hotness of a page, in halves: 0 to 10.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hotness {
-    /// Of the filters of reads.
+    /// Read hotness.
     pub read: u32,
-    /// Of the filters of writes.
+    /// Write hotness.
     pub write: u32,
 }
 
-/// The bits of a page.
+/// Bit positions of a page.
 fn places(page: Lpn) -> impl Iterator<Item = usize> {
     (0..HASHES).map(move |hash| {
         let scattered = splitmix(u64::from(page.0) | (hash + 1) << 32);
@@ -50,7 +50,7 @@ fn places(page: Lpn) -> impl Iterator<Item = usize> {
 }
 
 impl Separator {
-    /// Empty filters, one pair of which is emptied every `decay` steps.
+    /// Creates empty filters; one pair is cleared every `decay` steps.
     pub fn new(decay: u32) -> Self {
         let filter = || vec![0; WORDS];
         Self {
@@ -61,7 +61,7 @@ impl Separator {
             decay,
         }
     }
-    /// A step: the next pair takes what is entered, and the oldest may be emptied.
+    /// Advances by one step: the next pair takes accesses, and the oldest pair may be cleared.
     pub fn step(&mut self) {
         self.turn = (self.turn + 1) % PAIRS;
         self.left -= 1;
@@ -73,18 +73,18 @@ impl Separator {
             self.oldest = (self.oldest + 1) % PAIRS;
         }
     }
-    /// A page is read or written.
+    /// Enters an access to a page.
     pub fn enter(&mut self, page: Lpn, write: bool) {
         let filter = &mut self.pairs[self.turn][usize::from(write)];
         for place in places(page) {
             filter[place / 64] |= 1 << (place % 64);
         }
     }
-    /// What the filters say of a page.
+    /// Hotness of a page.
     pub fn hotness(&self, page: Lpn) -> Hotness {
         let mut hotness = Hotness::default();
         for (place, [reads, writes]) in self.pairs.iter().enumerate() {
-            // The oldest was emptied before all others.
+            // The oldest pair was cleared before all others.
             let since = (PAIRS + self.oldest - place - 1) % PAIRS;
             let weight = WEIGHTS[since];
             let holds =
@@ -94,7 +94,7 @@ impl Separator {
         }
         hotness
     }
-    /// What the filters take. Bytes.
+    /// Size of the filters. Bytes.
     pub const fn bytes() -> u32 {
         (PAIRS * 2 * BITS / 8) as u32
     }
@@ -114,19 +114,20 @@ mod tests {
     }
 
     #[test]
-    fn weights_go_by_how_long_ago_a_pair_was_emptied() {
+    fn weights_depend_on_the_order_in_which_pairs_were_cleared() {
         let mut separator = Separator::new(512);
         let seen = |separator: &Separator| separator.hotness(Lpn(7)).write;
-        // The first access goes to the pair that is emptied first.
+        // The first access goes to the pair that is cleared first.
         separator.enter(Lpn(7), true);
         let mut found = Vec::new();
         for _ in 0..PAIRS {
             found.push(seen(&separator));
             (0..512).for_each(|_| separator.step());
         }
-        // Emptied at the first decay.
+        // Cleared at the first decay.
         assert_eq!(found, [1, 0, 0, 0]);
-        // Entered into a pair that was just emptied, it counts less with each that is emptied after it.
+        // An access entered in a pair just cleared loses weight with each pair that is cleared
+        // after it.
         let mut separator = Separator::new(512);
         (0..512).for_each(|_| separator.step());
         separator.enter(Lpn(7), true);
@@ -138,8 +139,9 @@ mod tests {
         assert_eq!(found, [4, 3, 2, 1, 0]);
     }
 
-    /// Of writes to distinct pages, one a step, in steady state: a pair is emptied every 2048 steps and takes every
-    /// fourth write. A filter with i pages holds another with probability (1 - (1 - 1/2048)^2i)^2.
+    /// For writes to distinct pages, one per step, in steady state: a pair is cleared every 2048
+    /// steps and takes every fourth write. A filter with i pages contains another with probability
+    /// (1 - (1 - 1/2048)^2i)^2.
     fn theory() -> (f64, f64) {
         let holds =
             |pages: u32| (1.0 - (1.0 - 1.0 / 2048.0_f64).powf(f64::from(2 * pages))).powi(2);
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn unseen_pages_look_written_as_often_as_theory_says() {
+    fn unseen_pages_appear_written_as_often_as_predicted() {
         let (expected, mean) = theory();
         assert!((expected - 0.2165).abs() < 2e-3 && (mean - 0.190).abs() < 2e-3);
         let mut separator = Separator::new(512);
@@ -182,7 +184,7 @@ mod tests {
         assert!((found - mean).abs() < 0.005, "{found}, expected {mean}");
     }
 
-    /// Sets in place of filters, each with the step at which it was emptied.
+    /// Reference: exact sets instead of filters, each with the step at which it was cleared.
     struct Sets {
         pairs: [([HashSet<u32>; 2], u32); PAIRS],
         steps: u32,
@@ -209,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_sets_that_hold_a_little_more() {
+    fn filters_match_exact_sets_except_for_rare_false_positives() {
         let mut separator = Separator::new(512);
-        // Before the first decay the pairs count as emptied one after the other.
+        // Before the first decay, the pairs count as cleared one after the other.
         let mut sets = Sets {
             pairs: std::array::from_fn(|place| (Default::default(), place as u32)),
             steps: 0,
@@ -231,7 +233,8 @@ mod tests {
                 looks += 1;
             }
         }
-        // Sixty pages fill a twentieth of a filter: at most one look in a hundred finds more.
+        // Sixty pages fill a twentieth of a filter: at most one lookup in a hundred is a false
+        // positive.
         assert!(
             f64::from(equal) > 0.97 * f64::from(looks),
             "{equal} of {looks}"

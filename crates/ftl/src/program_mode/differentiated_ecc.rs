@@ -1,4 +1,4 @@
-//! Codes by what pages are used for.
+//! Program mode and code by the use of a page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,36 +10,40 @@ use super::bloom::{Hotness, Separator};
 use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
-/// Pages that are only written are written fast, and read with LDPC for it; others are written as usual, and read with BCH. Of
-/// pages that are both, those go the first way whose write hotness exceeds their read hotness by more than m; one whose reads
-/// exceed by more than n is written again at once, as usual. Bloom filters tell what pages are used for. In the terms of
-/// `nand.programming`, fast writes are those of low cost, and usual ones those of medium cost.
+/// Pages that are only written are programmed fast, and therefore read with LDPC; other pages are
+/// programmed as usual, and read with BCH. A page that is both read and written is programmed fast
+/// if its write hotness exceeds its read hotness by more than m. A page programmed fast is
+/// rewritten at once, as usual, if its read hotness exceeds its write hotness by more than n. Bloom
+/// filters determine the hotness of pages. In the terms of `nand.programming`, fast is mode `low`
+/// and usual is mode `medium`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DifferentiatedEcc {
-    /// A page that is both read and written is written fast if its write hotness less its read hotness is greater.
+    /// Threshold for fast programs: a page that is both read and written is programmed fast if its
+    /// write hotness minus its read hotness is greater.
     #[schemars(range(min = -5.0, max = 5.0))]
     pub m: f64,
-    /// A page written fast is written again if it is read and its read hotness less its write hotness is greater.
+    /// Threshold for rewrites: a page programmed fast is rewritten if it is read and its read
+    /// hotness minus its write hotness is greater.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub n: f64,
-    /// After how many steps the oldest pair of filters is emptied. Count.
+    /// Steps after which the oldest pair of filters is cleared. Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub decay: u32,
-    /// What a step is: a `request` of the host, or the access to a `page`.
+    /// Meaning of a step: a `request` of the host, or the access to a `page`.
     pub step: Step,
-    /// How pages were programmed that were there before the run: `low`, `medium`, `high`, `reduced`.
+    /// Program mode of data older than the run: `low`, `medium`, `high`, `reduced`.
     pub preloaded: ProgramMode,
 }
 
-/// What filters count.
+/// Step of the filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// A request of the host, however many pages it has.
+    /// A host request, whatever its number of pages.
     #[default]
     Request,
-    /// The access to a page.
+    /// An access to a page.
     Page,
 }
 
@@ -59,7 +63,7 @@ impl Cited for DifferentiatedEcc {
     const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, chapter 5";
 }
 
-/// The filters, and the thresholds in halves.
+/// Filters, with the thresholds in halves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     separator: Separator,
@@ -82,7 +86,7 @@ impl State {
     pub(super) fn memory(_user_pages: u32, _fill: Fill) -> Vec<Table> {
         Vec::new()
     }
-    /// How a page is written that the filters know; none if they do not, or only as read.
+    /// Mode of a page that the filters contain; `None` if they do not contain it, or only as read.
     fn grade(&self, page: Lpn) -> Option<ProgramMode> {
         let Hotness { read, write } = self.separator.hotness(page);
         if write == 0 {
@@ -128,7 +132,7 @@ impl Regulate for State {
     fn rewritten(&self) -> ProgramMode {
         ProgramMode::Medium
     }
-    /// A page in no filter, or only in those of reads, stays as it is.
+    /// A page in no filter, or only in those of reads, keeps its mode.
     fn moved(&self, page: Option<Lpn>, mode: ProgramMode) -> ProgramMode {
         page.and_then(|page| self.grade(page)).unwrap_or(mode)
     }

@@ -1,4 +1,4 @@
-//! One mode for all.
+//! The same program mode for all pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use wordline_reliability::ProgramMode;
 use super::{Characteristic, Graded, Regulate, Storage};
 use crate::lpn::Lpn;
 
-/// Every page is programmed in the same mode: `medium` is the traditional scheme, `low` and `high` are its extremes (LCW/HCR and
-/// HCW/LCR), `reduced` reduces wear and nothing else.
+/// Every page is programmed in the same mode: `medium` is the traditional scheme, `low` and `high`
+/// are its extremes (LCW/HCR and HCW/LCR), and `reduced` only reduces wear.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fixed {
-    /// The mode of every page, those included that were there before the run: `low`, `medium`, `high`, `reduced`.
+    /// Mode of every page, including data older than the run: `low`, `medium`, `high`, `reduced`.
     pub mode: ProgramMode,
 }
 
@@ -22,7 +22,7 @@ impl Cited for Fixed {
     const PAPER: &'static str = "";
 }
 
-/// The mode.
+/// Configured mode.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ProgramMode);
 

@@ -1,4 +1,4 @@
-//! The last accesses to every page (Li et al., section 4.1).
+//! History of the last accesses to each page (Li et al., section 4.1).
 
 use std::marker::PhantomData;
 
@@ -11,32 +11,34 @@ use crate::lpn::Lpn;
 
 /// Bit of a page that was accessed at least once.
 const ACCESSED: u8 = 1 << 7;
-/// Where the number of accesses kept stands; below it, one bit each, the last one lowest: whether it was a write.
+/// Bit position of the number of recorded accesses. The bits below it are one per access, the last
+/// one lowest: set for a write.
 const COUNT: u8 = 4;
 
-/// The window of accesses that a scheme looks at: the present one and those before it.
+/// Windows of the accesses to each page that a scheme considers: the current access and earlier
+/// ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct History {
-    /// Past accesses that are kept.
+    /// Recorded past accesses. Count.
     kept: u8,
     #[serde(with = "wordline_kernel::dense")]
     pages: Vec<u8>,
 }
 
 impl History {
-    /// Of `window` accesses, 1 to 3, the present one included.
+    /// Creates windows of `window` accesses, 1 to 3, including the current one.
     pub fn new(window: u32, user_pages: u32) -> Self {
         Self {
             kept: window.clamp(1, 3) as u8 - 1,
             pages: vec![0; user_pages as usize],
         }
     }
-    /// What it takes of memory.
+    /// Memory that the histories take.
     pub fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
         let pages = user_pages.into();
         vec![Table::zeroed::<u8>("access histories", pages, fill.logical)]
     }
-    /// A page is read or written: what its window says, as far as it reaches.
+    /// Records an access to a page. Returns the characteristic of its window.
     pub fn access(&mut self, page: Lpn, write: bool) -> Characteristic {
         let Some(entry) = self.pages.get_mut(page.index()) else {
             return Characteristic::New;
@@ -55,7 +57,7 @@ impl History {
             _ => Characteristic::Interleaved,
         }
     }
-    /// Bits of each page: the past accesses, and the tag that says whether it was written at high cost.
+    /// Bits per page: the past accesses, and a flag for pages written at high cost.
     pub fn storage(&self) -> Storage {
         Storage {
             bits_per_page: u32::from(self.kept) + 1,
@@ -64,22 +66,23 @@ impl History {
     }
 }
 
-/// Whether a page that is read is to be written again at high cost: it is only read, and was not so written. Of a page that
-/// was never accessed nothing else is known than this read.
+/// Returns `true` if a page that is read should be rewritten at high cost: it is read-only and was
+/// not written at high cost. For a page that was never accessed before, only this read is known.
 pub fn wants_high(found: Characteristic, mode: ProgramMode) -> bool {
     matches!(found, Characteristic::New | Characteristic::ReadOnly) && mode != ProgramMode::High
 }
 
-/// How a scheme that is guided by histories writes pages that are only written.
+/// Mode in which a history-guided scheme programs write-only pages.
 pub trait WriteOnly {
-    /// Whether it makes a difference of requests that wait.
+    /// Whether the mode depends on waiting requests.
     const ASKS_FOR_QUEUE: bool = false;
-    /// The mode. `queued`: an operation of another request of the host waits.
+    /// Program mode. `queued`: an operation of another host request waits.
     fn mode(queued: bool) -> ProgramMode;
 }
 
-/// A scheme of Li et al., section 4.2, by its histories. First writes are of high cost, those of pages that are both read and
-/// written of medium cost; a page that is only read is written again in idle time, at high cost, unless it was so.
+/// History-guided scheme of Li et al., section 4.2. First writes have high cost, writes of pages
+/// that are both read and written medium cost. A read-only page is rewritten at high cost in idle
+/// time, unless it already has high cost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Guided<S> {
@@ -89,7 +92,8 @@ pub struct Guided<S> {
 }
 
 impl<S> Guided<S> {
-    /// Of windows of so many accesses; pages of before the run were programmed in mode `preloaded`.
+    /// Creates the scheme with windows of `window` accesses. Data older than the run was programmed
+    /// in mode `preloaded`.
     pub(super) fn of(window: u32, preloaded: ProgramMode, user_pages: u32) -> Self {
         Self {
             history: History::new(window, user_pages),
@@ -97,7 +101,7 @@ impl<S> Guided<S> {
             scheme: PhantomData,
         }
     }
-    /// What it takes of memory.
+    /// Memory that the scheme takes.
     pub(super) fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
         History::memory(user_pages, fill)
     }
@@ -137,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// All accesses of a page in a list.
+    /// Reference: all accesses of a page in a list.
     fn naive(past: &[bool], write: bool, window: usize) -> Characteristic {
         if past.is_empty() {
             return Characteristic::New;
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_a_page_is_as_good_as_all_accesses() {
+    fn one_byte_per_page_matches_the_full_access_list() {
         for window in 1..=3 {
             let mut history = History::new(window, 5);
             let mut all = vec![Vec::new(); 5];
@@ -168,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_two_takes_two_bits_a_page() {
-        // A bit of history and the tag: 32 Mbit of the 16 Mi pages of 64 GiB.
+    fn a_window_of_two_takes_two_bits_per_page() {
+        // One bit of history and the flag: 32 Mbit for the 16 Mi pages of 64 GiB.
         let storage = History::new(2, 1).storage();
         assert_eq!(
             u64::from(storage.bits_per_page) * (64 << 30) / 4096,

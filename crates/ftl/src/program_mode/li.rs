@@ -1,4 +1,4 @@
-//! Writes by the length of the queue.
+//! Program mode by the length of the queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,25 +9,26 @@ use wordline_reliability::ProgramMode;
 use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
-/// Writes are of low cost while operations of other requests wait, and else of high cost; what was written at low cost is
-/// written again in idle time, at high cost. When it is, was not published and is assumed.
+/// Writes have low cost while operations of other requests wait, and otherwise high cost. Pages
+/// written at low cost are rewritten at high cost in idle time; the time of rewrites is assumed,
+/// because it was not published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Li {
-    /// Which pages of low cost are written again: `all`, or those that are `read`.
+    /// Low-cost pages to rewrite: `all`, or those that are `read`.
     pub rewrite: Rewritten,
-    /// How pages were programmed that were there before the run: `low`, `medium`, `high`, `reduced`.
+    /// Program mode of data older than the run: `low`, `medium`, `high`, `reduced`.
     pub preloaded: ProgramMode,
 }
 
-/// Which pages are written again.
+/// Pages to rewrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rewritten {
-    /// Every page that was written at low cost.
+    /// Every page written at low cost.
     #[default]
     All,
-    /// Those of them that are read.
+    /// Low-cost pages that are read.
     Read,
 }
 
@@ -44,7 +45,7 @@ impl Cited for Li {
     const PAPER: &'static str = "Q. Li, L. Shi, C. Gao, K. Wu, C. J. Xue, Q. Zhuge, E. H.-M. Sha, Maximizing IO performance via conflict reduction for flash memory storage systems, DATE 2015";
 }
 
-/// What it was told.
+/// Configured settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     rewrite: Rewritten,

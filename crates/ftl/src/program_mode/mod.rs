@@ -1,8 +1,8 @@
-//! How writes are programmed, and which pages are written again for the sake of their reads: regulation of the costs of
-//! reads and writes, and of wear.
+//! Program modes: how writes are programmed, and which pages are rewritten to speed up their reads.
+//! Regulates the costs of reads and writes, and wear.
 //!
-//! A regulator hears of every access of the host to a page, and says how pages are programmed. It knows no time; whether
-//! requests wait, it is told.
+//! A regulator observes every host access to a page and selects the program mode of pages. It has
+//! no clock; the device reports whether requests wait.
 
 pub mod bloom;
 pub mod differentiated_ecc;
@@ -19,31 +19,31 @@ use wordline_reliability::ProgramMode;
 
 use crate::lpn::Lpn;
 
-/// What the accesses to a page, the present one included, tell of it (Li et al., section 4.1).
+/// Characteristic of a page, from its accesses including the current one (Li et al., section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Characteristic {
-    /// It was never accessed before, as far as is known.
+    /// No earlier access is known.
     #[default]
     New,
-    /// All are reads.
+    /// All accesses are reads.
     ReadOnly,
-    /// All are writes.
+    /// All accesses are writes.
     WriteOnly,
-    /// Some are reads, some are writes.
+    /// Some accesses are reads, and some are writes.
     Interleaved,
 }
 
-/// How a page of the host is programmed.
+/// Program mode of a host page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Graded {
-    /// The mode.
+    /// Mode of the program.
     pub mode: ProgramMode,
-    /// Whether it is to be written again as [`Regulate::rewritten`] says.
+    /// Whether the page is to be rewritten in the mode of [`Regulate::rewritten`].
     pub rewrite: bool,
 }
 
 impl Graded {
-    /// Programmed so, and that is it.
+    /// A program without a later rewrite.
     pub const fn once(mode: ProgramMode) -> Self {
         Self {
             mode,
@@ -52,65 +52,65 @@ impl Graded {
     }
 }
 
-/// When pages are written again.
+/// Time at which pages are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewriting {
     /// Never.
     Never,
-    /// When their die has nothing to do for the host.
+    /// When their die has no work for the host.
     Idle,
     /// At once.
     AtOnce,
 }
 
-/// What a scheme keeps in the memory of a controller.
+/// Controller memory that a scheme needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
-    /// Bits beside the map entry of each page.
+    /// Bits in addition to the map entry of each page.
     pub bits_per_page: u32,
-    /// Bytes beside, whatever the size of the device.
+    /// Bytes in addition, independent of the size of the device.
     pub bytes: u32,
 }
 
-/// Decides how pages are programmed.
+/// Selects program modes.
 pub trait Regulate {
-    /// How pages were programmed that were there before the run.
+    /// Program mode of data older than the run.
     fn preloaded(&self) -> ProgramMode;
-    /// A request of the host begins.
+    /// Reports the start of a host request.
     fn begins(&mut self) {}
-    /// The host reads or writes a page. What is returned is given back when the access is served.
+    /// Reports a host access to a page. The result is passed back when the access is served.
     fn access(&mut self, _page: Lpn, _write: bool) -> Characteristic {
         Characteristic::New
     }
-    /// Whether [`Regulate::write`] makes a difference of requests that wait.
+    /// Returns `true` if [`Regulate::write`] depends on waiting requests.
     fn asks_for_queue(&self) -> bool {
         false
     }
-    /// A write is issued: how its page is programmed. `queued`: an operation of another request of the host waits in the
-    /// device.
+    /// Program mode of a page when its write is issued. `queued`: an operation of another host
+    /// request waits in the device.
     fn write(&self, page: Lpn, found: Characteristic, queued: bool) -> Graded;
-    /// A read of a page is issued that was programmed in `mode`: whether the page is to be written again.
+    /// Returns `true` if a page programmed in `mode`, whose read is issued, is to be rewritten.
     fn read(&self, _page: Lpn, _found: Characteristic, _mode: ProgramMode) -> bool {
         false
     }
-    /// When pages are written again.
+    /// Time at which pages are rewritten.
     fn rewriting(&self) -> Rewriting {
         Rewriting::Never
     }
-    /// How they are then. A page that is so already is not.
+    /// Mode of rewrites. A page that already has it is not rewritten.
     fn rewritten(&self) -> ProgramMode {
         ProgramMode::High
     }
-    /// How a page is programmed that a collection moves and that was programmed in `mode`; of pages of metadata, and of all
-    /// pages where the mapping does not know, no number is known.
+    /// Mode of a page that GC moves and that was programmed in `mode`. The page number is `None`
+    /// for metadata, or if the mapping does not know it.
     fn moved(&self, _page: Option<Lpn>, mode: ProgramMode) -> ProgramMode {
         mode
     }
-    /// Whether [`Regulate::moved`] makes a difference of pages.
+    /// Returns `true` if [`Regulate::moved`] depends on the page.
     fn regrades(&self) -> bool {
         false
     }
-    /// What the scheme keeps.
+    /// Controller memory that the scheme needs.
     fn storage(&self) -> Storage;
 }
 
@@ -123,30 +123,30 @@ macro_rules! members {
             }
         }
 
-        /// The regulator of a device, with its state.
+        /// Regulator of a device, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Regulator { $($Variant($file::State)),+ }
 
         impl Regulation {
-            /// What its state takes of memory, of so many pages.
+            /// Memory that the state takes for `user_pages` pages.
             pub fn memory(&self, user_pages: u32, fill: Fill) -> Vec<Table> {
                 match self { $(Self::$Variant(_) => $file::State::memory(user_pages, fill)),+ }
             }
         }
 
         impl Regulator {
-            /// The state of a policy before the first request, for so many pages.
+            /// State of a policy before the first request, for `user_pages` pages.
             pub fn new(policy: &Regulation, user_pages: u32) -> Self {
                 match policy {
                     $(Regulation::$Variant(policy) => Self::$Variant($file::State::new(policy, user_pages))),+
                 }
             }
-            /// As a regulator.
+            /// Regulator of the selected policy.
             pub fn policy(&self) -> &dyn Regulate {
                 match self { $(Self::$Variant(state) => state),+ }
             }
-            /// The same, to tell it something.
+            /// Mutable access to the regulator of the selected policy.
             pub fn policy_mut(&mut self) -> &mut dyn Regulate {
                 match self { $(Self::$Variant(state) => state),+ }
             }
@@ -170,7 +170,7 @@ impl Default for Regulation {
 }
 
 impl Regulation {
-    /// Whether it is the default: pages of medium cost, and nothing else.
+    /// Returns `true` for the default: all pages in mode `medium`, and no rewrites.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! Reads are made faster, and wear is reduced (R+L).
+//! Faster reads and reduced wear (R+L).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,16 +7,16 @@ use wordline_reliability::ProgramMode;
 
 use super::history::{Guided, WriteOnly};
 
-/// R+L: pages that are only written are written at medium cost with reduced wear.
-/// A page that is only read is written again in idle time, at high cost, unless it was so. First writes
-/// are of high cost; those of pages that are both read and written, of medium cost.
+/// R+L: pages that are only written are written at medium cost with reduced wear. A page that is
+/// only read is rewritten at high cost in idle time, unless it already has high cost. First writes
+/// have high cost; writes of pages that are both read and written have medium cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RL {
-    /// Accesses to a page that are looked at, the present one included. Count.
+    /// Accesses to a page that are considered, including the current one. Count.
     #[schemars(range(min = 1, max = 3))]
     pub window: u32,
-    /// How pages were programmed that were there before the run: `low`, `medium`, `high`, `reduced`.
+    /// Program mode of data older than the run: `low`, `medium`, `high`, `reduced`.
     pub preloaded: ProgramMode,
 }
 
@@ -33,7 +33,7 @@ impl Cited for RL {
     const PAPER: &'static str = "Q. Li, L. Shi, C. Gao, Y. Di, C. J. Xue, Access Characteristic Guided Read and Write Regulation on Flash based Storage Systems, section 4.2";
 }
 
-/// The histories of all pages.
+/// Access histories of all pages.
 pub type State = Guided<RL>;
 
 impl State {

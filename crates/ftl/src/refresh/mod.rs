@@ -1,4 +1,5 @@
-//! How a block's data moves that was read too often, or has lain too long (`[ftl.refresh]`).
+//! Refresh: moves the data of a block that was read too often or programmed too long ago
+//! (`[ftl.refresh]`).
 
 pub mod target;
 
@@ -7,27 +8,28 @@ pub use target::{Return, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a block's data moves that was read too often, or has lain too long (`nand.reliability.read_limit` and `refresh_days`).
+/// Refresh of the data of blocks that were read too often or programmed too long ago
+/// (`nand.reliability.read_limit` and `refresh_days`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Refresh {
-    /// Where it goes.
+    /// Target of the data.
     pub target: Target,
-    /// What the requests of the host that wait for its die come between.
+    /// Points at which a refresh yields to host requests that wait for its die.
     pub steps: Steps,
 }
 
-/// What the requests of the host that wait for the die of a refresh come between.
+/// Points at which a refresh yields to host requests that wait for its die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steps {
-    /// What `ftl.gc.schedule` has them come between in other collections.
+    /// As `ftl.gc.schedule` specifies for GC.
     #[default]
     Schedule,
-    /// Flash operations, each on one page: between two of them the host goes first, until the free blocks of the plane are down to the
-    /// reserve or a write waits for the refresh.
+    /// After each flash operation on a page: the host goes first until the plane's free blocks are
+    /// down to the reserve, or a write waits for the refresh.
     Page,
-    /// As in a collection on demand: all reads of the block are queued at once and each copy when its page has been read; a request waits
-    /// behind those that are queued when it arrives.
+    /// As in on-demand GC: all reads of the block are queued at once, and each copy when its page
+    /// has been read; a request waits for the operations queued before it.
     Block,
 }

@@ -1,4 +1,4 @@
-//! An SLC cache of what is free.
+//! SLC cache of free blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use wordline_kernel::slot::Cited;
 
 use super::{Caches, Size};
 
-/// Free blocks are lent to single-level mode, as long as a plane has more of them than collections start with: the cache shrinks as valid
-/// data grows. Pages that the host writes go to lent blocks while one has room, and past them to the other blocks. A full one is
-/// folded and returned, the oldest first: when the device has been idle for `fold_after_ms`, and as the first choice whenever
-/// free blocks are collected.
+/// Free blocks are lent to single-level mode as long as a plane has more of them than the GC
+/// threshold, so the cache shrinks as valid data grows. Host pages go to lent blocks while one has
+/// room, and otherwise to normal blocks. Full blocks are folded and returned, the oldest first:
+/// when the device has been idle for `fold_after_ms`, and as the first choice of GC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {
-    /// Blocks that are lent at once at most, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    /// Maximum lent blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub ratio: f64,
-    /// Idle time of the device before blocks are folded, in milliseconds.
+    /// Idle time of the device before blocks are folded. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub fold_after_ms: f64,
 }

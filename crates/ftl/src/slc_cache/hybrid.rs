@@ -1,4 +1,4 @@
-//! An SLC cache with a fixed part and a part of what is free.
+//! SLC cache with dedicated and lent blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use wordline_kernel::slot::Cited;
 
 use super::{Caches, Size};
 
-/// Both: dedicated blocks as in `static`, which are used first, and lent ones beside them as in `dynamic`. However full the device is, the
-/// dedicated part stays.
+/// Dedicated blocks as in `static`, which are used first, and lent blocks as in `dynamic`. The
+/// dedicated blocks remain, however full the device is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybrid {
-    /// Dedicated blocks, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    /// Dedicated blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub static_ratio: f64,
-    /// Blocks that are lent at once at most, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    /// Maximum lent blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub dynamic_ratio: f64,
-    /// Idle time of the device before blocks are folded, in milliseconds.
+    /// Idle time of the device before blocks are folded. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub fold_after_ms: f64,
 }

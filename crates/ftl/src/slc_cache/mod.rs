@@ -1,4 +1,4 @@
-//! Blocks in single-level mode that take what the host writes, until it is folded.
+//! SLC cache: blocks in single-level mode take host writes until they are folded.
 
 pub mod dynamic;
 pub mod hybrid;
@@ -9,23 +9,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::share::share;
 
-/// How many blocks of a plane take writes of the host in single-level mode.
+/// Size of the SLC cache of a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Size {
-    /// Blocks that are never used in another mode, share of the plane's.
+    /// Blocks that are used in single-level mode only. Share of the plane's blocks.
     pub dedicated_ratio: f64,
-    /// Free blocks that may be lent beside at once, share of the plane's.
+    /// Maximum free blocks lent in addition. Share of the plane's blocks.
     pub lent_ratio: f64,
-    /// After how long without a request blocks are folded, in milliseconds.
+    /// Time without a request after which blocks are folded. Milliseconds.
     pub fold_after_ms: f64,
 }
 
 impl Size {
-    /// Dedicated blocks of a plane of `blocks`: rounded down, at least one if the share is not zero.
+    /// Dedicated blocks of a plane of `blocks` blocks: rounded down, at least one if the share is
+    /// not zero. Count.
     pub fn dedicated(&self, blocks: u32) -> u32 {
         Self::blocks(self.dedicated_ratio, blocks)
     }
-    /// Lent blocks at most, in the same way.
+    /// Maximum lent blocks of a plane of `blocks` blocks, rounded likewise. Count.
     pub fn lent(&self, blocks: u32) -> u32 {
         Self::blocks(self.lent_ratio, blocks)
     }
@@ -38,9 +39,9 @@ impl Size {
     }
 }
 
-/// A cache of single-level blocks.
+/// SLC cache policy.
 pub trait Caches {
-    /// How large it is; `None` without one.
+    /// Size of the cache; `None` without a cache.
     fn size(&self) -> Option<Size>;
 }
 

@@ -1,4 +1,4 @@
-//! An SLC cache of fixed size.
+//! SLC cache of fixed size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,18 @@ use wordline_kernel::slot::Cited;
 
 use super::{Caches, Size};
 
-/// Some blocks of every plane are only ever used in single-level mode; they are taken from over-provisioning. Pages that the host writes
-/// go to them while one has room, and past them to the other blocks when all are full. When the device has been idle for
-/// `fold_after_ms`, full ones are folded, the oldest first: what is valid in them moves to the other blocks, one flash operation at a
-/// time, and stops for requests.
+/// Some blocks of every plane are used in single-level mode only; they are part of
+/// over-provisioning. Host pages go to these blocks while one has room, and otherwise to normal
+/// blocks. When the device has been idle for `fold_after_ms`, full blocks are folded, the oldest
+/// first: their valid data moves to normal blocks, one flash operation at a time, and pauses for
+/// requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Dedicated blocks, rounded down, at least one in a plane. Share of a plane's blocks. Ratio.
+    /// Dedicated blocks, rounded down, at least one per plane. Share of a plane's blocks. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub ratio: f64,
-    /// Idle time of the device before blocks are folded, in milliseconds.
+    /// Idle time of the device before blocks are folded. Milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub fold_after_ms: f64,
 }

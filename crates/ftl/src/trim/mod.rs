@@ -1,4 +1,4 @@
-//! What becomes of a TRIM (`[ftl.trim]`).
+//! Handling of TRIM (`[ftl.trim]`).
 
 pub mod answer;
 pub mod frees;
@@ -9,12 +9,12 @@ pub use frees::{Free, Frees, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a TRIM (`[ftl.trim]`).
+/// Handling of TRIM (`[ftl.trim]`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trim {
-    /// What is done before a TRIM is answered.
+    /// Work before a TRIM completes.
     pub answer: Answer,
-    /// Which of the pages that a TRIM covers are freed.
+    /// Pages covered by a TRIM that are freed.
     pub frees: Frees,
 }

@@ -11,8 +11,8 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// Of the free blocks of a plane the one with the fewest erases is written next; among equals the
-/// one that has been free longest. Blocks that hold cold data are not moved.
+/// The free block of a plane with the fewest erases is written next; ties go to the one that has
+/// been free for the longest time. Blocks with cold data are not moved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {}
@@ -22,10 +22,10 @@ impl Cited for Dynamic {
         "N. Agrawal et al., Design tradeoffs for SSD performance, USENIX ATC 2008";
 }
 
-/// A free block; orders by erases, then by age.
+/// Free block, ordered by erases, then by the time at which it became free.
 type Free = Reverse<(u32, u64, u32)>;
 
-/// Per plane a heap of free blocks.
+/// Heap of the free blocks of each plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pristine: Pristine,
@@ -35,7 +35,7 @@ pub struct State {
 
 impl State {
     pub(super) const MOVES_DATA: bool = false;
-    /// Of the blocks that were erased, free ones are few.
+    /// Among blocks that have been erased, few are free at a time.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Free>("free blocks", 0)
     }

@@ -1,4 +1,4 @@
-//! The block that was freed last.
+//! Reuse of the block freed last.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,9 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// Free blocks are written in LIFO order, those that were never used last: no wear levelling, and the least there can be. Data that is
-/// written or read much goes round among few blocks, which wear out while the others do not.
+/// Free blocks are written in LIFO order, and never-used blocks last: the opposite of wear
+/// levelling. Data that is written or read often circulates among few blocks, which wear out while
+/// the others do not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LastFreed {}
@@ -18,7 +19,7 @@ impl Cited for LastFreed {
     const PAPER: &'static str = "";
 }
 
-/// Per plane a stack of free blocks.
+/// Stack of the free blocks of each plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pristine: Pristine,
@@ -27,7 +28,7 @@ pub struct State {
 
 impl State {
     pub(super) const MOVES_DATA: bool = false;
-    /// Of the blocks that were erased, free ones are few.
+    /// Among blocks that have been erased, few are free at a time.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Block>("free blocks", 0)
     }

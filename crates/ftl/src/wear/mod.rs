@@ -1,4 +1,4 @@
-//! Which free block is written next, and whose data moves for even wear.
+//! Wear levelling: the free block that is written next, and data that is moved to equalise wear.
 
 pub mod dynamic;
 pub mod last_freed;
@@ -10,28 +10,29 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
-/// Keeps the free blocks of every plane and hands them out.
+/// Tracks the free blocks of every plane and selects among them.
 pub trait Spend {
-    /// `block` of `plane` is erased, for the `erases`th time.
+    /// Reports the erase of `block` of `plane`, which now has `erases` erases.
     fn erased(&mut self, plane: Plane, block: Block, erases: u32);
-    /// The same of a block whose data was moved because of its reads or its age, and not for room.
+    /// Reports the erase of a block whose data was refreshed, not reclaimed for space.
     fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
         self.erased(plane, block, erases);
     }
-    /// `block` of `plane` has been erased in the same way, and its data returns to it.
+    /// Reports the erase of `block` of `plane` in an in-place refresh, so that its data returns to
+    /// it.
     fn refreshed_in_place(&mut self, plane: Plane, block: Block, erases: u32) {
         self.in_use(plane, block, erases);
     }
-    /// Takes a free block of `plane`. There is one: the caller counts.
+    /// Takes a free block of `plane`. The caller ensures that there is one.
     fn take(&mut self, plane: Plane) -> Option<Block>;
-    /// Takes the free block of `plane` for data that seldom changes. There is one.
+    /// Takes a free block of `plane` for data that seldom changes. There must be one.
     fn take_worn(&mut self, plane: Plane) -> Option<Block> {
         self.take(plane)
     }
-    /// `block` is not free; it has been erased `erases` times. For books that are built anew.
+    /// Reports that `block` is in use and has `erases` erases. For recovery.
     fn in_use(&mut self, _plane: Plane, _block: Block, _erases: u32) {}
-    /// The block of `plane` whose data is to go to [`Spend::take_worn`] for the sake of even wear,
-    /// if there is one among those that `may_move`. It has to be moved then.
+    /// Block of `plane` whose data wear levelling moves to [`Spend::take_worn`], if there is one
+    /// among those for which `may_move` holds. The caller must then move it.
     fn rested(&mut self, _plane: Plane, _may_move: impl Fn(Block) -> bool) -> Option<Block> {
         None
     }
@@ -47,23 +48,23 @@ macro_rules! members {
         }
 
         impl Wear {
-            /// Whether data that stays where it is moves for the sake of even wear.
+            /// Returns `true` if the policy moves cold data to equalise wear.
             pub(crate) fn moves_data(&self) -> bool {
                 match self { $(Self::$Variant(_) => $file::State::MOVES_DATA),+ }
             }
         }
 
-        /// The free blocks of a device under its wear-levelling policy.
+        /// Free blocks of a device under its wear-levelling policy.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum FreeBlocks { $($Variant($file::State)),+ }
 
         impl FreeBlocks {
-            /// What the counts take of memory.
+            /// Memory that the state takes.
             pub fn memory(policy: &Wear, layout: &Layout, fill: Fill) -> Table {
                 match policy { $(Wear::$Variant(_) => $file::State::memory(layout, fill)),+ }
             }
-            /// All blocks of a pristine array.
+            /// State of an erased array.
             pub fn new(policy: &Wear, layout: &Layout) -> Self {
                 match policy { $(Wear::$Variant(policy) => Self::$Variant($file::State::new(policy, layout))),+ }
             }
@@ -97,7 +98,7 @@ impl Default for Wear {
     }
 }
 
-/// Blocks of a plane that were never used, in order; costs no memory a block.
+/// Never-used blocks of each plane, in order; takes no memory per block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Pristine {
     layout: Layout,

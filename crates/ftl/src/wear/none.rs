@@ -19,7 +19,7 @@ impl Cited for None {
     const PAPER: &'static str = "";
 }
 
-/// Per plane a queue of free blocks.
+/// Queue of the free blocks of each plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pristine: Pristine,
@@ -28,7 +28,7 @@ pub struct State {
 
 impl State {
     pub(super) const MOVES_DATA: bool = false;
-    /// Of the blocks that were erased, free ones are few.
+    /// Among blocks that have been erased, few are free at a time.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Block>("free blocks", 0)
     }

@@ -1,4 +1,4 @@
-//! Wear levelling that does not see what reads wear out.
+//! Wear levelling that ignores wear caused by reads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,10 +11,12 @@ use wordline_nand::{Block, Layout, Plane};
 
 use super::{Pristine, Spend};
 
-/// Of the free blocks of a plane the one with the fewest erases is written next, but only erases that writes have caused are counted: those of blocks
-/// whose data moved because it was read too often, or lay too long (`nand.reliability`), are not. Among equals the block that was freed last is
-/// written next. Data that is read much therefore goes round among few blocks, which wear out while the others do not. Page mapping (`page`,
-/// `dftl`) only; to the other families all erases are of writes. What is not counted is known in memory only: a power cut makes all erases count.
+/// The free block of a plane with the fewest erases is written next, but only erases caused by
+/// writes count. Erases of blocks whose data was refreshed because it was read too often or
+/// programmed too long ago (`nand.reliability`) do not. Ties go to the block freed last. Data that
+/// is read often therefore circulates among few blocks, which wear out while the others do not.
+/// Page mapping (`page`, `dftl`) only; in the other families all erases count as caused by writes.
+/// The uncounted erases are known in memory only: after a power cut, all erases count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBlind {}
@@ -23,15 +25,15 @@ impl Cited for ReadBlind {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 5.4.4 (the finding; the mechanism is ours)";
 }
 
-/// A free block; orders by the erases that count, then by how short it has been free.
+/// Free block, ordered by counted erases, then by the latest time at which it became free.
 type Free = Reverse<(u32, Reverse<u64>, u32)>;
 
-/// Per plane a heap of free blocks.
+/// Heap of the free blocks of each plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pristine: Pristine,
     erased: Vec<BinaryHeap<Free>>,
-    /// By block: erases that do not count.
+    /// Erases of each block that do not count.
     refreshes: Vec<u32>,
     sequence: u64,
 }
@@ -39,7 +41,7 @@ pub struct State {
 impl State {
     pub(super) const MOVES_DATA: bool = false;
     pub(super) fn memory(layout: &Layout, _fill: Fill) -> Table {
-        Table::zeroed::<u32>("erases for the sake of data", layout.blocks().into(), 0.0)
+        Table::zeroed::<u32>("erases by refresh", layout.blocks().into(), 0.0)
     }
     pub(super) fn new(_policy: &ReadBlind, layout: &Layout) -> Self {
         Self {

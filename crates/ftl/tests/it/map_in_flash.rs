@@ -408,7 +408,7 @@ fn a_map_that_cannot_be_is_refused_with_its_key() {
     // 8, and two more are kept. Collection needs 3 (0.05 of 64) and two to write to.
     let error = wrong(default(), 0.15).unwrap_err();
     assert_eq!(error.key, "ftl.over_provisioning_ratio");
-    for number in ["64 blocks", "54 are filled", "10 are for", "needs 5"] {
+    for number in ["64 blocks", "fill 54", "need 10", "needs 5"] {
         assert!(error.reason.contains(number), "{error}");
     }
 }

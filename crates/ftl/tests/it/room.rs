@@ -371,7 +371,7 @@ fn a_threshold_in_blocks_that_cannot_work_is_refused() {
         ..Gc::default()
     });
     assert_eq!(key, "ftl.gc.start_free_blocks");
-    assert!(message.contains("give one of them"), "{message}");
+    assert!(message.contains("set only one of them"), "{message}");
     let (key, message) = refused(Gc {
         start_free_blocks: Some(9),
         ..Gc::default()
@@ -383,7 +383,7 @@ fn a_threshold_in_blocks_that_cannot_work_is_refused() {
         ..Gc::default()
     });
     assert_eq!(key, "ftl.gc.hard_free_blocks");
-    assert!(message.ends_with("give at least 1"), "{message}");
+    assert!(message.ends_with("set it to at least 1"), "{message}");
     // Other mappings, and wear levelling that moves data, need what they take before they give anything back.
     for mapping in Family::defaults() {
         let is_page = matches!(mapping, Family::Page(_));

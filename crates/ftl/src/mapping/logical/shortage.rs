@@ -16,7 +16,7 @@ impl LogicalMap {
         blocks.filter(move |block| self.shape.home(*block) == plane)
     }
 
-    /// See [`super::Mapping::shortage`].
+    /// Implementation of [`super::Mapping::shortage`].
     pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let per_block = self.layout.pages_per_block;
         let (mut shares, mut opens) = (Vec::<(LogicalBlock, u32)>::new(), 0);

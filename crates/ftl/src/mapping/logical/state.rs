@@ -1,4 +1,4 @@
-//! What is known of blocks, logical blocks and planes.
+//! State of blocks, logical blocks and planes.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,35 +6,35 @@ use super::buffer::Buffer;
 use super::merge::Merge;
 use super::record::Record;
 
-/// What a block is to its logical block.
+/// Role of a block in its logical block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// None: free, or something else altogether.
+    /// None: the block is free or has another use.
     None = 0,
-    /// Holds merged pages.
+    /// Data block: contains merged pages.
     Data = 1,
-    /// Takes writes, or has taken them.
+    /// Update block: takes writes or has taken them.
     Update = 2,
-    /// Is being filled by a merge.
+    /// Target of a merge in progress.
     Target = 3,
-    /// Belongs to the write buffer.
+    /// Block of the write buffer.
     Buffer = 4,
 }
 
-/// What is known of a block that belongs to a logical block.
+/// State of a block that belongs to a logical block.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Member {
-    /// 1 + the next block of its logical block, or 0.
+    /// 1 + the next block of the logical block, or 0.
     pub next: u32,
-    /// Pages handed out.
+    /// Pages taken for programs. Count.
     pub used: u16,
-    /// Its [`Role`] in the low bits, and [`STRAY`] and [`SOURCE`].
+    /// [`Role`] in the low bits, and [`STRAY`] and [`SOURCE`].
     pub bits: u8,
 }
 
-/// A page of the block is not at its own place.
+/// Bit: a page of the block is not at its own offset.
 pub(super) const STRAY: u8 = 8;
-/// The block is emptied by a merge.
+/// Bit: a merge is emptying the block.
 pub(super) const SOURCE: u8 = 16;
 
 impl Member {
@@ -55,22 +55,22 @@ impl Member {
     }
 }
 
-/// A logical block.
+/// State of a logical block.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Logical {
-    /// 1 + its block that was opened last, or 0.
+    /// 1 + the block opened last, or 0.
     pub first: u32,
     /// 1 + the update block that takes writes, or 0.
     pub active: u32,
-    /// Pages that hold something.
+    /// Valid pages. Count.
     pub valid: u32,
-    /// Of these, pages in the write buffer.
+    /// Valid pages in the write buffer. Count.
     pub buffered: u32,
-    /// All its blocks.
+    /// Blocks. Count.
     pub blocks: u16,
-    /// Of these, update blocks that no merge empties.
+    /// Update blocks that no merge empties. Count.
     pub updates: u16,
-    /// [`MERGING`], and the lists that it is in.
+    /// [`MERGING`], and the lists that contain the logical block.
     pub bits: u8,
 }
 
@@ -79,10 +79,10 @@ pub(super) const IN_RECENT: u8 = 2;
 pub(super) const IN_FULL: u8 = 4;
 pub(super) const IN_DELAYED: u8 = 8;
 
-/// What a plane has at hand.
+/// State of a plane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PlaneState {
-    /// Free blocks, those that the write buffer may still take apart.
+    /// Free blocks, without those that the write buffer may still take. Count.
     pub free: u32,
     pub merge: Option<Merge>,
     pub record: Record,

@@ -1,4 +1,4 @@
-//! The books against each other.
+//! Audit of the tables.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -7,7 +7,7 @@ use super::{Active, PageMap};
 use crate::block::Phase;
 
 impl PageMap {
-    /// Map, owners and counts agree.
+    /// Checks that map, owners and counts agree.
     pub(super) fn audit_books(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
         let active = self.planes.iter().flat_map(|plane| &plane.active);

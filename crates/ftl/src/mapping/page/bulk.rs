@@ -1,4 +1,4 @@
-//! Many pages at a time.
+//! Bulk operations of page mapping.
 
 use std::ops::Range;
 
@@ -67,7 +67,8 @@ impl Bulk for PageMap {
 }
 
 impl PageMap {
-    /// See [`Mapping::fill`](crate::Mapping::fill): a block of every plane, and again.
+    /// Implementation of [`Mapping::fill`](crate::Mapping::fill): fills one block of every plane
+    /// per round.
     pub(super) fn fill_blocks<E>(
         &mut self,
         pages: Range<u32>,
@@ -91,7 +92,7 @@ impl PageMap {
         }
         Ok(next - pages.start)
     }
-    /// A free block of a plane is filled by the host, all at once; its first page.
+    /// Fills a free block of a plane for the host, all at once. Returns its first page.
     fn fill_block(&mut self, plane: Plane) -> Ppn {
         self.open_direct(plane, Writer::Host);
         let active = &mut self.planes[plane.index()].active[Writer::Host as usize];
@@ -100,9 +101,9 @@ impl PageMap {
         self.close_direct(plane, block);
         self.layout.page(block, 0)
     }
-    /// Writes `pages`, which were never written, to a free block of every plane, which they fill. No
-    /// block of the host is open, and the planes are those of the pages in `turn`. Returns the first
-    /// pages of these blocks.
+    /// Writes `pages`, which were never written, to one free block of every plane, which they fill.
+    /// No block of the host may be open, and `turn` must be the planes of the pages. Returns the
+    /// first page of each block.
     fn fill_round(&mut self, pages: Range<u32>, turn: &[Plane]) -> Vec<Ppn> {
         let places: Vec<Ppn> = turn.iter().map(|&plane| self.fill_block(plane)).collect();
         let (planes, pages_per_block) = (turn.len(), self.layout.pages_per_block as usize);

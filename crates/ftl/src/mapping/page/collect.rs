@@ -1,4 +1,4 @@
-//! Collections: the victim, and where its pages go.
+//! GC runs of page mapping: the victim, and the targets of its pages.
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
@@ -13,34 +13,34 @@ use crate::lpn::Lpn;
 use crate::mapping::{Mapping, SpaceRequest};
 use crate::wear::Spend;
 
-/// A collection in progress: its victim, and how far its pages have been looked at.
+/// GC run in progress: its victim and its position.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
     pub block: Block,
-    /// The next page to look at.
+    /// Next page to examine.
     pub next: Ppn,
     stage: Stage,
-    /// Where its copies go.
+    /// Active block to which the copies go.
     pub writer: Writer,
-    /// Whether it is moved for the sake of its data.
+    /// Whether the GC run is a refresh.
     pub refresh: bool,
-    /// Whether it is the block that has kept the data of another, which returns there.
+    /// Whether the victim is the block that temporarily took the data of an in-place refresh.
     pub is_back: bool,
 }
 
-/// How far a collection is.
+/// Progress of a GC run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
-    /// Pages are handed out.
+    /// Moves are being issued.
     Moving,
-    /// All pages are handed out.
+    /// All moves have been issued.
     Moved,
-    /// The erase is handed out.
+    /// The erase has been issued.
     Erasing,
 }
 
 impl PageMap {
-    /// See [`Mapping::collect`].
+    /// Implementation of [`Mapping::collect`].
     pub(super) fn start(&mut self, want: SpaceRequest) -> Option<Collection> {
         let SpaceRequest::Free(plane) = want else {
             return None;
@@ -69,7 +69,7 @@ impl PageMap {
         Some(self.start_on(plane, block, kind, writer))
     }
 
-    /// See [`Mapping::clear`].
+    /// Implementation of [`Mapping::clear`].
     pub(super) fn start_clear(&mut self, block: Block) -> Option<Collection> {
         let plane = self.layout.plane_of(block);
         if self.planes[plane.index()].victim.is_some() || !self.is_spent(block) {
@@ -83,7 +83,7 @@ impl PageMap {
         Some(self.start_on(plane, block, GcKind::Move, self.collection))
     }
 
-    /// Starts the collection of a block that is out of those that may be chosen.
+    /// Starts a GC run of a block that has been removed from the candidates.
     pub(super) fn start_on(
         &mut self,
         plane: Plane,
@@ -119,7 +119,7 @@ impl PageMap {
         }
     }
 
-    /// The next step of a plane's collection.
+    /// Next step of a plane's GC run.
     #[inline]
     pub(super) fn next_step(&mut self, plane: Plane) -> Step {
         if let Some(from) = self.next_to_move(plane) {
@@ -141,7 +141,7 @@ impl PageMap {
         }
     }
 
-    /// A page of the victim has been read: see [`Mapping::relocate`].
+    /// Implementation of [`Mapping::relocate`] for a page of the victim.
     #[inline(always)]
     pub(super) fn move_page(&mut self, plane: Plane, from: Ppn) -> Option<Ppn> {
         let Victim { block, writer, .. } = self.planes[plane.index()].victim?;
@@ -151,7 +151,7 @@ impl PageMap {
         Some(self.append(plane, writer, from))
     }
 
-    /// Of a block with as many invalid pages as the plane's have on average.
+    /// Expected cost, for a block with the mean number of invalid pages of the plane's blocks.
     pub(super) fn cost_of(&self, want: SpaceRequest) -> Cost {
         let SpaceRequest::Free(plane) = want else {
             return Cost::default();
@@ -168,7 +168,8 @@ impl PageMap {
         }
     }
 
-    /// With an order of planes, the pages of a request go to as many planes in turn; without, to all.
+    /// If the allocator assigns pages to planes, the pages of a request go to that many planes in
+    /// turn; otherwise they may go to any.
     pub(super) fn shortage_of(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<SpaceRequest> {
         let planes = self.layout.planes();
         let comes = |&&(first, pages): &&(Lpn, u32)| {
@@ -191,9 +192,9 @@ impl PageMap {
         self.full(plane).filter(|_| free < self.rest_blocks)
     }
 
-    /// A block whose data is to move for the sake of even wear, taken out of the blocks that may be
-    /// chosen. Not twice in a row, and not into the reserve. Collection's own active blocks may be
-    /// open for ever where little is moved, so that they can be such blocks, too.
+    /// Block whose data wear levelling moves next, removed from the candidates. Not twice in a row,
+    /// and not into the reserve. An active block of GC can be such a block too, because it may stay
+    /// open indefinitely if few pages are moved.
     fn rested(&mut self, plane: Plane) -> Option<Block> {
         let state = &self.planes[plane.index()];
         if state.leveled || state.free <= self.reserve_blocks {
@@ -218,7 +219,7 @@ impl PageMap {
         Some(block)
     }
 
-    /// The next page of the victim that holds a current copy.
+    /// Next valid page of the victim.
     #[inline]
     pub(super) fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;
@@ -228,7 +229,7 @@ impl PageMap {
         found
     }
 
-    /// The owners of the pages of `block` will be asked for soon.
+    /// Loads the owners of the pages of `block` into the CPU cache.
     pub(super) fn prefetch_owners(&self, block: Block) {
         let first = self.layout.page(block, 0).index();
         for line in (0..self.layout.pages_per_block).step_by(16).take(16) {
@@ -236,7 +237,8 @@ impl PageMap {
         }
     }
 
-    /// The copy of the page that was prefetched last may be superseded soon. By now its map entry is at hand.
+    /// Loads the state of the copy of the page that was prefetched last, whose map entry is in the
+    /// CPU cache by now.
     #[inline(always)]
     pub(super) fn prefetch_copy(&mut self) {
         let Some(page) = self.ahead.take() else {
@@ -250,7 +252,7 @@ impl PageMap {
         }
     }
 
-    /// The map entry of whoever owns `place` will change soon.
+    /// Loads the map entry of the owner of `place` into the CPU cache, because it will change soon.
     #[inline(always)]
     pub(super) fn prefetch_entry(&self, place: Ppn) {
         if let Some(owner) = self.owners.get(place.index()) {
@@ -258,7 +260,7 @@ impl PageMap {
         }
     }
 
-    /// Whether a collection has moved all pages and has its block left to erase.
+    /// Returns `true` if a GC run has moved all pages and only has its block left to erase.
     pub(in crate::mapping) fn is_moved(&self, plane: Plane) -> bool {
         let victim = self.planes[plane.index()].victim;
         victim.is_some_and(|victim| victim.stage == Stage::Moved)

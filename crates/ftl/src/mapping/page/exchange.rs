@@ -1,4 +1,4 @@
-//! Pages that lie elsewhere than they were programmed.
+//! Exchange of the locations of two pages.
 
 use wordline_nand::Ppn;
 
@@ -9,7 +9,7 @@ use crate::lpn::Lpn;
 use crate::mapping::Mapping;
 
 impl PageMap {
-    /// See [`Mapping::exchange`].
+    /// Implementation of [`Mapping::exchange`].
     pub(super) fn exchange_places(&mut self, page: Lpn, place: Ppn) -> bool {
         let Some(from) = self.lookup(page) else {
             return false;
@@ -36,7 +36,7 @@ impl PageMap {
         true
     }
 
-    /// A page that was invalid holds the current copy of a logical page.
+    /// Marks an invalid page as the current copy of a logical page.
     pub(super) fn revive(&mut self, place: Ppn) {
         let block = self.layout.block_of(place);
         self.blocks.gain(block, place);

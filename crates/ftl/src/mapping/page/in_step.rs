@@ -1,4 +1,5 @@
-//! Pages of all planes of a die at the same page of their blocks, however full the planes' own blocks are.
+//! Aligned blocks: pages of all planes of a die at the same offset of their blocks, independent of
+//! the planes' own active blocks.
 
 use wordline_nand::{Plane, Ppn};
 
@@ -10,7 +11,8 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// See [`Mapping::write_in_step`]: the pages are of all planes of a die, one each, and their addresses say which.
+    /// Implementation of [`Mapping::write_in_step`]. The pages must be on all planes of a die, one
+    /// each, by their addresses.
     pub(super) fn put_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
         let homes = pages.iter().map(|page| self.allocator.home(*page));
         let Some(planes) = homes.collect::<Option<Vec<Plane>>>() else {
@@ -29,7 +31,7 @@ impl PageMap {
         true
     }
 
-    /// Opens a block on each plane, if each has one for the host.
+    /// Opens a block on each plane, if each has a free block for the host.
     fn open_in_step(&mut self, planes: &[Plane]) -> bool {
         let spares = |plane: &Plane| self.planes[plane.index()].free > self.reserve_blocks;
         if !planes.iter().all(spares) {

@@ -1,4 +1,4 @@
-//! Blocks that are kept for metadata.
+//! Blocks reserved for metadata.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -9,11 +9,11 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Free blocks of a plane that are kept for pages of metadata.
+    /// Free blocks of a plane that are reserved for metadata. Count.
     pub(in crate::mapping) fn kept(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].kept
     }
-    /// Keeps another free block of a plane, unless the host's reserve would have to be broken into.
+    /// Reserves another free block of a plane, unless that would use up the GC reserve.
     pub(in crate::mapping) fn keep(&mut self, plane: Plane) -> bool {
         if !self.may_keep(plane) {
             return false;
@@ -24,7 +24,7 @@ impl PageMap {
         self.free_blocks -= 1;
         true
     }
-    /// Takes one of the kept blocks of a plane; there is one.
+    /// Takes a reserved block of a plane; there must be one.
     pub(in crate::mapping) fn open_kept(&mut self, plane: Plane) -> Block {
         let block = self.free.take(plane);
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
@@ -32,11 +32,11 @@ impl PageMap {
         self.blocks.enter(block, Phase::Metadata);
         block
     }
-    /// Whether [`Self::keep`] would keep a block.
+    /// Returns `true` if [`Self::keep`] would reserve a block.
     pub(in crate::mapping) fn may_keep(&self, plane: Plane) -> bool {
         self.planes[plane.index()].free > self.reserve_blocks
     }
-    /// A page of metadata, by its number in the map, is programmed in `place`.
+    /// Records the program of a metadata page, given by its number in the map, at `place`.
     pub(in crate::mapping) fn put_metadata(&mut self, page: u32, place: Ppn) {
         if let Some(old) = self.lookup(Lpn(page)) {
             self.invalidate(old);
@@ -45,8 +45,8 @@ impl PageMap {
         self.map[page as usize] = place.0 + 1;
         self.blocks.gain(self.layout.block_of(place), place);
     }
-    /// A page of metadata that has no place is programmed for the collection of a plane, among the pages that it moves. There is room if
-    /// the victim has a page that is not moved for each.
+    /// Allocates a metadata page without a location among the pages that the plane's GC run moves.
+    /// There is room if the victim has one page that is not moved for each metadata page.
     pub(in crate::mapping) fn append_metadata(&mut self, plane: Plane, page: Lpn) -> Ppn {
         debug_assert_eq!(self.lookup(page), None, "page {} has a place", page.0);
         let victim = self.planes[plane.index()].victim;
@@ -65,8 +65,8 @@ impl PageMap {
         }
         place
     }
-    /// A block that held pages of metadata is erased, for the `erases`th time: it is kept
-    /// again, or anyone's.
+    /// Handles the erase of a metadata block, which now has `erases` erases: it is reserved again
+    /// (`kept`) or free.
     pub(in crate::mapping) fn metadata_erased(&mut self, block: Block, erases: u32, kept: bool) {
         self.blocks.enter(block, Phase::Free);
         let plane = self.layout.plane_of(block);

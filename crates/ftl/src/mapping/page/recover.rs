@@ -1,4 +1,4 @@
-//! The books, built anew from what the flash holds.
+//! Recovery: rebuilds the block tables from flash.
 
 use wordline_nand::{Block, Plane};
 
@@ -10,7 +10,7 @@ use crate::recovery::{Flash, Latest, PageOwner, Recovery};
 use crate::wear::Spend;
 
 impl PageMap {
-    /// All of them.
+    /// Rebuilds the map and all tables.
     pub(super) fn rebuild(&mut self, flash: &Flash<'_>) -> Recovery {
         *self = Self::new(&self.plan.clone()).with_cache();
         self.restore_cache(flash);
@@ -23,8 +23,8 @@ impl PageMap {
         recovery
     }
 
-    /// The same where the pages have an owner: what he claims. Of blocks that hold nothing else, only those are erased that a plane is
-    /// short of; collections come to the others.
+    /// Rebuilds the map of pages with an owner, from its claims. Blocks without claimed pages are
+    /// erased only if the plane is short of free blocks; GC reclaims the others.
     pub(in crate::mapping) fn rebuild_for(
         &mut self,
         flash: &Flash<'_>,
@@ -64,8 +64,9 @@ impl PageMap {
         }
         recovery
     }
-    /// Pages that tell what a block holds: those of its summary, if they can be read; else its last one has been tried in vain, and all
-    /// that are programmed are read, or one that tells that none is.
+    /// Pages read to determine the content of a block: those of its summary if they are readable.
+    /// Otherwise the attempt to read its last page, and all programmed pages, or one page that
+    /// shows that none is programmed. Count.
     fn reads_of(&self, flash: &Flash<'_>, block: Block) -> u64 {
         let summaries = self.plan.summaries;
         let scan = u64::from(flash.array.programmed(block).max(1));
@@ -82,8 +83,8 @@ impl PageMap {
         (0..layout.blocks_per_plane).map(move |block| layout.block(plane, block))
     }
 
-    /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,
-    /// the order of that copy.
+    /// Rebuilds the map from spare areas: each page is at its latest copy. Returns the sequence
+    /// number of that copy for each page.
     pub(in crate::mapping) fn reread(
         &mut self,
         flash: &Flash<'_>,
@@ -121,7 +122,7 @@ impl PageMap {
             self.map[page as usize] = place.0 + 1;
             self.blocks.gain(self.layout.block_of(place), place);
         }
-        // Neither free nor anybody's until they are erased.
+        // The blocks are neither free nor owned until they are erased.
         spent.retain(|block| self.blocks.valid(*block) == 0);
         for block in &spent {
             self.blocks.enter(*block, Phase::Victim);
@@ -130,9 +131,8 @@ impl PageMap {
         orders
     }
 
-    /// Which blocks of a plane are free, which go on taking programs, and which are full. Up to
-    /// `kept` of the free ones are kept, but none of the host's reserve. Blocks of metadata are
-    /// left alone.
+    /// Determines which blocks of a plane are free, open or full. Up to `kept` free blocks are
+    /// reserved for metadata, but none of the GC reserve. Metadata blocks are not changed.
     pub(in crate::mapping) fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane, kept: u32) {
         while self.free.take(plane).is_some() {}
         let mut open = Vec::new();
@@ -164,8 +164,8 @@ impl PageMap {
         self.reopen(plane, &open);
     }
 
-    /// Blocks that have room take programs again: one of the host, unless a collection has broken
-    /// into the reserve for it.
+    /// Reopens blocks that have room: one for the host, unless the block had been opened by a GC
+    /// run that used the reserve.
     fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
         let short = self.planes[plane.index()].free < self.reserve_blocks;
         let own = self.collection;

@@ -1,4 +1,4 @@
-//! Data that moves for its own sake, to another block or back to its own.
+//! Refresh of data, into another block or in place.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -10,7 +10,7 @@ use crate::refresh::Return;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// See [`Mapping::refresh`](crate::Mapping::refresh).
+    /// Implementation of [`Mapping::refresh`](crate::Mapping::refresh).
     pub(super) fn start_refresh(&mut self, block: Block) -> Option<Collection> {
         let plane = self.layout.plane_of(block);
         let state = &self.planes[plane.index()];
@@ -33,14 +33,15 @@ impl PageMap {
         Some(collection)
     }
 
-    /// Starts to move what a closed block holds.
+    /// Starts to move the data of a closed block.
     fn start_data(&mut self, plane: Plane, block: Block, writer: Writer) -> Collection {
         self.chooser
             .withdraw(plane, block, self.blocks.valid(block));
         self.start_on(plane, block, GcKind::Refresh, writer)
     }
 
-    /// A block has been erased; true if it is not free, for its data returns to it.
+    /// Handles the erase of a block in an in-place refresh. Returns `true` if the block is not free
+    /// because its data returns to it.
     pub(super) fn returns(&mut self, plane: Plane, block: Block, erases: u32) -> bool {
         let victim = self.planes[plane.index()].victim;
         if victim.is_none_or(|victim| victim.writer != Writer::Return || victim.block != block) {
@@ -48,7 +49,7 @@ impl PageMap {
         }
         let active = &mut self.planes[plane.index()].active[Writer::Return as usize];
         let written = std::mem::take(active);
-        // Nothing is valid that has been copied, or was to be.
+        // Pages that were copied, or still to be copied, are no longer valid.
         if written.end == 0 {
             return false;
         }

@@ -1,27 +1,27 @@
-//! Whether a plane has room for page mapping.
+//! Space requirements of page mapping.
 
 use crate::gc::check::Check;
 use crate::plan::{Plan, PlanError};
 use crate::slc_cache::Caches;
 
-/// Blocks that a plane has to have.
+/// Blocks that a plane needs.
 pub(in crate::mapping) struct Demand {
-    /// Filled by its share of the user pages.
+    /// Blocks filled by the plane's share of the user pages.
     pub filled: u32,
-    /// Blocks that are open when collection can gain nothing more.
+    /// Blocks that are open when GC can gain no more space.
     active: u32,
-    /// Free ones then: as the threshold asks for, and one that a write finds beyond the reserve.
+    /// Free blocks needed then: the threshold, and one beyond the reserve for a write.
     free: u32,
-    /// For garbage collection: both.
+    /// Blocks for garbage collection: `active` and `free`.
     pub collection: u64,
-    /// For metadata.
+    /// Blocks for metadata.
     metadata: u32,
-    /// In single-level mode only.
+    /// Blocks that are used in single-level mode only.
     dedicated: u32,
 }
 
 impl Demand {
-    /// That of a plan; an error if it leaves the host no page.
+    /// Computes the demand of a plan. Returns an error if no page is left for the host.
     pub fn of(plan: &Plan, metadata: u32) -> Result<Self, PlanError> {
         if plan.user_pages == 0 {
             return Err(PlanError {
@@ -32,7 +32,8 @@ impl Demand {
         }
         let config = &plan.config;
         let user = plan.user_pages.div_ceil(plan.layout.planes());
-        // While a write waits the host has no open block, and none when its block is full, unless collections have opened it for their copies.
+        // While a write waits, the host has no open block. It also has none when its block is full,
+        // unless GC has opened one for copies.
         let copies = plan.reserve_blocks > 0;
         let opens = !config.gc.own_block && copies;
         let is_host_full =
@@ -55,23 +56,25 @@ impl Demand {
             dedicated: plan.dedicated_blocks(),
         })
     }
-    /// Whether collection can reach its threshold, in whatever order pages are written.
+    /// Returns `true` if GC can reach its threshold, in whatever order pages are written.
     ///
-    /// It can go on while a closed block of the plane has an invalid page, and each such block it
-    /// erases leaves fewer invalid pages in the plane. When it cannot go on, every closed block is
-    /// full of valid pages, so no more are closed than the plane's user pages fill; beside them
-    /// there are only the active blocks, whatever they hold, blocks of metadata, and free ones. If
-    /// all of them fit with the threshold's count of free blocks, that count is reached, and because
-    /// it is above the reserve, the host can write again.
+    /// GC can continue while a closed block of the plane has an invalid page, and each such block
+    /// that it erases leaves fewer invalid pages in the plane. When it cannot continue, every
+    /// closed block is full of valid pages, so there are no more closed blocks than the plane's
+    /// user pages fill. The other blocks are active blocks, whatever they contain, metadata blocks
+    /// and free blocks. If all of them fit together with the threshold's number of free blocks, GC
+    /// reaches that number; because it is above the reserve, the host can write again.
     ///
-    /// Dynamic allocation may gather more than its share of the user pages on a plane, which then
-    /// takes no more. All planes cannot be so at once: each would hold more than its share.
+    /// Dynamic allocation may put more than its share of the user pages on a plane, which then
+    /// accepts no more. Not all planes can be in that state at once, because each would contain
+    /// more than its share.
     pub fn fits(&self, plan: &Plan) -> bool {
         let beside = u64::from(self.metadata) + u64::from(self.dedicated);
         let kept = u64::from(self.filled) + self.collection + beside;
         kept <= u64::from(plan.layout.blocks_per_plane)
     }
-    /// That a plane of page mapping has too few blocks, of the key that asks for the most.
+    /// Error that a plane has too few blocks for page mapping. It names the key with the largest
+    /// demand.
     pub fn fault(&self, plan: &Plan) -> PlanError {
         let user = plan.user_pages.div_ceil(plan.layout.planes());
         let (key, remedy) = if plan.start_pages > 0 {
@@ -94,7 +97,7 @@ impl Demand {
         };
         let of_cache = match self.dedicated {
             0 => String::new(),
-            blocks => format!(", the SLC cache has {blocks} of them"),
+            blocks => format!(", the SLC cache uses {blocks} of them"),
         };
         PlanError {
             key,

@@ -1,4 +1,4 @@
-//! Blocks in single-level mode: those that take the host's pages, and those that are folded.
+//! Blocks in single-level mode: those that take host pages, and those to be folded.
 
 use std::collections::VecDeque;
 
@@ -14,36 +14,36 @@ use crate::recovery::Flash;
 use crate::slc_cache::Caches;
 use crate::wear::Spend;
 
-/// The SLC cache of a device.
+/// SLC cache of a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
-    /// Pages of a block in single-level mode: its first ones.
+    /// Pages of a block that are used in single-level mode, which are its first ones. Count.
     pages: u32,
-    /// Dedicated blocks of a plane: its first ones.
+    /// Dedicated blocks per plane, which are its first ones. Count.
     dedicated: u32,
-    /// Blocks that a plane lends at most.
+    /// Maximum blocks that a plane lends. Count.
     most_lent: u32,
-    /// Whether the host's pages pass the cache by.
+    /// Whether host pages bypass the cache.
     bypassed: bool,
-    /// By block, a bit that says whether it is in single-level mode; of blocks that are not free.
+    /// Bit per block, set if the block is not free and is in single-level mode.
     #[serde(with = "wordline_kernel::dense")]
     single: Vec<u64>,
     planes: Vec<CachePlane>,
 }
 
-/// What a plane has of the cache.
+/// Cache blocks of a plane.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct CachePlane {
     /// Free dedicated blocks.
     free: VecDeque<Block>,
-    /// Blocks without room, in the order in which they are folded.
+    /// Full blocks, in the order in which they are folded.
     full: VecDeque<Block>,
-    /// Blocks that are lent.
+    /// Lent blocks. Count.
     lent: u32,
 }
 
 impl Cache {
-    /// None if the plan has no cache.
+    /// Creates the cache of a plan; `None` if the plan has none.
     fn new(plan: &Plan) -> Option<Box<Self>> {
         let size = plan.config.slc_cache.size()?;
         let layout = &plan.layout;
@@ -68,18 +68,19 @@ impl Cache {
         let of_plane = block.0 / layout.planes();
         of_plane < self.dedicated
     }
-    /// Free dedicated blocks of a plane.
+    /// Free dedicated blocks of a plane. Count.
     pub(super) fn free(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].free.len() as u32
     }
-    /// Blocks of a plane that wait for being folded.
+    /// Blocks of a plane that wait to be folded. Count.
     pub(super) fn full(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].full.len() as u32
     }
 }
 
 impl PageMap {
-    /// Sets the cache up over a map that has no block in use: the dedicated blocks leave the free ones.
+    /// Adds the cache to a map without blocks in use: dedicated blocks are removed from the free
+    /// blocks.
     pub(super) fn with_cache(mut self) -> Self {
         let Some(mut cache) = Cache::new(&self.plan) else {
             return self;
@@ -97,24 +98,25 @@ impl PageMap {
         self
     }
 
-    /// Whether pages of the host may go to the cache.
+    /// Returns `true` if host pages may go to the cache.
     pub(super) fn caches(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| !cache.bypassed)
     }
-    /// See [`Mapping::bypass_cache`].
+    /// Implementation of [`Mapping::bypass_cache`].
     pub(super) fn set_bypass(&mut self, bypassed: bool) {
         if let Some(cache) = &mut self.cache {
             cache.bypassed = bypassed;
             self.turn_all_to_cache();
         }
     }
-    /// Wherever the host could write to the cache, it does.
+    /// Directs the host to the cache on every plane where it has room.
     pub(super) fn turn_all_to_cache(&mut self) {
         for plane in (0..self.layout.planes()).map(Plane) {
             self.turn_to_cache(plane);
         }
     }
-    /// The cache may have room again: if it has, the host's block past it is laid aside.
+    /// Directs the host to the cache if the cache has room again; the host's normal block is then
+    /// set aside.
     #[inline(never)]
     pub(super) fn turn_to_cache(&mut self, plane: Plane) {
         let Some(cache) = self.cache.as_ref() else {
@@ -130,7 +132,7 @@ impl PageMap {
         active.swap(Writer::Host as usize, Writer::Direct as usize);
         active[Writer::Host as usize] = Active::default();
     }
-    /// The host goes on with its block past the cache, if one is laid aside.
+    /// Directs the host back to its normal block, if one is set aside.
     fn return_to_direct(&mut self, plane: Plane) -> bool {
         let active = &mut self.planes[plane.index()].active;
         if active[Writer::Direct as usize].is_full() {
@@ -140,7 +142,7 @@ impl PageMap {
         active[Writer::Direct as usize] = Active::default();
         true
     }
-    /// Whether [`Self::open_cached`] would open a block.
+    /// Returns `true` if [`Self::open_cached`] would open a block.
     fn has_cached(&self, plane: Plane) -> bool {
         let Some(cache) = self.cache.as_ref().filter(|cache| !cache.bypassed) else {
             return false;
@@ -149,19 +151,20 @@ impl PageMap {
         let lends = of_plane.lent < cache.most_lent && state.free > self.start_blocks;
         !of_plane.free.is_empty() || lends
     }
-    /// Whether a block that is not free is in single-level mode.
+    /// Returns `true` if a block that is not free is in single-level mode.
     pub(super) fn is_single_level(&self, block: Block) -> bool {
         self.cache
             .as_ref()
             .is_some_and(|cache| cache.is_single(block))
     }
 
-    /// Opens a block of the cache for the host, or goes on with the one past it; false if there is neither.
+    /// Opens a cache block for the host, or continues with the normal block set aside. Returns
+    /// `false` if there is neither.
     #[inline(never)]
     pub(super) fn open_for_host(&mut self, plane: Plane) -> bool {
         self.open_cached(plane) || self.return_to_direct(plane)
     }
-    /// Opens a block of the cache for the host, if there is one; a dedicated one first.
+    /// Opens a cache block for the host, if there is one; dedicated blocks go first.
     fn open_cached(&mut self, plane: Plane) -> bool {
         let Some(cache) = self.cache.as_mut().filter(|cache| !cache.bypassed) else {
             return false;
@@ -197,7 +200,7 @@ impl PageMap {
         true
     }
 
-    /// A block of the cache has no room any more: true if it is one.
+    /// Closes a full block. Returns `true` if it is a cache block.
     #[inline(never)]
     pub(super) fn close_cached(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = self.cache.as_mut().filter(|cache| cache.is_single(block)) else {
@@ -208,7 +211,8 @@ impl PageMap {
         true
     }
 
-    /// A block of the cache is erased: true if it is a dedicated one, which is not free for others.
+    /// Handles the erase of a block. Returns `true` if it is dedicated to the cache, so that it is
+    /// not free for other uses.
     #[inline(never)]
     pub(super) fn erased_cached(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = &mut self.cache else {
@@ -227,7 +231,7 @@ impl PageMap {
         dedicated
     }
 
-    /// Whether a block waits for being folded on a plane that collects nothing and has the room.
+    /// Returns `true` if a block waits to be folded, and its plane has no GC run and has the room.
     pub(super) fn may_fold(&self, plane: Plane) -> bool {
         let Some(cache) = &self.cache else {
             return false;
@@ -235,7 +239,7 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         cache.full(plane) > 0 && state.victim.is_none() && state.free > self.reserve_blocks
     }
-    /// Whether folding is what frees blocks of a plane: a full block of the cache is a lent one.
+    /// Returns `true` if folding frees blocks of a plane: one of its full cache blocks is lent.
     pub(super) fn folding_frees(&self, plane: Plane) -> bool {
         let Some(cache) = &self.cache else {
             return false;
@@ -245,7 +249,7 @@ impl PageMap {
         state.victim.is_none() && cache.planes[plane.index()].full.iter().any(is_lent)
     }
 
-    /// See [`Mapping::fold`].
+    /// Implementation of [`Mapping::fold`].
     pub(super) fn start_fold(&mut self, plane: Plane) -> Option<Collection> {
         if !self.may_fold(plane) {
             return None;
@@ -254,7 +258,8 @@ impl PageMap {
         let block = cache.planes[plane.index()].full.pop_front()?;
         Some(self.start_on(plane, block, GcKind::Fold, self.collection))
     }
-    /// Folds the oldest lent block, for its room. It takes less than a block of the reserve and frees one.
+    /// Folds the oldest full lent block to gain space. Folding takes less than one block of the
+    /// reserve and frees one.
     #[inline(never)]
     pub(super) fn start_return(&mut self, plane: Plane) -> Option<Collection> {
         if !self.folding_frees(plane) {
@@ -267,7 +272,8 @@ impl PageMap {
         let block = cache.planes[plane.index()].full.remove(oldest)?;
         Some(self.start_on(plane, block, GcKind::Fold, self.collection))
     }
-    /// A block of the cache that holds nothing is to be erased: it does not wait for being folded any more.
+    /// Withdraws a cache block without valid pages from the blocks to be folded, because it is to
+    /// be erased.
     pub(super) fn withdraw_cached(&mut self, plane: Plane, block: Block) {
         if let Some(cache) = &mut self.cache {
             cache.planes[plane.index()]
@@ -276,7 +282,7 @@ impl PageMap {
         }
     }
 
-    /// The blocks in single-level mode as the flash has them; for books that are built anew.
+    /// Restores the blocks in single-level mode from flash, during recovery.
     pub(super) fn restore_cache(&mut self, flash: &Flash<'_>) {
         let Some(cache) = &mut self.cache else {
             return;
@@ -293,7 +299,7 @@ impl PageMap {
             }
         }
     }
-    /// A free dedicated block is at hand again: true if it is one. For books that are built anew.
+    /// Restores a free dedicated block during recovery. Returns `true` if the block is one.
     pub(super) fn restore_dedicated(&mut self, plane: Plane, block: Block) -> bool {
         let Some(cache) = &mut self.cache else {
             return false;
@@ -305,7 +311,7 @@ impl PageMap {
         dedicated
     }
 
-    /// Pages of the cache that are programmed or will be, and its blocks; for verification.
+    /// Audits the pages and blocks of the cache.
     pub(super) fn audit_cache(&self, plane: Plane) -> Result<(), String> {
         let Some(cache) = &self.cache else {
             return Ok(());
@@ -325,7 +331,7 @@ impl PageMap {
             });
         if lent != of_plane.lent || beyond {
             return Err(format!(
-                "plane {}: {lent} lent blocks of the SLC cache, the counts say {}; a page beyond those of single-level mode: {beyond}",
+                "plane {}: {lent} lent blocks of the SLC cache, the counts say {}; page outside single-level mode: {beyond}",
                 plane.0, of_plane.lent
             ));
         }

@@ -1,4 +1,4 @@
-//! Programs: active blocks, and what they supersede.
+//! Programs: active blocks, and the copies that they supersede.
 
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -10,22 +10,22 @@ use crate::lpn::Lpn;
 use crate::mapping::{Mapping, Placed};
 use crate::wear::Spend;
 
-/// A page of the host, put in its place.
+/// Host page that has been placed.
 #[derive(Clone, Copy)]
 pub(super) struct Put {
     pub placed: Placed,
-    /// Whether it took a free block, or its plane wants a collection.
+    /// Whether the write took a free block, or its plane needs GC.
     pub ends_row: bool,
 }
 
 impl PageMap {
-    /// Puts a page of the host on a plane, if there is room. `home`: whether the page has never been on
-    /// another.
+    /// Places a host page on a plane, if there is room. `home`: whether the page has never been on
+    /// another plane.
     #[inline(always)]
     pub(super) fn put(&mut self, page: Lpn, plane: Plane, home: bool) -> Option<Put> {
         let shared = self.collection == Writer::Host;
         let mut state = &mut self.planes[plane.index()];
-        // Else there is room, and no collection is wanted.
+        // With more free blocks, there is room and GC is not needed.
         let mut ends_row = state.free < self.rest_blocks;
         if ends_row && !state.has_room(self.reserve_blocks, shared) {
             return None;
@@ -72,8 +72,8 @@ impl PageMap {
         })
     }
 
-    /// The plane for a page of the host, and whether the page has never been on another; `None` if no
-    /// plane has room.
+    /// Plane for a host page, and whether the page has never been on another; `None` if no plane
+    /// has room.
     #[inline(always)]
     pub(super) fn plane_for(&mut self, page: Lpn) -> Option<(Plane, bool)> {
         if let Some(home) = self.allocator.home(page) {
@@ -87,8 +87,8 @@ impl PageMap {
         Some((plane, false))
     }
 
-    /// Programs the copy of `from`, a page that is moved: assigns the next page of an active block, and
-    /// opens one if there is none.
+    /// Places the copy of a moved page: takes the next page of an active block, and opens a block
+    /// if there is none.
     #[inline(always)]
     pub(super) fn append(&mut self, plane: Plane, writer: Writer, from: Ppn) -> Ppn {
         let mut state = &mut self.planes[plane.index()];
@@ -119,12 +119,12 @@ impl PageMap {
         }
         self.open_direct(plane, writer);
     }
-    /// The same where the cache has nothing to do with it.
+    /// Opens a block outside the SLC cache.
     pub(super) fn open_direct(&mut self, plane: Plane, writer: Writer) {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
-            "plane {} has no free block: the reserve was broken into",
+            "plane {} has no free block: the reserve is used up",
             plane.0
         );
         state.free -= 1;
@@ -139,7 +139,7 @@ impl PageMap {
         self.activate(plane, writer, block, 0);
     }
 
-    /// A block of which `programmed` pages are programmed takes the programs of a plane.
+    /// Opens a block with `programmed` programmed pages for the programs of a plane.
     pub(super) fn activate(&mut self, plane: Plane, writer: Writer, block: Block, programmed: u32) {
         let next = self.layout.page(block, programmed);
         let end = self.layout.page(block, self.data_pages());
@@ -160,7 +160,7 @@ impl PageMap {
         }
         self.close_direct(plane, block);
     }
-    /// The same of a block that is not of the cache.
+    /// Closes a block outside the SLC cache.
     pub(super) fn close_direct(&mut self, plane: Plane, block: Block) {
         self.blocks.enter(block, Phase::Closed);
         let valid = self.blocks.valid(block);
@@ -168,7 +168,7 @@ impl PageMap {
         self.chooser.closed(plane, block, valid);
     }
 
-    /// A copy that was superseded or trimmed is the current one again.
+    /// Makes a copy that was superseded or trimmed the current one again.
     pub(in crate::mapping) fn restore(&mut self, page: Lpn, place: Ppn) {
         debug_assert_eq!(self.map[page.index()], 0, "page {} has a copy", page.0);
         self.map[page.index()] = place.0 + 1;

@@ -1,4 +1,4 @@
-//! To another block.
+//! Refresh into another block.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::Return;
 
-/// To the block that collections write to; which free block that is, `ftl.wear` decides.
+/// The active block of GC; `ftl.wear` selects the free block that becomes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnotherBlock {}

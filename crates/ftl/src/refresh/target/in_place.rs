@@ -1,4 +1,4 @@
-//! Back to where it was.
+//! Refresh in place.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,13 @@ use wordline_kernel::slot::Cited;
 
 use super::Return;
 
-/// Back to its block. The valid pages are copied to a free block that `ftl.wear` chooses, their block is erased, they are copied back, one after
-/// the other from its first page on, and the other block is erased: two copies a page and two erases, so that no power cut finds data that is
-/// nowhere in the flash. The source holds the pages in memory while their block is erased, which takes half of that and loses them with the
-/// power. Pages that the block has beyond them stay unused until it is collected. Data that is read much wears its own block out, and as
-/// many erases again are spread by `ftl.wear`.
+/// The block itself. Its valid pages are copied to a free block selected by `ftl.wear`, the block
+/// is erased, the pages are copied back in order from its first page, and the other block is
+/// erased. This takes two copies per page and two erases, so that a power cut never finds data
+/// missing from flash. The source keeps the pages in memory during the erase, which takes half of
+/// that and loses them in a power cut. Pages of the block after the copied ones stay unused until
+/// GC reclaims it. Frequently read data wears out its own block, and `ftl.wear` spreads the same
+/// number of erases over other blocks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InPlace {}

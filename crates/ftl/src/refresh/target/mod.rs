@@ -1,18 +1,18 @@
-//! Where the data of a block goes that moves for its own sake.
+//! Targets of refreshed data.
 
 pub mod another_block;
 pub mod in_place;
 
-/// What becomes of a block whose data has moved for its own sake.
+/// Use of a block after its data has been refreshed.
 pub trait Return {
-    /// Whether the data returns to it once it has been erased.
+    /// Returns `true` if the data returns to the block once it has been erased.
     fn returns(&self) -> bool;
 }
 
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Where does data go that moves for its own sake?
+            /// Where does refreshed data go?
             pub enum Target at "ftl.refresh.target" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -1,4 +1,4 @@
-//! TRIM that erases (E-TRIM).
+//! TRIM with erases (E-TRIM).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,10 @@ use wordline_kernel::slot::Cited;
 
 use super::Answers;
 
-/// The pages are unmapped, and full blocks that hold nothing after that are erased before the answer, one after the other on a plane and side
-/// by side on different dies (collections with the trigger `trim`). Blocks that still hold other pages, or still take programs, stay as they
-/// are. With page mapping (`page`, `dftl`).
+/// The pages are unmapped, and full blocks that are left without valid pages are erased before the
+/// TRIM completes: one after another on a plane, in parallel on different dies (GC runs with
+/// trigger `trim`). Blocks that still contain other pages, or are open for programs, remain. With
+/// page mapping (`page`, `dftl`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Erase {}

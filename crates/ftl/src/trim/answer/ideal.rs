@@ -1,4 +1,4 @@
-//! TRIM at the cost of a look-up.
+//! TRIM at the cost of a lookup.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::Answers;
 
-/// The pages are unmapped in memory. With a map in flash (`dftl`) each page's entry is first brought into
-/// the cache, as for a write, and written when it leaves the cache.
+/// The pages are unmapped in memory. With a map in flash (`dftl`), the entry of each page is first
+/// fetched into the cache, as for a write, and written when it is evicted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ideal {}

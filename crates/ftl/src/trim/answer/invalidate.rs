@@ -1,4 +1,4 @@
-//! TRIM that invalidates (I-TRIM).
+//! TRIM with map updates (I-TRIM).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,10 @@ use wordline_kernel::slot::Cited;
 
 use super::Answers;
 
-/// The pages are unmapped, and every part of the map in flash that lists one of them is brought up to date before
-/// the answer: its translation page is read, once, and programmed, once, however many of the pages it lists. Translation pages on
-/// different planes are read and programmed side by side. A map that is in memory as a whole has none, and the answer comes at once.
+/// The pages are unmapped, and every translation page that lists one of them is updated before the
+/// TRIM completes: it is read once and programmed once, whatever the number of its pages.
+/// Translation pages on different planes are read and programmed in parallel. A map that is
+/// entirely in memory needs no update, and the TRIM completes at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Invalidate {}

@@ -1,16 +1,16 @@
-//! What a device does before it answers a TRIM.
+//! Work of a device before it completes a TRIM.
 
 pub mod erase;
 pub mod ideal;
 pub mod invalidate;
 
-/// What is done with the pages that a TRIM frees, before it is answered.
+/// Handling of the pages that a TRIM frees, before it completes.
 pub trait Answers {
-    /// Whether the parts of the map in which they are listed are written to flash.
+    /// Returns `true` if the translation pages that list them are written to flash.
     fn writes_map(&self) -> bool {
         false
     }
-    /// Whether blocks that hold nothing any more are erased.
+    /// Returns `true` if blocks left without valid pages are erased.
     fn erases(&self) -> bool {
         false
     }
@@ -19,14 +19,14 @@ pub trait Answers {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// What does a device do before it answers a TRIM?
+            /// What does a device do before it completes a TRIM?
             pub enum Answer at "ftl.trim.answer" {
                 $($tag => $Variant($file::$Variant)),+
             }
         }
 
         impl Answer {
-            /// The member, as it answers.
+            /// The selected policy.
             pub fn policy(&self) -> &dyn Answers {
                 match self { $(Self::$Variant(policy) => policy),+ }
             }

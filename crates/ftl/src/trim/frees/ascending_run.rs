@@ -1,4 +1,4 @@
-//! Whole mapping units along one ascending run.
+//! TRIM of whole mapping units along one ascending run.
 
 use std::ops::Range;
 
@@ -8,12 +8,14 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Firmware that remembers one open run: a TRIM whose range begins where the one before it ended continues the run, any
-/// other begins a new one, and the old one is forgotten. Mapping units that lie in the run as a whole are freed, as soon as they do; the last
-/// unit of the device ends with it. All other pages stay valid, and readable. A write to what the run covers and has not freed ends
-/// it, and so does a power cut.
+/// Firmware that tracks one open run: a TRIM whose range starts where the previous one ended
+/// continues the run, and any other TRIM starts a new run and discards the old one. A mapping unit
+/// is freed as soon as it is entirely within the run; the last unit ends with the device. All other
+/// pages stay valid and readable. A write to a part of the run that is not freed ends the run, and
+/// so does a power cut.
 ///
-/// TRIMs in ascending order free everything but the ends; in random order, and smaller than a unit, nothing.
+/// TRIMs in ascending order free everything except the ends. TRIMs in random order, and smaller
+/// than a unit, free nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AscendingRun {
@@ -44,20 +46,20 @@ impl Free for AscendingRun {
     }
 }
 
-/// The run that TRIMs have gone on with. All in bytes.
+/// Run of consecutive TRIMs. All positions are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     unit: u64,
     user_bytes: u64,
-    /// What the run covers; nothing if it is forgotten.
+    /// Range of the run; empty if there is no run.
     start: u64,
     end: u64,
-    /// Where the first unit begins that it has not freed.
+    /// Start of the first unit that is not freed.
     freed: u64,
 }
 
 impl Run {
-    /// A TRIM of a range: the units that are to be freed now, as a range that may be empty.
+    /// Adds a TRIM. Returns the range of the units to free now, which may be empty.
     pub fn trim(&mut self, bytes: Range<u64>) -> Range<u64> {
         if self.start == self.end || bytes.start != self.end {
             self.start = bytes.start;
@@ -73,7 +75,7 @@ impl Run {
         self.freed = self.freed.max(whole);
         from..whole
     }
-    /// A range is written: a unit of which it is a part is not free, whatever follows.
+    /// Handles a write: a unit that it overlaps is not freed by later TRIMs.
     pub fn write(&mut self, bytes: Range<u64>) {
         let head = self.start..self.start.next_multiple_of(self.unit).min(self.end);
         let tail = self.freed.min(self.end)..self.end;
@@ -88,11 +90,12 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// Which units are freed, told by looking at every sector of the history anew: the longest chain of TRIMs that ends with
-    /// the last one, each beginning where the one before it ended, no write having come into a sector of it that was not freed.
+    /// Reference: freed units, computed from every sector of the history. The run is the longest
+    /// chain of TRIMs that ends with the last one, where each starts at the end of the previous one
+    /// and no write has hit a sector that was not freed.
     #[derive(Default)]
     struct Naive {
-        /// Sectors of the run and whether each has been freed.
+        /// Sectors of the run, and whether each has been freed.
         run: Vec<(u64, bool)>,
     }
 
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_what_its_history_says() {
+    fn freed_units_match_the_full_history() {
         let mut random = wordline_kernel::Rng::new(1, "runs");
         let mut freed_in_all = 0;
         for _ in 0..300 {
@@ -165,10 +168,10 @@ mod tests {
         assert!(freed_in_all > 1000, "{freed_in_all}");
     }
 
-    /// TRIMs of half a unit over a whole device: in order they free all of it, in any other order where no half follows its
-    /// neighbour nothing.
+    /// TRIMs of half a unit over a whole device: in ascending order they free all of it; in an
+    /// order in which no half follows its neighbour they free nothing.
     #[test]
-    fn order_decides() {
+    fn half_unit_trims_free_units_only_in_ascending_order() {
         let policy = AscendingRun { unit_pages: 2 };
         let freed = |order: &[u64]| {
             let mut run = policy.run(512, 16 * 512).unwrap_or_else(|| unreachable!());

@@ -1,4 +1,4 @@
-//! Every page by itself.
+//! TRIM of single pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Every page that a TRIM covers as a whole is freed. Of two TRIMs that cover a part of a page each, neither frees it.
+/// Every page that a TRIM covers entirely is freed. A page that two TRIMs cover in part is not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EachPage {}

@@ -1,4 +1,4 @@
-//! Which of the pages that TRIMs cover are freed.
+//! Pages that TRIMs free.
 
 pub mod ascending_run;
 pub mod each_page;
@@ -7,10 +7,10 @@ use std::ops::Range;
 
 pub use ascending_run::Run;
 
-/// What firmware makes of the ranges of TRIMs.
+/// Treatment of the ranges of TRIMs by firmware.
 pub trait Free {
-    /// What it remembers of TRIMs from one to the next, on a device of so many bytes in pages of so many; nothing where every TRIM is taken
-    /// by itself.
+    /// State kept from one TRIM to the next, for a device of `user_bytes` bytes in pages of
+    /// `page_bytes`; `None` if every TRIM is independent.
     fn run(&self, _page_bytes: u64, _user_bytes: u64) -> Option<Run> {
         None
     }
@@ -44,7 +44,8 @@ impl Default for Frees {
     }
 }
 
-/// The whole pages in a range of bytes, by their numbers; the others hold bytes beyond the range, and stay valid.
+/// Whole pages in a range of bytes, by their numbers. Pages covered in part are not included and
+/// stay valid.
 pub fn whole_pages(bytes: Range<u64>, page_bytes: u64) -> Range<u64> {
     let (first, end) = (bytes.start.div_ceil(page_bytes), bytes.end / page_bytes);
     first..end.max(first)
