@@ -1,4 +1,4 @@
-//! The `[cache]` table.
+//! Configuration of the `[cache]` table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,74 +7,79 @@ use wordline_partition::Partition;
 
 use super::admission::Admission;
 
-/// What becomes of reads and writes. The modes of bcache, dm-cache and Open CAS.
+/// Handling of reads and writes, with the modes of bcache, dm-cache and Open CAS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Reads are taken in. Writes go below, and the cache forgets the pages. A crash loses nothing.
+    /// Reads are admitted. Writes go to the backing store and invalidate the pages in the cache. A
+    /// crash loses no data.
     #[default]
     WriteAround,
-    /// Reads are taken in. Writes go below, and whole pages that the cache holds are written there, too; of others it forgets
-    /// what it holds. A crash loses nothing.
+    /// Reads are admitted. Writes go to the backing store. Whole pages that the cache holds are
+    /// also updated in flash; partially written ones are invalidated. A crash loses no data.
     WriteThrough,
-    /// Reads and writes are taken in. What is written lies in flash only, until it is destaged. A crash loses nothing that was
-    /// acknowledged as long as the flash survives and there is a journal: dirty pages come back, and the cache is cold but for them. With the
-    /// flash, all dirty pages are lost.
+    /// Reads and writes are admitted. Written data is in flash only until it is destaged. With a
+    /// journal, a crash loses no acknowledged data as long as the flash survives: dirty pages are
+    /// restored, and the cache is otherwise empty. If the flash is lost, so are all dirty pages.
     WriteBack,
-    /// As write-back, but reads that miss are not taken in.
+    /// As write-back, but read misses are not admitted.
     WriteOnly,
-    /// Nothing is taken in: all requests go below.
+    /// Nothing is admitted: all requests go to the backing store.
     PassThrough,
 }
 
 impl Mode {
-    /// Whether written pages stay in flash only.
+    /// Returns `true` if written pages stay in flash until they are destaged.
     pub const fn keeps_writes(self) -> bool {
         matches!(self, Self::WriteBack | Self::WriteOnly)
     }
-    /// Whether reads that miss are taken in.
+    /// Returns `true` if read misses can be admitted.
     pub const fn takes_reads(self) -> bool {
         !matches!(self, Self::WriteOnly | Self::PassThrough)
     }
 }
 
-/// When the host hears of a request that was not served from flash alone.
+/// When a request that was not served from flash alone completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
-    /// Of a read when the store below has answered; the pages are programmed behind its back. Of a write when its pages are programmed.
+    /// A read completes when the backing store has returned the data; the pages are programmed
+    /// later. A write completes when its pages are programmed.
     #[default]
     Data,
-    /// When the pages are programmed.
+    /// A request completes when its pages are programmed.
     Fill,
-    /// When the pages are programmed and no block is being collected: the response time of Xia 2017, chapters 2 to 4.
+    /// A request completes when its pages are programmed and no GC is in progress: the response
+    /// time of Xia 2017, chapters 2 to 4.
     Collection,
 }
 
-/// What a cache that keeps writes does for the case that the power fails.
+/// Protection of dirty pages against power failure, for modes that keep writes in flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Records {
-    /// It programs pages of records that say which dirty pages in flash are dead: what was acknowledged comes back, and nothing that is
-    /// older. It holds fewer pages by those of the records, below 1 % with pages of 4 KiB.
+    /// Record pages that list the dead dirty pages in flash are programmed, so that acknowledged
+    /// data is restored, and no older data. The cache has fewer pages by those of the records,
+    /// below 1 % with pages of 4 KiB.
     #[default]
     Records,
-    /// Nothing: with the power, all dirty pages are lost.
+    /// No records are programmed: a power failure loses all dirty pages.
     None,
 }
 
-/// How dirty pages get to the store below (`[cache.destage]`).
+/// Destaging of dirty pages to the backing store (`[cache.destage]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Destage {
-    /// Pages that leave together when a write needs room, those next to each other in one write below, in ascending order. Count, 1 to 4096.
+    /// Number of pages destaged as a group when a write needs space, in ascending order, with
+    /// adjacent pages in one write. Count, 1 to 4096.
     #[schemars(range(min = 1, max = 4096))]
     pub group_pages: u32,
-    /// Share of the pages that may be written and be dirty above which pages are cleaned in the idle time of the store below; 1 leaves that to
-    /// evictions. Ratio, above 0 up to 1.
+    /// Share of dirty pages in the pages that may be written, above which pages are cleaned while
+    /// the backing store is idle; 1 leaves cleaning to evictions. Ratio, above 0 up to 1.
     #[schemars(range(min = 0.000_001, max = 1))]
     pub high_ratio: f64,
-    /// Share at which cleaning stops. Ratio, 0 to 1, at most `high_ratio`.
+    /// Share of dirty pages at which cleaning stops. Ratio, 0 to 1, at most `high_ratio`.
     #[schemars(range(min = 0, max = 1))]
     pub low_ratio: f64,
 }
@@ -89,36 +94,40 @@ impl Default for Destage {
     }
 }
 
-/// Flash in front of another store (`[cache]`): a cache merged with the translation layer of its flash.
+/// Flash in front of a backing store (`[cache]`): a cache merged with the translation layer of its
+/// flash.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What becomes of reads and writes: `write-around`, `write-through`, `write-back`, `write-only` or `pass-through`.
+    /// Handling of reads and writes: `write-around`, `write-through`, `write-back`, `write-only` or
+    /// `pass-through`.
     pub mode: Mode,
-    /// How the flash is divided between reads, writes and over-provisioning.
+    /// Division of the flash between reads, writes and over-provisioning.
     pub partition: Partition,
-    /// Which page leaves, of each list.
+    /// Replacement policy of each list.
     pub replacement: Replacement,
-    /// Whether clean pages that left can be revived until their blocks are erased (FLRU, FARC).
+    /// Whether evicted clean pages can be revived until their blocks are erased (FLRU, FARC).
     pub suspected_queue: bool,
-    /// Whether a page that a collection drops is remembered as one that the policy has evicted, where the policy remembers any.
+    /// Whether a page that GC drops becomes a ghost, if the replacement policy has ghosts.
     pub ghosts_of_dropped: bool,
-    /// Which pages that were missed are taken in.
+    /// Admission policy for missed pages.
     pub admission: Admission,
-    /// When the host hears of a request: with the `data`, after the `fill`, or after the `collection` that it has caused.
+    /// When a request completes: with the `data`, after the `fill`, or after the `collection` that
+    /// it caused.
     pub reply: Reply,
-    /// How dirty pages get to the store below.
+    /// Destaging of dirty pages to the backing store.
     pub destage: Destage,
-    /// What is done for the case that the power fails, where writes stay in flash: `records` or `none`.
+    /// Protection against power failure, if writes stay in flash: `records` or `none`.
     pub journal: Records,
-    /// Whether the last page of each block of the flash says what its other pages are: a page of the store below, which write of it, and whether it is
-    /// newer there. Each block costs a program more and takes fewer pages; a recovery reads that page of full blocks, and spare
-    /// areas of others only.
+    /// Whether the last page of each block of the flash is a summary of the other pages: the page
+    /// of the backing store, the number of its write, and whether it is dirty. Each block costs one
+    /// more program and holds fewer pages; a recovery reads the summaries of full blocks, and the
+    /// spare areas of other blocks only.
     pub block_summaries: bool,
 }
 
 impl Config {
-    /// Whether dead pages are recorded in flash.
+    /// Returns `true` if dead pages are recorded in flash.
     pub fn keeps_records(&self) -> bool {
         self.mode.keeps_writes() && self.journal == Records::Records
     }

@@ -1,4 +1,5 @@
-//! Destaging: dirty pages are read from flash and written below, in ascending order, those next to each other at once.
+//! Destaging: dirty pages are read from flash and written to the backing store, in ascending order,
+//! adjacent pages in one write.
 
 use std::ops::Range;
 
@@ -17,34 +18,35 @@ use super::{Cached, Instant, Result};
 /// Why pages are destaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
-    /// A page needs their room.
+    /// Another page needs their space.
     Demand,
-    /// Too many are dirty.
+    /// Too many pages are dirty.
     Clean,
     /// Their list shrinks.
     Resize,
 }
 
-/// Pages on their way from flash to the store below.
+/// Group of pages being destaged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Destage {
     purpose: Purpose,
-    /// Ascending.
+    /// Pages in ascending order, with their copies.
     pages: Vec<(u64, Lpn)>,
     stream: u32,
-    /// Reads, then writes, then what makes them durable, that are not done.
+    /// Outstanding operations: reads, then writes, then the flush.
     left: u32,
-    /// Whether a flush makes the writes durable, not each by itself.
+    /// Whether one flush makes the writes durable, instead of FUA on each write.
     is_flushed: bool,
     begun: Time,
-    /// Where the time of the last read, and then of the last write, went.
+    /// Latency components of the last read, and then of the last write.
     parts: Parts,
-    /// Programs that wait for the room, and since when.
+    /// Programs that wait for the space, and the start of their wait.
     waiting: Vec<(u32, Time)>,
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// A page is to come into a list. Where pages leave in groups and the list is full, a group leaves before.
+    /// Evicts a group of pages, if pages are evicted in groups and the list that `page` is about to
+    /// enter is full.
     pub(super) fn evict_group(&mut self, page: u64, write: bool) {
         let group = self.plan.group_pages as usize;
         if group < 2 {
@@ -56,9 +58,10 @@ impl<B: BlockDevice> Cached<B> {
             residents.evict(list, group, pages);
         }
     }
-    /// A page has come into the list of reads or writes, and others may have left for it: its program begins when they are
-    /// destaged, and when all has come that it is `waiting` for besides. One that `replaces` a copy needs no room of its own,
-    /// and waits for none that others give up.
+    /// Handles evictions after a page has entered the list of reads or writes: its program starts
+    /// when the evicted pages are destaged and everything else that it is `waiting` for has
+    /// arrived. A program that `replaces` a copy needs no space of its own, and does not wait for
+    /// the space of other pages.
     pub(super) fn make_room(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -79,7 +82,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Destages what has left for a page that takes no program, as one that is revived.
+    /// Destages pages evicted for a page that needs no program, such as a revived one.
     pub(super) fn let_go(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -88,7 +91,8 @@ impl<B: BlockDevice> Cached<B> {
         self.destage_victims(cx, stream)?;
         Ok(())
     }
-    /// Destages what has left and has not been asked for, if there is any.
+    /// Starts to destage evicted pages whose destaging has not started; returns `None` if there are
+    /// none.
     fn destage_victims(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -103,8 +107,8 @@ impl<B: BlockDevice> Cached<B> {
         let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
         Ok(Some(destage))
     }
-    /// The destage that the room for another page comes from, if there is none at once: that of pages that have left for it,
-    /// or, if it needs room of its own, the latest.
+    /// Returns the destage that frees the space for another page, if no space is free: that of the
+    /// pages evicted for it, or the latest one if the page needs space of its own.
     fn room_from(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -122,7 +126,7 @@ impl<B: BlockDevice> Cached<B> {
         let is_full = residents.len() + leaving > residents.limits().sum();
         Ok(self.latest_destage.filter(|_| is_full && !replaces))
     }
-    /// Begins to destage pages that the flash holds.
+    /// Starts to destage pages from flash.
     pub(super) fn destage(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -152,7 +156,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(number)
     }
-    /// A page that was to be destaged, and waits for a write of the same request, is held again.
+    /// Keeps a page whose destaging waits for a write of the same request: it is resident again.
     pub(super) fn keep(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -183,7 +187,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// A page of a group has been read from flash; with the last one, all are written below.
+    /// Handles the read of a page of a group; after the last one, all pages are written to the
+    /// backing store.
     pub(super) fn victim_read(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -207,13 +212,13 @@ impl<B: BlockDevice> Cached<B> {
         let lost = pages.filter(|(_, (page, _))| self.lost.contains(page));
         let mut lost: Vec<u32> = lost.map(|(place, _)| place).collect();
         let bytes = u64::from(self.plan.page_bytes);
-        // What is recorded as dead has to be on the disk, not in its write cache: one write says so itself, several are flushed, so that
-        // the disk writes them in the order that suits it.
+        // Pages recorded as dead must be on the disk, not in its write cache: a single write is
+        // FUA, several writes are followed by a flush, so that the disk can choose their order.
         let is_recorded = self.plan.journal.is_some();
         destage.is_flushed = is_recorded && self.plan.is_backing_volatile && runs.len() > 1;
         let fua = is_recorded && !destage.is_flushed;
         if destage.is_flushed {
-            // Pages that are lost are given up behind the flush, with the others.
+            // Lost pages are released after the flush, with the others.
             lost.clear();
         }
         destage.left = (runs.len() + lost.len()) as u32;
@@ -242,7 +247,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// A write of a group has ended below, or the flush behind its last one.
+    /// Handles a write of a group that has completed on the backing store, or the flush after its
+    /// last write.
     pub(super) fn destage_done(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -293,8 +299,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, Sub { request, task })
     }
-    /// Pages of a group have been written below, or are lost. They give up their room when what is dead besides them is few enough, or
-    /// recorded.
+    /// Handles pages of a group that were written to the backing store, or are lost. Their space is
+    /// released when few enough other dead pages are unrecorded, or when they are recorded.
     fn written_out(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -324,7 +330,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// The same when they do.
+    /// Releases the space of these pages.
     pub(super) fn destaged(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -376,8 +382,9 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.unblock(cx)
     }
-    /// Of the bytes of a range, the pages that the store below would lose with the power, and that the flash still holds: those of groups
-    /// whose flush has not ended. Counted as below.
+    /// Counts the pages of a byte range that the backing store would lose in a power cut and that
+    /// are still in flash: those of groups whose flush has not completed. The unit is that of the
+    /// backing store.
     pub(super) fn volatile_in_flash(&self, range: Range<u64>) -> u32 {
         let bytes = u64::from(self.plan.page_bytes);
         let flushed = self.destages.values().filter(|destage| destage.is_flushed);
@@ -394,8 +401,8 @@ impl<B: BlockDevice> Cached<B> {
         })
         .sum()
     }
-    /// Cleans pages in the idle time of the store below, while more are dirty than may be; at the end of the flash's life a group at a time
-    /// whatever else the store below does.
+    /// Cleans pages while the backing store is idle and too many pages are dirty. At the end of the
+    /// flash's life, cleans one group at a time even if the backing store is busy.
     pub(super) fn clean(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -423,7 +430,7 @@ impl<B: BlockDevice> Cached<B> {
     }
 }
 
-/// Rows of pages next to each other, none of which is `lost`: the place of the first, the page there, and how many.
+/// Runs of adjacent pages, without `lost` ones: index and page number of the first, and length.
 fn runs(pages: &[(u64, Lpn)], lost: &FxHashSet<u64>) -> Vec<(u32, u64, u32)> {
     let mut runs: Vec<(u32, u64, u32)> = Vec::new();
     let kept = (0..).zip(pages);

@@ -1,12 +1,14 @@
-//! What a tier could not do, and what becomes of it.
+//! Handling of failed operations of a tier.
 //!
-//! A page that the flash cannot correct is read from the store below if that holds it, too: it is a miss. If nothing else holds it, its read
-//! is an error of the host. A dirty page that cannot be read when it is destaged is lost, as is one that the store below does not take:
-//! reads of it end with an error until it is written as a whole, as those of a page that a device has lost.
+//! A page that the flash cannot correct is read from the backing store if that has the same data:
+//! it is a miss. Otherwise the read ends with an error for the host. A dirty page is lost if it
+//! cannot be read when it is destaged, or if the backing store does not write it. Reads of a lost
+//! page end with an error until it is written as a whole, as for a page that a device has lost.
 //!
-//! At the end of its life the flash takes no programs any more. Then nothing is taken in, writes go below, and dirty pages are destaged at
-//! once; what is in flash is read there. When no page is dirty, a cache that keeps records is retired ([`super::records`]): after a power
-//! cut nothing of it comes back.
+//! At the end of its life the flash accepts no more programs. From then on nothing is admitted,
+//! writes go to the backing store, and dirty pages are destaged at once; pages in flash can still
+//! be read. When no page is dirty, a cache with records is retired ([`super::records`]): after a
+//! power cut nothing is restored from it.
 
 use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
 use wordline_ftl::Lpn;
@@ -18,19 +20,20 @@ use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
 impl<B: BlockDevice> Cached<B> {
-    /// A page of a request could not be read or written.
+    /// Marks a request as failed, one of whose pages could not be read or written.
     pub(super) fn fail(&mut self, ticket: Ticket) {
         self.figures.host_failures += 1;
         if let Some(open) = self.requests.get_mut(ticket) {
             open.failed = true;
         }
     }
-    /// Whether the flash takes programs, which it does until the end of its life.
+    /// Returns `true` until the flash reaches the end of its life, when it accepts no more
+    /// programs.
     #[inline]
     pub(super) fn takes_programs(&self) -> bool {
         !self.flash.is_read_only()
     }
-    /// Whether nothing holds a page as it was written last.
+    /// Returns `true` if the latest content of a page is lost.
     #[inline]
     pub(super) fn is_lost(&self, page: u64) -> bool {
         !self.lost.is_empty() && self.lost.contains(&page)
@@ -38,7 +41,7 @@ impl<B: BlockDevice> Cached<B> {
     fn lose(&mut self, page: u64) {
         self.figures.pages_lost += u64::from(self.lost.insert(page));
     }
-    /// A request has written a page in flash: it is lost no more if it was written as a whole.
+    /// Handles a page written to flash: it is no longer lost if it was written as a whole.
     #[inline]
     pub(super) fn regain(&mut self, ticket: Ticket, page: u64) {
         if !self.is_lost(page) {
@@ -50,7 +53,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
 
-    /// A tier could not do what it was asked for.
+    /// Handles an operation that a tier could not perform.
     #[cold]
     pub(super) fn sub_failed(
         &mut self,
@@ -108,8 +111,8 @@ impl<B: BlockDevice> Cached<B> {
             Task::Record { .. } => self.not_recorded(cx),
         }
     }
-    /// The flash takes no programs any more: its dirty pages leave, and then it is no part of the store. Whether a tier has done something at
-    /// once.
+    /// Handles the end of the flash's life: dirty pages are destaged, and then the flash is
+    /// retired. Returns `true` if a tier has completed something at once.
     #[cold]
     pub(super) fn wind_up(
         &mut self,
@@ -119,8 +122,9 @@ impl<B: BlockDevice> Cached<B> {
         self.retire(cx)?;
         Ok(!self.done.is_empty())
     }
-    /// The flash has not programmed a page of a write, and will not: it goes below. One that nothing else holds goes as a whole, and is dirty
-    /// until it is there.
+    /// Handles a page of a write that the flash did not program and will not: it goes to the
+    /// backing store. If the flash had the only copy, the whole page goes there, and is dirty until
+    /// it arrives.
     fn not_programmed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -160,8 +164,9 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// A page that was held could not be read. `dirty` says whether it was newer than below then; if it still is, this is an error. If not,
-    /// the store below has it as it was, or as it is now.
+    /// Handles a hit that could not be read. `dirty` says whether the page was newer than in the
+    /// backing store at the time. If it still is, this is an error; otherwise the backing store has
+    /// it as it was, or as it is now.
     fn hit_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -199,8 +204,8 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// The store below could not read pages: their request has failed, and they are not taken in. Others that waited for one of them ask
-    /// for theirs by themselves.
+    /// Handles pages that the backing store could not read: their request has failed, and they are
+    /// not admitted. Other requests that waited for one of them fetch it by themselves.
     fn fetch_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -219,7 +224,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// A request that has waited for a page since an instant reads it from below.
+    /// Reads a page from the backing store for a request that has waited for it.
     fn fetch_alone(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -239,7 +244,8 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// What a write leaves of a page could not be read in flash. If the page was clean, the store below has it, too; if not, it is lost.
+    /// Handles the rest of a partially written page that could not be read in flash. If the page
+    /// was clean, it is read from the backing store; otherwise it is lost.
     fn rest_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -267,8 +273,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.read_rest_below(cx, page, &sub, waiting)
     }
-    /// A write, a trim or a flush has failed below, which holds what it held; of clean pages in flash it is not known whether they are
-    /// the same.
+    /// Handles a write, TRIM or flush that has failed on the backing store, whose data is
+    /// unchanged. Clean pages in flash may differ from it.
     fn below_failed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -1,4 +1,4 @@
-//! What a cached store schedules, what a probe hears of it, and how it can fail.
+//! Events, observations and errors of a flash cache.
 
 use std::convert::Infallible;
 
@@ -11,12 +11,12 @@ use wordline_block::{
 use wordline_kernel::Digest;
 use wordline_ssd::DeviceError;
 
-/// An event of one of the two tiers.
+/// Event of one of the two tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event<B> {
-    /// Of the flash.
+    /// Event of the flash.
     Flash(wordline_ssd::Event),
-    /// Of the store below.
+    /// Event of the backing store.
     Backing(B),
 }
 
@@ -74,84 +74,86 @@ impl<B: Copy> DeviceObservation for Observation<B> {
     }
 }
 
-/// Pages of reads by what was found of them.
+/// Pages read, by look-up result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pages {
-    /// The cache held them.
+    /// Pages that the cache held.
     pub resident: u64,
-    /// They had been evicted and could still be read.
+    /// Pages that had been evicted and could still be read.
     pub suspected: u64,
-    /// Another request was fetching them.
+    /// Pages that another request was already fetching.
     pub joined: u64,
-    /// They are fetched, and maybe taken in.
+    /// Pages that are fetched, and possibly admitted.
     pub missed: u64,
 }
 
-/// Pages in the lists; all in that of writes if there is one only.
+/// Lengths of the lists in pages; with one list, all pages are in that of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lists {
-    /// Of what was read.
+    /// Pages in the read list.
     pub reads: u32,
-    /// Of what was written.
+    /// Pages in the write list.
     pub writes: u32,
-    /// The sizes that were chosen for them.
+    /// Sizes chosen for the lists.
     pub chosen: Chosen,
 }
 
-/// Pages that each part of the flash is to have. The lists follow as pages leave.
+/// Target sizes of the parts of the flash, in pages. The lists reach them as pages are evicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// The list of what is read; zero where there is one list for all.
+    /// Size of the read list; 0 if there is one list for all.
     pub reads: u32,
-    /// The list of what is written, or the only one.
+    /// Size of the write list, or of the only list.
     pub writes: u32,
-    /// Neither: over-provisioning.
+    /// Pages left for over-provisioning.
     pub spare: u32,
 }
 
-/// Pages that the cache holds.
+/// Pages in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
-    /// In its lists.
+    /// Pages in the lists.
     pub resident: u32,
-    /// Newer than the store below, with those that are leaving.
+    /// Pages newer than in the backing store, including those being destaged after eviction.
     pub dirty: u32,
 }
 
-/// Something that happened in a cached store.
+/// Observation of a flash cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<B> {
-    /// In the flash, whose addresses are those of entries.
+    /// Observation of the flash, whose addresses are those of entries.
     Flash(wordline_ssd::Observation),
-    /// In the store below.
+    /// Observation of the backing store.
     Backing(B),
-    /// A request has come in.
+    /// A request was admitted.
     Admitted {
-        /// Requests that are not complete, with this one.
+        /// Outstanding requests, including this one.
         in_flight: u32,
     },
-    /// A read has begun: what was found of its pages.
+    /// The look-up of a read, by page.
     Found(Pages),
-    /// A request has begun: what the lists hold.
+    /// Lengths of the lists when a request starts.
     Lists(Lists),
-    /// What is held, when a request has begun or is complete, when a group has been destaged, and behind a power cut;
-    /// to probes that hear pieces ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
+    /// Pages in the cache when a request starts or completes, when a group has been destaged, and
+    /// after a power cut. Only for probes that want fragments
+    /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]).
     Held(Holding),
-    /// A request is complete.
+    /// A request completed.
     Request {
-        /// What was asked.
+        /// The request.
         request: Request,
-        /// Where its time went.
+        /// Latency components of the request.
         parts: Parts,
-        /// Whether the flash alone has served it.
+        /// Whether the flash alone served it.
         hit: bool,
     },
-    /// The power has failed.
+    /// Power failed.
     PowerCut(PowerCut),
 }
 
 impl<B> Observation<B> {
-    /// What is heard of the cache itself, or, as an error, of the store below.
+    /// Separates an observation of the cache itself from one of the backing store, which is
+    /// returned as an error.
     #[inline]
     pub fn apart(self) -> Result<Observation<Infallible>, B> {
         Ok(match self {
@@ -175,33 +177,35 @@ impl<B> Observation<B> {
     }
 }
 
-/// A run of a cached store that cannot go on.
+/// Error of a run with a flash cache.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CachedError<E> {
-    /// A request outside the store.
+    /// A request exceeds the store.
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
     /// The flash failed.
     #[error("the flash of the cache: {0}")]
     Flash(DeviceError),
-    /// The store below failed.
-    #[error("the store below the cache: {0}")]
+    /// The backing store failed.
+    #[error("the backing store of the cache: {0}")]
     Backing(E),
     /// More pages are known than there are numbers.
-    #[error("the cache knows too many pages: {0}; take larger pages or a smaller cache")]
-    Full(wordline_cache::Full),
-    /// A tier held what is not the latest version.
     #[error(
-        "a read of page {page} was served with version {found} of it from {tier}, and version {written} was written: a fault of the simulator"
+        "the cache index cannot number all pages: {0}; increase the page size or reduce the cache"
+    )]
+    Full(wordline_cache::Full),
+    /// A tier returned data that is not the latest version.
+    #[error(
+        "a read of page {page} returned version {found} from {tier}, but version {written} was written: a fault of the simulator"
     )]
     Stale {
-        /// The page of the store below.
+        /// Page of the backing store.
         page: u64,
-        /// Who served it.
+        /// Tier that served the page.
         tier: &'static str,
-        /// What that held.
+        /// Version that the tier held.
         found: u64,
-        /// What it had to hold.
+        /// Version that it had to hold.
         written: u64,
     },
 }

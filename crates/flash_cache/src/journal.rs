@@ -1,19 +1,26 @@
-//! What a cache that keeps writes says in its flash, so that no power cut brings back what is dead.
+//! Journal of a cache that keeps writes: metadata in its flash that prevents a power cut from
+//! restoring dead pages.
 //!
-//! The spare area of every page says which page of the store below it is, whether it is newer than that store, and which write it
-//! is of. After a power cut the newest dirty copy of a page is the page, unless a record says that it is dead: the store below has it, or
-//! has something newer. Records are pages of metadata, each with as many pairs of a page and a write as fit; all dirty copies of
-//! the page up to that write are dead, for ever. A record is programmed
+//! The spare area of every page contains the page number in the backing store, whether the copy is
+//! dirty, and the number of the write. After a power cut, the newest dirty copy of a page is
+//! restored, unless a record marks it as dead: the backing store has the same data, or newer data.
+//! Records are stored in metadata pages, each with as many pairs of a page and a write as fit. All
+//! dirty copies of the page up to that write are dead permanently. A record is programmed
 //!
-//! - behind a write that has passed by and before its acknowledgement, if the flash holds dirty copies of its pages,
-//! - behind a destage whose pages would leave more dead pages unrecorded than the space in reserve can take back,
-//! - before a block is erased that holds the newest copy of a dead page, if an older one lies elsewhere.
+//! - after a write that bypassed the cache and before its acknowledgement, if the flash holds dirty
+//!   copies of its pages,
+//! - after a destage whose pages would leave more dead pages unrecorded than the reserved space can
+//!   restore,
+//! - before a block is erased that holds the newest copy of a dead page, if an older copy is stored
+//!   elsewhere.
 //!
-//! When the flash takes no programs any more, nothing can be recorded. Then writes that would have waited for a record wait until no page is dirty
-//! and the cache is retired: from then on no copy is looked for after a power cut, dead or not (see [`super::records`]).
+//! Once the flash accepts no more programs, nothing can be recorded. Writes that would have waited
+//! for a record then wait until no page is dirty and the cache is retired: from then on no copy is
+//! restored after a power cut, dead or not (see [`super::records`]).
 //!
-//! What is not needed any more, because the copies have been erased or a newer one has been programmed, is left out when other
-//! records take the place of a page of them: so each page of records is a checkpoint of those that it replaces.
+//! A record is no longer needed once the copies are erased or a newer one is programmed. It is
+//! dropped when its page is replaced: each page of records is a checkpoint of those that it
+//! replaces.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,27 +32,28 @@ use wordline_ftl::recovery::Label;
 use wordline_kernel::memory::Table;
 use wordline_nand::Ppn;
 
-/// Bytes of a record: the number of a page, and that of a write.
+/// Size of a record: page number and write number. Bytes.
 const RECORD_BYTES: u32 = 16;
 
-/// How a cache keeps its records.
+/// Parameters of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalPlan {
     /// Logical pages for records.
     pub slots: u32,
-    /// Records in a page.
+    /// Records per page.
     pub per_page: u32,
-    /// Dead pages that need not be recorded.
+    /// Maximum number of dead pages without a record.
     pub most_unrecorded: u32,
-    /// Whether there are records at all. Without them dead pages come back, as tests show.
+    /// Whether records are programmed. Without them, dead pages are restored after a power cut; for
+    /// tests.
     pub records: bool,
 }
 
 impl JournalPlan {
-    /// That of a flash of so many pages, `user_pages` of which can hold data.
+    /// Computes the parameters for a flash of `pages` pages, of which `user_pages` can hold data.
     ///
-    /// The pages of records are fewer than twice what all records fill, and those on their way: whenever one is programmed, all of those take
-    /// up their place in it that fit.
+    /// There are at most twice as many record pages as all records need, plus those in progress:
+    /// each new record page takes over all needed records of other pages that fit.
     pub fn new(pages: u32, user_pages: u32, planes: u32, page_bytes: u32) -> Self {
         let per_page = (page_bytes / RECORD_BYTES).max(1);
         Self {
@@ -55,20 +63,21 @@ impl JournalPlan {
             records: true,
         }
     }
-    /// Pages that the cache cannot use: those of records, and those that may come back although they are dead.
+    /// Returns the pages that the cache cannot use: record pages, and dead pages that may be
+    /// restored.
     pub fn reserve(&self) -> u32 {
         self.slots + self.most_unrecorded
     }
 }
 
-/// What a page of the flash is, in its label.
+/// Content of a flash page, as encoded in its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A copy of a page as it is in the store below.
+    /// Copy of a page with the same data as in the backing store.
     Clean(u64),
-    /// A copy of a page that is newer.
+    /// Copy of a page that is newer than in the backing store.
     Dirty(u64),
-    /// Records.
+    /// Page of records.
     Records,
 }
 
@@ -95,67 +104,67 @@ impl Kind {
     }
 }
 
-/// What is known of a page of which the flash holds dirty copies.
+/// State of a page with dirty copies in flash.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Known {
-    /// 1 + the place of a copy, from which a chain leads to the others.
+    /// 1 + the physical page of a copy, the head of a chain of copies.
     first: u32,
     copies: u32,
-    /// The latest write that is known to be programmed.
+    /// Latest write that is known to be programmed.
     durable: u64,
-    /// Up to which write its copies are recorded as dead; 0 without a record that is kept.
+    /// Write up to which its copies are recorded as dead; 0 without a record that is kept.
     recorded: u64,
-    /// 1 + the slot of the page that has this record, or 0.
+    /// 1 + the slot of the page that contains this record, or 0.
     slot: u32,
-    /// Whether the latest copy is the page.
+    /// Whether the latest copy is the current content of the page.
     is_alive: bool,
-    /// Whether it is dead, and not recorded yet.
+    /// Whether the page is dead and not recorded yet.
     is_unrecorded: bool,
 }
 
 impl Known {
-    /// The write up to which it can be said to be dead, if there is something to say.
+    /// Returns the write up to which the page can be recorded as dead, if that is not yet recorded.
     fn due(&self) -> Option<u64> {
         (self.durable > self.recorded).then_some(self.durable)
     }
 }
 
-/// A page of records.
+/// Page of records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Log {
-    /// Counts the pages of records.
+    /// Serial number of the page of records.
     pub serial: u64,
     pub entries: Vec<(u64, u64)>,
-    /// Of them, those that are needed.
+    /// Number of needed records in the page.
     needed: u32,
     is_durable: bool,
 }
 
-/// The records, and the dirty copies that they are about.
+/// Records, and the dirty copies that they describe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Journal {
     plan: JournalPlan,
     pages: FxHashMap<u64, Known>,
-    /// By place: 1 + the page of which it holds a dirty copy, or 0.
+    /// 1 + the page of which a physical page holds a dirty copy, or 0.
     #[serde(with = "wordline_kernel::dense")]
     page_at: Vec<u64>,
-    /// By place: of which write.
+    /// Write number of each physical page's copy.
     #[serde(with = "wordline_kernel::dense")]
     write_at: Vec<u64>,
-    /// By place: 1 + the place of the next copy of the page, or 0.
+    /// 1 + the physical page of the next copy of the page, or 0.
     #[serde(with = "wordline_kernel::dense")]
     next_at: Vec<u32>,
-    /// By place: 1 + the place of the copy of which it is the next, or 0. A page that is written again and again has many copies, and loses
-    /// its oldest ones first.
+    /// 1 + the physical page of the previous copy in the chain, or 0. A page that is written
+    /// repeatedly has many copies, and loses its oldest ones first.
     #[serde(with = "wordline_kernel::dense")]
     before_at: Vec<u32>,
-    /// Pages that died, in their order, until they are recorded.
+    /// Dead pages in the order of their death, until they are recorded.
     dead: VecDeque<u64>,
-    /// How many of them are unrecorded.
+    /// Number of unrecorded dead pages.
     unrecorded: u32,
-    /// By slot: pages of records. What the flash holds of them survives a power cut.
+    /// Pages of records by slot. Their copies in flash survive a power cut.
     pub logs: Vec<Option<Log>>,
-    /// Slots of pages that may be needed no more.
+    /// Slots of pages that may no longer be needed.
     empty: Vec<u32>,
     serial: u64,
     /// Pages of records programmed.
@@ -163,7 +172,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// What it takes of memory, for a flash of so many pages of which so many can be dirty.
+    /// Returns the memory for a flash of `pages` pages, of which `dirty` can be dirty.
     pub fn memory(pages: u32, dirty: u64) -> [Table; 2] {
         let known = wordline_cache::keyed::bytes::<(u64, Known)>(dirty);
         [
@@ -187,7 +196,7 @@ impl Journal {
             programs: 0,
         }
     }
-    /// One of the same flash that knows nothing but what it has counted.
+    /// Returns an empty journal of the same flash that keeps the counters.
     pub fn anew(&self) -> Self {
         Self {
             serial: self.serial,
@@ -198,11 +207,11 @@ impl Journal {
     pub fn programs(&self) -> u64 {
         self.programs
     }
-    /// Pages of records that the flash holds or is to hold.
+    /// Returns the pages of records in flash, including those being programmed.
     pub fn pages(&self) -> usize {
         self.logs.iter().flatten().count()
     }
-    /// Their logical pages.
+    /// Returns the logical pages of the records.
     pub fn held(&self) -> impl Iterator<Item = Lpn> + '_ {
         let logs = (0..).zip(&self.logs);
         logs.filter_map(|(slot, log)| log.as_ref().map(|_| Lpn(slot)))
@@ -210,17 +219,17 @@ impl Journal {
     pub fn per_page(&self) -> usize {
         self.plan.per_page as usize
     }
-    /// Whether a logical page of the flash is one of records.
+    /// Returns `true` if a logical page of the flash is a page of records.
     pub fn owns(&self, page: Lpn) -> bool {
         page.0 < self.plan.slots
     }
-    /// What the spare area of a page of records says.
+    /// Returns the label in the spare area of a page of records.
     pub fn label(&self, page: Lpn) -> Label {
         let log = self.logs[page.index()].as_ref();
         Kind::Records.label(log.map_or(0, |log| log.serial))
     }
 
-    /// A page has been placed.
+    /// Registers the physical page of a new copy.
     pub fn placed(&mut self, place: Ppn, label: Label) {
         if let Some(Kind::Dirty(page)) = Kind::of(label) {
             self.link(place, page, label.sequence);
@@ -271,7 +280,7 @@ impl Journal {
             self.pages.remove(&page);
         }
     }
-    /// The copies of a page: where, and of which write.
+    /// Returns the copies of a page: physical page and write number.
     fn copies_of(&self, known: &Known) -> impl Iterator<Item = (Ppn, u64)> {
         let mut at = known.first;
         std::iter::from_fn(move || {
@@ -281,7 +290,7 @@ impl Journal {
         })
     }
 
-    /// A write of a page has been programmed: it is the page.
+    /// Handles a programmed write of a page, which is now its current content.
     pub fn written(&mut self, page: u64, write: u64) {
         self.recorded_dead(page);
         self.unneeded(page);
@@ -291,7 +300,7 @@ impl Journal {
             known.is_alive = true;
         }
     }
-    /// The store below has a page, or something newer.
+    /// Handles a page whose copies are dead: the backing store has the same data, or newer data.
     pub fn died(&mut self, page: u64) {
         let Some(known) = self.pages.get_mut(&page) else {
             return;
@@ -308,7 +317,7 @@ impl Journal {
             self.unrecorded -= u32::from(std::mem::take(&mut known.is_unrecorded));
         }
     }
-    /// The record of a page is needed no more, if there is one.
+    /// Marks the record of a page as no longer needed, if there is one.
     fn unneeded(&mut self, page: u64) {
         let Some(known) = self.pages.get_mut(&page) else {
             return;
@@ -324,17 +333,17 @@ impl Journal {
         }
     }
 
-    /// What is to be recorded of a page whose copies are dead now.
+    /// Returns the record that is due for a page whose copies are now dead.
     pub fn due(&self, page: u64) -> Option<(u64, u64)> {
         let known = self.pages.get(&page).filter(|_| self.plan.records)?;
         known.due().map(|write| (page, write))
     }
-    /// Whether so many more pages may die without a record.
+    /// Returns `true` if `pages` more pages may die without a record.
     pub fn bears(&self, pages: usize) -> bool {
         !self.plan.records || self.unrecorded as usize + pages <= self.plan.most_unrecorded as usize
     }
-    /// What has to be recorded before these pages are erased: of dead pages whose newest copy is among them, and whose older ones
-    /// are not.
+    /// Returns the records that are due before these pages are erased: of dead pages whose newest
+    /// copy is among them and which have older copies elsewhere.
     fn due_before_erase(&self, block: Range<u32>) -> Vec<(u64, u64)> {
         let mut due = Vec::new();
         for place in block.clone() {
@@ -370,7 +379,8 @@ impl Journal {
         due.truncate(self.per_page());
         Some(self.begin(due))
     }
-    /// A page of records is to be programmed: with these, with those of other dead pages, and with all of other pages that fit.
+    /// Creates a page of records from these entries, the records of other dead pages, and all
+    /// needed records of other pages that fit.
     pub fn begin(&mut self, mut entries: Vec<(u64, u64)>) -> Lpn {
         let pages = &self.pages;
         let due = |page: &u64| pages.get(page).is_some_and(|known| known.is_unrecorded);
@@ -395,7 +405,8 @@ impl Journal {
         });
         Lpn(slot as u32)
     }
-    /// Adds the records that are needed of other pages, those of the fewest first, as long as all of a page fit.
+    /// Adds the needed records of other pages, of those with fewest first, as long as all of a page
+    /// fit.
     fn take_over(&self, entries: &mut Vec<(u64, u64)>) {
         let logs = (0_u32..).zip(&self.logs);
         let mut others: Vec<(u32, u32)> = logs
@@ -416,7 +427,8 @@ impl Journal {
             entries.extend(records);
         }
     }
-    /// A page of records is programmed. Pages of records that are needed no more.
+    /// Handles a programmed page of records. Returns the pages of records that are no longer
+    /// needed.
     pub fn recorded(&mut self, page: Lpn) -> Vec<Lpn> {
         let Some(log) = &mut self.logs[page.index()] else {
             return Vec::new();
@@ -441,7 +453,7 @@ impl Journal {
         }
         self.sweep()
     }
-    /// The record of a page is that in a slot.
+    /// Sets the slot that contains the record of a page.
     pub fn needs(&mut self, page: u64, slot: u32) {
         self.unneeded(page);
         if let Some(known) = self.pages.get_mut(&page)
@@ -451,7 +463,7 @@ impl Journal {
             log.needed += 1;
         }
     }
-    /// Gives up the pages of records that are needed no more.
+    /// Drops the pages of records that are no longer needed.
     fn sweep(&mut self) -> Vec<Lpn> {
         let mut unneeded = Vec::new();
         for slot in std::mem::take(&mut self.empty) {
@@ -467,8 +479,8 @@ impl Journal {
         unneeded
     }
 
-    /// For a recovery: a page whose copies have been linked is dead up to a write that is recorded, and else it is what the latest
-    /// copy says.
+    /// Recovery: sets the state of a page whose copies have been linked. It is dead up to a
+    /// recorded write; otherwise its latest copy is current.
     pub fn restore(&mut self, page: u64, durable: u64, recorded: u64) {
         if let Some(known) = self.pages.get_mut(&page) {
             known.durable = durable;
@@ -476,12 +488,12 @@ impl Journal {
             known.recorded = if known.is_alive { 0 } else { recorded };
         }
     }
-    /// For a recovery: whether a page is dead, and no page of records has been found for it yet.
+    /// Recovery: returns `true` if a page is dead and no page of records has been found for it yet.
     pub fn lacks(&self, page: u64, recorded: u64) -> bool {
         let known = self.pages.get(&page);
         known.is_some_and(|known| !known.is_alive && known.slot == 0 && known.recorded == recorded)
     }
-    /// For a recovery: takes a page of records back that the flash holds.
+    /// Recovery: adds a page of records found in flash.
     pub fn take_back(&mut self, slot: usize, log: Log) {
         self.logs[slot] = Some(Log {
             needed: 0,
@@ -489,7 +501,7 @@ impl Journal {
             ..log
         });
     }
-    /// For a recovery: forgets a page of records if nothing in it is needed. Whether it is.
+    /// Recovery: drops a page of records if nothing in it is needed; returns `true` if it is kept.
     pub fn keep(&mut self, slot: usize) -> bool {
         let needed = self.logs[slot].as_ref().is_some_and(|log| log.needed > 0);
         if !needed {

@@ -1,9 +1,10 @@
-//! Flash in front of another store: a read cache merged with the translation layer of its flash.
+//! Flash cache in front of a backing store: a cache merged with the translation layer of its flash.
 //!
-//! A page that is read and found in flash is read there. Pages that are not are read from below, the host is
-//! answered, and they are programmed. Writes go below; what the cache holds of them it forgets or updates. It holds clean
-//! pages only, so that nothing is ever lost with it (Xia 2017, chapters 2 and 3). Where writes stay in flash, see [`destage`]; where a
-//! tier errs, `errors`.
+//! Read hits are served from flash. Read misses are fetched from the backing store, the host is
+//! answered, and the pages are programmed. Writes go to the backing store, and the cache
+//! invalidates or updates its copies. It holds clean pages only, so that no data is lost with it
+//! (Xia 2017, chapters 2 and 3). For writes that stay in flash, see [`destage`]; for errors of the
+//! tiers, `errors`.
 
 pub mod admission;
 pub mod config;
@@ -55,10 +56,10 @@ use tier::{Sub, Tier};
 use versions::Versions;
 use waiting::Waiting;
 
-/// The flash of a cache.
+/// Flash of a cache.
 pub type Flash = Ssd<OwnedMap<Residents>>;
 
-/// Flash before `B`.
+/// Flash cache in front of `B`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "B: Serialize + DeserializeOwned")]
 pub struct Cached<B: BlockDevice> {
@@ -67,51 +68,51 @@ pub struct Cached<B: BlockDevice> {
     backing: B,
     filter: Filter,
     division: Division,
-    /// What waits for records.
+    /// Operations that wait for records.
     demands: Demands,
     in_flash: Tier,
     below: Tier,
     requests: Table<Open>,
     fetches: Table<Fetch>,
-    /// By page: the fetch that brings it, until it is in flash.
+    /// For each page being fetched, its fetch, until it is in flash.
     fetching: FxHashMap<u64, u32>,
-    /// Pages with writes under way in either tier, and how many.
+    /// Number of writes in progress in either tier, by page.
     writing: FxHashMap<u64, u32>,
-    /// Requests that wait for the end of a write, in their order.
+    /// Requests that wait for the end of a write, in order.
     blocked: VecDeque<Ticket>,
-    /// Groups of pages that are destaged.
+    /// Groups of pages being destaged.
     destages: Table<Destage>,
-    /// The one that began last, if it is under way.
+    /// Latest destage, if it is in progress.
     latest_destage: Option<u32>,
-    /// Those that no program waits for.
+    /// Destages for which no program waits.
     in_background: u32,
-    /// Whether pages are cleaned until few enough are dirty.
+    /// Whether pages are being cleaned until few enough are dirty.
     is_cleaning: bool,
     /// Programs that wait.
     waiting: Table<Waiting>,
     /// Resident pages whose fill waits.
     unfilled: FxHashSet<u64>,
-    /// Pages that are to be destaged and are still being written: their destage, and their copy.
+    /// Pages whose destaging waits for a write in progress: their destage and their copy.
     stalled: FxHashMap<u64, (u32, Lpn)>,
-    /// Pages whose newest content nothing holds any more: reads of them end with an error until they are written as a whole. They survive
-    /// power cuts.
+    /// Pages whose latest content is lost: reads of them end with an error until they are written
+    /// as a whole. They survive power cuts.
     lost: FxHashSet<u64>,
-    /// Requests that are done but for the collections that they have caused.
+    /// Requests that wait only for the GC that they caused.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
     figures: CacheStats,
-    /// When measuring began.
+    /// Counters at the start of measuring.
     before: Counted,
     versions: Option<Box<Versions>>,
-    /// What a tier schedules, before it is put into the owner's queue.
+    /// Events scheduled by a tier, before they are moved to the owner's queue.
     #[serde(skip)]
     scheduled: Scheduled<B>,
-    /// What a tier has completed, before it is dealt with.
+    /// Operations completed by a tier, before they are processed.
     #[serde(skip)]
     done: Vec<Done>,
 }
 
-/// Counts of a cache since the start.
+/// Counters of a cache since its creation.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Counted {
     figures: CacheStats,
@@ -119,7 +120,7 @@ struct Counted {
     trainings: u32,
 }
 
-/// What the tiers schedule.
+/// Events scheduled by the tiers.
 #[derive(Clone, Debug)]
 struct Scheduled<B: BlockDevice> {
     flash: EventQueue<wordline_ssd::Event>,
@@ -135,16 +136,16 @@ impl<B: BlockDevice> Default for Scheduled<B> {
     }
 }
 
-/// What a tier has completed: what was asked, where its time went, and whether it ended with an error.
+/// Completed operation of a tier: the operation, its latency components, and whether it failed.
 type Done = (Sub, Parts, bool);
 
-/// How a cached store fails.
+/// Result type of the flash cache.
 type Result<T, B> = std::result::Result<T, CachedError<<B as BlockDevice>::Error>>;
 
-/// The instant of a cached store.
+/// Simulation context of a flash cache.
 type Instant<'a, 'c, B, P> = &'a mut Context<'c, Event<<B as BlockDevice>::Event>, P>;
 
-/// Tells the probe what is heard of the flash.
+/// Forwards observations of the flash to the probe.
 struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfFlash<'_, P, O> {
@@ -159,7 +160,7 @@ impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_ssd::Observation> for OfF
     }
 }
 
-/// Tells the probe what is heard of the store below.
+/// Forwards observations of the backing store to the probe.
 struct OfBacking<'a, P>(&'a mut P);
 
 impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
@@ -175,8 +176,9 @@ impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// An empty cache of `device`, whose translation layer is its plan's, before `backing`. The cache is in the controller: it
-    /// reaches the flash through no interface, and bounds the requests itself.
+    /// Creates an empty cache on `device`, whose translation layer is that of its plan, in front of
+    /// `backing`. The cache is in the controller: it accesses the flash without an interface, and
+    /// limits the outstanding requests itself.
     pub fn new(plan: &Plan, device: &wordline_ssd::Plan, backing: B) -> Self {
         let device = &wordline_ssd::Plan {
             interface: Interface::default(),
@@ -216,56 +218,59 @@ impl<B: BlockDevice> Cached<B> {
             done: Vec::new(),
         }
     }
-    /// What it takes of memory beside its flash and the store behind it.
+    /// Returns the memory of the cache without its flash and its backing store.
     pub fn memory(plan: &Plan) -> Vec<MemoryTable> {
         let mut tables = Residents::memory(plan);
         tables.extend(Partitioning::memory(&plan.partition, &plan.space));
         tables
     }
-    /// From now on, every page that is served, from flash or from below, is compared with what was written.
+    /// Enables the comparison of every page served, from flash or from the backing store, with what
+    /// was written.
     pub fn verify(&mut self) {
         self.flash.verify();
         self.versions = Some(Box::default());
     }
-    /// Pages served that were compared, if the run is verified.
+    /// Returns the pages compared; `None` unless the run is verified.
     pub fn checked(&self) -> Option<u64> {
         self.versions.as_ref().map(|versions| versions.checked())
     }
-    /// From now on the power can fail; to be called before the first request.
+    /// Enables power cuts; must be called before the first request.
     pub fn expect_power_cuts(&mut self) {
         self.flash.expect_power_cuts();
     }
-    /// The power fails, and again while the flash recovers: behind so many erases of that recovery, during the next of them, if there are
-    /// so many. To be followed by [`BlockDevice::cut_power`]; whether there were.
+    /// Cuts power again while the flash recovers, during the erase of that recovery that follows
+    /// the first `erases` ones. Must be followed by [`BlockDevice::cut_power`]. Returns `false` if
+    /// the recovery has no such erase.
     pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool, B> {
         let cut = self.flash.cut_recovery(now, erases);
         cut.map_err(CachedError::Flash)
     }
-    /// The sizes into which its flash is to be divided.
+    /// Returns the target sizes of the parts of the flash.
     pub fn chosen(&self) -> Chosen {
         self.division.chosen()
     }
-    /// Whether its lists have other sizes than are wanted.
+    /// Returns `true` if the lists do not have their target sizes yet.
     pub fn is_resizing(&self) -> bool {
         !self.division.is_settled()
     }
-    /// Whether its flash takes no programs any more and has nothing to come back after a power cut.
+    /// Returns `true` if the flash accepts no more programs and has nothing to restore after a
+    /// power cut.
     pub fn is_retired(&self) -> bool {
         self.plan.journal.is_some() && self.residents().journal.is_none()
     }
-    /// The flash, to look at.
+    /// Returns the flash.
     pub fn flash(&self) -> &Flash {
         &self.flash
     }
-    /// The store below, to look at.
+    /// Returns the backing store.
     pub fn backing(&self) -> &B {
         &self.backing
     }
-    /// The pages that it holds, to look at.
+    /// Returns the pages in the cache.
     pub fn residents(&self) -> &Residents {
         self.flash.mapping().owner()
     }
-    /// How many pages it holds.
+    /// Counts the pages in the cache.
     #[inline]
     fn holding(&self) -> Holding {
         let residents = self.residents();
@@ -274,7 +279,8 @@ impl<B: BlockDevice> Cached<B> {
             dirty: residents.dirty(),
         }
     }
-    /// Findings of the partition policy on how full victims are, if it learns; trainings since the start of measuring.
+    /// Returns the victim model of the partition policy, if it has one, with the trainings since
+    /// the start of measuring.
     pub fn learned(&self) -> Option<wordline_partition::Learned> {
         let learned = self.division.learned()?;
         Some(wordline_partition::Learned {
@@ -282,11 +288,11 @@ impl<B: BlockDevice> Cached<B> {
             ..learned
         })
     }
-    /// Pages by outcome since the start of measuring.
+    /// Returns the pages by outcome since the start of measuring.
     pub fn page_counts(&self) -> residents::Counts {
         self.residents().counts().since(&self.before.pages)
     }
-    /// Counts and times since the start of measuring.
+    /// Returns counters and times since the start of measuring.
     pub fn figures(&self) -> CacheStats {
         self.counted().figures.since(&self.before.figures)
     }
@@ -311,7 +317,7 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
 
-    /// Does something with the flash at this instant, and passes on what it schedules.
+    /// Calls `act` on the flash, and forwards the events that it schedules.
     #[inline]
     fn with_flash<T, P: Probe<Observation<B::Observation>>>(
         &mut self,
@@ -330,7 +336,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(done)
     }
-    /// The same with the store below.
+    /// Calls `act` on the backing store, and forwards the events that it schedules.
     #[inline]
     fn with_backing<T, P: Probe<Observation<B::Observation>>>(
         &mut self,
@@ -349,8 +355,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(done)
     }
-    /// Asks the flash for something; it takes whatever it is asked for. It refuses programs at once at the end of its life, and gives their
-    /// tickets to the next requests.
+    /// Submits a request to the flash, which accepts all requests. At the end of its life it
+    /// refuses programs at once, and reuses their tickets for the next requests.
     #[inline]
     fn ask_flash(
         &mut self,
@@ -364,7 +370,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Takes what the flash has completed.
+    /// Collects the completions of the flash.
     #[inline]
     fn take_from_flash(&mut self) {
         for done in self.flash.completions() {
@@ -373,7 +379,7 @@ impl<B: BlockDevice> Cached<B> {
             }
         }
     }
-    /// Asks the store below for something, at once if it takes it.
+    /// Submits a request to the backing store, at once if it can accept it.
     fn ask_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -385,7 +391,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.hand_down(cx, sub)
     }
-    /// Hands something over to the store below. It may be done with it at once, and give its ticket to the next request.
+    /// Submits a request to the backing store, which may complete it at once and reuse its ticket
+    /// for the next request.
     fn hand_down(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -398,7 +405,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Takes what the store below has completed.
+    /// Collects the completions of the backing store.
     fn take_from_below(&mut self) {
         for done in self.backing.completions() {
             if let Some(sub) = self.below.done(done.ticket) {
@@ -406,7 +413,7 @@ impl<B: BlockDevice> Cached<B> {
             }
         }
     }
-    /// Hands over what the store below takes of what waits for it.
+    /// Submits queued requests while the backing store accepts them.
     fn feed(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -419,18 +426,18 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// The power has failed: what still waits in the store below was asked for by nobody.
+    /// Cancels the requests queued in the backing store after a power failure.
     fn withdraw_below(&mut self) {
         for lost in self.backing.completions() {
             self.below.done(lost.ticket);
         }
         self.backing.withdraw(&self.below.forget());
     }
-    /// Whether a block of the flash is being collected, and will be.
+    /// Returns `true` if GC is in progress on a block of the flash and can finish.
     fn is_collecting(&self) -> bool {
         self.flash.is_collecting() && self.takes_programs()
     }
-    /// Deals with all that the tiers have completed, and with what comes of that.
+    /// Processes all completions of the tiers, and what follows from them, until none is left.
     #[inline]
     fn settle(
         &mut self,
@@ -454,7 +461,7 @@ impl<B: BlockDevice> Cached<B> {
                     self.sub_done(cx, &sub, &parts)?;
                 }
             }
-            // What was done at once meanwhile comes next.
+            // Operations that completed at once are next.
             done.append(&mut self.done);
             self.done = done;
             self.feed(cx)?;
@@ -533,7 +540,8 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// Both tiers lose what they were at. Dirty pages come back from flash, where there is a journal, and clean ones do not.
+    /// Both tiers lose their operations in progress. With a journal, dirty pages are restored from
+    /// flash; clean pages are not.
     fn cut_power(
         &mut self,
         now: Time,
@@ -574,7 +582,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         let below = self.backing.volatile_pages(offset, bytes);
         below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
     }
-    /// None waits: a power cut loses all.
+    /// No request keeps waiting: a power cut cancels all.
     fn withdraw(&mut self, tickets: &[Ticket]) {
         self.blocked
             .retain(|blocked| tickets.binary_search(blocked).is_err());
@@ -602,7 +610,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     fn die_backlog(&self, times: &mut Vec<Time>) {
         self.flash.die_backlog(times);
     }
-    /// Of the flash; the store below tells its own.
+    /// Busy times of the flash; the backing store reports its own.
     fn busy(&self, busy: &mut Busy) {
         self.flash.busy(busy);
     }

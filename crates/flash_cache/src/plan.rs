@@ -1,4 +1,4 @@
-//! What the `[cache]` table means on a given flash device.
+//! Resolved parameters of the `[cache]` table for a given flash device.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Replacement;
@@ -11,51 +11,54 @@ use super::admission::Admission;
 use super::config::{Config, Mode, Reply};
 use super::journal::JournalPlan;
 
-/// A cache that can be built.
+/// Validated plan of a flash cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What becomes of reads and writes.
+    /// Handling of reads and writes.
     pub mode: Mode,
-    /// How the flash is divided.
+    /// Partition policy.
     pub partition: Partition,
-    /// What is divided.
+    /// Space that the policy divides.
     pub space: Space,
-    /// Seed of what the division samples.
+    /// Seed of the partition policy's sample.
     pub seed: u64,
-    /// Which page leaves.
+    /// Replacement policy.
     pub replacement: Replacement,
-    /// Pages that the cache holds at the start.
+    /// Pages that the cache can hold at the start.
     pub capacity: u32,
-    /// Suspected pages at most (Xia 2017, equation 2.2); 0 without a suspected queue.
+    /// Maximum number of suspected pages (Xia 2017, equation 2.2); 0 without a suspected queue.
     pub most_suspected: u32,
     /// Whether dropped pages become ghosts.
     pub ghosts_of_dropped: bool,
-    /// Whether collections ask which pages are hot.
+    /// Whether GC queries which pages are hot.
     pub halves: bool,
-    /// Which misses are taken in.
+    /// Admission policy.
     pub admission: Admission,
-    /// When the host hears of a request.
+    /// When a request completes.
     pub reply: Reply,
-    /// Pages that leave together.
+    /// Pages destaged as a group.
     pub group_pages: u32,
-    /// Shares of dirty pages between which pages are cleaned in idle time: above the first, down to the second.
+    /// Shares of dirty pages above which cleaning in idle time starts, and at which it stops.
     pub marks: (f64, f64),
-    /// How dead pages are recorded, if writes stay in flash and that is done.
+    /// Parameters of the journal, if writes stay in flash and dead pages are recorded.
     pub journal: Option<JournalPlan>,
-    /// Whether the store behind it completes writes that it may lose with the power: one that has a write cache.
+    /// Whether the backing store may lose completed writes in a power cut because it has a write
+    /// cache.
     pub is_backing_volatile: bool,
-    /// Requests that the store holds at once.
+    /// Maximum number of outstanding requests.
     pub queue_depth: u32,
-    /// Size of a page.
+    /// Size of a page. Bytes.
     pub page_bytes: u32,
 }
 
 impl Plan {
-    /// Whether a policy can choose who leaves: not one that knows the future, or has no size.
+    /// Returns `true` if a replacement policy is supported: not if it needs the future, or has no
+    /// capacity.
     pub fn takes(policy: &Replacement) -> bool {
         !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
     }
-    /// The flash of a cache, of a device as it would be by itself; an error of the key to change if it has no room.
+    /// Adapts the plan of a stand-alone device to the flash of a cache. The error names the key to
+    /// change if there is no space.
     pub fn flash(
         config: &Config,
         device: wordline_ssd::Plan,
@@ -67,14 +70,14 @@ impl Plan {
         };
         Ok(wordline_ssd::Plan { ftl, ..device })
     }
-    /// A cache in a translation layer, that of [`Plan::flash`]. It holds as many pages as the over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of all others
-    /// can be suspected.
+    /// Creates a cache for the translation layer of [`Plan::flash`]. It holds the pages that the
+    /// over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of the others can be suspected.
     pub fn new(config: &Config, device: &wordline_ssd::Plan, costs: Costs) -> Self {
         let ftl = &device.ftl;
         let pages = ftl.layout.pages();
         let per_block = ftl.layout.pages_per_block;
         let of_summaries = ftl.layout.blocks() * ftl.summaries.pages;
-        // Collections need what they keep free and the blocks that are open.
+        // GC needs its reserve of free blocks and the active blocks.
         let kept = ftl.layout.planes() * (ftl.rest_blocks() + 2) * ftl.data_pages();
         let kept = kept + of_summaries;
         let free = match ftl.start_pages {
@@ -120,7 +123,8 @@ impl Plan {
             page_bytes: ftl.page_bytes,
         }
     }
-    /// The pages that the lists may hold at the start: of one for all, or of that of reads and that of writes.
+    /// Returns the initial lengths of the lists: of one list for all, or of the read list and the
+    /// write list.
     pub fn lists(&self) -> Vec<u32> {
         let policy = Partitioning::new(&self.partition, &self.space, self.seed);
         let sizes = policy.start();

@@ -1,4 +1,4 @@
-//! Reads: hits, fetches from below and the fills that follow them.
+//! Reads: hits, fetches from the backing store and the fills that follow them.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
@@ -13,29 +13,31 @@ use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// Pages on their way from below to the flash.
+/// Pages being fetched from the backing store to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fetch {
-    /// The request that waits for it; none once it is answered.
+    /// Request that waits for the fetch; `None` once it is answered.
     owner: Option<Ticket>,
-    /// The pages that are taken in when their data is there, and still are the store's below.
+    /// Pages to admit when their data arrives, if they have not been written since.
     pub pages: Vec<u64>,
-    /// Pages of these that other requests have asked for meanwhile.
+    /// Admitted pages that other requests have requested since.
     asked: Vec<u64>,
-    /// Whether the data is there.
+    /// Whether the data has arrived.
     is_there: bool,
-    /// Other requests that found one of its pages on the way, the page, and since when they wait.
+    /// Other requests that found one of the pages in this fetch, with the page and the start of
+    /// their wait.
     waiters: Vec<(Ticket, u64, Time)>,
-    /// Fills that are not done.
+    /// Outstanding fills.
     left: u32,
-    /// Where the time until it was asked for went, if another read of its pages came before.
+    /// Latency components before the fetch started, if another read of its pages came first.
     earlier: Parts,
-    /// Where the time until the data was there went.
+    /// Latency components until the data arrived.
     parts: Parts,
 }
 
 impl Fetch {
-    /// The data does not come, and no page is taken in: the request that it was for, and those that wait for it beside.
+    /// Abandons the fetch without admitting a page; returns its request, and the others that wait
+    /// for it.
     pub fn give_up(&mut self) -> (Option<Ticket>, Vec<(Ticket, u64, Time)>) {
         self.pages.clear();
         self.asked.clear();
@@ -56,7 +58,7 @@ impl<B: BlockDevice> Cached<B> {
         let mut missed: Option<(u64, u64)> = None;
         let mut taken = Vec::new();
         let pages = self.pages_of(request);
-        // Until all pages are begun with, the request is not done.
+        // Keeps the request from completing until all pages have been started.
         self.expect(ticket, 1, false);
         let told = self.division.is_told() && !self.filter.bypasses();
         for page in pages {
@@ -114,7 +116,7 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// Where a page is in flash, if it is there; it is used.
+    /// Looks up a page in flash, and records the access.
     #[inline]
     fn look_up(&mut self, page: u64) -> Result<Option<Lpn>, B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
@@ -158,7 +160,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// A page is on its way for another request.
+    /// Makes a request wait for a page that another request is fetching.
     fn join(&mut self, now: Time, ticket: Ticket, page: u64, fetch: u32) -> Result<(), B> {
         self.figures.joined += 1;
         if let Some(fetch) = self.fetches.get_mut(fetch) {
@@ -170,7 +172,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.use_page(page)
     }
-    /// Another request asks for a page; nothing if the cache does not hold it.
+    /// Records another access to a page; does nothing if the cache does not hold it.
     fn use_page(&mut self, page: u64) -> Result<(), B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
         let held = residents.find(page);
@@ -180,7 +182,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Reads what was missed from below, at once from the first to the last page; behind what the request has been through before.
+    /// Fetches missed pages from the backing store, in one read from the first to the last page;
+    /// `earlier` latency components of the request come first.
     pub(super) fn fetch(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -217,8 +220,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// The data of a fetch is there: its pages come in one after the other, as if each had been missed by itself (Xia 2017, algorithm
-    /// 1).
+    /// Handles the data of a fetch: its pages are admitted one after the other, as if each had been
+    /// missed separately (Xia 2017, algorithm 1).
     pub(super) fn arrived(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -280,7 +283,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// A fill of a fetch is done.
+    /// Handles a completed fill of a fetch.
     pub(super) fn filled(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -295,14 +298,15 @@ impl<B: BlockDevice> Cached<B> {
             self.end_fetch(cx, number, parts);
         }
     }
-    /// Stops a verified run where the flash serves what is not the latest version of a page.
+    /// Verification: fails if the flash returned a version of a page that is not the latest.
     pub(super) fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), B> {
         match &mut self.versions {
             Some(versions) => versions.check_flash(page, copy).map_err(Into::into),
             None => Ok(()),
         }
     }
-    /// The same where the store below does.
+    /// Verification: fails if the backing store returned a version of a page that is not the
+    /// latest.
     pub(super) fn check_below(&mut self, page: u64) -> Result<(), B> {
         if self.is_lost(page) {
             return Ok(());
@@ -333,7 +337,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.answer(cx, fetch.waiters);
     }
-    /// Requests have what they waited for.
+    /// Completes requests that waited for the data.
     fn answer(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -347,7 +351,8 @@ impl<B: BlockDevice> Cached<B> {
             self.part_done(cx, ticket, Some((since, &parts)));
         }
     }
-    /// A page has been programmed: if it has left the cache before it had its place, its copy is nobody's.
+    /// Handles a programmed page: discards its copy if the page was evicted before the program had
+    /// its physical page.
     pub(super) fn drop_unowned(&mut self, page: u64, copy: Lpn) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         let owned = |page| residents.find(page).is_some_and(|(at, _)| at == copy);

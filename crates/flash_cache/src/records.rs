@@ -1,4 +1,4 @@
-//! Records that have to be in flash before something goes on: see [`super::journal`].
+//! Operations that wait until records are in flash: see [`super::journal`].
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Op, Parts, Request};
@@ -9,36 +9,39 @@ use super::event::Observation;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// What goes on behind a record.
+/// Operation that continues after its records are programmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Next {
-    /// A write or a trim that has ended below is done.
+    /// Completion of a write or TRIM on the backing store.
     Below(Sub),
-    /// So many pages of a group, from one on, have been written below.
+    /// Release of pages of a group that were written to the backing store: destage, index of the
+    /// first, number.
     Destage(u32, (u32, u32)),
 }
 
-/// Something that waits for records.
+/// Operation that waits for records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Demand {
     records: Vec<(u64, u64)>,
-    /// Those of them that have been put into a page.
+    /// Number of these records that have been put into a page.
     begun: usize,
     next: Next,
     since: Time,
     parts: Parts,
 }
 
-/// What waits for records, first come, first served; where none can be programmed any more, for the end of the cache.
+/// Operations that wait for records, in order of arrival. If no record can be programmed any more,
+/// they wait for the retirement of the cache.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Demands {
     all: std::collections::VecDeque<Demand>,
-    /// Whether a page is on its way.
+    /// Whether a page of records is being programmed.
     is_programming: bool,
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// What is to be recorded of pages that were written below, or are being: all but those that stay dirty.
+    /// Returns the records due for pages that were written to the backing store, or are being
+    /// written: all but those that stay dirty.
     pub(super) fn due_of(&self, request: &Request) -> Vec<(u64, u64)> {
         let residents = self.residents();
         let Some(journal) = &residents.journal else {
@@ -51,7 +54,7 @@ impl<B: BlockDevice> Cached<B> {
         let gone = pages.filter(|page| self.covers(request, *page) || !residents.is_dirty(*page));
         gone.filter_map(|page| journal.due(page)).collect()
     }
-    /// Whether something has to wait for records; it does, if it has.
+    /// Makes an operation wait for records if needed; returns `true` if it waits.
     pub(super) fn waits_for_records(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -76,11 +79,11 @@ impl<B: BlockDevice> Cached<B> {
         self.program_records(cx)?;
         Ok(true)
     }
-    /// Nothing can be recorded any more. Whether something has to wait until the flash is not read after a power cut either; it does, if it
-    /// has.
+    /// Handles an operation when nothing can be recorded any more: makes it wait for the retirement
+    /// of the cache if needed; returns `true` if it waits.
     ///
-    /// What has been destaged need not: a copy that comes back is destaged again. What has been written below must: such a copy would be
-    /// older.
+    /// Destages need not wait: a copy that is restored is destaged again. Writes to the backing
+    /// store must wait, because a restored copy would be older.
     fn waits_for_retirement(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -102,8 +105,8 @@ impl<B: BlockDevice> Cached<B> {
         self.unblock(cx)?;
         Ok(true)
     }
-    /// A trim that has ended below without the pages at its ends that it covers in part and leaves dirty: of these it is over, so that they
-    /// can be destaged.
+    /// Excludes the pages at the ends of a TRIM that it covers partially and leaves dirty. For
+    /// these pages the TRIM is over, so that they can be destaged.
     fn without_dirty_ends(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -128,7 +131,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(rest)
     }
-    /// A page of records could not be programmed, and none will be.
+    /// Handles a page of records that could not be programmed; no other will be.
     pub(super) fn not_recorded(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -145,9 +148,10 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// The flash takes no programs any more, and no page of it is dirty: the store below holds every page as it was written last, and what it
-    /// holds of pages with copies in flash survives a power cut. The controller notes beside its table of bad blocks that the cache is
-    /// retired: no power cut brings back anything of it. What waited for that goes on.
+    /// Retires the cache if the flash accepts no more programs and no page of it is dirty: the
+    /// backing store has the latest content of every page, and its content of pages with copies in
+    /// flash survives a power cut. The controller marks the cache as retired next to its table of
+    /// bad blocks, so that nothing is restored after a power cut. Waiting operations continue.
     pub(super) fn retire(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -200,7 +204,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// A page of records has been programmed, which was asked for at an instant: what waited for it goes on.
+    /// Handles a programmed page of records: the operations that waited for it continue.
     pub(super) fn recorded(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -221,7 +225,7 @@ impl<B: BlockDevice> Cached<B> {
         let over = over.unwrap_or(demands.len());
         let behind = demands.split_off(over);
         let over = std::mem::replace(demands, behind);
-        // What goes on may ask for more, which is to join those that are left.
+        // The operations that continue may need more records, which join the remaining ones.
         for demand in over {
             let mut all = demand.parts;
             all.disk_queue += asked - demand.since;

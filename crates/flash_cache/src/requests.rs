@@ -1,4 +1,4 @@
-//! The requests of the host, from their arrival to their completion.
+//! Host requests, from arrival to completion.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Completion, Op, Parts, Request, Ticket};
@@ -12,19 +12,19 @@ use super::records::{Demands, Next};
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// A request that is not complete.
+/// Outstanding request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Open {
     pub request: Request,
-    /// Parts of it that are not done.
+    /// Outstanding operations of the request.
     left: u32,
-    /// Whether a part of it went below.
+    /// Whether the backing store serves a part of it.
     pub missed: bool,
     /// Whether a page of it could not be read or written.
     pub failed: bool,
-    /// Of the part that was done last.
+    /// Latency components of the operation completed last.
     parts: Parts,
-    /// When that was.
+    /// Completion time of that operation.
     done: Time,
 }
 
@@ -46,7 +46,7 @@ impl<B: BlockDevice> Cached<B> {
         let bytes = u64::from(self.plan.page_bytes);
         request.offset / bytes..(request.offset + request.bytes).div_ceil(bytes)
     }
-    /// A request for a page of the flash, at this instant.
+    /// Returns a request for a page of the flash at `now`.
     pub(super) fn at_copy(&self, op: Op, copy: Lpn, stream: u32, now: Time) -> Request {
         let bytes = u64::from(self.plan.page_bytes);
         Request {
@@ -58,8 +58,8 @@ impl<B: BlockDevice> Cached<B> {
             arrival: now,
         }
     }
-    /// Begins with a request, unless a write of one of its pages is under way, or it writes one that is being destaged: then
-    /// it waits.
+    /// Starts a request. It is blocked if a write of one of its pages is in progress, or if it
+    /// writes a page that is being destaged.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -88,7 +88,7 @@ impl<B: BlockDevice> Cached<B> {
             self.writing.contains_key(&page) || (destaging && self.residents().is_destaging(page))
         })
     }
-    /// Begins with requests that waited for a write.
+    /// Starts requests that were blocked by a write.
     pub(super) fn unblock(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -104,14 +104,14 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// So many more parts of a request are under way.
+    /// Adds outstanding operations to a request.
     pub(super) fn expect(&mut self, ticket: Ticket, parts: u32, missed: bool) {
         if let Some(open) = self.requests.get_mut(ticket) {
             open.left += parts;
             open.missed |= missed;
         }
     }
-    /// A tier is done with what it was asked for.
+    /// Handles a completed operation of a tier.
     #[inline]
     pub(super) fn sub_done(
         &mut self,
@@ -182,7 +182,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// A write, a trim or a flush has ended below, and nothing is left to be recorded of it.
+    /// Handles a write, TRIM or flush that has completed on the backing store and needs no more
+    /// records.
     pub(super) fn below_done(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -196,8 +197,8 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, Some((sub.request.arrival, parts)));
         self.unblock(cx)
     }
-    /// A part of a request is done that began at an instant and has been through `parts` since; `None` if it took no
-    /// time.
+    /// Handles a completed operation of a request, with its start and its latency components since;
+    /// `None` if it took no time.
     #[inline]
     pub(super) fn part_done(
         &mut self,
@@ -228,7 +229,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.complete(cx, ticket);
     }
-    /// Collections are over: requests that waited for them are complete.
+    /// Completes requests that waited for GC, which has ended.
     pub(super) fn release(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -275,7 +276,7 @@ impl<B: BlockDevice> Cached<B> {
         cx.observe_fragment(|| Observation::Held(self.holding()));
         self.requests.free(ticket);
     }
-    /// The power has failed: nothing is under way, and nothing is known of the flash.
+    /// Drops all requests in progress and all knowledge of the flash after a power failure.
     pub(super) fn forget(&mut self) {
         for (ticket, open) in self.requests.drain() {
             self.completions.push(Completion {

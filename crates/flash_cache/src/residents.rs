@@ -1,7 +1,7 @@
-//! The pages that a cache holds: the owner of the pages of its flash.
+//! Resident pages of a cache: the owner of the pages of its flash.
 //!
-//! They are in one list, or in one of reads and one of writes. A dirty page that leaves its list keeps its copy and its number
-//! until it has been destaged.
+//! They are in one list, or in a read list and a write list. A dirty page that is evicted from its
+//! list keeps its copy and its number until it has been destaged.
 
 use std::ops::Range;
 
@@ -18,81 +18,84 @@ use wordline_nand::Ppn;
 use super::journal::{Journal, Kind};
 use super::plan::Plan;
 
-/// Pages of the store below by the numbers of their entries, which are the logical pages of the flash.
+/// Pages of the backing store by the numbers of their entries, which are the logical pages of the
+/// flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Residents {
     index: Index,
-    /// One for all pages, or that of reads and that of writes.
+    /// One list for all pages, or the read list and the write list.
     lists: Vec<Suspecting>,
     states: States,
     ghosts_of_dropped: bool,
     counts: Counts,
-    /// Writes of pages so far. It goes on behind a power cut, as that of a device does which looks for the greatest in its flash.
+    /// Number of page writes so far. It continues after a power cut, as in a device that searches
+    /// its flash for the greatest number.
     sequence: u64,
-    /// By entry: the last one of its page.
+    /// Latest write of each entry's page.
     #[serde(with = "wordline_kernel::dense")]
     writes: Vec<u64>,
-    /// What is dead in flash, if writes stay there and that is recorded. None once the cache is retired, which survives power cuts.
+    /// Dead pages in flash, if writes stay there and are recorded. `None` once the cache is
+    /// retired, which survives power cuts.
     pub(super) journal: Option<Box<Journal>>,
-    /// What it was built from, to build it again when the memory has been lost.
+    /// Plan of the cache, to recreate it after a loss of memory.
     plan: Box<Plan>,
 }
 
-/// What has become of the pages.
+/// Pages that left the cache, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Pages that left by the rule of the policy.
+    /// Pages evicted by the replacement policy.
     pub evicted: u64,
-    /// Pages that a collection has dropped.
+    /// Pages dropped by GC.
     pub dropped: u64,
-    /// Suspected pages that were lost with their blocks.
+    /// Suspected pages lost with their blocks.
     pub suspected_lost: u64,
 }
 
 since!(Counts: evicted, dropped, suspected_lost);
 
-/// What the flash holds of a page.
+/// State of a page in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// A page of a list.
+    /// Page in a list.
     Resident,
-    /// A page that was evicted and can still be read.
+    /// Evicted page that can still be read.
     Suspected,
-    /// A page that was evicted, and is being destaged.
+    /// Evicted page that is being destaged.
     Leaving,
 }
 
-/// A page that a request has made resident.
+/// Page that a request has made resident.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accessed {
     pub copy: Lpn,
     pub found: Found,
     /// Whether the flash holds a copy of it.
     pub has_copy: bool,
-    /// Whether it had left and was to be destaged.
+    /// Whether it had been evicted and was to be destaged.
     pub was_leaving: bool,
 }
 
-/// By entry, whether it is dirty and what is done about that.
+/// Dirty state and destaging state of each entry.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct States {
     #[serde(with = "wordline_kernel::dense")]
     flags: Vec<u8>,
-    /// Dirty pages, those included that have left their list.
+    /// Dirty pages, including evicted ones.
     dirty: u32,
-    /// Dirty pages that have left their list.
+    /// Dirty pages that have been evicted.
     left: u32,
-    /// Those of them that have not been asked for.
+    /// Evicted dirty pages whose destaging has not started.
     victims: Vec<Entry>,
-    /// Where the search for pages to clean goes on.
+    /// Next entry of the search for pages to clean.
     hand: u32,
 }
 
-/// Newer than the store below.
+/// Flag: newer than the backing store.
 const DIRTY: u8 = 1;
-/// On its way to the store below.
+/// Flag: being destaged.
 const DESTAGING: u8 = 2;
-/// In no list any more.
+/// Flag: evicted from its list.
 const LEFT: u8 = 4;
 
 impl States {
@@ -115,7 +118,8 @@ impl States {
             self.victims.push(entry);
         }
     }
-    /// It is back before it was destaged. Whether it had left.
+    /// Keeps an entry that is requested again before it was destaged; returns `true` if it had been
+    /// evicted.
     fn stay(&mut self, entry: Entry) -> bool {
         let left = self.is(entry, LEFT);
         if left {
@@ -124,7 +128,7 @@ impl States {
         }
         left
     }
-    /// It is dirty no more. Whether it had left.
+    /// Marks an entry as clean; returns `true` if it had been evicted.
     fn clean(&mut self, entry: Entry) -> bool {
         let flags = std::mem::take(&mut self.flags[entry.index()]);
         self.dirty -= u32::from(flags & DIRTY != 0);
@@ -133,7 +137,7 @@ impl States {
     }
 }
 
-/// The copies while a request changes them.
+/// Copies of entries while a request changes them.
 struct InFlash<'a> {
     index: &'a mut Index,
     pages: &'a mut Pages,
@@ -146,7 +150,8 @@ fn lpn(entry: Entry) -> Lpn {
 }
 
 impl Residents {
-    /// What the pages of a cache take of memory, as far as they are known: residents, suspected ones, ghosts as many as residents.
+    /// Returns the memory of the pages, as far as it is known: residents, suspected pages, and as
+    /// many ghosts as residents.
     pub(super) fn memory(plan: &Plan) -> Vec<Table> {
         let lists: u64 = plan.lists().into_iter().map(u64::from).sum();
         let room = lists.max(plan.space.most_pages.into());
@@ -154,7 +159,7 @@ impl Residents {
         let known = room.saturating_mul(2).saturating_add(suspected);
         let mut tables = vec![
             Index::memory("pages known to the cache", known),
-            // A node in the list of the policy, and one in that of the suspected.
+            // A node in the list of the policy, and one in that of the suspected pages.
             Table::grown::<[u64; 2]>("lists of the cache", known),
             Table::grown::<(u64, u32, u8)>("state of the cache's pages", known),
         ];
@@ -194,7 +199,7 @@ impl Copies for InFlash<'_> {
     }
 }
 
-/// The copies while dirty pages come back from flash, in the order of their writes.
+/// Copies of entries while dirty pages are restored from flash, in the order of their writes.
 struct Returning<'a>(&'a mut Index, &'a mut States);
 
 impl Copies for Returning<'_> {
@@ -214,7 +219,7 @@ impl Copies for Returning<'_> {
     }
 }
 
-/// The copies while their block is collected: the translation layer has taken care of them.
+/// Copies of entries in a GC victim, which the translation layer handles.
 struct Collected<'a>(&'a mut Index, &'a States);
 
 impl Copies for Collected<'_> {
@@ -290,19 +295,19 @@ impl Owner for Residents {
             let copies = &mut Collected(&mut self.index, &self.states);
             return list.erased(entry, self.ghosts_of_dropped, copies);
         }
-        // Programmed for an entry that had left before.
+        // The program belongs to an entry that had been evicted before.
     }
 }
 
 impl Residents {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new(plan: &Plan) -> Self {
         let list = |capacity: u32| {
             let policy = Replacing::new(&plan.replacement, capacity.max(1) as usize);
             Suspecting::new(policy, plan.most_suspected as usize, plan.halves)
         };
         let (mut index, mut states) = (Index::default(), States::default());
-        // Their numbers are those of the pages of records: keys of no page.
+        // The first numbers are those of the pages of records, with keys that no page has.
         let slots = plan.journal.map_or(0, |journal| journal.slots);
         for slot in (0..slots).map(u64::from) {
             if let Ok(entry) = index.enter(u64::MAX - slot) {
@@ -324,7 +329,7 @@ impl Residents {
             plan: Box::new(plan.clone()),
         }
     }
-    /// The memory has been lost.
+    /// Resets the state after a loss of memory.
     pub(super) fn forget_all(&mut self) {
         *self = Self {
             counts: self.counts,
@@ -332,11 +337,12 @@ impl Residents {
             ..Self::new(&self.plan)
         };
     }
-    /// Numbers that are given, of pages and of pages of records.
+    /// Returns the count of numbers in use, of pages and of pages of records.
     pub(super) fn numbers(&self) -> u32 {
         self.states.flags.len() as u32
     }
-    /// A page is dirty in flash, from a write on, and resident from now on; others may leave for it.
+    /// Restores a page that is dirty in flash since `write`: it is resident, and other pages may be
+    /// evicted.
     pub(super) fn come_back(&mut self, page: u64, write: u64) -> Option<Lpn> {
         let entry = self.index.enter(page).ok()?;
         self.states.enter(entry);
@@ -353,65 +359,66 @@ impl Residents {
         }
         self.writes[entry.index()] = write;
     }
-    /// The number of the next write.
+    /// Returns the number of the next write.
     pub(super) fn next_write(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
-    /// The write that a dirty page is of.
+    /// Returns the number of a dirty page's write.
     pub(super) fn write_of(&self, copy: Lpn) -> u64 {
         self.writes.get(copy.index()).copied().unwrap_or_default()
     }
-    /// A write of a page has been programmed.
+    /// Handles a programmed write of a page.
     pub(super) fn programmed(&mut self, page: u64, copy: Lpn) {
         let write = self.write_of(copy);
         if let Some(journal) = &mut self.journal {
             journal.written(page, write);
         }
     }
-    /// Dirty pages, with their copies.
+    /// Iterates over dirty pages and their copies.
     pub(super) fn dirty_pages(&self) -> impl Iterator<Item = (u64, Lpn)> + '_ {
         let flags = (0..).zip(&self.states.flags);
         let dirty = flags.filter(|(_, flags)| **flags & DIRTY != 0);
         dirty.map(|(entry, _)| (self.index.key(Entry(entry)), Lpn(entry)))
     }
-    /// Pages of records that the flash holds.
+    /// Returns the number of pages of records in flash.
     pub fn records(&self) -> usize {
         self.journal.as_ref().map_or(0, |journal| journal.pages())
     }
-    /// Pages held in lists.
+    /// Returns the number of pages in lists.
     pub fn len(&self) -> usize {
         self.lists.iter().map(Suspecting::len).sum()
     }
-    /// Whether none is.
+    /// Returns `true` if no page is in a list.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Pages suspected.
+    /// Returns the number of suspected pages.
     pub fn suspected(&self) -> usize {
         self.lists.iter().map(Suspecting::suspected).sum()
     }
-    /// Pages that are newer than the store below, with those that are leaving.
+    /// Returns the pages that are newer than in the backing store, including evicted ones.
     pub fn dirty(&self) -> u32 {
         self.states.dirty
     }
-    /// Dirty pages that have left their list and still have a copy.
+    /// Returns the evicted dirty pages that still have a copy.
     pub fn leaving(&self) -> u32 {
         self.states.left
     }
-    /// How many pages the lists may hold: one list for all pages, or that of reads and that of writes.
+    /// Returns the capacities of the lists: one list for all pages, or the read list and the write
+    /// list.
     pub fn limits(&self) -> impl Iterator<Item = usize> + '_ {
         self.lists.iter().map(Suspecting::capacity)
     }
-    /// How many pages the lists hold.
+    /// Returns the lengths of the lists.
     pub fn lens(&self) -> impl Iterator<Item = usize> + '_ {
         self.lists.iter().map(Suspecting::len)
     }
-    /// What has become of the pages.
+    /// Returns the pages that left the cache, by reason.
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// What is known of a page of the store below, if it can be read from flash.
+    /// Looks up a page of the backing store; `None` if it cannot be read from flash.
     pub fn find(&self, page: u64) -> Option<(Lpn, Held)> {
         let entry = self.index.get(page)?;
         for list in &self.lists {
@@ -425,24 +432,25 @@ impl Residents {
         let leaving = self.states.is(entry, LEFT);
         leaving.then_some((lpn(entry), Held::Leaving))
     }
-    /// Whether a page is newer than the store below.
+    /// Returns `true` if a page is newer than in the backing store.
     pub fn is_dirty(&self, page: u64) -> bool {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.states.is(entry, DIRTY))
     }
-    /// Whether a page is in the list of writes, or would be if there were two lists.
+    /// Returns `true` if a page is in the write list, or would be if there were two lists.
     pub(super) fn is_written(&self, page: u64) -> bool {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.is_written_copy(lpn(entry)))
     }
-    /// The same, also of a page that has left the list of writes and can still be read.
+    /// Same as [`Self::is_written`] for two lists, but includes pages that were evicted from the
+    /// write list and can still be read.
     pub(super) fn is_written_or_suspected(&self, page: u64) -> bool {
         let (Some(entry), [_, writes]) = (self.index.get(page), &self.lists[..]) else {
             return false;
         };
         writes.contains(entry) || writes.suspects(entry)
     }
-    /// [`Self::is_written`], of a page that is held, by its copy.
+    /// [`Self::is_written`] for a page in the cache, by its copy.
     #[inline]
     pub(super) fn is_written_copy(&self, copy: Lpn) -> bool {
         let entry = Entry(copy.0);
@@ -451,18 +459,18 @@ impl Residents {
             _ => self.states.is(entry, DIRTY),
         }
     }
-    /// Whether a page is on its way to the store below.
+    /// Returns `true` if a page is being destaged or has been evicted dirty.
     pub(super) fn is_destaging(&self, page: u64) -> bool {
         let entry = self.index.get(page);
         entry.is_some_and(|entry| self.states.is(entry, DESTAGING | LEFT))
     }
-    /// The page of the store below that a logical page of the flash stands for, or stood for last.
+    /// Returns the page of the backing store that a logical page of the flash holds, or held last.
     pub fn page_of(&self, page: Lpn) -> u64 {
         self.index.key(Entry(page.0))
     }
 
-    /// A request for a page of the store below, which is resident afterwards, and dirty after a write. If it is leaving, nothing
-    /// has been done about that yet.
+    /// Handles a request for a page of the backing store: it is resident afterwards, and dirty
+    /// after a write. If it was evicted and is being destaged, that is not changed yet.
     #[inline]
     pub(super) fn access(
         &mut self,
@@ -493,7 +501,8 @@ impl Residents {
                 } else {
                     (reads, writes)
                 };
-                // An entry is known to one list only, which takes its number back when it forgets it.
+                // An entry is known to one list only, which frees its number when it forgets the
+                // entry.
                 if from.knows(entry) {
                     let suspected = from.suspects(entry);
                     moved |= suspected || from.contains(entry);
@@ -521,7 +530,8 @@ impl Residents {
             was_leaving,
         })
     }
-    /// A page of the store below has changed, or is gone. Whether the cache had it.
+    /// Removes a page that has changed in the backing store, or was trimmed; returns `true` if the
+    /// cache had it.
     pub(super) fn remove(&mut self, page: u64, pages: &mut Pages) -> bool {
         let Some(entry) = self.index.get(page) else {
             return false;
@@ -548,7 +558,7 @@ impl Residents {
         }
         readable
     }
-    /// Changes how many pages a list may hold; those that do not fit leave.
+    /// Changes the capacity of a list; pages that do not fit are evicted.
     pub(super) fn resize(&mut self, list: usize, limit: usize, pages: &mut Pages) {
         let mut copies = InFlash {
             index: &mut self.index,
@@ -559,35 +569,37 @@ impl Residents {
         self.lists[list].resize(limit.max(1), &mut copies);
         self.counts.evicted += copies.evicted;
     }
-    /// Whether a list holds as many pages as it may.
+    /// Returns `true` if a list is full.
     pub(super) fn is_full(&self, list: usize) -> bool {
         self.lists[list].len() >= self.lists[list].capacity()
     }
-    /// Evicts up to `count` pages of a list, whose limit is the same afterwards.
+    /// Evicts up to `count` pages of a list without changing its capacity.
     pub(super) fn evict(&mut self, list: usize, count: usize, pages: &mut Pages) {
         let limit = self.lists[list].capacity();
         let kept = self.lists[list].len().saturating_sub(count);
         self.resize(list, kept, pages);
         self.resize(list, limit, pages);
     }
-    /// The list of pages that are written, or of those that are read.
+    /// Returns the index of the write list, or of the read list.
     pub(super) fn list(&self, write: bool) -> usize {
         usize::from(write).min(self.lists.len() - 1)
     }
-    /// Whether dirty pages have left and have not been asked for.
+    /// Returns `true` if there are evicted dirty pages whose destaging has not started.
     #[inline]
     pub(super) fn has_victims(&self) -> bool {
         !self.states.victims.is_empty()
     }
-    /// Dirty pages that have left and have not been asked for, with their copies: they are being destaged from now on.
+    /// Collects the evicted dirty pages whose destaging has not started, with their copies, and
+    /// marks them as being destaged.
     pub(super) fn victims(&mut self, into: &mut Vec<(u64, Lpn)>) {
         for entry in std::mem::take(&mut self.states.victims) {
             self.states.flags[entry.index()] |= DESTAGING;
             into.push((self.index.key(entry), lpn(entry)));
         }
     }
-    /// Up to `count` dirty residents that are not being destaged and that `may` be, with their copies: they are from now on. Those after the
-    /// last that were found, in the order of their numbers.
+    /// Collects up to `count` dirty residents that are not being destaged and for which `may` is
+    /// `true`, with their copies, and marks them as being destaged. The search continues after the
+    /// last one found, in the order of their numbers.
     pub(super) fn dirty_residents(
         &mut self,
         count: usize,
@@ -608,7 +620,8 @@ impl Residents {
             }
         }
     }
-    /// The store below has a page as it is in flash: it stays where it is if it has not left, else its copy is given up.
+    /// Handles a destaged page: a resident page stays in the cache, the copy of an evicted one is
+    /// discarded.
     pub(super) fn destaged(&mut self, copy: Lpn, pages: &mut Pages) {
         let entry = Entry(copy.0);
         let left = self.states.clean(entry);

@@ -1,8 +1,8 @@
 //! Space that moves between reads, writes and over-provisioning.
 //!
-//! A list that shrinks gives up its least recent pages, one for a request of the host, and more while the store below is idle;
-//! what is dirty is destaged. A list grows only by what all lists together have given up, so that collections always find what
-//! they were promised.
+//! A list that shrinks evicts its least recent pages, one per host request, and more while the
+//! backing store is idle; dirty pages are destaged. A list grows only by the space that the lists
+//! together have released, so that GC always has its reserve.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
@@ -14,18 +14,18 @@ use super::event::{Chosen, Lists, Observation};
 use super::plan::Plan;
 use super::{Cached, Instant, Result};
 
-/// Who divides the flash, and what it wants.
+/// Partition policy and its target sizes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Division {
-    /// None where the sizes stay.
+    /// Policy; `None` if the sizes are fixed.
     policy: Option<Box<Partitioning>>,
-    /// Pages that the lists are to hold.
+    /// Target lengths of the lists. Pages.
     targets: Vec<usize>,
-    /// All pages of the flash.
+    /// Pages of the flash.
     total_pages: u32,
-    /// Whether the limits are those.
+    /// Whether the capacities of the lists equal the targets.
     is_settled: bool,
-    /// How often other sizes were wanted.
+    /// Number of changes of the target sizes.
     pub changes: u64,
 }
 
@@ -49,24 +49,24 @@ impl Division {
             changes: 0,
         }
     }
-    /// The power has failed: all is as at the start, but for what was counted. What a policy knows of requests is in memory, so that its
-    /// period starts over.
+    /// Resets the state after a power failure, except counters. The policy's knowledge of requests
+    /// is in memory, so that its period starts over.
     pub fn forget(&mut self, plan: &Plan) {
         *self = Self {
             changes: self.changes,
             ..Self::new(plan)
         };
     }
-    /// Whether there is a policy to tell of requests.
+    /// Returns `true` if there is a policy that observes requests.
     #[inline]
     pub fn is_told(&self) -> bool {
         self.policy.is_some()
     }
-    /// What the policy knows of collections, if it chooses by that.
+    /// Returns the victim model of the policy, if it has one.
     pub fn learned(&self) -> Option<Learned> {
         self.policy.as_ref()?.learned()
     }
-    /// The sizes that are wanted.
+    /// Returns the target sizes.
     pub fn chosen(&self) -> Chosen {
         let (reads, writes) = match self.targets[..] {
             [reads, writes] => (reads as u32, writes as u32),
@@ -79,12 +79,12 @@ impl Division {
             spare: self.total_pages.saturating_sub(reads + writes),
         }
     }
-    /// Whether the lists have the sizes that are wanted.
+    /// Returns `true` if the lists have their target sizes.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.is_settled
     }
-    /// Whether the list of reads, or that of writes, is to hold anything.
+    /// Returns `true` if the read list, or the write list, has a target above 0.
     pub fn takes(&self, write: bool) -> bool {
         let list = usize::from(write).min(self.targets.len() - 1);
         self.targets[list] > 0
@@ -92,14 +92,14 @@ impl Division {
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// A request of the host begins.
+    /// Reports the start of a host request to the policy.
     #[inline]
     pub(super) fn tell_request(&mut self) {
         if let Some(policy) = &mut self.division.policy {
             policy.request();
         }
     }
-    /// One of its pages does not pass by. Whether the list that it belongs to held it.
+    /// Reports a page of the request that does not bypass the cache, with whether its list held it.
     #[inline]
     pub(super) fn tell_page(&mut self, page: u64, write: bool) {
         if self.division.policy.is_none() {
@@ -115,7 +115,8 @@ impl<B: BlockDevice> Cached<B> {
             policy.page(page, kind, hit);
         }
     }
-    /// A request has been told of: other sizes may be wanted, and a list that is too long gives up a page.
+    /// Applies the policy's decision after a request was reported: the target sizes may change, and
+    /// a list above its target evicts a page.
     #[inline]
     pub(super) fn divide(
         &mut self,
@@ -149,7 +150,7 @@ impl<B: BlockDevice> Cached<B> {
             chosen,
         }));
     }
-    /// The same while the store below is idle.
+    /// Continues resizing while the backing store is idle.
     pub(super) fn resize_in_idle_time(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -161,8 +162,8 @@ impl<B: BlockDevice> Cached<B> {
         {}
         Ok(())
     }
-    /// The list that is longest beyond its size gives up a page, if one is; lists that are too short get what room there is.
-    /// Whether a page was given up.
+    /// Evicts a page of the list that exceeds its target most, if one does, and assigns free space
+    /// to lists below their target. Returns `true` if a page was evicted.
     fn resize(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

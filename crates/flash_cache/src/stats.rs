@@ -1,9 +1,9 @@
-//! What a cache has done.
+//! Counters of a flash cache.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Time, since};
 
-/// Counts since measuring began, of pages of the cache if nothing else is said.
+/// Counters since measuring began, in pages of the cache unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheStats {
     /// Pages of reads that were resident.
@@ -12,58 +12,64 @@ pub struct CacheStats {
     pub suspected_hits: u64,
     /// Pages of reads that another request was fetching.
     pub joined: u64,
-    /// Pages of reads that were fetched and taken in.
+    /// Pages of reads that were fetched and admitted.
     pub misses: u64,
-    /// Pages of reads that were fetched and not taken in.
+    /// Pages of reads that were fetched and not admitted.
     pub bypassed: u64,
-    /// Pages of reads among the hits that the flash could not correct, and that were read from below.
+    /// Pages of read hits that the flash could not correct, and that were read from the backing
+    /// store.
     pub hits_uncorrectable: u64,
-    /// Pages of which nothing holds the newest content any more: the flash could not read them, or the store below not take them, when they
-    /// were destaged; or the rest of a page that was written in part could not be read below.
+    /// Pages whose latest content was lost: destaging failed because the flash could not read them
+    /// or the backing store could not write them, or the rest of a partially written page could not
+    /// be read from the backing store.
     pub pages_lost: u64,
-    /// Pages of requests that ended with an error: reads of pages that are lost or that only the flash holds and cannot correct, writes in
-    /// part of such pages, and what the store below could not do; and flushes while pages are lost.
+    /// Pages of requests that ended with an error: reads of lost pages, or of uncorrectable pages
+    /// that are only in flash, partial writes of such pages, and failures of the backing store.
+    /// Flushes while pages are lost count, too.
     pub host_failures: u64,
-    /// Reads that the flash alone has served. Requests.
+    /// Reads that the flash alone served. Requests.
     pub reads_hit: u64,
     /// Reads. Requests.
     pub reads: u64,
     /// Writes. Requests.
     pub writes: u64,
-    /// Pages programmed because they were missed.
+    /// Pages programmed after a miss.
     pub fills: u64,
-    /// Pages programmed because they were written (write-through).
+    /// Pages programmed after a write (write-through).
     pub updates: u64,
-    /// Pages forgotten because they were written or trimmed.
+    /// Pages invalidated because they were written or trimmed.
     pub invalidated: u64,
-    /// Pages of records programmed: what is dead in flash, for the case that the power fails.
+    /// Pages of records programmed, which list dead pages in flash for recovery after a power
+    /// failure.
     pub records: u64,
     /// Pages of block summaries programmed.
     pub summaries: u64,
-    /// Pages of reads that were newer than the store below. They are among the hits.
+    /// Pages of read hits that were newer than in the backing store.
     pub written_hits: u64,
-    /// Pages of writes that stay in flash and were held already.
+    /// Pages of writes that stay in flash and were in the cache.
     pub write_hits: u64,
-    /// Of those, pages of the list of what was written; with one list, pages that were newer than the store below.
+    /// Pages of write hits in the write list; with one list, pages that were newer than in the
+    /// backing store.
     pub write_hits_written: u64,
-    /// Pages of writes that stay in flash and were not held.
+    /// Pages of writes that stay in flash and were not in the cache.
     pub write_misses: u64,
-    /// Pages of writes that passed by, where writes stay in flash.
+    /// Pages of writes that bypassed a cache in which writes stay in flash.
     pub writes_bypassed: u64,
-    /// Pages read from below because a write left a part of them.
+    /// Pages read from the backing store because a write covered only a part of them.
     pub rests: u64,
-    /// How often the space was divided anew.
+    /// Number of changes of the target sizes.
     pub divisions: u64,
-    /// What was destaged: because a page needed the room, because too many were dirty, because a list shrank.
+    /// Pages destaged, by purpose: another page needed the space, too many pages were dirty, a list
+    /// shrank.
     pub destages: [Destaged; 3],
 }
 
-/// What was destaged for a purpose.
+/// Destages for a purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destaged {
-    /// Pages.
+    /// Pages destaged.
     pub pages: u64,
-    /// Writes below.
+    /// Writes to the backing store.
     pub writes: u64,
     /// Groups.
     pub groups: u64,
@@ -77,20 +83,21 @@ since!(CacheStats: resident_hits, suspected_hits, joined, misses, bypassed, hits
     writes_bypassed, rests, divisions, destages);
 
 impl CacheStats {
-    /// Pages of reads.
+    /// Returns the pages of reads.
     pub fn pages_read(&self) -> u64 {
         self.resident_hits + self.suspected_hits + self.joined + self.misses + self.bypassed
     }
-    /// Pages of reads by what was found of them.
+    /// Returns the pages of reads, by look-up result.
     pub(super) fn found(&self) -> [u64; 4] {
         let missed = self.misses + self.bypassed;
         [self.resident_hits, self.suspected_hits, self.joined, missed]
     }
-    /// Pages of writes that stay in flash.
+    /// Returns the pages of writes that stay in flash.
     pub fn pages_written(&self) -> u64 {
         self.write_hits + self.write_misses
     }
-    /// Share of the pages of reads that nothing was read from below for; `None` before the first.
+    /// Returns the share of the pages of reads for which nothing was read from the backing store;
+    /// `None` before the first.
     pub fn hit_ratio(&self) -> Option<f64> {
         let pages = self.pages_read();
         let hits = self.resident_hits + self.suspected_hits + self.joined;

@@ -1,8 +1,8 @@
-//! Things under way, by number.
+//! Table of operations in progress, by number.
 
 use serde::{Deserialize, Serialize};
 
-/// Values by numbers that are given again when they are free.
+/// Values by number; the numbers of removed values are reused.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Table<T> {
     all: Vec<Option<T>>,
@@ -19,7 +19,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// The number that the next value gets.
+    /// Returns the number that the next value will get.
     pub fn next(&self) -> u32 {
         self.vacant.last().copied().unwrap_or(self.all.len() as u32)
     }
@@ -41,12 +41,12 @@ impl<T> Table<T> {
         }
         value
     }
-    /// Drops a value, which is there.
+    /// Drops a value, which must exist.
     pub fn free(&mut self, number: u32) {
         self.all[number as usize] = None;
         self.vacant.push(number);
     }
-    /// All of them.
+    /// Iterates over the values.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.all.iter().flatten()
     }
@@ -56,7 +56,7 @@ impl<T> Table<T> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Takes all of them out.
+    /// Removes and returns all values.
     pub fn drain(&mut self) -> impl Iterator<Item = (u32, T)> + use<T> {
         self.vacant.clear();
         let all = std::mem::take(&mut self.all);

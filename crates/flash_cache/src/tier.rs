@@ -1,4 +1,4 @@
-//! What a cached store has asked of one of its two tiers.
+//! Operations submitted to one of the two tiers of a flash cache.
 
 use std::collections::VecDeque;
 
@@ -6,52 +6,53 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
 use wordline_ftl::Lpn;
 
-/// What a request to a tier is for.
+/// Purpose of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Task {
-    /// A page of a read, from flash.
+    /// Read of a hit from flash.
     Hit {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
-        /// Whether nothing but the flash held the page as it was.
+        /// Whether the flash had the only current copy of the page.
         dirty: bool,
     },
-    /// The pages that a read missed, from below.
+    /// Read of the missed pages from the backing store.
     Fetch { fetch: u32 },
-    /// A page that was fetched, to flash.
+    /// Program of a fetched page.
     Fill {
         fetch: u32,
         page: u64,
         copy: Lpn,
         waited: Option<u32>,
     },
-    /// A write, a trim or a flush, below.
+    /// Write, TRIM or flush on the backing store.
     Below { ticket: Ticket },
-    /// A page of a write that also goes below, to flash.
+    /// Program of a page that is also written to the backing store.
     Update {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
     },
-    /// A page of a write, to flash only.
+    /// Program of a page that is written to flash only.
     Write {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
-        /// Whether nothing but the flash held the page before.
+        /// Whether the flash had the only current copy of the page before.
         dirty: bool,
         waited: Option<u32>,
     },
-    /// What a write leaves of a page, from below.
+    /// Read of the rest of a partially written page from the backing store.
     Rest { waiting: u32 },
-    /// The same from flash.
+    /// Read of the rest of a partially written page from flash.
     RestInFlash { waiting: u32, page: u64 },
-    /// A page of records, to flash.
+    /// Program of a page of records.
     Record { copy: Lpn },
-    /// A page that is destaged, from flash.
+    /// Read of a page being destaged from flash.
     Victim { destage: u32, page: u64 },
-    /// Pages of a group that is destaged, below: so many from one on; or the flush behind them all.
+    /// Write of destaged pages to the backing store: index of the first, and number; or the flush
+    /// after them.
     Destage {
         destage: u32,
         first: u32,
@@ -59,19 +60,20 @@ pub(super) enum Task {
     },
 }
 
-/// A request to a tier, and what it is for.
+/// Operation of a tier with its purpose.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Sub {
     pub request: Request,
     pub task: Task,
 }
 
-/// The requests to a tier.
+/// Operations of a tier.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tier {
-    /// Those that it has not taken yet, first come, first served; the flash takes all at once.
+    /// Operations that the tier has not accepted yet, in order of arrival; the flash accepts all at
+    /// once.
     pub line: VecDeque<Sub>,
-    /// By the tier's ticket: those that it has.
+    /// Accepted operations, by the tier's ticket.
     taken: Vec<Option<Sub>>,
     under_way: u32,
 }
@@ -85,13 +87,13 @@ impl Tier {
         self.taken[ticket] = Some(sub);
         self.under_way += 1;
     }
-    /// The tier is done with a request: which.
+    /// Removes and returns a completed operation.
     pub fn done(&mut self, ticket: Ticket) -> Option<Sub> {
         let sub = self.taken[ticket as usize].take();
         self.under_way -= u32::from(sub.is_some());
         sub
     }
-    /// Forgets all that was asked of it: the tickets of what it has.
+    /// Drops all operations; returns the tickets of the accepted ones.
     pub fn forget(&mut self) -> Vec<Ticket> {
         let taken = std::mem::take(self).taken;
         let tickets = (0..).zip(taken);
@@ -99,7 +101,7 @@ impl Tier {
             .filter_map(|(ticket, sub)| sub.map(|_| ticket))
             .collect()
     }
-    /// Whether nothing is asked of it.
+    /// Returns `true` if the tier has no operation.
     pub fn is_idle(&self) -> bool {
         self.under_way == 0 && self.line.is_empty()
     }

@@ -1,4 +1,4 @@
-//! For verification: which version of each page the store below and the flash hold, and which the host has written.
+//! Verification: version of each page in the backing store, in flash, and as written by the host.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,12 @@ use super::event::CachedError;
 /// Versions of pages: the numbers of their writes; 0 before the first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Versions {
-    /// By page: what the store below holds, and what a read has to return. Of pages that were written.
+    /// State of each page that was written.
     written: FxHashMap<u64, Written>,
-    /// By logical page of the flash.
+    /// Version of each logical page of the flash.
     flash: Vec<u64>,
-    /// Pages of which the store below may lose what it holds, and since when it holds that.
+    /// Pages that the backing store may lose in a power cut, with the time since which it holds
+    /// them.
     volatile: FxHashMap<u64, Time>,
     checked: u64,
 }
@@ -22,12 +23,12 @@ pub(super) struct Versions {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Written {
     below: u64,
-    /// What the store below holds after a power cut at least.
+    /// Oldest version that the backing store can hold after a power cut.
     kept: u64,
     latest: u64,
-    /// The latest version that the host was promised would survive a power cut.
+    /// Latest version that the host was promised to survive a power cut.
     promised: u64,
-    /// What is being written, or was written last.
+    /// Version being written, or written last.
     issued: u64,
 }
 
@@ -57,38 +58,39 @@ impl<E> From<Stale> for CachedError<E> {
     }
 }
 
-/// Whether what the store below holds is there after a power cut.
+/// Durability of data in the backing store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durability {
     Durable,
-    /// Not for certain; since when it is held.
+    /// The data may be lost in a power cut; time since which it is held.
     Volatile(Time),
 }
 
-/// Whether a store loses a version of a page that it need not keep: of half of them, whichever these are.
+/// Returns `true` if a store loses a version of a page that it is allowed to lose: half of them,
+/// pseudo-randomly.
 fn is_lost(page: u64, version: u64) -> bool {
     let mixed = (page << 32 ^ version).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed >> 63 == 1
 }
 
 impl Versions {
-    /// What the store below holds.
+    /// Returns the version in the backing store.
     pub fn below(&self, page: u64) -> u64 {
         self.written.get(&page).map_or(0, |written| written.below)
     }
     fn latest(&self, page: u64) -> u64 {
         self.written.get(&page).map_or(0, |written| written.latest)
     }
-    /// A write of a page begins.
+    /// Starts a write of a page.
     pub fn issue(&mut self, page: u64, version: u64) {
         self.written.entry(page).or_default().issued = version;
     }
-    /// What is written of a page is in the store below, and not acknowledged.
+    /// The version being written has reached the backing store and is not acknowledged.
     pub fn reached_below(&mut self, page: u64, held: Durability) {
         let issued = self.written.entry(page).or_default().issued;
         self.hold_below(page, issued, held);
     }
-    /// A write of a page has completed below.
+    /// A write of a page has completed on the backing store.
     pub fn written_below(&mut self, page: u64, held: Durability) {
         let written = self.written.entry(page).or_default();
         let issued = written.issued;
@@ -111,7 +113,8 @@ impl Versions {
             }
         }
     }
-    /// A flush has completed that began at an instant: what the store below held before is durable.
+    /// A flush that started at `began` has completed: everything that the backing store held before
+    /// is durable.
     pub fn flushed(&mut self, began: Time) {
         let written = &mut self.written;
         self.volatile.retain(|page, since| {
@@ -125,7 +128,7 @@ impl Versions {
             !covered
         });
     }
-    /// A write of a page has completed in flash, of which a cut leaves it or not.
+    /// A write of a page has completed in flash; `keeps` says whether it survives a power cut.
     pub fn written_in_flash(&mut self, page: u64, copy: Lpn, keeps: bool) {
         let written = self.written.entry(page).or_default();
         written.latest = written.issued;
@@ -134,27 +137,28 @@ impl Versions {
         }
         self.put_issued(page, copy);
     }
-    /// The flash is to hold what is being written of a page.
+    /// Records the version being written as the flash's version of a page.
     pub fn put_issued(&mut self, page: u64, copy: Lpn) {
         let issued = self.written.entry(page).or_default().issued;
         self.put(copy, issued);
     }
-    /// The flash holds a version of a page.
+    /// Records a version of a page in flash.
     pub fn put(&mut self, copy: Lpn, version: u64) {
         if self.flash.len() <= copy.index() {
             self.flash.resize(copy.index() + 1, 0);
         }
         self.flash[copy.index()] = version;
     }
-    /// The store below has what the flash holds of a page.
+    /// The backing store has the version that the flash holds of a page.
     pub fn destaged(&mut self, page: u64, copy: Lpn, held: Durability) {
         let version = self.flash[copy.index()];
         self.hold_below(page, version, held);
     }
-    /// The power has failed. These pages have come back from flash, each with the write that its copy is of; of all others there is
-    /// what the store below holds, and of what it need not keep it has kept a part. Each is the last version that was acknowledged, or
-    /// the one that was being written; where only the promise counts, one that is not older than promised. Of pages that are `lost`
-    /// nothing is said.
+    /// Checks the state after a power failure. The `restored` pages come from flash, each with the
+    /// number of its write. All others are read from the backing store, which has kept a part of
+    /// what it was allowed to lose. Each page must be the latest acknowledged version, or the one
+    /// being written; if only the promise counts, one that is not older than promised. Pages that
+    /// are `lost` are not checked.
     pub fn cut(
         &mut self,
         restored: impl Iterator<Item = (u64, Lpn, u64)>,
@@ -181,7 +185,7 @@ impl Versions {
             if is_wrong && !lost.contains(page) {
                 return Err(Stale {
                     page: *page,
-                    tier: restored.map_or("the store below", |_| "flash"),
+                    tier: restored.map_or("the backing store", |_| "flash"),
                     found,
                     written: written.latest,
                 });
@@ -196,15 +200,15 @@ impl Versions {
         }
         Ok(())
     }
-    /// A page is served from flash.
+    /// Checks a page served from flash.
     pub fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), Stale> {
         let found = self.flash[copy.index()];
         self.check(page, "flash", found)
     }
-    /// A page is served from below.
+    /// Checks a page served from the backing store.
     pub fn check_below(&mut self, page: u64) -> Result<(), Stale> {
         let found = self.below(page);
-        self.check(page, "the store below", found)
+        self.check(page, "the backing store", found)
     }
     fn check(&mut self, page: u64, tier: &'static str, found: u64) -> Result<(), Stale> {
         self.checked += 1;
@@ -219,7 +223,7 @@ impl Versions {
             written,
         })
     }
-    /// Pages served that were compared.
+    /// Returns the number of pages checked.
     pub fn checked(&self) -> u64 {
         self.checked
     }

@@ -1,4 +1,5 @@
-//! Programs that wait: for room that pages give up which are being destaged, or for what a write leaves of its page.
+//! Programs that wait for space of pages being destaged, or for the rest of a partially written
+//! page.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Parts};
@@ -9,20 +10,21 @@ use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
-/// A program that waits, and then one that has waited until it is done.
+/// Program that waits, or has waited and is in progress.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub sub: Sub,
-    /// What it waits for.
+    /// Number of events that it still waits for.
     left: u32,
-    /// Where the time went until the rest of its page was asked for below, if the flash could not read it.
+    /// Latency components before the rest of its page was requested from the backing store, if the
+    /// flash could not read it.
     pub earlier: Parts,
-    /// Where the time of what it waited for last went.
+    /// Latency components of the event that ended its wait.
     parts: Parts,
 }
 
 impl<B: BlockDevice> Cached<B> {
-    /// A program that waits for nothing yet.
+    /// Registers a program that waits for nothing yet.
     pub(super) fn hold(&mut self, mut sub: Sub) -> u32 {
         let number = self.waiting.next();
         if let Task::Fill { page, .. } = sub.task {
@@ -38,13 +40,13 @@ impl<B: BlockDevice> Cached<B> {
             parts: Parts::default(),
         })
     }
-    /// It waits for one thing more.
+    /// Adds an event that a program waits for.
     pub(super) fn delay(&mut self, number: u32) {
         if let Some(waiting) = self.waiting.get_mut(number) {
             waiting.left += 1;
         }
     }
-    /// What it leaves of its page has come.
+    /// Handles the arrival of the rest of a partially written page.
     pub(super) fn rest_read(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -56,7 +58,7 @@ impl<B: BlockDevice> Cached<B> {
         all.add(parts);
         self.hasten(cx, number, &all)
     }
-    /// One of the things that it waited for has come.
+    /// Handles an event that a program waited for; starts the program after the last one.
     pub(super) fn hasten(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -86,13 +88,14 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.ask_flash(cx, sub)
     }
-    /// Whether a page that was fetched still is to be programmed: it has not been written, and has not left.
+    /// Returns `true` if a fetched page must still be programmed: it has not been written or
+    /// evicted since.
     fn is_wanted(&mut self, fetch: u32, page: u64, copy: wordline_ftl::Lpn) -> bool {
         let fetch = self.fetches.get_mut(fetch);
         fetch.is_some_and(|fetch| fetch.pages.contains(&page))
             && self.residents().find(page) == Some((copy, Held::Resident))
     }
-    /// A program is done: where its time went, with what it waited for.
+    /// Handles a completed program; returns its latency components, including its wait.
     pub(super) fn programmed(&mut self, waited: Option<u32>, parts: &Parts) -> Parts {
         let waiting = waited.and_then(|number| self.waiting.remove(number));
         let mut all = waiting.map_or_else(Parts::default, |waiting| waiting.parts);

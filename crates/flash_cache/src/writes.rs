@@ -1,4 +1,4 @@
-//! Writes, trims and flushes, and what the cache makes of them.
+//! Writes, TRIMs and flushes.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use super::tier::{Sub, Task};
 use super::versions::Durability;
 use super::{Cached, Instant, Result};
 
-/// Where a page of a write goes.
+/// Destination of a page of a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Below,
@@ -32,7 +32,7 @@ impl<B: BlockDevice> Cached<B> {
         if self.plan.mode.keeps_writes() && request.op == Op::Write {
             self.filter.comes(request);
         }
-        // Until all pages are begun with, the request is not done.
+        // Keeps the request from completing until all pages have been started.
         self.expect(ticket, 1, false);
         let mut below: Option<Range<u64>> = None;
         for page in self.pages_of(request) {
@@ -69,14 +69,14 @@ impl<B: BlockDevice> Cached<B> {
         let end = ((page + 1) * bytes).min(self.backing.user_bytes());
         request.offset <= page * bytes && end <= request.offset + request.bytes
     }
-    /// For verification: a write of a page is the next one.
+    /// Verification: assigns the next version to a write of a page.
     fn issue_version(&mut self, page: u64) {
         if let Some(versions) = &mut self.versions {
             let (residents, _) = self.flash.mapping_mut().parts();
             versions.issue(page, residents.next_write());
         }
     }
-    /// Where a page of a write or a trim goes.
+    /// Returns the destination of a page of a write or TRIM.
     fn way(&mut self, request: &Request, page: u64) -> Way {
         let whole = self.covers(request, page);
         if request.op == Op::Trim {
@@ -99,7 +99,8 @@ impl<B: BlockDevice> Cached<B> {
             Mode::WriteBack | Mode::WriteOnly => self.way_back(page, whole),
         }
     }
-    /// The same where writes stay in flash. What is dirty and only partly written cannot pass by.
+    /// Returns the destination of a page if writes stay in flash. A partially written dirty page
+    /// cannot bypass the cache.
     fn way_back(&mut self, page: u64, whole: bool) -> Way {
         let residents = self.residents();
         let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
@@ -127,7 +128,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Way::Flash
     }
-    /// A page goes below: the cache forgets it at once, unless nothing else holds it as it is until then.
+    /// Removes a page that is written to the backing store, unless the cache has the only current
+    /// copy until then.
     pub(super) fn forget_clean(&mut self, page: u64) {
         let (residents, pages) = self.flash.mapping_mut().parts();
         if !residents.is_dirty(page) {
@@ -135,7 +137,7 @@ impl<B: BlockDevice> Cached<B> {
             self.figures.invalidated += u64::from(residents.remove(page, pages));
         }
     }
-    /// A page that goes below goes to the flash, too.
+    /// Programs a page that is also written to the backing store.
     fn update(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -158,7 +160,8 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_flash(cx, sub)
     }
-    /// A page goes to the flash only; of one that is written in part and not held, the rest is read from below first.
+    /// Programs a page that is written to flash only. If it is partially written and not in the
+    /// cache, the rest is read from the backing store first.
     fn write_to_flash(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -170,7 +173,7 @@ impl<B: BlockDevice> Cached<B> {
         self.evict_group(page, true);
         let (residents, pages) = self.flash.mapping_mut().parts();
         let is_dirty = residents.is_dirty(page);
-        // A suspected copy takes no room of its own until it is revived.
+        // A suspected copy uses no space of its own until it is revived.
         let has_room = matches!(
             residents.find(page),
             Some((_, Held::Resident | Held::Leaving))
@@ -197,7 +200,9 @@ impl<B: BlockDevice> Cached<B> {
                 waited: None,
             },
         };
-        // Nothing is programmed with what cannot be read and is held below; and what is not programmed is at hand as a whole.
+        // A program that can fail first reads the rest of its page: unreadable data is not
+        // programmed if the backing store has it, and a page that is not programmed is available as
+        // a whole.
         let may_fail = self.flash.writes_can_fail() || !is_dirty && self.flash.reads_can_fail();
         let rest_in_flash = !whole && !rest && may_fail;
         let waiting = if rest {
@@ -212,7 +217,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         self.make_room(cx, sub, waiting, has_room && is_in_flash)
     }
-    /// Only the bytes of a page that a request writes.
+    /// Limits a request for a page to the bytes that `request` writes.
     fn narrow(&self, to: &mut Request, request: &Request, page: u64) {
         let bytes = u64::from(self.plan.page_bytes);
         let begin = request.offset.max(page * bytes);
@@ -220,7 +225,8 @@ impl<B: BlockDevice> Cached<B> {
         to.offset += begin - page * bytes;
         to.bytes = end - begin;
     }
-    /// Reads a page from below, of which a write leaves a part. The program that waits for it.
+    /// Reads a page of which a write covers a part from the backing store; returns the number of
+    /// the waiting program.
     fn read_rest(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -232,7 +238,8 @@ impl<B: BlockDevice> Cached<B> {
         self.read_rest_below(cx, page, &sub, waiting)?;
         Ok(waiting)
     }
-    /// The same from its copy in flash.
+    /// Reads a page of which a write covers a part from flash; returns the number of the waiting
+    /// program.
     fn read_rest_in_flash(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -251,7 +258,7 @@ impl<B: BlockDevice> Cached<B> {
         self.ask_flash(cx, rest)?;
         Ok(waiting)
     }
-    /// Asks below for what a write that is held leaves of a page.
+    /// Reads the rest of a page from the backing store for a waiting write.
     pub(super) fn read_rest_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -275,7 +282,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, rest)
     }
-    /// A flush goes below. It ends with an error as long as pages are lost.
+    /// Sends a flush to the backing store. It ends with an error while pages are lost.
     pub(super) fn pass_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -290,7 +297,7 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// The part of a request on some of its pages goes below.
+    /// Sends the part of a request for some of its pages to the backing store.
     pub(super) fn write_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -315,7 +322,8 @@ impl<B: BlockDevice> Cached<B> {
         request: Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
-        // What is recorded as dead has to be on the disk, not in its write cache; and so has what takes the place of a lost page.
+        // Pages recorded as dead must be on the disk, not in its write cache; so must pages that
+        // replace lost ones.
         let is_any_lost =
             !self.lost.is_empty() && self.pages_of(&request).any(|page| self.is_lost(page));
         let fua = request.fua || is_any_lost || !self.due_of(&request).is_empty();
@@ -329,14 +337,15 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
-    /// For verification: whether what a request has written below is there after a power cut.
+    /// Verification: returns whether data that a request wrote to the backing store survives a
+    /// power cut.
     pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
         if request.fua || request.op == Op::Flush || !self.plan.is_backing_volatile {
             return Durability::Durable;
         }
         Durability::Volatile(now)
     }
-    /// A write or a trim has ended below.
+    /// Handles a write or TRIM that has completed on the backing store.
     pub(super) fn written_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
@@ -370,7 +379,7 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// A write of a page has ended in one of the tiers.
+    /// Handles the end of a page's write in one of the tiers.
     pub(super) fn write_over(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

@@ -1,4 +1,5 @@
-//! Laws of flash in front of a disk, from outside: where its pages are, and what a suspected queue leaves as it was.
+//! Invariants of a flash cache in front of a disk: locations of its pages, and what a suspected
+//! queue does not change.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +18,7 @@ use wordline_partition::Costs;
 const PAGE: u64 = 4096;
 const PAGES_PER_BLOCK: u32 = 8;
 
-/// Flash of one plane: its blocks, the pages of the queue, and the threshold of collections in pages.
+/// Flash of one plane: its blocks, the pages of the queue, and the GC threshold in pages.
 #[derive(Clone, Copy)]
 struct Shape {
     blocks: u32,
@@ -74,7 +75,7 @@ impl Shape {
     }
 }
 
-/// Pages programmed and blocks erased, as the flash tells them.
+/// Pages programmed and blocks erased, from observations of the flash.
 #[derive(Default)]
 struct Heard {
     programs: u64,
@@ -97,7 +98,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for Heard {
     }
 }
 
-/// A store, its clock, and the digest of its events.
+/// Store, its clock, and the digest of its events.
 struct Run {
     store: Cached<Disk>,
     queue: EventQueue<Event<wordline_hdd::Event>>,
@@ -110,7 +111,7 @@ impl Run {
     fn new(shape: Shape, reclaim: &str, table: Value) -> Self {
         Self::with(shape, reclaim, table, None)
     }
-    /// The same, with another length of the suspected queue than over-provisioning and threshold leave.
+    /// The same with an explicit length of the suspected queue.
     fn with(shape: Shape, reclaim: &str, table: Value, most_suspected: Option<u32>) -> Self {
         let config: Config = serde_json::from_value(table).unwrap();
         let device = shape.device(reclaim);
@@ -128,7 +129,8 @@ impl Run {
             digest: Digest::default(),
         }
     }
-    /// One request until nothing is left to do. Of its pages, how many were held, and how many revived.
+    /// Serves one request until the store is idle. Returns how many of its pages were held, and how
+    /// many revived.
     fn serve(&mut self, op: Op, page: u64, pages: u64) -> (u64, u64) {
         let before = self.store.figures();
         let request = Request {
@@ -158,9 +160,10 @@ impl Run {
             after.suspected_hits - before.suspected_hits,
         )
     }
-    /// Every page of the flash is resident, suspected, free or invalid, and only one of these: those known lie at
-    /// places of their own that are programmed, and what is programmed is what was, less what was erased. `places` are
-    /// those of pages when they were resident last: what is suspected stays where it is.
+    /// Asserts that every page of the flash is exactly one of resident, suspected, free or invalid.
+    /// Known pages have distinct, programmed physical pages; programs minus erases equal the
+    /// programmed pages. `places` has the physical page of each page when it was last resident: a
+    /// suspected page does not move.
     fn account(&self, shape: Shape, disk_pages: u64, places: &mut HashMap<u64, u32>) -> [u64; 4] {
         let flash = self.store.flash();
         let (map, residents) = (flash.mapping().pages(), self.store.residents());
@@ -189,7 +192,7 @@ impl Run {
             .map(|block| u64::from(flash.array().programmed(Block(block))))
             .sum();
         let erased = self.heard.erases * u64::from(PAGES_PER_BLOCK);
-        // Blocks are erased when every page of them has been programmed.
+        // Blocks are erased only when all their pages have been programmed.
         assert_eq!(programmed, self.heard.programs - erased);
         let free = u64::from(shape.pages()) - programmed;
         let invalid = programmed - taken.len() as u64;
@@ -236,9 +239,9 @@ fn every_page_is_resident_suspected_free_or_invalid() {
     }
 }
 
-/// With N_SQ = 0 FLRU is LRU to the event, and FARC is ARC; with more they are not.
+/// With N_SQ = 0, FLRU has the same events as LRU, and FARC as ARC; with more they differ.
 #[test]
-fn a_suspected_queue_of_no_pages_is_none() {
+fn empty_suspected_queue_changes_nothing() {
     for policy in ["lru", "arc"] {
         let digests = [(false, None), (true, Some(0)), (true, None)].map(|(aware, most)| {
             let table = json!({"replacement": policy, "suspected_queue": aware});
@@ -260,10 +263,10 @@ fn a_suspected_queue_of_no_pages_is_none() {
     }
 }
 
-/// Of single pages, one at a time, FLRU's queue holds what that of LRU holds, at every request; what it finds beside are pages that
-/// had left.
+/// With single-page requests, one at a time, FLRU's queue has the same content as that of LRU at
+/// every request; its additional hits are pages that had been evicted.
 #[test]
-fn the_queue_of_flru_is_that_of_lru() {
+fn flru_has_the_queue_of_lru() {
     let mut runs =
         [false, true].map(|aware| Run::new(SHAPE, "move", json!({"suspected_queue": aware})));
     let mut random = Rng::new(5, "laws");

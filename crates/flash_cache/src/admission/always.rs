@@ -1,4 +1,4 @@
-//! Everything is taken in.
+//! Admission of every miss.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Every page that was missed.
+/// Admits every page that was missed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Always {}
@@ -15,7 +15,7 @@ impl Cited for Always {
     const PAPER: &'static str = "";
 }
 
-/// Nothing to remember.
+/// Admission without state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State;
 

@@ -1,4 +1,4 @@
-//! What a cache takes in of what it missed.
+//! Admission policies, which choose the missed pages to insert into a cache.
 
 pub mod always;
 pub mod second_access;
@@ -6,34 +6,35 @@ pub mod sequential_bypass;
 
 use wordline_block::Request;
 
-/// A filter of misses, with its state.
+/// Admission policy with its state.
 pub trait Admit {
-    /// A request comes, whatever it will find.
+    /// Observes a request before its look-up.
     fn comes(&mut self, _request: &Request) {}
-    /// Whether the request passes by whatever the cache holds, but for what only the cache holds.
+    /// Returns `true` if the request bypasses the cache, except for pages of which the cache has
+    /// the only current copy.
     fn bypasses(&self) -> bool {
         false
     }
-    /// Whether a page that the request has missed is taken in.
+    /// Returns `true` if a page that the request missed is admitted.
     fn admits(&mut self, page: u64) -> bool;
 }
 
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// What does a cache take in of what it missed?
+            /// Which missed pages does a cache admit?
             pub enum Admission at "cache.admission" {
                 $($tag => $Variant($file::$Variant)),+
             }
         }
 
-        /// The filter of a cache, with its state.
+        /// Admission policy of a cache, with its state.
         #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         #[allow(missing_docs)]
         pub enum Filter { $($Variant($file::State)),+ }
 
         impl Filter {
-            /// A filter that has seen nothing, of a cache of `capacity` pages.
+            /// Creates a policy that has seen no request, for a cache of `capacity` pages.
             pub fn new(policy: &Admission, capacity: usize) -> Self {
                 match policy { $(Admission::$Variant(policy) => Self::$Variant($file::State::new(policy, capacity))),+ }
             }

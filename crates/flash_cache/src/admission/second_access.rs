@@ -1,4 +1,4 @@
-//! What is missed again.
+//! Admission of pages that are missed a second time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,13 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// A page that was missed before and not long ago: pages that are requested once are not worth a program.
+/// Admits a page that was missed before, not long ago: a page that is requested once is not worth a
+/// program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecondAccess {
-    /// How many of the pages missed last are remembered, as a multiple of the pages that the cache holds. Ratio, above 0 up to 16.
+    /// Number of recently missed pages to remember, relative to the pages that the cache can hold.
+    /// Ratio, above 0 up to 16.
     #[schemars(range(min = 0.000_001, max = 16))]
     pub memory_ratio: f64,
 }
@@ -27,14 +29,14 @@ impl Cited for SecondAccess {
     const PAPER: &'static str = "";
 }
 
-/// The pages missed last.
+/// Recently missed pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     index: Index,
     recent: Recent,
 }
 
-/// Takes numbers back.
+/// Frees the numbers of forgotten pages.
 struct Numbers<'a>(&'a mut Index);
 
 impl Owner for Numbers<'_> {

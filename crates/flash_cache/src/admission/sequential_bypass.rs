@@ -1,4 +1,4 @@
-//! All but long sequential streams.
+//! Admission of all but long sequential streams.
 
 use std::collections::VecDeque;
 
@@ -9,16 +9,18 @@ use wordline_kernel::slot::Cited;
 
 use super::Admit;
 
-/// Every page but those of sequential streams from a length on, which a disk serves as fast, and which push out what is
-/// requested again (`sequential_cutoff` of bcache). The request with which a stream reaches the length bypasses the cache as a whole.
+/// Admits every page except those of long sequential streams, which a disk serves as fast, and
+/// which would evict pages that are requested again (`sequential_cutoff` of bcache). The request
+/// with which a stream reaches the cutoff bypasses the cache completely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {
-    /// Length from which on a stream bypasses the cache: a stream of exactly that length does. With a length beyond the size of the store
-    /// none does. Bytes.
+    /// Length at which a stream begins to bypass the cache. With a length beyond the size of the
+    /// store, no stream does. Bytes.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_u64))]
     pub cutoff_bytes: u64,
-    /// Streams that are followed at once; the one that goes on first is forgotten last. Count.
+    /// Maximum number of streams tracked at a time; the least recently continued one is dropped
+    /// first. Count.
     #[schemars(range(min = 1, max = 65536))]
     pub streams: u32,
 }
@@ -36,14 +38,14 @@ impl Cited for SequentialBypass {
     const PAPER: &'static str = "";
 }
 
-/// The streams, the one that went on last behind.
+/// Tracked streams; the most recently continued one is last.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     cutoff: u64,
     most: usize,
-    /// Where each goes on, and how long it is.
+    /// Next offset and length of each stream.
     streams: VecDeque<(u64, u64)>,
-    /// Whether the request that came last belongs to a stream that is long enough.
+    /// Whether the latest request belongs to a stream that has reached the cutoff.
     bypasses: bool,
 }
 
@@ -85,10 +87,11 @@ mod tests {
     use wordline_block::Op;
     use wordline_kernel::Time;
 
-    /// bcache's `check_should_bypass` counts the request that has come and skips the cache if the stream has `sequential_cutoff` bytes or
-    /// more: with 12 KiB the third of three requests of 4 KiB in a row is the first to bypass, and so is one of 12 KiB by itself.
+    /// bcache's `check_should_bypass` includes the current request and skips the cache if the
+    /// stream has at least `sequential_cutoff` bytes. With 12 KiB, the third of three sequential
+    /// requests of 4 KiB is the first to bypass, and a single request of 12 KiB bypasses, too.
     #[test]
-    fn a_stream_bypasses_from_the_cutoff_on() {
+    fn stream_bypasses_from_the_cutoff() {
         let policy = SequentialBypass {
             cutoff_bytes: 12_288,
             ..SequentialBypass::default()
