@@ -1,4 +1,4 @@
-//! Block mapping: its collections in scenarios worked out by hand, and what random writes cost.
+//! Block mapping: GC runs in scenarios worked out by hand, and the cost of random writes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::dynamic::Dynamic;
@@ -95,7 +95,7 @@ impl Bench {
         let block = self.layout.block_of(place);
         (block.0, self.layout.page_in_block(place))
     }
-    /// What the next write of a page waits for, and what it costs.
+    /// GC run that the next write of a page waits for, and its cost.
     fn needs(&mut self, page: u32) -> (GcKind, u32, u32, u32) {
         let mut map = self.map.clone();
         let Written::Wait(want) = map.write(Lpn(page)) else {
@@ -105,7 +105,7 @@ impl Bench {
         let Collection { kind, .. } = map.collect(want).unwrap();
         (kind, cost.pages, cost.metadata_pages, cost.blocks)
     }
-    /// The power fails between two operations.
+    /// Cuts power between two operations and recovers.
     fn cut(&mut self) {
         let flash = self.journal.flash(&self.array, self.layout);
         let recovery = self.map.recover(&flash);
@@ -118,13 +118,13 @@ impl Bench {
     }
 }
 
-/// (copies, fillers, erases)
+/// Copies, fillers and erases.
 fn spent(work: FlashOps) -> (u64, u64, u64) {
     (work.moved, work.metadata, work.erased)
 }
 
 #[test]
-fn every_page_has_its_place_in_a_block() {
+fn every_page_has_a_fixed_offset_in_its_block() {
     let mut bench = Bench::new(1);
     assert_eq!(spent(bench.write(0..40)), (0, 0, 0));
     for page in 0..40 {
@@ -132,9 +132,9 @@ fn every_page_has_its_place_in_a_block() {
     }
 }
 
-/// A second version in order: the erase of the first falls due when the place is needed.
+/// Pages are overwritten in order: the first version is erased when its offset is needed again.
 #[test]
-fn sequential_writes_cost_an_erase_a_block_and_no_copy() {
+fn sequential_writes_cost_one_erase_per_block_and_no_copy() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     assert_eq!(spent(bench.write(0..4)), (0, 0, 0));
@@ -152,10 +152,10 @@ fn pages_before_a_write_are_copied_first() {
     assert_eq!(places, [(10, 0), (10, 1), (10, 2), (1, 3)]);
 }
 
-/// Page 2 is written, and again: page 3 is copied, the old block erased, and pages 0 and 1 are
-/// copied anew.
+/// Page 2 is written twice: page 3 is copied, the old block erased, and pages 0 and 1 are copied
+/// again.
 #[test]
-fn a_place_that_was_passed_completes_the_block() {
+fn a_write_to_a_passed_offset_completes_the_replacement_block() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([2]);
@@ -163,10 +163,10 @@ fn a_place_that_was_passed_completes_the_block() {
     assert_eq!(spent(bench.write([2])), (3, 0, 1));
 }
 
-/// With two replacement blocks, the third logical block closes the one that was written least
-/// recently: the second, of which one page is left to copy. Erased blocks are taken last.
+/// With two replacement blocks, the third logical block completes the least recently written one:
+/// the second, with one page left to copy. Erased blocks are taken last.
 #[test]
-fn the_least_recently_written_gives_way() {
+fn the_least_recently_written_replacement_block_is_completed() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     assert_eq!(spent(bench.write([0])), (0, 0, 0));
@@ -180,10 +180,10 @@ fn the_least_recently_written_gives_way() {
     );
 }
 
-/// Nothing was written before page 2: two pages are programmed for the order only. Behind it there
-/// is room without a replacement block, before it not.
+/// No page before page 2 was written: two pages are programmed only to keep the order. After page 2
+/// there is room without a replacement block, before it there is not.
 #[test]
-fn where_nothing_was_written_a_filler_keeps_the_order() {
+fn fillers_replace_pages_that_were_never_written() {
     let mut bench = Bench::new(1);
     assert_eq!(bench.needs(2), (GcKind::Partial, 0, 2, 0));
     assert_eq!(spent(bench.write([2])), (0, 2, 0));
@@ -196,21 +196,21 @@ fn where_nothing_was_written_a_filler_keeps_the_order() {
 }
 
 #[test]
-fn a_trimmed_page_is_not_copied() {
+fn trimmed_page_is_not_copied() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     bench.map.trim(Lpn(0));
     bench.map.trim(Lpn(3));
     assert_eq!(bench.map.lookup(Lpn(0)), None);
     assert_eq!(bench.map.valid_pages(), 38);
-    // Page 0 is filled, page 1 copied, page 3 left out.
+    // Page 0 is replaced by a filler, page 1 is copied, page 3 is left out.
     assert_eq!(spent(bench.write([2])), (1, 1, 0));
     assert_eq!(spent(bench.write([2])), (1, 1, 1));
 }
 
-/// Trimmed between its read and its copy: a filler takes its place.
+/// The page is trimmed between its read and its copy: a filler replaces it.
 #[test]
-fn a_page_trimmed_while_it_is_copied_leaves_a_filler() {
+fn page_trimmed_during_its_copy_is_replaced_by_a_filler() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
@@ -227,10 +227,10 @@ fn a_page_trimmed_while_it_is_copied_leaves_a_filler() {
     assert_eq!(bench.map.write(Lpn(1)), Written::Placed(Ppn(41)));
 }
 
-/// Writes of a logical block stay in their order: the second one waits for the first, though its
-/// place would be the next.
+/// Writes of a logical block keep their order: the second one waits for the first, although its
+/// offset would be the next.
 #[test]
-fn writes_of_a_logical_block_are_placed_in_their_order() {
+fn writes_of_a_logical_block_are_placed_in_order() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
@@ -252,16 +252,16 @@ fn logical_blocks_go_to_the_planes_in_turn() {
     assert_eq!(JobId::of(Plane(2)).index(), 2);
 }
 
-/// Copies a write of uniform random writes over `logical` logical blocks of P pages, m of which have
-/// a replacement block at a time.
+/// Expected copies per write for uniform random writes over `logical` logical blocks of P pages, of
+/// which m have a replacement block at a time.
 ///
-/// Every write programs the blocks it opens from the first page to the last, so its programs are P a
-/// replacement block opened. One is opened unless the logical block has one already, which is so
-/// with probability m / N (the m written last are any of N), and the page lies behind the one
-/// written before it there, which is so with probability (P - 1) / 2P. So a write costs
-/// P (1 - m / N (P - 1) / 2P) programs, its own among them: (P - 1)(1 - m / 2N) copies.
+/// Writes program every block that they open from its first to its last page, so there are P
+/// programs per replacement block opened. A write opens one unless its logical block already has
+/// one, with probability m / N (the m written last are any of N), and its page is after the one
+/// written before it there, with probability (P - 1) / 2P. So a write costs P (1 - m / N (P - 1) /
+/// 2P) programs including its own: (P - 1)(1 - m / 2N) copies.
 #[test]
-fn random_writes_cost_between_half_a_block_and_a_whole_one() {
+fn random_writes_cost_between_half_a_block_and_a_whole_block() {
     for (logical, open, pages) in [
         (1, 1, 16),
         (8, 8, 8),
@@ -284,8 +284,8 @@ fn random_writes_cost_between_half_a_block_and_a_whole_one() {
         let (n, m, p) = (f64::from(logical), f64::from(open), f64::from(pages));
         let expected = (p - 1.0) * (1.0 - m / (2.0 * n));
         let found = work.moved as f64 / f64::from(count);
-        // Copies of a write differ from their mean by P / 2 at the most, on average: that of 40,000
-        // writes has a standard error below P / 400.
+        // The copies of a write differ from their mean by P / 2 at most, on average: the mean of
+        // 40,000 writes has a standard error below P / 400.
         assert!(
             (found - expected).abs() < 4.0 * p / 400.0,
             "{logical} {open} {pages}: {found} copies, {expected} expected"
@@ -294,9 +294,10 @@ fn random_writes_cost_between_half_a_block_and_a_whole_one() {
     }
 }
 
-/// Between the writes of a few random rounds the power fails; nothing is lost, and the counts go on.
+/// The power fails between the writes of a few random rounds; no data is lost, and the counts
+/// continue.
 #[test]
-fn after_a_power_cut_replacement_blocks_are_gone_on_with() {
+fn replacement_blocks_continue_after_a_power_cut() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([2, 5]);
@@ -304,15 +305,15 @@ fn after_a_power_cut_replacement_blocks_are_gone_on_with() {
     bench.cut();
     let after: Vec<_> = (0..40).map(|page| bench.place(page)).collect();
     assert_eq!(before, after);
-    // Page 3 is the next one of its replacement block; nothing is copied for it.
+    // Page 3 is the next one of its replacement block, so it costs no copy.
     assert_eq!(spent(bench.write([3])), (0, 0, 0));
     assert_eq!(spent(bench.write([6, 7])), (0, 0, 0));
 }
 
-/// The program of page 1 was cut off: it cannot have its place beside page 0 any more, and both
-/// blocks are copied into another.
+/// The program of page 1 was interrupted: the page can no longer be programmed after page 0, and
+/// both blocks are copied into another.
 #[test]
-fn a_torn_page_costs_a_copy_of_the_block() {
+fn torn_page_costs_a_copy_of_the_block() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     bench.write([0]);
@@ -324,9 +325,9 @@ fn a_torn_page_costs_a_copy_of_the_block() {
     assert_eq!(spent(bench.write([1])), (5, 0, 2));
 }
 
-/// A replacement block that holds copies only is given up.
+/// A replacement block that contains only copies is dropped.
 #[test]
-fn a_copy_that_was_cut_off_is_erased() {
+fn interrupted_copy_is_erased() {
     let mut bench = Bench::new(2);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));
@@ -343,9 +344,9 @@ fn a_copy_that_was_cut_off_is_erased() {
     assert_eq!(bench.array.erases()[10], 1);
 }
 
-/// 20 blocks with 10 logical blocks: 9 replacement blocks and a reserve of 1 fit, 10 do not.
+/// With 20 blocks and 10 logical blocks, 9 replacement blocks and a reserve of 1 fit, 10 do not.
 #[test]
-fn a_device_has_room_for_data_replacement_and_reserve() {
+fn a_plan_needs_room_for_data_replacement_blocks_and_reserve() {
     assert!(plan(&config(9), 1, 20, 4).is_ok());
     let error = plan(&config(10), 1, 20, 4).unwrap_err();
     assert_eq!(error.key, "ftl.over_provisioning_ratio");
@@ -355,7 +356,7 @@ fn a_device_has_room_for_data_replacement_and_reserve() {
 }
 
 #[test]
-fn dynamic_allocation_is_refused() {
+fn dynamic_allocation_is_rejected() {
     let of = |allocate| Config {
         allocate,
         ..config(1)
@@ -366,7 +367,7 @@ fn dynamic_allocation_is_refused() {
 }
 
 #[test]
-fn schedules_that_use_idle_time_are_refused() {
+fn schedules_that_use_idle_time_are_rejected() {
     for schedule in Scheduling::defaults() {
         let mut config = config(1);
         let name = schedule.name();
@@ -381,10 +382,10 @@ fn schedules_that_use_idle_time_are_refused() {
     }
 }
 
-/// As a device asks: whenever a collection is over, for all writes that wait, in their order. Page 1
-/// is written again while page 2 waits, and asked for before it once.
+/// A device retries all waiting writes, in order, when a GC run ends. Page 1 is written again while
+/// page 2 waits, and is retried before it once.
 #[test]
-fn no_write_waits_without_a_collection() {
+fn a_waiting_write_always_has_a_gc_run() {
     let mut bench = Bench::new(1);
     bench.write(0..40);
     let want = SpaceRequest::Update(Plane(0), LogicalBlock(0));

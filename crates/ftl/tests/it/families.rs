@@ -1,5 +1,6 @@
-//! Every mapping family beside a map in plain words, on tiny devices as full as a plan allows: jobs
-//! taken apart, the host between any two of their steps, and power cuts at any point.
+//! Every mapping family compared with a simple reference map, on tiny devices filled to the maximum
+//! that a plan allows: jobs are split into steps, host requests occur between any two steps, and
+//! power cuts at any time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use crate::beside;
@@ -8,7 +9,7 @@ use beside::{Ability, Device, Load, Seen, fullest, variants};
 use wordline_ftl::mapping::Family;
 use wordline_kernel::Rng;
 
-/// Says which case it was if a test fails in it.
+/// Prints the case in which a test fails.
 struct Case<'a> {
     family: &'a Family,
     number: u64,
@@ -22,7 +23,7 @@ impl Drop for Case<'_> {
     }
 }
 
-/// One device, drawn at random, for `steps` steps; returns what happened in it.
+/// Runs one random device for `steps` steps. Returns the events that occurred.
 fn run(family: &Family, number: u64, steps: u32, cuts: bool) -> Seen {
     let _case = Case { family, number };
     let mut random = Rng::new(number, family.name());
@@ -44,7 +45,7 @@ fn run(family: &Family, number: u64, steps: u32, cuts: bool) -> Seen {
     device.seen
 }
 
-/// `cases` devices of every family and variant; returns how many operations that were.
+/// Runs `cases` devices of every family and variant. Returns the number of operations.
 fn run_all(cases: u64, steps: u32, cuts: bool) -> u64 {
     let mut everywhere = Seen::default();
     for family in variants() {
@@ -61,17 +62,17 @@ fn run_all(cases: u64, steps: u32, cuts: bool) -> u64 {
 }
 
 #[test]
-fn every_family_finds_the_newest_version_of_every_page() {
+fn lookup_finds_the_newest_version_in_every_family() {
     run_all(40, 4_000, false);
 }
 
 #[test]
-fn every_family_finds_what_was_done_before_the_power_failed() {
+fn recovery_finds_the_last_complete_version_in_every_family() {
     run_all(40, 4_000, true);
 }
 
 #[test]
-#[ignore = "takes half a minute optimised: `make test-slow` runs it, shorter ones run always"]
+#[ignore = "takes 30 s in an optimised build; run by `make test-slow`, shorter variants always run"]
 fn ten_million_operations_and_many_power_cuts() {
     let operations = run_all(150, 20_000, false) + run_all(150, 20_000, true);
     eprintln!("{operations} operations");

@@ -1,7 +1,7 @@
-//! Write amplification on D4 against an independent model (greedy a plane, collection while a
-//! plane has fewer than 26 free blocks, uniform random single-page writes). Moved pages go to an active
-//! block of their own, as in the model.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Write amplification on D4 compared with an independent model (greedy per plane, GC while a plane
+//! has fewer than 26 free blocks, uniform random single-page writes). As in the model, moved pages
+//! go to a separate active block.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::untimed::{FlashOps, UntimedFtl};
@@ -16,7 +16,7 @@ const DIMENSIONS: Dimensions = Dimensions {
     planes: 2,
 };
 
-/// Fills D4 in order if asked to, then writes at random; returns the work of the random writes.
+/// Fills D4 in order if `fill`, then writes at random. Returns the operations of the random writes.
 fn d4(fill: bool, writes: u64) -> FlashOps {
     let layout = Layout::new(&Geometry::default(), 32).unwrap();
     let mut config = Config::default();
@@ -49,14 +49,14 @@ fn assert_within_one_per_cent(measured: f64, expected: f64) {
 }
 
 #[test]
-fn six_million_writes_from_an_empty_device() {
+fn write_amplification_of_six_million_writes_from_empty() {
     let work = d4(false, 6_000_000);
     assert_within_one_per_cent(work.write_amplification().unwrap(), 2.018);
     assert_within_one_per_cent(work.erased as f64, 158_141.0);
 }
 
 #[test]
-fn one_million_writes_after_a_sequential_fill() {
+fn write_amplification_of_one_million_writes_after_a_sequential_fill() {
     let work = d4(true, 1_000_000);
     assert_within_one_per_cent(work.write_amplification().unwrap(), 4.016);
     assert_within_one_per_cent(work.moved as f64, 3_015_594.0);

@@ -1,6 +1,6 @@
-//! Collections taken apart: host writes and reads come between any two of their steps, on several
-//! planes at once, while the operations wait their turn in the queues of a device.
-#![allow(clippy::panic)] // outside test functions too, this file is a test
+//! GC runs split into steps: host writes and reads occur between any two steps, on several planes
+//! at once, while operations wait in the queues of a device.
+#![allow(clippy::panic)] // test code, also outside test functions
 
 use crate::edge;
 use crate::naive;
@@ -16,10 +16,10 @@ use wordline_ftl::{JobId, Lpn, Mapping, Plan, SpaceRequest, Step as JobStep, Wri
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Plane, Ppn};
 
-/// What the host wrote: a page in a version.
+/// Content written by the host: a page and its version.
 type Content = (Lpn, u32);
 
-/// An operation on its way to the array.
+/// Operation queued for the array.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     HostProgram(Ppn, Content),
@@ -29,20 +29,20 @@ enum Operation {
     Erase(Block),
 }
 
-/// A collection in progress. Its steps are handed out together until it waits, or one at a time;
-/// each page is relocated some time after it has been read.
+/// GC run in progress. Its steps are issued together up to a barrier, or one at a time; each page
+/// is relocated some time after it has been read.
 #[derive(Debug)]
 struct Job {
     id: JobId,
-    /// Steps handed out and not done, a page that has been read and not relocated included.
+    /// Steps issued and not complete, including pages read and not relocated. Count.
     outstanding: usize,
     read: Vec<(Ppn, Content)>,
     stepwise: bool,
-    /// At a barrier.
+    /// Whether the run waits at a barrier.
     waiting: bool,
 }
 
-/// A device whose operations wait in one queue a plane, and each of whose steps is asked for.
+/// Device whose operations wait in one queue per plane, and whose steps are requested one by one.
 struct Device {
     plan: Plan,
     beside: Beside,
@@ -50,23 +50,23 @@ struct Device {
     contents: Vec<Option<Content>>,
     queues: Vec<VecDeque<Operation>>,
     jobs: Vec<Option<Job>>,
-    /// Writes without a place.
+    /// Writes that wait for room.
     waiting: VecDeque<Lpn>,
     seen: Seen,
 }
 
-/// What must have happened for a run to mean something.
+/// Counts of events that a run must include to be meaningful.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     /// Writes that had to wait.
     waits: u32,
-    /// Collections that came to their end.
+    /// GC runs completed.
     collections: u32,
     /// Pages trimmed.
     trims: u32,
     /// Pages overwritten or trimmed between their read and their relocation.
     overtaken: u32,
-    /// Collections that others were under way with.
+    /// GC runs that overlapped with others.
     at_once: u32,
 }
 
@@ -94,7 +94,7 @@ impl Device {
         self.queues[plane.index()].push_back(operation);
     }
 
-    /// Places a write, or says that it must wait.
+    /// Places a write. Returns `false` if it must wait.
     fn place(&mut self, page: Lpn) -> bool {
         match self.beside.write(page) {
             Written::Placed(place) => {
@@ -103,7 +103,7 @@ impl Device {
                 let collecting = self.jobs[plane.index()].is_some();
                 assert!(
                     free >= self.plan.reserve_blocks || collecting && self.plan.config.gc.own_block,
-                    "the host writes where {free} blocks are free"
+                    "the host writes to a plane with {free} free blocks"
                 );
                 let (_, version) = self.beside.naive.find(page).unwrap_or_default();
                 self.enqueue(plane, Operation::HostProgram(place, (page, version)));
@@ -117,14 +117,14 @@ impl Device {
                 }
                 assert!(
                     !matches!(want, SpaceRequest::Update(..)),
-                    "{want:?} of a page map"
+                    "{want:?} from a page map"
                 );
                 false
             }
         }
     }
     fn write(&mut self, page: Lpn) {
-        // A page has one order of versions: behind a write of it that waits.
+        // Writes of a page keep their order: this write waits if another write of the page does.
         if self.waiting.contains(&page) || !self.place(page) {
             self.waiting.push_back(page);
             self.seen.waits += 1;
@@ -163,7 +163,7 @@ impl Device {
         }
         let collection = self.beside.collect(SpaceRequest::Free(plane));
         if self.jobs[plane.index()].is_some() {
-            assert_eq!(collection, None, "two collections at once");
+            assert_eq!(collection, None, "two GC runs at once");
             return;
         }
         let Some(collection) = collection else {
@@ -178,7 +178,7 @@ impl Device {
         });
         self.go_on(plane);
     }
-    /// A page that has been read, any of them, gets a new place if it is still current.
+    /// Relocates any page that has been read, if it is still current.
     fn relocate(&mut self, plane: Plane, salt: u64) {
         let Some(job) = &mut self.jobs[plane.index()] else {
             return;
@@ -195,7 +195,7 @@ impl Device {
             self.go_on(plane);
         }
     }
-    /// Hands out the next steps of the collection of a plane, if it does not wait.
+    /// Issues the next steps of the GC run of a plane, unless it waits.
     fn go_on(&mut self, plane: Plane) {
         while let Some(job) = &mut self.jobs[plane.index()] {
             if (job.stepwise || job.waiting) && job.outstanding > 0 {
@@ -205,7 +205,10 @@ impl Device {
             let operation = match self.beside.step(job.id) {
                 JobStep::Move(from) => Operation::MoveRead(from),
                 JobStep::Erase(block) => {
-                    assert_eq!(job.outstanding, 0, "{block:?} is erased too early");
+                    assert_eq!(
+                        job.outstanding, 0,
+                        "{block:?} is erased before its moves are complete"
+                    );
                     Operation::Erase(block)
                 }
                 JobStep::Wait => {
@@ -219,14 +222,14 @@ impl Device {
                     self.seen.at_once += u32::from(self.jobs.iter().any(Option::is_some));
                     return self.place_waiting();
                 }
-                step => panic!("{step:?} of a page map"),
+                step => panic!("{step:?} from a page map"),
             };
             job.outstanding += 1;
             self.enqueue(plane, operation);
         }
     }
 
-    /// Carries out the next operation of a plane.
+    /// Executes the next operation of a plane.
     fn carry_out(&mut self, plane: Plane) {
         let Some(operation) = self.queues[plane.index()].pop_front() else {
             return;
@@ -254,12 +257,12 @@ impl Device {
                 assert_eq!(
                     self.contents[place.index()],
                     Some(content),
-                    "a read of {place:?}"
+                    "read of {place:?}"
                 );
             }
             (Operation::MoveRead(from), Some(job)) => {
                 let content = self.contents[from.index()];
-                assert!(content.is_some(), "{from:?} is read and holds nothing");
+                assert!(content.is_some(), "{from:?} is read but empty");
                 job.read.extend(content.map(|content| (from, content)));
             }
             (Operation::MoveProgram(..), Some(job)) => {
@@ -272,11 +275,11 @@ impl Device {
                 self.beside.erased(block, erases);
                 self.go_on(plane);
             }
-            (operation, None) => panic!("{operation:?} without a collection"),
+            (operation, None) => panic!("{operation:?} without a GC run"),
         }
     }
 
-    /// Any step; `salt` says which.
+    /// Executes a step; `salt` selects its variant.
     fn step(&mut self, step: Step, salt: u64, number: u32) {
         let plane = Plane((salt % u64::from(self.plan.layout.planes())) as u32);
         let salt = salt / u64::from(self.plan.layout.planes());
@@ -292,7 +295,7 @@ impl Device {
             Step::CarryOut => self.carry_out(plane),
         }
     }
-    /// Goes on without new requests until nothing is left to do.
+    /// Continues without new requests until no work is left.
     fn drain(&mut self) {
         for _ in 0..100_000 {
             let idle = self.jobs.iter().all(Option::is_none);
@@ -300,7 +303,7 @@ impl Device {
                 let before = self.waiting.len();
                 self.planes().for_each(|plane| self.collect(plane, false));
                 if self.jobs.iter().all(Option::is_none) {
-                    assert_eq!(before, 0, "writes wait for ever under {:?}", self.plan);
+                    assert_eq!(before, 0, "writes wait forever under {:?}", self.plan);
                     return;
                 }
             }
@@ -310,9 +313,9 @@ impl Device {
                 self.collect(plane, false);
             }
         }
-        panic!("no end of collections under {:?}", self.plan);
+        panic!("GC does not end under {:?}", self.plan);
     }
-    /// When nothing is under way, everything is as if it had been written at once.
+    /// Compares map and array with the reference, once no operation is in progress.
     fn compare(&self) {
         self.beside.naive.compare(&self.beside.map, &self.array);
         for page in (0..self.plan.user_pages).map(Lpn) {
@@ -333,7 +336,7 @@ enum Step {
     CarryOut,
 }
 
-/// Most steps are of the kinds that come once a page.
+/// Most steps are of the kinds that occur once per page.
 fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => select(LOADS.as_slice()).prop_map(Step::Write),
@@ -350,7 +353,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     let shape = (3..9_u32, 1..6_u32, 0..4_u32);
     let hard = 0.0..0.4;
     (select(configs()), dimensions, shape, hard).prop_filter_map(
-        "no plan",
+        "no valid plan",
         |(mut config, (c, d, p), (blocks, pages, slack), hard)| {
             config.gc.hard_free_ratio = hard;
             fullest(&config, planes(c, 1, d, p), blocks, pages, slack)
@@ -361,7 +364,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(cases())]
     #[test]
-    fn any_steps_in_any_order_keep_every_page_and_serve_every_write(
+    fn any_interleaving_keeps_every_page_and_serves_every_write(
         plan in plans(),
         steps in vec((steps(), any::<u64>()), 0..600),
     ) {
@@ -375,7 +378,7 @@ proptest! {
     }
 }
 
-/// Every combination of policies, for longer.
+/// Every combination of policies, in longer runs.
 #[test]
 fn every_combination_of_policies_serves_every_write() {
     let mut random = Rng::new(1, "interleaving.steps");
@@ -387,7 +390,7 @@ fn every_combination_of_policies_serves_every_write() {
         let load = LOADS[random.below(LOADS.len() as u64) as usize];
         let mut device = Device::new(plan);
         for number in 0..3_000 {
-            // At most 16 writes wait, as in a queue of the host.
+            // At most 16 writes wait, as in a host queue.
             let step = match random.below(14) {
                 0..3 if device.waiting.len() < 16 => Step::Write(load),
                 3 => Step::Read,

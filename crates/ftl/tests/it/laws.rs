@@ -1,5 +1,5 @@
-//! The laws of each slot, over every member.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Laws of each policy slot, checked for every member.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use crate::edge;
 use crate::naive;
@@ -29,14 +29,14 @@ use wordline_ftl::{
 use wordline_kernel::{Rng, Time};
 use wordline_nand::{Array, Block, Die, Plane, Ppn};
 
-/// A collection's choice: the valid pages of the closed blocks, the oldest first, and the place of
-/// the chosen one among them.
+/// Victim choice: the valid pages of the closed blocks, oldest first, and the index of the victim
+/// among them.
 struct Choice {
     valid: Vec<u32>,
     chosen: usize,
 }
 
-/// The first `count` choices under random writes to a full device of one plane.
+/// First `count` choices under random writes to a full device of one plane.
 fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice> {
     let slack = blocks * pages / 10;
     let plan = fullest(config, planes(1, 1, 1, 1), blocks, pages, slack).unwrap();
@@ -68,7 +68,7 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
     choices
 }
 
-/// Whether numbers in `[0, 1)` are uniform: chi-squared over 20 bins below its 0.1 % point.
+/// Checks that numbers in `[0, 1)` are uniform: chi-squared over 20 bins below its 0.1 % point.
 fn assert_uniform(numbers: &[f64], of: &str) {
     let mut counts = [0_u32; 20];
     for number in numbers {
@@ -84,10 +84,10 @@ fn assert_uniform(numbers: &[f64], of: &str) {
     );
 }
 
-/// That the victim is closed and of its plane, and is chosen once until it is closed again, is
-/// checked by the naive map at every choice; so are the laws of greedy and FIFO.
+/// The reference map checks at every choice that the victim is closed, belongs to its plane, and is
+/// chosen only once until it is closed again; it also checks the laws of greedy and FIFO.
 #[test]
-fn every_victim_is_closed_and_chosen_once_and_as_its_policy_says() {
+fn victims_are_closed_blocks_chosen_once_by_the_law_of_their_policy() {
     for victim in victims() {
         for own_block in [false, true] {
             let config = config(&Allocate::default(), &victim, &Wear::default(), own_block);
@@ -103,11 +103,11 @@ fn every_victim_is_closed_and_chosen_once_and_as_its_policy_says() {
     }
 }
 
-/// With d draws, all of them, and so the victim, have at least v valid pages with probability
-/// s^d, s the share of such blocks. Spread at random between s(v+1)^d and s(v)^d, the victims are
-/// uniform if that is so. Random choice is d = 1.
+/// With d draws, all of them, and therefore the victim, have at least v valid pages with
+/// probability s^d, where s is the share of such blocks. If so, values drawn at random between
+/// s(v+1)^d and s(v)^d of the victims are uniform. Random selection is d = 1.
 #[test]
-fn the_best_of_d_draws_has_its_distribution() {
+fn the_best_of_d_draws_has_the_expected_distribution() {
     for victim in victims() {
         let d = match &victim {
             Victim::Random(_) => 1,
@@ -130,9 +130,9 @@ fn the_best_of_d_draws_has_its_distribution() {
     }
 }
 
-/// Random choice, and one draw, know no age.
+/// Random selection, and a single draw, are independent of age.
 #[test]
-fn one_random_draw_takes_any_block_alike() {
+fn a_single_random_draw_is_uniform_over_blocks() {
     for victim in victims() {
         match &victim {
             Victim::Random(_) => {}
@@ -152,7 +152,7 @@ fn one_random_draw_takes_any_block_alike() {
 const DIMENSIONS: Dimensions = planes(2, 3, 2, 4);
 
 #[test]
-fn every_allocation_gives_a_plane_with_room_or_none() {
+fn allocation_returns_a_plane_with_room_or_none() {
     let mut random = Rng::new(1, "laws.room");
     for allocate in allocations() {
         let mut allocator = Allocator::new(&allocate, DIMENSIONS);
@@ -173,7 +173,7 @@ fn every_allocation_gives_a_plane_with_room_or_none() {
 }
 
 #[test]
-fn consecutive_pages_visit_all_planes_once_a_round_in_the_same_order() {
+fn consecutive_pages_visit_all_planes_in_the_same_order_each_round() {
     let total = DIMENSIONS.total();
     for order in Order::all() {
         for allocate in kinds(order) {
@@ -212,7 +212,7 @@ fn static_allocation_keeps_a_page_on_its_plane() {
 }
 
 #[test]
-fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
+fn dynamic_allocation_rotates_and_skips_planes_without_room() {
     let mut random = Rng::new(1, "laws.dynamic");
     for order in Order::all() {
         let allocate = Allocate::Dynamic(Dynamic { order });
@@ -231,8 +231,8 @@ fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
     }
 }
 
-/// Of the planes with room those of the dies with least to do, of these those in the packages with least to do, of these the one
-/// that the walk in the order meets first.
+/// Among the planes with room: those of the dies with the least work, then of the packages with the
+/// least work, then the first from the current position in the order.
 #[test]
 fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
     let mut random = Rng::new(1, "laws.least-busy");
@@ -268,9 +268,9 @@ fn a_page_goes_to_the_least_busy_die_of_the_least_busy_package() {
     }
 }
 
-/// All planes of a die in a row, whatever has become busy meanwhile; then the least busy die.
+/// All planes of a die in a row, even if dies have become busy in between; then the least busy die.
 #[test]
-fn a_die_that_is_filled_gets_a_page_for_each_plane() {
+fn a_die_being_filled_gets_one_page_per_plane() {
     let policy = LeastBusy {
         order: Order::default(),
         fills_dies: true,
@@ -293,19 +293,18 @@ fn a_die_that_is_filled_gets_a_page_for_each_plane() {
     assert!(given.into_iter().eq(expected));
 }
 
-/// What a wear policy promises of the block that it hands out, given all free blocks of the plane in
-/// the order in which they became free, each with its erases. Of a policy not named here: that it is
-/// one of them.
+/// Block that a wear policy must take, given all free blocks of the plane in the order in which
+/// they became free, with their erases. For other policies, checks only that it is one of them.
 fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
     let next = match wear {
         Wear::None(_) => free.first(),
         Wear::Dynamic(_) | Wear::Static(_) => free.iter().min_by_key(|(_, erases)| *erases),
-        // Blocks that were never used in their order, of others with as many erases the one that was freed last.
+        // Never-used blocks in order; among others with equal erases, the block freed last.
         Wear::ReadBlind(_) => {
             let pristine = free.iter().find(|(_, erases)| *erases == 0);
             pristine.or_else(|| free.iter().rev().min_by_key(|(_, erases)| *erases))
         }
-        // The block that was freed last, before those that were never used in their order.
+        // The block freed last, before never-used blocks in order.
         Wear::LastFreed(_) => {
             let last = free.iter().rev().find(|(_, erases)| *erases > 0);
             last.or_else(|| free.first())
@@ -318,7 +317,7 @@ fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
 }
 
 #[test]
-fn every_wear_policy_hands_out_each_free_block_once_and_in_its_order() {
+fn wear_policies_take_each_free_block_once_in_their_order() {
     let mut random = Rng::new(1, "laws.wear");
     let layout = layout(planes(2, 1, 1, 1), 10, 4);
     for wear in Wear::defaults() {
@@ -348,10 +347,10 @@ fn every_wear_policy_hands_out_each_free_block_once_and_in_its_order() {
     }
 }
 
-/// The variance of erases over the blocks after uniform random writes.
+/// Variance of erases over the blocks after uniform random writes.
 fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
     let mut config = config(&Allocate::default(), victim, wear, true);
-    // Wear levelling has a choice only among free blocks: keep a quarter free.
+    // Wear levelling can only select among free blocks: keep a quarter free.
     config.gc.start_free_ratio = 0.25;
     config.over_provisioning_ratio = 0.6;
     let one = planes(1, 1, 1, 1);
@@ -374,7 +373,7 @@ fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
 }
 
 #[test]
-fn dynamic_wear_levelling_spreads_no_wider_than_none() {
+fn dynamic_wear_levelling_does_not_increase_the_erase_spread() {
     for victim in Victim::defaults() {
         let spread = |wear: &Wear| {
             (1..=5)
@@ -394,7 +393,7 @@ fn dynamic_wear_levelling_spreads_no_wider_than_none() {
     }
 }
 
-/// The state after a few thousand writes: the whole map, and the erases of every block.
+/// State after a few thousand writes: the whole map, and the erases of every block.
 fn state(config: &Config, seed: u64) -> String {
     let dimensions = planes(2, 2, 1, 2);
     let plan = Plan::new(config, layout(dimensions, 10, 8), dimensions, seed).unwrap();
@@ -413,7 +412,7 @@ fn state(config: &Config, seed: u64) -> String {
 }
 
 #[test]
-fn equal_seeds_give_equal_states_and_others_other_random_choices() {
+fn only_policies_that_draw_random_numbers_depend_on_the_seed() {
     for victim in Victim::defaults() {
         for allocate in Allocate::defaults() {
             for wear in Wear::defaults() {
@@ -424,14 +423,14 @@ fn equal_seeds_give_equal_states_and_others_other_random_choices() {
                 assert_eq!(
                     state(&config, 1) != state(&config, 2),
                     random,
-                    "only a policy that draws, named here, depends on the seed: {config:?}"
+                    "only the policies listed here depend on the seed: {config:?}"
                 );
             }
         }
     }
 }
 
-/// Writes a page, and collects where that is wanted, one step after the other.
+/// Writes a page, and runs GC if needed, one step after another.
 fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) {
     let Written::Placed(place) = map.write(page) else {
         panic!("page {} has no room", page.0);
@@ -457,9 +456,9 @@ fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) 
     }
 }
 
-/// The row is written to an empty device, then over what is there, with and without collections.
+/// The row is written to an empty device, then overwritten, with and without GC.
 #[test]
-fn a_row_of_pages_and_its_collections_leave_the_state_that_single_steps_leave() {
+fn bulk_writes_and_gc_leave_the_state_of_single_steps() {
     for mut config in edge::configs() {
         config.over_provisioning_ratio = 0.6;
         let dimensions = planes(2, 2, 1, 2);
@@ -487,8 +486,8 @@ fn a_row_of_pages_and_its_collections_leave_the_state_that_single_steps_leave() 
     }
 }
 
-/// Fills two devices, one of them page by page, goes on with random writes until blocks have been
-/// collected, and compares all that is known of them.
+/// Fills two devices, one of them page by page, continues with random writes until GC has run, and
+/// compares their complete state.
 fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Range<u32>]) {
     let arrays = || Array::new(plan.layout, u32::MAX).with_partial_programs(4);
     let (mut map, mut map_array) = (new(plan), arrays());
@@ -516,7 +515,7 @@ fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[R
         let page = Lpn(random.below(plan.user_pages.into()) as u32);
         device.write(page).unwrap();
         beside.write(page).unwrap();
-        // Dear, and what differs goes on to differ.
+        // The comparison is expensive, and a difference persists.
         if device.work().written.is_power_of_two() {
             assert_eq!(format!("{device:?}"), format!("{beside:?}"), "{plan:?}");
         }
@@ -526,7 +525,7 @@ fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[R
 }
 
 #[test]
-fn a_fill_by_whole_blocks_leaves_the_state_that_single_writes_leave() {
+fn filling_whole_blocks_leaves_the_state_of_single_writes() {
     let layouts = [
         (planes(2, 2, 1, 2), 10, 9),
         (planes(1, 1, 1, 1), 12, 64),
@@ -536,7 +535,7 @@ fn a_fill_by_whole_blocks_leaves_the_state_that_single_writes_leave() {
     for (dimensions, blocks, pages) in layouts {
         let layout = layout(dimensions, blocks, pages);
         let round = layout.planes() * pages;
-        // Every policy, and with each several of the others.
+        // Every policy, each with several of the others.
         for mut config in edge::configs().into_iter().step_by(13) {
             config.over_provisioning_ratio = 0.6;
             let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
@@ -555,9 +554,9 @@ fn a_fill_by_whole_blocks_leaves_the_state_that_single_writes_leave() {
     }
 }
 
-/// The same of logical blocks, in whatever way pages are dealt to them.
+/// The same for logical blocks, with every striping of pages.
 #[test]
-fn a_fill_by_blocks_of_logical_blocks_leaves_the_state_that_single_writes_leave() {
+fn filling_logical_blocks_leaves_the_state_of_single_writes() {
     let mut families = Vec::new();
     for (stripe, stripe_pages) in [
         (Stripe::Block, 1),
@@ -603,7 +602,7 @@ fn a_fill_by_blocks_of_logical_blocks_leaves_the_state_that_single_writes_leave(
             }
             fill_beside(&plan, Map::new, &[0..2 * round + 1, 2 * round + 1..all]);
             fill_beside(&plan, Map::new, &[0..2 * round, round..all, 0..all]);
-            // It is by blocks, and not page by page, unless rows end in the middle of one.
+            // The fill is by blocks, not page by page, unless runs end in the middle of a block.
             let mut filled = 0;
             let mut map = Map::new(&plan);
             let written = map.fill(0..all, |_| {
@@ -620,9 +619,9 @@ fn a_fill_by_blocks_of_logical_blocks_leaves_the_state_that_single_writes_leave(
     }
 }
 
-/// What was never written on planes in turn, and nothing else.
+/// Only never-written pages on planes in turn are filled by blocks.
 #[test]
-fn only_pages_that_were_never_written_are_written_by_whole_blocks() {
+fn only_never_written_pages_are_filled_by_whole_blocks() {
     let dimensions = planes(2, 2, 1, 2);
     let layout = layout(dimensions, 64, 9);
     let fill = |map: &mut PageMap, pages| map.fill(pages, |_| Ok::<_, ()>(())).unwrap();
@@ -648,8 +647,8 @@ fn only_pages_that_were_never_written_are_written_by_whole_blocks() {
     }
 }
 
-/// Writes a row with one call and, page by page, to a map in the same state: how many pages were
-/// placed.
+/// Writes a row with one call and, page by page, to a map in the same state. Returns the number of
+/// pages placed.
 fn write_row_beside(
     map: &mut PageMap,
     single: &mut PageMap,
@@ -685,9 +684,9 @@ fn write_row_beside(
     next - pages.start
 }
 
-/// Rows until the device is as full as it gets without collections.
+/// Rows until the device is as full as possible without GC.
 #[test]
-fn a_row_ends_where_someone_has_to_look_and_names_what_each_page_supersedes() {
+fn a_row_ends_where_gc_may_be_needed_and_names_superseded_blocks() {
     for mut config in edge::configs() {
         config.over_provisioning_ratio = 0.6;
         let dimensions = planes(2, 2, 1, 2);

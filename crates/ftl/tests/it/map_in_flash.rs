@@ -1,6 +1,6 @@
-//! A map in flash: what look-ups, updates and collections cost, counted by hand; hit ratios against
-//! theory; and a cache as large as the map against page mapping.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Map in flash: the cost of lookups, updates and GC, counted by hand; hit ratios compared with
+//! theory; and a cache as large as the map compared with page mapping.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, SpaceRequest
 use wordline_kernel::{Rng, Since};
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
-/// Bytes of an entry in the cache, by default.
+/// Default size of a cached entry. Bytes.
 const CACHED: u64 = 8;
 
-/// A plane of `blocks` blocks of 16 pages, with `entries` map entries in a page.
+/// Plane of `blocks` blocks of 16 pages, with `entries` map entries per page.
 fn plan(mapping: Family, blocks: u32, entries: u32, spare: f64) -> Plan {
     let dimensions = Dimensions {
         channels: 1,
@@ -46,7 +46,7 @@ fn dftl(cached: u64) -> Dftl {
     }
 }
 
-/// What a job has done to translation pages.
+/// Operations of a job on translation pages.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Cost {
     reads: u32,
@@ -62,7 +62,7 @@ fn reads(reads: u32) -> Cost {
     }
 }
 
-/// A device that counts.
+/// Device that counts operations.
 struct Device {
     plan: Plan,
     map: Map,
@@ -70,7 +70,7 @@ struct Device {
 }
 
 impl Device {
-    /// 64 blocks, half of which the host can fill, with 8 entries in a translation page.
+    /// 64 blocks, half of which the host can fill, with 8 entries per translation page.
     fn new(dftl: Dftl) -> Self {
         let plan = plan(Family::Dftl(dftl), 64, 8, 0.5);
         Self {
@@ -79,7 +79,7 @@ impl Device {
             plan,
         }
     }
-    /// Carries a job out; the pages that it moves, and its cost.
+    /// Executes a job. Returns the pages that it moves, and its cost.
     fn run(&mut self, id: JobId) -> (Vec<Lpn>, Cost) {
         let mut cost = Cost::default();
         let mut moved = Vec::new();
@@ -135,10 +135,11 @@ impl Device {
     }
 }
 
-/// Two entries fit; pages 0 to 7 are in translation page 0, 8 to 15 in 1, and so on. A star is an
-/// entry that its translation page does not know, the least recently used entry stands first.
+/// The cache has room for two entries; pages 0 to 7 are in translation page 0, 8 to 15 in 1, and so
+/// on. In the comments, a star marks an entry that differs from its translation page; the least
+/// recently used entry comes first.
 #[test]
-fn a_miss_reads_a_translation_page_and_a_dirty_entry_that_leaves_costs_a_read_and_a_program() {
+fn a_miss_costs_a_read_and_a_dirty_eviction_a_read_and_a_program() {
     let mut device = Device::new(dftl(2));
     let programs = |reads, label| Cost {
         reads,
@@ -161,7 +162,7 @@ fn a_miss_reads_a_translation_page_and_a_dirty_entry_that_leaves_costs_a_read_an
 
 /// Gupta et al. 2009, section 4.3: batch updates.
 #[test]
-fn what_is_dirty_in_the_same_translation_page_is_written_with_it() {
+fn dirty_entries_of_a_translation_page_are_written_together() {
     for batch_update in [true, false] {
         let mut device = Device::new(Dftl {
             batch_update,
@@ -181,7 +182,7 @@ fn what_is_dirty_in_the_same_translation_page_is_written_with_it() {
 }
 
 #[test]
-fn requests_for_the_same_translation_page_wait_for_one_read_of_it() {
+fn requests_for_a_translation_page_share_one_read() {
     let mut device = Device::new(dftl(8));
     for page in 0..40 {
         device.write(page);
@@ -189,7 +190,8 @@ fn requests_for_the_same_translation_page_wait_for_one_read_of_it() {
     let jobs = [0, 1, 2, 3].map(|page| device.map.fetch(Lpn(page), false).unwrap());
     assert!(jobs.iter().all(|job| *job == jobs[0]));
     let (_, cost) = device.run(jobs[0]);
-    // Of 32* to 39*, the first left, and its translation page is rewritten for it and the others.
+    // Of the dirty entries 32 to 39, the first is evicted, and its translation page is rewritten
+    // for it and the others.
     assert_eq!((cost.reads, cost.programs), (1, vec![4]));
     for page in 0..4 {
         assert_eq!(device.map.fetch(Lpn(page), false), None);
@@ -200,7 +202,7 @@ fn requests_for_the_same_translation_page_wait_for_one_read_of_it() {
 
 /// With one cached entry, that of the page written last.
 #[test]
-fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
+fn gc_rewrites_each_translation_page_of_uncached_moved_pages_once() {
     let mut device = Device::new(dftl(1));
     let mut random = Rng::new(1, "map.collection");
     let user = device.plan.user_pages;
@@ -248,10 +250,10 @@ fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, FlashOps) {
     (map, work)
 }
 
-/// Nothing ever leaves the cache. The page map has as many blocks as are not kept for translation
+/// No entry is ever evicted. The page map has the blocks that are not reserved for translation
 /// pages.
 #[test]
-fn with_a_cache_as_large_as_the_map_it_is_page_mapping() {
+fn a_cache_as_large_as_the_map_equals_page_mapping() {
     let cached = plan(Family::Dftl(dftl(1 << 20)), 50, 128, 0.3);
     let kept = 50 - Map::new(&cached).free_blocks();
     assert_eq!(kept, 2);
@@ -266,9 +268,9 @@ fn with_a_cache_as_large_as_the_map_it_is_page_mapping() {
     assert_eq!(map.map_cache().unwrap().evictions, 0);
 }
 
-/// Without batches and collections, each entry that leaves dirty costs a program.
+/// Without batches and GC, each dirty eviction costs a program.
 #[test]
-fn every_dirty_entry_that_leaves_is_a_program() {
+fn every_dirty_eviction_costs_a_program() {
     let dftl = Dftl {
         batch_update: false,
         spare_ratio: 100.0,
@@ -291,9 +293,10 @@ fn every_dirty_entry_that_leaves_is_a_program() {
     assert_eq!(work.metadata, counts.dirty_evictions);
 }
 
-/// The hit ratio of LRU under independent requests with these probabilities (H. Che, Y. Tung and
-/// Z. Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002): an entry is there if it was
-/// asked for within the characteristic time, which is such that as many are there as fit.
+/// Hit ratio of LRU under independent requests with these probabilities (H. Che, Y. Tung and Z.
+/// Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002): an entry is cached if it was
+/// requested within the characteristic time, for which the expected number of cached entries equals
+/// the capacity.
 fn che(probabilities: &[f64], capacity: f64) -> f64 {
     let there = |p: f64, time: f64| 1.0 - (-p * time).exp();
     let filled = |time| probabilities.iter().map(|p| there(*p, time)).sum::<f64>();
@@ -309,7 +312,7 @@ fn che(probabilities: &[f64], capacity: f64) -> f64 {
     probabilities.iter().map(|p| p * there(*p, low)).sum()
 }
 
-/// Hit ratio of reads with these probabilities.
+/// Measured hit ratio of reads with these probabilities.
 fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
     let plan = plan(Family::Dftl(dftl), 300, 64, 0.3);
     let mut map = Map::new(&plan);
@@ -354,7 +357,7 @@ fn zipf(pages: u32, exponent: f64) -> Vec<f64> {
 
 /// The standard deviation of a ratio over 300,000 requests is at most 0.001.
 #[test]
-fn hits_of_lru_are_as_che_says() {
+fn lru_hit_ratios_match_che_approximation() {
     for exponent in [0.0, 0.8, 1.2] {
         let probabilities = zipf(3_000, exponent);
         for cached in [30, 300, 1_500] {
@@ -362,15 +365,15 @@ fn hits_of_lru_are_as_che_says() {
             let expected = che(&probabilities, cached as f64);
             assert!(
                 (found - expected).abs() < 0.006,
-                "exponent {exponent}, {cached} cached: {found}, Che says {expected}"
+                "exponent {exponent}, {cached} cached: {found}, Che's approximation is {expected}"
             );
         }
     }
 }
 
-/// Under independent requests, what was asked for twice is worth more than what came last.
+/// Under independent requests, entries requested twice are more valuable than the latest ones.
 #[test]
-fn protected_entries_raise_the_hits_under_skew() {
+fn protected_entries_raise_the_hit_ratio_under_skew() {
     let probabilities = zipf(3_000, 0.8);
     let lru = hit_ratio(&probabilities, dftl(100));
     let segmented = Dftl {
@@ -382,7 +385,7 @@ fn protected_entries_raise_the_hits_under_skew() {
 }
 
 #[test]
-fn a_map_that_cannot_be_is_refused_with_its_key() {
+fn an_invalid_map_configuration_is_rejected_with_its_key() {
     let wrong = |dftl: Dftl, spare: f64| {
         let config = Config {
             over_provisioning_ratio: spare,
@@ -405,7 +408,7 @@ fn a_map_that_cannot_be_is_refused_with_its_key() {
     };
     assert_eq!(key(cached, 0.5), "ftl.mapping.dftl.cache_bytes");
     // 870 user pages fill 54 blocks of 64. Their 109 translation pages with a quarter to spare fill
-    // 8, and two more are kept. Collection needs 3 (0.05 of 64) and two to write to.
+    // 8, and two more are reserved. GC needs 3 (0.05 of 64) and two active blocks.
     let error = wrong(default(), 0.15).unwrap_err();
     assert_eq!(error.key, "ftl.over_provisioning_ratio");
     for number in ["64 blocks", "fill 54", "need 10", "needs 5"] {

@@ -54,7 +54,7 @@ impl Bench {
         self.map.audit().unwrap();
         work
     }
-    /// What the next write of a page has to wait for, and how that is gained.
+    /// Space that the next write of a page waits for, and the kind of GC run that gains it.
     fn needs(&mut self, page: u32) -> (SpaceRequest, GcKind) {
         let mut map = self.map.clone();
         let Written::Wait(want) = map.write(Lpn(page)) else {
@@ -81,7 +81,7 @@ fn hybrid(data_blocks: u32, update_blocks: u32) -> Family {
     })
 }
 
-/// A block written in order needs no copy: the block with the versions before it is erased.
+/// A block written in order needs no copy: the block with the previous versions is erased.
 #[test]
 fn switch_merge() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
@@ -92,7 +92,7 @@ fn switch_merge() {
     assert_eq!((work.moved, work.erased), (0, 1));
 }
 
-/// Two of four pages are written in order; the rest is copied behind them.
+/// Two of four pages are written in order; the rest is copied after them.
 #[test]
 fn partial_merge() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
@@ -104,7 +104,8 @@ fn partial_merge() {
     assert_eq!(collection.kind, GcKind::Partial);
 }
 
-/// Pages out of order: all four are copied, both blocks erased, and two records written.
+/// Pages are written out of order: all four are copied, both blocks erased, and two records
+/// written.
 #[test]
 fn full_merge() {
     let mut bench = Bench::new(log_block(true), 16, 0.5);
@@ -115,8 +116,8 @@ fn full_merge() {
     assert_eq!((work.moved, work.erased, work.metadata), (4, 2, 2));
 }
 
-/// Pages 1 and 3 were written, nothing else: they are copied to their places, and pages 0 and 2
-/// are programmed for the order in the block.
+/// Only pages 1 and 3 were written: they are copied to their offsets, and pages 0 and 2 are
+/// programmed to keep the order in the block.
 #[test]
 fn gaps_are_filled() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
@@ -124,21 +125,21 @@ fn gaps_are_filled() {
     assert_eq!((work.moved, work.erased, work.metadata), (2, 1, 2));
 }
 
-/// 2:2. The first block stays as it is, because all its pages are current.
+/// Mapping 2:2. The first block remains, because all its pages are current.
 #[test]
-fn hybrid_merge_keeps_what_is_whole() {
+fn hybrid_merge_keeps_fully_valid_blocks() {
     let mut bench = Bench::new(hybrid(2, 2), 16, 0.4);
     bench.write(0..8);
     let work = bench.write([4, 4, 4, 4, 5, 5, 5, 5]);
     assert_eq!(work.erased, 0);
     assert_eq!(bench.needs(6).1, GcKind::Partial);
     let work = bench.write([6]);
-    // 4, 5, 6 and 7 are copied into one block; three blocks are left empty.
+    // Pages 4, 5, 6 and 7 are copied into one block; three blocks are left empty.
     assert_eq!((work.moved, work.erased), (4, 3));
 }
 
 #[test]
-fn random_writes_keep_the_books() {
+fn tables_stay_consistent_under_random_writes() {
     let families = [
         log_block(true),
         hybrid(2, 8),

@@ -1,6 +1,6 @@
-//! The page map beside a naive one, on tiny devices as full as a plan allows: they agree after
-//! every few writes, the array's rules hold, and every write is carried out.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Page map compared with a simple reference, on tiny devices filled to the maximum that a plan
+//! allows: they agree after every few writes, the array's rules hold, and every write is served.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use crate::edge;
 use crate::naive;
@@ -18,7 +18,7 @@ use wordline_ftl::{Lpn, Mapping, Plan};
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Plane};
 
-/// A device and its naive twin.
+/// Device and its reference.
 struct Pair {
     plan: Plan,
     device: Beside,
@@ -33,7 +33,8 @@ impl Pair {
             plan,
         }
     }
-    /// Writes a page. Under static allocation every plane then has the free blocks it is to have.
+    /// Writes a page. Under static allocation, every plane must then reach its free-block
+    /// threshold.
     fn write(&mut self, page: Lpn) {
         let mut instant = UntimedFtl::new(&mut self.device, &mut self.array, self.plan.layout);
         if let Err(error) = instant.write(page) {
@@ -50,7 +51,7 @@ impl Pair {
     fn compare(&self) {
         self.device.naive.compare(&self.device.map, &self.array);
     }
-    /// Writes every page once, then `writes` more, and compares after each `stride`.
+    /// Writes every page once, then `writes` more, and compares after every `stride` writes.
     fn run(&mut self, load: Load, writes: u32, stride: u32, random: &mut Rng) {
         (0..self.plan.user_pages).for_each(|page| self.write(Lpn(page)));
         self.compare();
@@ -67,7 +68,7 @@ impl Pair {
 
 /// All combinations, each under all loads, with enough planes for 24 different orders.
 #[test]
-fn every_combination_of_policies_agrees_with_the_naive_map() {
+fn every_combination_of_policies_agrees_with_the_reference_map() {
     let mut random = Rng::new(1, "oracle.combinations");
     for config in configs() {
         for load in LOADS {
@@ -79,7 +80,7 @@ fn every_combination_of_policies_agrees_with_the_naive_map() {
 
 /// Few planes with many small blocks, so that one plane can gather far more than its share.
 #[test]
-fn a_plane_that_filled_up_takes_part_again() {
+fn a_full_plane_accepts_writes_again() {
     let mut random = Rng::new(1, "oracle.gathering");
     let allocate = Allocate::Dynamic(Dynamic::default());
     for victim in victims() {
@@ -91,9 +92,9 @@ fn a_plane_that_filled_up_takes_part_again() {
     }
 }
 
-/// A million writes in all: each victim policy, allocation kind and use of active blocks.
+/// One million writes in total: each victim policy, allocation policy and use of active blocks.
 #[test]
-fn a_million_writes_agree_with_the_naive_map() {
+fn a_million_writes_agree_with_the_reference_map() {
     let mut random = Rng::new(1, "oracle.million");
     let mut written = 0;
     for victim in victims() {
@@ -112,13 +113,14 @@ fn a_million_writes_agree_with_the_naive_map() {
     assert!(written >= 1_000_000, "only {written} writes");
 }
 
-/// Any policies and thresholds on any tiny device that a plan allows, full but for `slack` pages.
+/// Any policies and thresholds on any tiny device that a plan allows, filled except for `slack`
+/// pages.
 fn plans() -> impl Strategy<Value = Plan> {
     let dimensions = (1..3_u32, 1..3_u32, 1..3_u32, 1..4_u32);
     let shape = (3..12_u32, 1..7_u32, 0..4_u32);
     let ratios = (0.0..0.5, 0.0..0.4);
     (select(configs()), dimensions, shape, ratios).prop_filter_map(
-        "no plan",
+        "no valid plan",
         |(mut config, (c, w, d, p), (blocks, pages, slack), (start, hard))| {
             config.gc.start_free_ratio = start;
             config.gc.hard_free_ratio = hard;
@@ -130,7 +132,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(cases())]
     #[test]
-    fn whatever_a_plan_allows_works(
+    fn every_accepted_plan_serves_any_writes(
         plan in plans(),
         writes in vec((select(LOADS.as_slice()), any::<u64>()), 0..300),
     ) {

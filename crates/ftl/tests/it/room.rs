@@ -1,5 +1,5 @@
-//! How much room a plan leaves: what it accepts goes on for ever, what it refuses would not.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Room that a plan leaves: accepted plans can be written indefinitely, rejected ones cannot.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use crate::edge;
 use crate::naive;
@@ -20,10 +20,10 @@ use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_nand::{Array, Block, Layout, Plane};
 
-/// What a plane holds, up to the names of its logical pages and of its blocks, which make no
-/// difference to a policy that looks at valid pages and ages only: the closed blocks, the oldest
-/// first, the host's active block and that of collection; each a number, its pages as base-3 digits
-/// after a leading 1.
+/// Content of a plane, without the names of its logical pages and blocks, which do not matter to a
+/// policy that considers only valid pages and ages: the closed blocks, oldest first, the host's
+/// active block and the active block of GC. Each is a number with its pages as base-3 digits after
+/// a leading 1.
 type Held = [Vec<u32>; 3];
 
 fn held(naive: &Naive, victim: &Victim, plane: Plane) -> Held {
@@ -43,25 +43,25 @@ fn held(naive: &Naive, victim: &Victim, plane: Plane) -> Held {
     [closed, host, moved].map(|blocks| blocks.into_iter().map(number).collect())
 }
 
-/// The planes in the order in which dynamic allocation will ask them, if `last` was written last.
+/// Planes in the order in which dynamic allocation visits them after a write to `last`.
 fn walk(layout: Layout, last: Plane) -> impl Iterator<Item = Plane> {
     let planes = layout.planes();
     (1..=planes).map(move |step| Plane((last.0 + step) % planes))
 }
 
-/// What can come of writing a device, whatever is written.
+/// Worst outcome of any writes to a device.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
-    /// Every write can be carried out, and leaves no plane short of free blocks.
+    /// Every write is served, and leaves no plane short of free blocks.
     Rests,
-    /// Every write can be carried out; some leaves its plane with too few free blocks and nothing
-    /// to collect.
+    /// Every write is served, but some write leaves its plane with too few free blocks and no GC
+    /// candidate.
     Short,
-    /// Some write cannot be carried out.
+    /// Some write cannot be served.
     Full,
 }
 
-/// Goes through all states that a device can reach by any writes whatever.
+/// Visits all states that any writes can reach.
 fn fate(plan: &Plan) -> Fate {
     let mut short = false;
     let mut seen = HashSet::new();
@@ -87,7 +87,7 @@ fn fate(plan: &Plan) -> Fate {
     if short { Fate::Short } else { Fate::Rests }
 }
 
-/// The victim policies whose choices depend on nothing but what a plane holds.
+/// Victim policies that depend only on the content of a plane.
 fn certain() -> [Victim; 2] {
     [
         Victim::Greedy(greedy::Greedy::default()),
@@ -95,10 +95,10 @@ fn certain() -> [Victim; 2] {
     ]
 }
 
-/// Progress for ever and not just for long. With static allocation a device is as many devices of
-/// one plane, so that one is enough.
+/// Progress forever, not just for a long time. With static allocation, a device equals independent
+/// devices of one plane, so testing one plane is sufficient.
 #[test]
-fn the_fullest_planes_reach_their_threshold_after_any_writes_for_ever() {
+fn the_fullest_planes_always_reach_their_threshold() {
     for (own_block, reserve, blocks, pages) in [
         (false, 1, 3, 2),
         (false, 1, 3, 5),
@@ -119,13 +119,13 @@ fn the_fullest_planes_reach_their_threshold_after_any_writes_for_ever() {
             assert_eq!(plan.reserve_blocks, reserve);
             assert_eq!(fate(&plan), Fate::Rests, "{plan:?}");
 
-            // The check leaves one page on the table: the host's active block, if it is not full,
-            // holds at least the page that was written last.
+            // The check is one page too strict: the host's active block, if it is not full,
+            // contains at least the page that was written last.
             plan.user_pages += 2;
             if let Victim::Fifo(_) = plan.config.gc.victim {
                 assert_eq!(fate(&plan), Fate::Short, "{plan:?}");
             }
-            // All blocks but the reserve and collection's active block can fill with valid pages.
+            // All blocks except the reserve and the active block of GC can fill with valid pages.
             let most = blocks - reserve - u32::from(own_block);
             plan.user_pages = most * pages - 1;
             assert_ne!(fate(&plan), Fate::Full, "{plan:?}");
@@ -135,21 +135,24 @@ fn the_fullest_planes_reach_their_threshold_after_any_writes_for_ever() {
     }
 }
 
-/// Whether collection may leave its own block open with copies in it. A collection that begins with that block full and ends with one free
-/// block more has moved the pages of two victims or more. A greedy one has a victim without a valid page first, which ends it. In blocks
-/// of two pages all its victims hold one valid page otherwise, and two of them fill the block. Oldest first, a victim of one valid page
-/// may come before one of none.
+/// Returns `true` if GC may leave its own block open with copies. A GC run that starts with that
+/// block full and ends with one more free block has moved the pages of at least two victims. Greedy
+/// selection first takes a victim without valid pages, if there is one, which ends it. Otherwise,
+/// in blocks of two pages, all its victims have one valid page, and two of them fill the block.
+/// With FIFO, a victim with one valid page may come before one with none.
 fn may_leave_own_block_open(victim: &Victim, pages: u32) -> bool {
     pages > 2 || matches!(victim, Victim::Fifo(_))
 }
 
-/// With a threshold of 0 a plane collects only when a write finds no room. All blocks but the reserve and collection's own can be full of
-/// valid pages but one, and every write is carried out. One page more is too many where copies share the host's block, and where they may
-/// leave a block of their own open: the host can write all of its copies again, and then every closed block is full of valid pages. Where
-/// they leave none open, that page has room, and the next has not. A threshold of one block beyond the reserve that is looked at when the
-/// host's block is full is reached where a block more may be open, that of the copies.
+/// With a threshold of 0, GC of a plane runs only when a write finds no room. All blocks except the
+/// reserve and GC's own can be full of valid pages except for one page, and every write is served.
+/// One more page is too many if copies share the host's block, and if they may leave a separate
+/// block open: the host can overwrite all of its copies, and then every closed block is full of
+/// valid pages. If copies leave no block open, that page has room, but the next has not. A
+/// threshold of one block beyond the reserve, checked when the host's block is full, is reached if
+/// one more block may be open, for the copies.
 #[test]
-fn the_smallest_planes_of_low_and_of_late_thresholds_take_any_writes_for_ever() {
+fn smallest_planes_with_low_or_late_thresholds_serve_any_writes() {
     for (own_block, reserve, blocks, pages) in [
         (false, 1, 2, 4),
         (false, 1, 3, 3),
@@ -200,7 +203,7 @@ fn the_smallest_planes_of_low_and_of_late_thresholds_take_any_writes_for_ever() 
     }
 }
 
-/// One plane of blocks of four pages whose collections share the block of the host, and what came of writes of it.
+/// Result of writes to one plane of blocks of four pages, in which GC shares the host's block.
 fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u32) {
     let one = planes(1, 1, 1, 1);
     let layout = layout(one, blocks, 4);
@@ -223,10 +226,11 @@ fn after_writes(blocks: u32, user: u32, gc: Gc, writes: &[u32]) -> (FlashOps, u3
     (work, map.free_blocks())
 }
 
-/// Eight blocks and a threshold of three: the sixth block leaves two free. Looked at after each page, its first page has a block
-/// collected; looked at when the block is full, its last page has.
+/// Eight blocks with a threshold of three: opening the sixth block leaves two free. If the
+/// threshold is checked after each page, its first page triggers GC; if it is checked when the
+/// block is full, its last page does.
 #[test]
-fn a_threshold_is_looked_at_after_each_page_or_when_the_open_block_is_full() {
+fn the_threshold_is_checked_after_each_page_or_when_the_active_block_is_full() {
     let writes: Vec<u32> = (0..28).map(|number| number % 8).collect();
     let erased = |check, count: usize| {
         let gc = Gc {
@@ -242,10 +246,11 @@ fn a_threshold_is_looked_at_after_each_page_or_when_the_open_block_is_full() {
     assert_eq!(full_block, [0, 0, 1, 1, 2]);
 }
 
-/// Seven of nine blocks are full, six of them of two valid pages each, and three are to be free: the first victim gives back the block that
-/// its pages open, the second fills that one, so that two victims and four moves make three free blocks.
+/// Seven of nine blocks are full, six of them with two valid pages each, and the threshold is
+/// three. The first victim gives back the block that its copies open, and the second fills that
+/// block, so two victims and four moves yield three free blocks.
 #[test]
-fn a_full_block_has_victims_collected_until_the_threshold_is_reached() {
+fn a_full_block_triggers_gc_until_the_threshold_is_reached() {
     let gc = Gc {
         check: Check::FullBlock,
         start_free_blocks: Some(3),
@@ -259,10 +264,11 @@ fn a_full_block_has_victims_collected_until_the_threshold_is_reached() {
     assert_eq!((after.erased, after.moved, free), (2, 4, 3));
 }
 
-/// Four blocks, one of them the reserve, and eleven pages: the twelfth write fills the third block and collects nothing; the thirteenth
-/// finds no room, and the block that lost page 0 gives its other three pages to the reserve.
+/// Four blocks, one of them the reserve, and eleven pages: the twelfth write fills the third block
+/// without GC; the thirteenth finds no room, and the block that lost page 0 moves its other three
+/// pages to the reserve.
 #[test]
-fn with_a_threshold_of_0_a_write_that_finds_no_room_has_a_block_collected() {
+fn with_a_threshold_of_0_gc_runs_when_a_write_finds_no_room() {
     let gc = Gc {
         start_free_blocks: Some(0),
         ..Gc::default()
@@ -274,22 +280,24 @@ fn with_a_threshold_of_0_a_write_that_finds_no_room_has_a_block_collected() {
     assert_eq!((after.erased, after.moved, free), (1, 3, 1));
 }
 
-/// A threshold of one page is below what a write needs where a free block is kept: the write still has its room collected.
+/// A threshold of one page is below what a write needs if a free block is reserved: GC still gains
+/// room for the write.
 #[test]
-fn a_threshold_in_pages_below_what_a_write_needs_stops_no_write() {
+fn a_page_threshold_below_the_need_of_a_write_does_not_block_writes() {
     let gc = Gc {
         start_free_pages: 1,
         ..Gc::default()
     };
     let writes: Vec<u32> = (0..40).map(|number| number % 8).collect();
     let (work, free) = after_writes(8, 8, gc, &writes);
-    // Seven blocks are written before the first collection; each of the other three takes the place of one.
+    // Seven blocks are written before the first GC run; each of the other three reuses a reclaimed
+    // block.
     assert_eq!((work.erased, free), (3, 1));
 }
 
-/// The same where a write may go to any plane, which may then hold more than its share.
+/// The same if a write may go to any plane, which may then contain more than its share.
 #[test]
-fn the_fullest_devices_under_dynamic_allocation_take_any_writes_for_ever() {
+fn the_fullest_devices_under_dynamic_allocation_serve_any_writes() {
     for (own_block, channels, blocks, pages) in [
         (false, 2, 3, 2),
         (false, 2, 4, 2),
@@ -311,9 +319,9 @@ fn the_fullest_devices_under_dynamic_allocation_take_any_writes_for_ever() {
     }
 }
 
-/// One page more than the planes hold together would be one too many for one of them.
+/// One page more than the planes hold together would exceed the limit of one of them.
 #[test]
-fn planes_share_a_device_evenly_and_the_largest_share_has_to_fit() {
+fn planes_share_a_device_evenly_and_the_largest_share_must_fit() {
     for config in edge::configs() {
         let pages = |channels| {
             let plan = fullest(&config, planes(channels, 1, 1, 1), 7, 4, 0).unwrap();
@@ -328,7 +336,7 @@ fn planes_share_a_device_evenly_and_the_largest_share_has_to_fit() {
 
 const DIMENSIONS: Dimensions = planes(2, 1, 1, 2);
 
-/// What is wrong with `config` on 2 x 2 planes of 16 blocks of 10 pages: the key and the message.
+/// Error of `config` on 2 x 2 planes of 16 blocks of 10 pages: the key and the message.
 fn refusal(change: impl FnOnce(&mut Config)) -> (&'static str, String) {
     let mut config = Config::default();
     change(&mut config);
@@ -337,7 +345,7 @@ fn refusal(change: impl FnOnce(&mut Config)) -> (&'static str, String) {
 }
 
 #[test]
-fn a_device_without_room_is_refused_with_its_numbers() {
+fn a_device_without_room_is_rejected_with_its_numbers() {
     let (key, message) = refusal(|config| config.over_provisioning_ratio = 0.05);
     assert_eq!(key, "ftl.over_provisioning_ratio");
     assert_eq!(
@@ -363,7 +371,7 @@ fn a_device_without_room_is_refused_with_its_numbers() {
 }
 
 #[test]
-fn a_threshold_in_blocks_that_cannot_work_is_refused() {
+fn an_invalid_block_threshold_is_rejected() {
     let refused = |gc: Gc| refusal(|config| config.gc = gc);
     let (key, message) = refused(Gc {
         start_free_blocks: Some(3),
@@ -384,7 +392,8 @@ fn a_threshold_in_blocks_that_cannot_work_is_refused() {
     });
     assert_eq!(key, "ftl.gc.hard_free_blocks");
     assert!(message.ends_with("set it to at least 1"), "{message}");
-    // Other mappings, and wear levelling that moves data, need what they take before they give anything back.
+    // Other mappings, and wear levelling that moves data, need the blocks that they take before
+    // they free any.
     for mapping in Family::defaults() {
         let is_page = matches!(mapping, Family::Page(_));
         for wear in Wear::defaults() {
@@ -418,7 +427,7 @@ fn a_threshold_in_blocks_that_cannot_work_is_refused() {
 }
 
 #[test]
-fn blocks_too_large_for_the_books_and_planes_that_are_not_there_are_refused() {
+fn blocks_with_too_many_pages_and_inconsistent_dimensions_are_rejected() {
     let config = Config::default();
     let one = planes(1, 1, 1, 1);
     let plan = |pages, dimensions| Plan::new(&config, layout(one, 100, pages), dimensions, 1);
@@ -430,8 +439,8 @@ fn blocks_too_large_for_the_books_and_planes_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn a_share_that_is_whole_in_decimals_is_whole() {
-    // In binary 0.29 * 100 is 28.999999999999996 and 1 - 0.07 is 0.9299999999999999.
+fn a_share_that_is_whole_in_decimal_is_not_rounded_down() {
+    // In binary, 0.29 * 100 is 28.999999999999996 and 1 - 0.07 is 0.9299999999999999.
     let config = |spare, start_free_ratio| Config {
         over_provisioning_ratio: spare,
         gc: Gc {

@@ -1,4 +1,4 @@
-//! Static wear levelling: what it bounds, and what that costs.
+//! Static wear levelling: its bounds and its costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::Dimensions;
@@ -50,7 +50,7 @@ fn plan(mapping: &Family, wear: &Wear, victim: &Victim) -> Result<Plan, PlanErro
     Plan::new(&config, layout, dimensions, 1)
 }
 
-/// Most minus fewest erases within a plane.
+/// Maximum minus minimum erases within a plane.
 fn spread(array: &Array, layout: &Layout) -> u32 {
     let of = |plane| {
         let blocks = (0..BLOCKS).map(|block| layout.block(Plane(plane), block));
@@ -60,13 +60,13 @@ fn spread(array: &Array, layout: &Layout) -> u32 {
     (0..PLANES).map(of).max().unwrap()
 }
 
-/// Fills the device and then writes its first tenth at random, nothing else.
+/// Fills the device and then writes only its first tenth, at random.
 fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
     written(plan, writes, u64::from(plan.user_pages / 10))
 }
 
-/// Fills the device and then writes its first `hot` pages at random: the spread at half of the
-/// writes and at their end, and the blocks erased.
+/// Fills the device and then writes its first `hot` pages at random. Returns the spread after half
+/// of the writes and at their end, and the number of erases.
 fn written(plan: &Plan, writes: u64, hot: u64) -> ([u32; 2], u64) {
     let mut map = Map::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);
@@ -88,8 +88,8 @@ fn written(plan: &Plan, writes: u64, hot: u64) -> ([u32; 2], u64) {
     ([first, second], one + other)
 }
 
-/// Enough writes for hundreds of erases of each block that is used: in block mapping a write costs
-/// half an erase and more, in the others one for a block of them.
+/// Number of writes for hundreds of erases of each block in use: in block mapping a write costs
+/// half an erase or more, in the others one block of writes costs one.
 fn writes(family: &Family) -> u64 {
     if family.name() == "block" {
         40_000
@@ -98,11 +98,11 @@ fn writes(family: &Family) -> u64 {
     }
 }
 
-/// The most erased block gets ahead of the threshold only as far as the blocks in circulation differ
-/// among themselves, and are erased while those with cold data are moved one by one: a few erases,
-/// here at most as many as an eighth of the blocks.
+/// The most erased block exceeds the threshold only by the differences among the blocks in
+/// circulation, and by their erases while blocks with cold data are moved one by one: a few erases,
+/// here at most an eighth of the number of blocks.
 #[test]
-fn the_spread_of_erases_stays_at_the_threshold() {
+fn static_wear_levelling_bounds_the_erase_spread() {
     let mut levelled = 0;
     for family in Family::defaults() {
         for victim in Victim::defaults() {
@@ -124,9 +124,9 @@ fn the_spread_of_erases_stays_at_the_threshold() {
     assert!(levelled >= 16);
 }
 
-/// Cold blocks are never erased, and the others ever more often.
+/// Blocks with cold data are never erased, the others more and more.
 #[test]
-fn without_it_the_spread_grows() {
+fn the_erase_spread_grows_without_static_wear_levelling() {
     for family in Family::defaults() {
         if plan(&family, &at(8), &Victim::default()).is_err() {
             continue;
@@ -141,11 +141,11 @@ fn without_it_the_spread_grows() {
 }
 
 /// While the erases of a plane's N blocks rise by the threshold T, N T blocks are erased, and each
-/// block with cold data is moved once: 1 / T of all erases if every block held cold data. Here nine
-/// tenths of the user pages are cold, on three quarters of the blocks; a fifth less is allowed for,
-/// because the threshold is passed a little before a block's turn comes.
+/// block with cold data is moved once: 1 / T of all erases if every block had cold data. Here nine
+/// tenths of the user pages are cold, on three quarters of the blocks; the test allows a fifth
+/// less, because blocks are moved slightly after passing the threshold.
 #[test]
-fn the_moves_cost_the_share_of_cold_blocks_by_the_threshold() {
+fn moves_cost_the_share_of_cold_blocks_divided_by_the_threshold() {
     for family in Family::defaults() {
         for threshold in [8, 16, 32] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
@@ -165,10 +165,10 @@ fn the_moves_cost_the_share_of_cold_blocks_by_the_threshold() {
     }
 }
 
-/// Whatever the threshold, a move comes with an erase that is needed anyhow: it does not feed on
-/// itself.
+/// Whatever the threshold, a move needs an ordinary erase to accompany it: moves do not trigger
+/// moves.
 #[test]
-fn without_a_threshold_erases_double_at_most() {
+fn erases_at_most_double_without_a_threshold() {
     for family in Family::defaults() {
         for threshold in [0, 1] {
             let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
@@ -186,10 +186,10 @@ fn without_a_threshold_erases_double_at_most() {
     }
 }
 
-/// Where all data changes alike there is no cold data. A block that is ahead of the others by chance
-/// must not get ahead further by it.
+/// If all data changes at the same rate, no data is cold. A block that is ahead of the others by
+/// chance must not get further ahead because of it.
 #[test]
-fn uniform_writes_are_left_alone() {
+fn uniform_writes_keep_the_erase_spread_small() {
     for family in Family::defaults() {
         let Ok(plan) = plan(&family, &at(4), &Victim::default()) else {
             continue;
@@ -202,7 +202,7 @@ fn uniform_writes_are_left_alone() {
 }
 
 #[test]
-fn families_that_merge_refuse_it() {
+fn families_that_merge_reject_static_wear_levelling() {
     for family in Family::defaults() {
         let merges = ["log-block", "hybrid", "buffered"].contains(&family.name());
         match plan(&family, &at(8), &Victim::default()) {
@@ -212,7 +212,8 @@ fn families_that_merge_refuse_it() {
     }
 }
 
-/// Reads of a few blocks make their data move again and again, and nothing is written: erases of every block after `rounds` moves of each.
+/// Reads of a few blocks refresh their data again and again, without writes. Returns the erases of
+/// every block after `rounds` refreshes of each.
 fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
     let geometry = Geometry {
         dies_per_package: 1,
@@ -246,7 +247,7 @@ fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
     }
     for _ in 0..rounds {
         for block in 0..hot {
-            // The data of a block was written together, and so it moves together.
+            // The data of a block was written together, so it moves together.
             let place = map.lookup(Lpn(block * PAGES)).unwrap();
             let mut device = UntimedFtl::new(&mut map, &mut array, layout);
             assert!(device.refresh(layout.block_of(place)).unwrap());
@@ -256,11 +257,12 @@ fn read_only(wear: &Wear, target: Target, hot: u32, rounds: u32) -> Vec<u32> {
     array.erases().to_vec()
 }
 
-/// Of data that returns to its block, the blocks of the data are erased once each round, and as many erases fall on those that keep it meanwhile: one
-/// block where that is the one that was freed last, all free ones in turn where wear is levelled. Of data that goes to the block freed last, each block
-/// goes to where the one before it was.
+/// With in-place refresh, the blocks of the data are erased once per round, and the same number of
+/// erases falls on the blocks that temporarily take it: one block with reuse of the block freed
+/// last, all free blocks in turn with wear levelling. With refresh into the block freed last, each
+/// block moves to where the previous one was.
 #[test]
-fn where_data_goes_decides_which_blocks_reads_wear_out() {
+fn the_refresh_target_determines_the_blocks_that_reads_wear_out() {
     let last_freed = Wear::LastFreed(wordline_ftl::wear::last_freed::LastFreed {});
     let filled = (BLOCKS * 3).div_ceil(4);
     let rounds = 600;
@@ -296,10 +298,11 @@ fn where_data_goes_decides_which_blocks_reads_wear_out() {
     }
 }
 
-/// Data of `hot` blocks goes round among one more, once every block has been used: the most erased one has `BLOCKS / (hot + 1)` times the erases of an average one.
-/// Levelling that counts these erases spreads them over all blocks that are free.
+/// Once every block has been used, the data of `hot` blocks circulates among one block more: the
+/// most erased block has `BLOCKS / (hot + 1)` times the mean erases. Wear levelling that counts
+/// these erases spreads them over all free blocks.
 #[test]
-fn wear_levelling_that_ignores_reads_wears_few_blocks_out() {
+fn wear_levelling_that_ignores_reads_wears_out_few_blocks() {
     let blind = Wear::ReadBlind(wordline_ftl::wear::read_blind::ReadBlind {});
     for hot in [1, 2, 5] {
         let rounds = 600;
@@ -310,7 +313,7 @@ fn wear_levelling_that_ignores_reads_wears_few_blocks_out() {
             let most = f64::from(*erases.iter().max().unwrap());
             most * f64::from(BLOCKS) / f64::from(all)
         };
-        // The pristine blocks take the first moves, each one erase of a hot block's own.
+        // Never-used blocks take the first moves, each of which is one erase of a hot block.
         let expected = f64::from(BLOCKS) / f64::from(hot + 1);
         let (found, seen) = (ratio(&blind), ratio(&Wear::default()));
         assert!(

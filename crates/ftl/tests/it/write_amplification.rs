@@ -1,15 +1,15 @@
-//! Write amplification of uniform random single-page writes against theory, in steady state.
+//! Write amplification of uniform random single-page writes compared with theory, in steady state.
 //!
-//! `u` is the share of valid pages in the blocks that collection can choose from. With the
-//! smallest threshold, two, and one active block, collection starts when the host has opened a
-//! block and put one page in it: one block is then free and one active, so that all user pages but
-//! one are in the other blocks. For random choice that makes the closed form exact; for the others
-//! it leaves differences of the order of a block in [`BLOCKS`].
+//! `u` is the share of valid pages in the GC candidates. With the smallest threshold, two, and one
+//! active block, GC starts when the host has opened a block and written one page to it: one block
+//! is then free and one active, so that all user pages except one are in the other blocks. For
+//! random selection this makes the closed form exact; for the other policies it leaves differences
+//! of the order of one block in [`BLOCKS`].
 //!
-//! Statistical error: the mean over [`BATCHES`] batches has the standard error that the batches
-//! show. It is below [`STANDARD_ERROR`] everywhere (asserted), so that the [`TOLERANCE`] on the
-//! difference from theory is more than three standard errors.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+//! Statistical error: the mean over [`BATCHES`] batches has the standard error estimated from the
+//! batches. It is below [`STANDARD_ERROR`] everywhere (asserted), so that the [`TOLERANCE`] on the
+//! difference from theory exceeds three standard errors.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // test code, also outside test functions
 
 use crate::edge;
 
@@ -28,7 +28,7 @@ const BATCHES: u64 = 20;
 const STANDARD_ERROR: f64 = 0.003;
 const TOLERANCE: f64 = 0.01;
 
-/// Planes of 4,096 blocks of 32 pages that collect as late as they can.
+/// Planes of 4,096 blocks of 32 pages that run GC as late as possible.
 fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
     let gc = Gc {
         victim: victim.clone(),
@@ -49,12 +49,13 @@ fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
     plan
 }
 
-/// The share of valid pages in the blocks of a plane that can be chosen, when one is.
+/// Share of valid pages in the GC candidates of a plane when a victim is selected.
 fn utilisation(plan: &Plan) -> f64 {
     let blocks = f64::from(plan.layout.blocks_per_plane);
     let pages = f64::from(plan.layout.pages_per_block);
     let valid = f64::from(plan.user_pages) / f64::from(plan.layout.planes());
-    // A block is free, the host's active one has a page; that of collection is half full on average.
+    // One block is free, and the host's active block has one page; the active block of GC is half
+    // full on average.
     let (kept, elsewhere) = if plan.config.gc.own_block {
         (3.0, 1.0 + pages / 2.0)
     } else {
@@ -63,14 +64,14 @@ fn utilisation(plan: &Plan) -> f64 {
     (valid - elsewhere) / ((blocks - kept) * pages)
 }
 
-/// Write amplification in steady state, and its standard error.
+/// Write amplification in steady state, with its standard error.
 #[derive(Clone, Copy)]
 struct Measured {
     mean: f64,
     error: f64,
 }
 
-/// Writes pages at random until the flash has programmed `pages`; returns what it did.
+/// Writes pages at random until the flash has programmed `pages` pages. Returns the operations.
 fn program(
     device: &mut UntimedFtl<'_, PageMap>,
     plan: &Plan,
@@ -88,8 +89,8 @@ fn program(
     }
 }
 
-/// Fills the device, programs eight times its size to forget that, then measures over `turns`
-/// times its size. Random choice, the slowest, has by then kept e^-8 of the blocks of the start.
+/// Fills the device, programs eight times its size to reach steady state, then measures over
+/// `turns` times its size. Random selection, the slowest, has then kept e^-8 of the initial blocks.
 fn measure(plan: &Plan, turns: u64) -> Measured {
     let mut map = PageMap::new(plan);
     let mut array = Array::new(plan.layout, u32::MAX);
@@ -112,7 +113,7 @@ fn measure(plan: &Plan, turns: u64) -> Measured {
     Measured { mean, error }
 }
 
-/// Where `rising`, negative at `low` and positive at `high`, is zero.
+/// Zero of `rising`, which is negative at `low` and positive at `high`.
 fn root(mut low: f64, mut high: f64, rising: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
@@ -131,18 +132,18 @@ fn fifo_theory(u: f64) -> f64 {
     1.0 / (1.0 - valid)
 }
 
-/// Random: the victim is like any block.
+/// Random selection: the victim is like any other block.
 fn random_theory(u: f64) -> f64 {
     1.0 / (1.0 - u)
 }
 
 /// d choices and greedy: the fixed point of the mean-field model (Van Houdt 2013).
 ///
-/// Let `s(i)` be the share of blocks with at least i valid pages of b. A collection takes one with
-/// at least i with probability `s(i)^d` and leaves one with b in its place, after a number of
-/// writes, each of which hits a block with i valid pages in proportion to i. In balance, for i from
-/// 1 to b: `i (s(i) - s(i+1)) = c (1 - s(i)^d)`. The sum over i of s(i) is u b, which determines c,
-/// and c = u WA. `step(i, c, s(i+1))` solves the balance for s(i).
+/// Let `s(i)` be the share of blocks with at least i of b valid pages. A GC run takes a block with
+/// at least i valid pages with probability `s(i)^d` and replaces it by one with b, after a number
+/// of writes that each hit a block with i valid pages in proportion to i. In equilibrium, for i
+/// from 1 to b: `i (s(i) - s(i+1)) = c (1 - s(i)^d)`. The sum over i of s(i) is u b, which
+/// determines c, and c = u WA. `step(i, c, s(i+1))` solves the equation for s(i).
 fn mean_field(u: f64, pages: u32, step: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let valid = |c: f64| {
         let steps = (1..=pages).rev().scan(0.0, |share, i| {
@@ -162,7 +163,7 @@ fn d_choices_theory(u: f64, pages: u32, d: f64) -> f64 {
     })
 }
 
-/// The limit of d choices as d grows: `s(i)^d` is zero wherever s(i) is below 1.
+/// Limit of d choices as d grows: `s(i)^d` is zero wherever s(i) is below 1.
 fn greedy_theory(u: f64, pages: u32) -> f64 {
     mean_field(u, pages, |i, c, next| (next + c / i).min(1.0))
 }
@@ -179,14 +180,14 @@ fn theory(plan: &Plan) -> f64 {
         Victim::Greedy(_) => greedy_theory(u, PAGES),
         Victim::DChoices(policy) => d_choices_theory(u, PAGES, policy.d.into()),
         #[allow(unreachable_patterns)] // while all have one
-        victim => panic!("no theory of {}: add it here", victim.name()),
+        victim => panic!("no theory for {}; add it here", victim.name()),
     }
 }
 
-/// Measures a policy and holds it to its theory.
+/// Measures a policy and compares it with its theory.
 fn held(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Measured {
     let plan = plan(victim, spare, own_block, count);
-    // The victims of a choice among few differ most, and need the most collections.
+    // Victims selected from few draws vary most and need the most GC runs.
     let turns = match victim {
         Victim::Random(_) => 40,
         Victim::DChoices(policy) if policy.d < 5 => 40,
@@ -213,8 +214,8 @@ fn held(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Measured {
     measured
 }
 
-/// All policies at one over-provisioning: each as its theory says, and in the order in which they
-/// have to be. Neighbours in that order differ by many standard errors.
+/// All policies at one over-provisioning ratio: each matches its theory, and they are in the
+/// expected order. Neighbours in that order differ by many standard errors.
 fn all_policies(spare: f64) {
     let fifo = held(&Victim::Fifo(fifo::Fifo::default()), spare, false, 1);
     let greedy = held(&Victim::Greedy(greedy::Greedy::default()), spare, false, 1);
@@ -236,50 +237,51 @@ fn all_policies(spare: f64) {
 }
 
 #[test]
-fn seven_per_cent_over_provisioning() {
+fn write_amplification_matches_theory_at_7_percent_op() {
     all_policies(0.07);
 }
 
 #[test]
-fn fifteen_per_cent_over_provisioning() {
+fn write_amplification_matches_theory_at_15_percent_op() {
     all_policies(0.15);
 }
 
 #[test]
-fn twenty_eight_per_cent_over_provisioning() {
+fn write_amplification_matches_theory_at_28_percent_op() {
     all_policies(0.28);
 }
 
-/// Under uniform load all pages are overwritten alike, whichever block they share.
+/// Under uniform load all pages are overwritten at the same rate, whichever block they share.
 #[test]
-fn an_active_block_of_its_own_for_collection_changes_nothing_under_uniform_load() {
+fn a_separate_gc_block_changes_nothing_under_uniform_load() {
     held(&Victim::Fifo(fifo::Fifo::default()), 0.15, true, 1);
     held(&Victim::Greedy(greedy::Greedy::default()), 0.15, true, 1);
     held(&d_choices(10), 0.15, true, 1);
 }
 
-/// Each of 16 planes is a device of its own. With 256 blocks in each, those kept free count: the
-/// nominal share of user pages, 85 %, would give 4 to 5 % less.
+/// Each of 16 planes acts as an independent device. With 256 blocks per plane, the free blocks
+/// matter: the nominal share of user pages, 85 %, would give 4 to 5 % less.
 #[test]
-fn planes_are_independent_and_the_blocks_kept_free_count() {
+fn planes_are_independent_and_free_blocks_count() {
     let fifo = held(&Victim::Fifo(fifo::Fifo::default()), 0.15, false, 16);
     held(&Victim::Greedy(greedy::Greedy::default()), 0.15, false, 16);
     assert!(fifo.mean > 1.03 * fifo_theory(0.85), "{}", fifo.mean);
 }
 
-/// The models against each other where one is a limit of another.
+/// Compares the models in cases in which one is a limit of another.
 #[test]
-fn the_theories_agree_in_their_limits() {
+fn theories_agree_in_their_limits() {
     let close = |a: f64, b: f64, tolerance: f64| {
         assert!((a / b - 1.0).abs() < tolerance, "{a} {b}");
     };
     for u in [0.5, 0.72, 0.85, 0.93] {
-        // One choice is random choice, whatever the size of a block.
+        // One choice is random selection, whatever the size of a block.
         close(d_choices_theory(u, 32, 1.0), random_theory(u), 1e-9);
         close(d_choices_theory(u, 5, 1.0), random_theory(u), 1e-9);
-        // Ever more choices are greedy.
+        // For many choices, d choices approach greedy.
         close(d_choices_theory(u, 32, 1e6), greedy_theory(u, 32), 1e-3);
-        // All blocks of endless size fade alike, so that the emptiest is the oldest.
+        // With infinitely large blocks, all blocks lose pages at the same rate, so the emptiest
+        // block is the oldest.
         close(greedy_theory(u, 1 << 14), fifo_theory(u), 1e-3);
         assert!(greedy_theory(u, 32) < fifo_theory(u));
     }

@@ -1,7 +1,8 @@
-//! A device without a clock around any mapping family, and beside it what every page must hold.
+//! Device model without a clock around any mapping family, next to a record of the expected content
+//! of every page.
 //!
-//! Operations of a plane are done in the order in which they were handed out; planes are independent
-//! of each other. Between any two operations anything may happen.
+//! Operations of a plane execute in the order in which they were issued; planes are independent of
+//! each other. Any other event may occur between two operations.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -24,10 +25,11 @@ use wordline_ftl::{
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
 
-/// At most so many writes of the host are under way, as in its queue.
+/// Maximum host writes in progress, as in a submission queue.
 const DEPTH: usize = 16;
 
-/// Every family as it is by default, and variants of those whose parameters change what they do.
+/// Every family with default parameters, and variants of those whose parameters change their
+/// behaviour.
 pub fn variants() -> Vec<Family> {
     let mut variants = Family::defaults();
     variants.extend([
@@ -70,8 +72,8 @@ pub fn variants() -> Vec<Family> {
     variants
 }
 
-/// A device of 1 to 4 planes with 6 to 40 blocks of 2 to 16 pages, any policies that go with the
-/// family, and as little over-provisioning as a plan accepts, or a few pages more.
+/// Random device of 1 to 4 planes with 6 to 40 blocks of 2 to 16 pages, any policies that the
+/// family supports, and the minimum over-provisioning that a plan accepts, or a few pages more.
 pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
     loop {
         let mut below = |bound: u64| random.below(bound) as u32;
@@ -127,19 +129,19 @@ pub fn fullest(family: &Family, random: &mut Rng) -> Plan {
     }
 }
 
-/// How the device around a mapping works.
+/// Behaviour of the device around a mapping.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools)] // abilities are independent of each other
 pub struct Ability {
-    /// Pages are moved inside their plane, so that their place is known when the read begins.
+    /// Whether pages are moved by copyback, so that their target is known when the read starts.
     internal: bool,
-    /// Collections begin as soon as free blocks are few; otherwise only when a write waits.
+    /// Whether GC starts as soon as free blocks are few; otherwise only when a write waits.
     at_threshold: bool,
-    /// A free block takes the place of a full update block.
+    /// Whether a free block replaces a full update block.
     replaces: bool,
-    /// Planes are collected without need.
+    /// Whether GC also runs on planes that do not need it.
     idle: bool,
-    /// The power fails.
+    /// Whether the power fails.
     cuts: bool,
 }
 
@@ -156,11 +158,11 @@ impl Ability {
     }
 }
 
-/// Which page the host names next.
+/// Order in which the host addresses pages.
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
     Uniform,
-    /// Nine of ten in one tenth of the pages.
+    /// Nine of ten accesses go to one tenth of the pages.
     Skewed(u64),
     /// Runs of consecutive pages.
     Runs {
@@ -202,75 +204,75 @@ impl Load {
     }
 }
 
-/// What a page of the flash holds.
+/// Content of a flash page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Content {
     owner: PageOwner,
-    /// Of a host page, which write of it.
+    /// Version of a host page, counted by its writes.
     version: u64,
     sequence: u64,
     order: u64,
 }
 
-/// An operation on its way to the array.
+/// Operation queued for the array.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    /// A write, and the block of the copy that it supersedes.
+    /// Host write, with the block of the copy that it supersedes.
     HostProgram(Ppn, Content, Option<Block>),
     HostRead(Ppn, Content),
     MoveRead(JobId, Ppn),
     MoveProgram(JobId, Ppn, Content),
-    /// Inside the plane.
+    /// Copyback, inside the plane.
     Move(JobId, Ppn, Ppn, Content),
     MetadataRead(JobId, Ppn),
     MetadataProgram(JobId, Ppn, Content),
     Erase(JobId, Block),
 }
 
-/// Who waits for a job that brings a part of the map.
+/// Request that waits for a job to fetch a part of the map.
 #[derive(Clone, Copy, Debug)]
 enum Waiter {
     Read(Lpn),
     Change(Lpn),
 }
 
-/// A job in progress.
+/// Job in progress.
 #[derive(Debug, Default)]
 struct Job {
-    /// A collection, not a fetch.
+    /// Whether the job is a GC run; otherwise it is a fetch.
     collects: bool,
-    /// Steps handed out and not done.
+    /// Steps issued and not complete. Count.
     outstanding: u32,
-    /// One step at a time.
+    /// Whether the job issues one step at a time.
     stepwise: bool,
-    /// It has stopped between two steps.
+    /// Whether the job is paused between two steps.
     paused: bool,
-    /// A page that had been read when it stopped.
+    /// Page that had been read when the job paused.
     in_hand: Option<(Ppn, Content)>,
     waiters: Vec<Waiter>,
 }
 
-/// What is known of a logical page.
+/// Expected state of a logical page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Writes that were placed.
+    /// Writes placed. Count.
     issued: u64,
-    /// The version that a look-up must find; 0 if none.
+    /// Version that a lookup must find; 0 if none.
     current: u64,
-    /// The newest version that was done, counted from the last cut.
+    /// Newest complete version, counted from the last power cut.
     done: u64,
-    /// Versions up to this one are trimmed: they may be found again after a cut, or not.
+    /// Versions up to this one are trimmed: after a power cut they may or may not be found.
     trimmed: u64,
 }
 
-/// A request of the host that changes a page.
+/// Host request that changes a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Write,
     Trim,
 }
 
-/// What must have happened for a run to mean something.
+/// Counts of events that a run must include to be meaningful.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     writes: u64,
@@ -310,11 +312,11 @@ impl Seen {
         self.cut_erases += other.cut_erases;
         self.recovery_erases += other.recovery_erases;
     }
-    /// Requests of the host and operations of the flash.
+    /// Host requests and flash operations. Count.
     pub fn operations(&self) -> u64 {
         self.writes + self.reads + self.trims + self.flash
     }
-    /// Whether all that every family can come across was seen, and so often.
+    /// Returns `true` if every event that all families share occurred at least `least` times.
     pub fn saw(&self, least: u64, cuts: bool) -> bool {
         let always = [self.trims, self.waits, self.collections, self.on_demand];
         let always = always.into_iter().chain([self.kept]);
@@ -322,14 +324,14 @@ impl Seen {
         let mut all = always.chain(after.filter(|_| cuts));
         all.all(|seen| seen >= least)
     }
-    /// Whether what some families come across was seen.
+    /// Returns `true` if the events that only some families share occurred.
     pub fn saw_everything(&self) -> bool {
         let some = [self.stops, self.overtaken, self.replaced];
         some.into_iter().all(|seen| seen > 100)
     }
 }
 
-/// A mapping with the flash and the host around it.
+/// Mapping with the flash and the host around it.
 pub struct Device {
     plan: Plan,
     ability: Ability,
@@ -337,18 +339,18 @@ pub struct Device {
     map: Map,
     array: Array,
     spare: Spare,
-    /// What each page holds, and what it will hold when all that was handed out is done.
+    /// Content of each page, and its content once all issued operations are complete.
     contents: Vec<Option<Content>>,
     planned: Vec<Option<Content>>,
     queues: Vec<VecDeque<Operation>>,
     jobs: BTreeMap<JobId, Job>,
-    /// Changes of pages that wait, by page in their order; the first waits for room or for a job.
+    /// Waiting changes of each page, in order; the first waits for room or for a job.
     held: HashMap<Lpn, VecDeque<Change>>,
-    /// Pages whose first change waits for room, in their order.
+    /// Pages whose first change waits for room, in order.
     stalled: VecDeque<Lpn>,
-    /// By block: programs on their way that supersede a page of it.
+    /// Issued programs that supersede a page of each block. Count.
     superseding: Vec<u32>,
-    /// Erases that wait for those.
+    /// Erases that wait for these programs.
     kept: Vec<(JobId, Block)>,
     known: Vec<Known>,
     sequence: u64,
@@ -392,7 +394,7 @@ impl Device {
         let plane = self.layout.plane_of(self.layout.block_of(place));
         self.queues[plane.index()].push_back(operation);
     }
-    /// Content that goes to a page.
+    /// Plans the content of a page.
     fn plan_program(&mut self, place: Ppn, content: Content) -> Content {
         self.order += 1;
         let content = Content {
@@ -400,11 +402,14 @@ impl Device {
             ..content
         };
         let before = self.planned[place.index()].replace(content);
-        assert_eq!(before, None, "{place:?} is to hold {content:?}");
+        assert_eq!(
+            before, None,
+            "{place:?} is already planned, new content {content:?}"
+        );
         content
     }
 
-    // The host.
+    // Host requests.
 
     fn read(&mut self, page: Lpn) {
         self.seen.reads += 1;
@@ -418,7 +423,7 @@ impl Device {
             self.enqueue(place, Operation::HostRead(place, content));
         }
     }
-    /// Where the page is, checked.
+    /// Current location of a page, checked against its expected content.
     fn look_up(&self, page: Lpn) -> Option<(Ppn, Content)> {
         let current = self.known[page.index()].current;
         let Some(place) = self.map.lookup(page) else {
@@ -444,7 +449,7 @@ impl Device {
         self.held.insert(page, VecDeque::from([change]));
         self.advance(page);
     }
-    /// Carries out the changes of a page, as far as they can be.
+    /// Executes the changes of a page, as far as possible.
     fn advance(&mut self, page: Lpn) {
         while let Some(&change) = self.held.get(&page).and_then(VecDeque::front) {
             if let Some(job) = self.map.fetch(page, true) {
@@ -479,7 +484,7 @@ impl Device {
         known.current = 0;
         assert_eq!(self.map.lookup(page), None, "{page:?} is trimmed");
     }
-    /// Finds a place for a write, or what it has to wait for.
+    /// Places a write, or returns the space that it waits for.
     fn place(&mut self, page: Lpn) -> Result<(), SpaceRequest> {
         let before = self.look_up(page).map(|(place, _)| place);
         let place = match self.map.write(page) {
@@ -521,7 +526,10 @@ impl Device {
         if !self.map.replace(block) {
             let spare = self.map.free_blocks_of(plane) > self.plan.reserve_blocks;
             let replaces = self.plan.config.mapping.name() != "block";
-            assert!(!spare || !replaces, "{want:?} and a free block to spare");
+            assert!(
+                !spare || !replaces,
+                "{want:?} in spite of a spare free block"
+            );
             return Err(want);
         }
         self.seen.replaced += 1;
@@ -530,7 +538,7 @@ impl Device {
             Written::Wait(want) => panic!("{want:?} after a replacement"),
         }
     }
-    /// Free blocks above the reserve are there for writes.
+    /// Checks that a write does not wait although there are free blocks above the reserve.
     fn check_wait(&self, want: SpaceRequest) {
         for plane in self.planes() {
             let waits = match want {
@@ -545,7 +553,7 @@ impl Device {
             );
         }
     }
-    /// A write waits for room: what is collected there goes on without a stop, or begins.
+    /// Handles a write that waits for room: GC of its planes runs without pauses, or starts.
     fn demand(&mut self, want: SpaceRequest) {
         let planes: Vec<Plane> = match want {
             SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => vec![plane],
@@ -578,22 +586,22 @@ impl Device {
         }
     }
 
-    // The jobs.
+    // Jobs.
 
-    /// Starts a collection; false if there is one already, or nothing to gain.
+    /// Starts a GC run. Returns `false` if one is in progress or no space can be gained.
     fn collect(&mut self, want: SpaceRequest) -> bool {
         let (SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _)) = want else {
             return false;
         };
         let collection = self.map.collect(want);
         if self.jobs.contains_key(&JobId::of(plane)) {
-            assert_eq!(collection, None, "two collections of a plane at once");
+            assert_eq!(collection, None, "two GC runs on a plane at once");
             return false;
         }
         let Some(Collection { job, .. }) = collection else {
             return false;
         };
-        assert_eq!(job, JobId::of(plane), "the job of {want:?}");
+        assert_eq!(job, JobId::of(plane), "job of {want:?}");
         self.seen.collections += 1;
         let stepwise = self.seen.collections.is_multiple_of(2) && self.stalled.is_empty();
         let started = Job {
@@ -606,13 +614,19 @@ impl Device {
         true
     }
     fn wait_for(&mut self, id: JobId, waiter: Waiter) {
-        assert!(id.0 >= self.layout.planes(), "{id:?} is of a plane");
+        assert!(
+            id.0 >= self.layout.planes(),
+            "{id:?} is a GC run of a plane"
+        );
         let begins = !self.jobs.contains_key(&id);
         self.jobs.entry(id).or_default().waiters.push(waiter);
         if begins {
             self.seen.fetches += 1;
             self.go_on(id);
-            assert!(self.jobs.contains_key(&id), "a fetch has a step at least");
+            assert!(
+                self.jobs.contains_key(&id),
+                "a fetch must have at least one step"
+            );
         }
     }
     fn press(&mut self, id: JobId) {
@@ -631,7 +645,7 @@ impl Device {
         }
         self.go_on(id);
     }
-    /// Hands out steps until the job has to wait.
+    /// Issues steps until the job has to wait.
     fn go_on(&mut self, id: JobId) {
         while let Some(job) = self.jobs.get_mut(&id) {
             let outstanding = job.outstanding;
@@ -643,15 +657,18 @@ impl Device {
             if was_over && outstanding == 0 {
                 assert!(
                     matches!(step, Step::Wait | Step::Done),
-                    "{id:?} was over: {step:?}"
+                    "{id:?} had ended: {step:?}"
                 );
             }
             match step {
                 Step::Wait if outstanding > 0 => return,
                 Step::Wait => {}
                 Step::Done => {
-                    assert_eq!(outstanding, 0, "{id:?} is over and has steps on their way");
-                    assert!(self.map.is_over(id), "{id:?} is done and not over");
+                    assert_eq!(outstanding, 0, "{id:?} has ended with steps in progress");
+                    assert!(
+                        self.map.is_over(id),
+                        "{id:?} is done but not reported as over"
+                    );
                     return self.over(id);
                 }
                 step => self.take(id, step),
@@ -666,7 +683,7 @@ impl Device {
         match step {
             Step::Move(from) => {
                 let content = self.planned[from.index()];
-                let content = content.unwrap_or_else(|| panic!("{from:?} is moved and empty"));
+                let content = content.unwrap_or_else(|| panic!("{from:?} is moved but empty"));
                 if !self.ability.internal {
                     self.enqueue(from, Operation::MoveRead(id, from));
                 } else if let Some(to) = self.map.relocate(id, from) {
@@ -708,7 +725,7 @@ impl Device {
         let first = self.layout.page(block, 0);
         self.enqueue(first, Operation::Erase(id, block));
     }
-    /// No page of a block that is going to be erased is looked up there.
+    /// Checks that no lookup finds a page in a block that is to be erased.
     fn check_unused(&self, block: Block) {
         for place in self.pages_of(block) {
             if let Some(Content {
@@ -717,11 +734,15 @@ impl Device {
             }) = self.contents[place]
             {
                 let found = self.map.lookup(page);
-                assert_ne!(found, Some(Ppn(place as u32)), "{block:?} holds {page:?}");
+                assert_ne!(
+                    found,
+                    Some(Ppn(place as u32)),
+                    "{block:?} contains the current copy of {page:?}"
+                );
             }
         }
     }
-    /// A program that supersedes a page of `block` is done.
+    /// Handles the completion of a program that supersedes a page of `block`.
     fn is_superseded(&mut self, block: Block) {
         self.superseding[block.index()] -= 1;
         if self.superseding[block.index()] > 0 {
@@ -732,7 +753,8 @@ impl Device {
             self.plan_erase(id, block);
         }
     }
-    /// Programs the copy of a page that has been read, if it is still current; whether it is.
+    /// Programs the copy of a page that has been read, if it is still current. Returns `true` if it
+    /// is.
     fn put_down(&mut self, id: JobId, from: Ppn, content: Content) -> bool {
         let Some(to) = self.map.relocate(id, from) else {
             self.seen.overtaken += 1;
@@ -752,10 +774,10 @@ impl Device {
         self.enqueue(to, Operation::MoveProgram(id, to, copy));
         true
     }
-    /// A page that a job moves has been read.
+    /// Handles the completion of the read of a page that a job moves.
     fn has_read(&mut self, id: JobId, from: Ppn, content: Content) {
         let Some(job) = self.jobs.get_mut(&id) else {
-            panic!("{from:?} is read for {id:?}, which is over");
+            panic!("{from:?} is read for {id:?}, which has ended");
         };
         job.outstanding -= 1;
         if job.stepwise && (self.order + u64::from(from.0)).is_multiple_of(3) {
@@ -770,7 +792,7 @@ impl Device {
     }
     fn step_done(&mut self, id: JobId) {
         let Some(job) = self.jobs.get_mut(&id) else {
-            panic!("a step of {id:?} is done, which is over");
+            panic!("a step of {id:?} completes after its end");
         };
         job.outstanding -= 1;
         self.one_less(id);
@@ -805,9 +827,9 @@ impl Device {
         }
     }
 
-    // The flash.
+    // Flash operations.
 
-    /// Carries out the next operation of a plane.
+    /// Executes the next operation of a plane. Returns `false` if there is none.
     fn carry_out(&mut self, plane: Plane) -> bool {
         let Some(operation) = self.queues[plane.index()].pop_front() else {
             return false;
@@ -827,7 +849,7 @@ impl Device {
             Operation::HostRead(place, content) => {
                 let found = self.array_read(place);
                 let named = |content: Content| (content.owner, content.version);
-                assert_eq!(named(found), named(content), "a read of {place:?}");
+                assert_eq!(named(found), named(content), "read of {place:?}");
             }
             Operation::MoveRead(id, place) => {
                 let content = self.array_read(place);
@@ -892,9 +914,9 @@ impl Device {
         self.map.erased(block, erases);
     }
 
-    // What happens.
+    // Events.
 
-    /// Anything.
+    /// Executes a random event.
     pub fn step(&mut self, load: &mut Load, random: &mut Rng) {
         let user = self.plan.user_pages;
         let plane = Plane(random.below(self.layout.planes().into()) as u32);
@@ -920,18 +942,18 @@ impl Device {
             }
         }
     }
-    /// Changes that wait, and the longest queue of a plane.
+    /// Load of the device: waiting changes, and the longest queue of a plane.
     fn under_way(&self) -> usize {
         let queue = self.queues.iter().map(VecDeque::len).max().unwrap_or(0);
         let held: usize = self.held.values().map(VecDeque::len).sum();
         held + queue / 4
     }
-    /// Collects what nothing waits for.
+    /// Runs GC that no write waits for.
     fn idle(&mut self, plane: Plane, random: &mut Rng) {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {
             0 => {
-                // As if its last write had found too few free blocks.
+                // As if the last write had left too few free blocks.
                 let page = random.below(self.plan.user_pages.into()) as u32;
                 self.map.delay(Lpn(page));
                 let delayed = self.map.delayed(plane);
@@ -946,7 +968,7 @@ impl Device {
                     assert_eq!(wanted_plane(want), plane);
                     let cost = self.map.cost(want);
                     let gains = self.collect(want);
-                    assert!(gains || collecting, "{want:?} of {cost:?} gains nothing");
+                    assert!(gains || collecting, "{want:?} at {cost:?} gains no space");
                 }
             }
             2 => {
@@ -965,7 +987,7 @@ impl Device {
             }
         }
     }
-    /// Goes on without new requests until nothing is left to do: all writes are served then.
+    /// Continues without new requests until all writes are served and no work is left.
     pub fn drain(&mut self) {
         for _ in 0..1_000_000 {
             let mut busy = false;
@@ -992,11 +1014,11 @@ impl Device {
             let waiting = self.stalled.len();
             self.place_stalled();
             let gained = !self.jobs.is_empty() || self.stalled.len() < waiting;
-            assert!(gained, "writes wait for ever under {:?}", self.plan);
+            assert!(gained, "writes wait forever under {:?}", self.plan);
         }
-        panic!("no end of collections under {:?}", self.plan);
+        panic!("GC does not end under {:?}", self.plan);
     }
-    /// The books against what was written.
+    /// Compares the tables with the expected state.
     pub fn compare(&self) {
         if let Err(fault) = self.map.audit() {
             panic!("{fault} under {:?}", self.plan);
@@ -1018,18 +1040,18 @@ impl Device {
             let free = self.map.free_blocks_of(plane);
             assert!(
                 free <= blank,
-                "{free} blocks of {plane:?} free, {blank} blank"
+                "{free} blocks of {plane:?} counted as free, {blank} blank"
             );
             all += free;
         }
         assert_eq!(all, self.map.free_blocks());
     }
 
-    // The power.
+    // Power cuts.
 
-    /// The power fails, and comes back. What was handed out and not begun is lost. A program that a
-    /// plane was at leaves a page that cannot be read; an erase leaves its block as it was, or with
-    /// pages that cannot be read.
+    /// Cuts power and recovers. Issued operations that have not started are lost. A program in
+    /// progress leaves an unreadable page; an erase in progress leaves its block unchanged, or with
+    /// unreadable pages.
     fn cut(&mut self, random: &mut Rng) {
         self.seen.cuts += 1;
         for plane in self.planes() {
@@ -1096,7 +1118,8 @@ impl Device {
         }
         self.compare();
     }
-    /// A page is found in the version that was done last; a trimmed one in any version, or not.
+    /// Checks that a page is found in its last complete version; a trimmed page may be found in any
+    /// version, or not at all.
     fn check_recovered(&mut self, page: Lpn) {
         let found = self.map.lookup(page);
         let content = found.map(|place| {
@@ -1115,7 +1138,7 @@ impl Device {
         }
         known.current = version;
         if version > 0 {
-            // It has come back, and stays.
+            // The trimmed version is valid again and stays.
             (known.done, known.trimmed) = (version, 0);
         }
     }
@@ -1124,6 +1147,6 @@ impl Device {
 fn wanted_plane(want: SpaceRequest) -> Plane {
     match want {
         SpaceRequest::Free(plane) | SpaceRequest::Update(plane, _) => plane,
-        SpaceRequest::Anywhere => panic!("nothing is wanted of any plane without a write"),
+        SpaceRequest::Anywhere => panic!("GC of any plane is requested only for a write"),
     }
 }

@@ -1,6 +1,6 @@
-//! Tiny devices, as full as a plan allows, and the writes that are hardest on them.
-#![allow(dead_code)] // each test takes what it needs
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Tiny devices, filled to the maximum that a plan allows, and the most demanding writes for them.
+#![allow(dead_code)] // each test uses only some of it
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use proptest::test_runner::{Config as Cases, RngSeed};
 use wordline_ftl::allocate::{Allocate, Dimensions, Order};
@@ -15,7 +15,7 @@ use wordline_nand::{Geometry, Layout};
 
 use crate::naive::Beside;
 
-/// 256 cases, the same in every run; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for others.
+/// 256 cases, the same in every run unless `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is set.
 pub fn cases() -> Cases {
     let mut cases = Cases::default();
     if cases.rng_seed == RngSeed::Random {
@@ -25,7 +25,7 @@ pub fn cases() -> Cases {
     cases
 }
 
-/// The dimensions of a device.
+/// Dimensions of a device.
 pub const fn planes(channels: u32, ways: u32, dies: u32, planes: u32) -> Dimensions {
     Dimensions {
         channels,
@@ -35,7 +35,7 @@ pub const fn planes(channels: u32, ways: u32, dies: u32, planes: u32) -> Dimensi
     }
 }
 
-/// The array that `dimensions` span.
+/// Array of these dimensions.
 pub fn layout(dimensions: Dimensions, blocks_per_plane: u32, pages_per_block: u32) -> Layout {
     let geometry = Geometry {
         dies_per_package: dimensions.dies,
@@ -47,7 +47,7 @@ pub fn layout(dimensions: Dimensions, blocks_per_plane: u32, pages_per_block: u3
     Layout::new(&geometry, dimensions.channels * dimensions.ways).unwrap()
 }
 
-/// The plan that leaves the host the most pages but `slack`, if there is one.
+/// Plan that leaves the host the most pages minus `slack`, if there is one.
 pub fn fullest(
     config: &Config,
     dimensions: Dimensions,
@@ -68,7 +68,7 @@ pub fn fullest(
     plan(least + slack)
 }
 
-/// Every allocation with the order in it.
+/// Every allocation policy, with this order.
 pub fn kinds(order: Order) -> Vec<Allocate> {
     let kind = |name: &&str| {
         let kind = serde_json::json!({ *name: { "order": order } });
@@ -77,12 +77,12 @@ pub fn kinds(order: Order) -> Vec<Allocate> {
     Allocate::NAMES.iter().map(kind).collect()
 }
 
-/// Every allocation: each kind in all 24 orders.
+/// Every allocation policy in all 24 orders.
 pub fn allocations() -> Vec<Allocate> {
     Order::all().into_iter().flat_map(kinds).collect()
 }
 
-/// Every victim policy, and the least and the smallest true choice of d.
+/// Every victim policy, with d = 1 and d = 2 and the other tie rule.
 pub fn victims() -> Vec<Victim> {
     let mut victims = Victim::defaults();
     victims.extend([1, 2].map(|d| Victim::DChoices(DChoices { d })));
@@ -91,7 +91,7 @@ pub fn victims() -> Vec<Victim> {
     victims
 }
 
-/// The default translation layer but for these.
+/// Default FTL with these policies.
 pub fn config(allocate: &Allocate, victim: &Victim, wear: &Wear, own_block: bool) -> Config {
     let gc = Gc {
         victim: victim.clone(),
@@ -122,23 +122,23 @@ pub fn configs() -> Vec<Config> {
     configs
 }
 
-/// Which page is written next.
+/// Order in which pages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Any.
+    /// Any page.
     Uniform,
-    /// One after the other.
+    /// Pages in order.
     Sequential,
-    /// Always the same.
+    /// Always the same page.
     Same,
-    /// Pages of one plane, under static allocation; few pages, under dynamic.
+    /// Pages of one plane under static allocation; few pages under dynamic allocation.
     OnePlane,
-    /// A page of a block with many valid pages: spreads the invalid ones thin.
+    /// A page of a block with many valid pages, which spreads invalid pages over blocks.
     Thin,
-    /// A page of a plane with few valid pages: gathers the valid ones elsewhere.
+    /// A page of a plane with few valid pages, which gathers valid pages on other planes.
     Gather,
-    /// The pages of one plane after the other, under dynamic allocation: moves the valid ones to
-    /// and fro.
+    /// The pages of one plane after another under dynamic allocation, which moves valid pages back
+    /// and forth.
     Drain,
 }
 
@@ -153,7 +153,7 @@ pub const LOADS: [Load; 7] = [
 ];
 
 impl Load {
-    /// The next page; `number` counts the writes.
+    /// Next page; `number` counts the writes.
     pub fn next(self, number: u32, device: &Beside, plan: &Plan, random: &mut Rng) -> Lpn {
         let user = plan.user_pages;
         let planes = plan.layout.planes();
@@ -186,7 +186,7 @@ impl Load {
     }
 }
 
-/// The page with the smallest rank; a page never written comes first.
+/// Page with the lowest rank; a page that was never written comes first.
 fn worst(pages: [Lpn; 8], rank: impl Fn(Lpn) -> Option<u32>) -> Lpn {
     pages.into_iter().min_by_key(|&page| rank(page)).unwrap()
 }

@@ -1,9 +1,9 @@
-//! A translation layer in plain words, to hold the real one against.
+//! Simple reference FTL, to check the real one against.
 //!
-//! It decides nothing: it is told what the real one decided and objects when a rule is broken. All
-//! its answers come from looking at every page.
-#![allow(dead_code)] // each test takes what it needs
-#![allow(clippy::panic)] // outside test functions too, this file is a test
+//! It makes no decisions: it is given the decisions of the real FTL and panics when a rule is
+//! broken. It computes all results by examining every page.
+#![allow(dead_code)] // each test uses only some of it
+#![allow(clippy::panic)] // test code, also outside test functions
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,30 +17,30 @@ use wordline_ftl::{
 use wordline_kernel::Rng;
 use wordline_nand::{Array, Block, Layout, Plane, Ppn};
 
-/// What a physical page holds.
+/// Content of a physical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// Nothing.
+    /// Erased page.
     Erased,
-    /// The current copy of a logical page, in its `version`.
+    /// Current copy of a logical page, in its `version`.
     Current(Lpn, u32),
-    /// What was current once.
+    /// Page with a superseded copy.
     Stale,
 }
 
-/// All pages, how often each logical page was written, and which are trimmed.
+/// All pages, the number of writes of each logical page, and the trimmed pages.
 #[derive(Clone, Debug)]
 pub struct Naive {
     layout: Layout,
     pages: Vec<Page>,
     versions: HashMap<Lpn, u32>,
     trimmed: HashSet<Lpn>,
-    /// Full blocks that are not being collected, in the order in which they became full.
+    /// Full blocks without a GC run, in the order in which they became full.
     closed: Vec<Block>,
-    /// By block: when its count of current pages changed last, or when it became full.
+    /// Time of the last change of each block's number of current pages, or at which it became full.
     changed: Vec<u64>,
     clock: u64,
-    /// By block: whether its last program was a page being moved.
+    /// Whether the last program of each block was a moved page.
     moved: Vec<bool>,
 }
 
@@ -57,28 +57,28 @@ impl Naive {
             moved: vec![false; layout.blocks() as usize],
         }
     }
-    /// The pages of a block.
+    /// Pages of a block.
     pub fn pages(&self, block: Block) -> &[Page] {
         let first = self.layout.page(block, 0).index();
         &self.pages[first..first + self.layout.pages_per_block as usize]
     }
-    /// Current pages of a block.
+    /// Current pages of a block. Count.
     pub fn current(&self, block: Block) -> usize {
         let current = |page: &&Page| matches!(page, Page::Current(..));
         self.pages(block).iter().filter(current).count()
     }
-    /// Pages of a block that have been programmed.
+    /// Programmed pages of a block. Count.
     pub fn programmed(&self, block: Block) -> usize {
         let programmed = |page: &&Page| **page != Page::Erased;
         self.pages(block).iter().filter(programmed).count()
     }
-    /// Full blocks of a plane that are not being collected, in the order in which they became full.
+    /// Full blocks of a plane without a GC run, in the order in which they became full.
     pub fn closed(&self, plane: Plane) -> impl Iterator<Item = Block> {
         let here = move |block: &Block| self.layout.plane_of(*block) == plane;
         self.closed.iter().copied().filter(here)
     }
-    /// The blocks of a plane that hold something: the closed ones, oldest first; the host's active
-    /// block; the one of collection.
+    /// Blocks in use on a plane: the closed ones, oldest first; the host's active block; the active
+    /// block of GC.
     pub fn in_use(&self, plane: Plane) -> [Vec<Block>; 3] {
         let active = |moved| {
             let blocks = 0..self.layout.blocks_per_plane;
@@ -91,11 +91,11 @@ impl Naive {
         };
         [self.closed(plane).collect(), active(false), active(true)]
     }
-    /// When the count of current pages of a block changed last, or when it became full.
+    /// Time of the last change of a block's number of current pages, or at which it became full.
     pub fn changed(&self, block: Block) -> u64 {
         self.changed[block.index()]
     }
-    /// The current version of a page and its place, if it was ever written and not trimmed since.
+    /// Location and version of the current copy of a page, if it was written and not trimmed since.
     pub fn find(&self, page: Lpn) -> Option<(Ppn, u32)> {
         if self.trimmed.contains(&page) {
             return None;
@@ -134,7 +134,7 @@ impl Naive {
             self.changed[block.index()] = self.clock;
         }
     }
-    /// The host's next version of `page` goes to `place`.
+    /// Records a host write: the next version of `page` is at `place`.
     pub fn write(&mut self, page: Lpn, place: Ppn) {
         self.clock += 1;
         if let Some((old, _)) = self.find(page) {
@@ -147,7 +147,7 @@ impl Naive {
         self.program(place, content);
         self.moved[self.layout.block_of(place).index()] = false;
     }
-    /// The host does not need `page` any more.
+    /// Records a TRIM of `page`.
     pub fn trim(&mut self, page: Lpn) {
         self.clock += 1;
         if let Some((old, _)) = self.find(page) {
@@ -155,44 +155,48 @@ impl Naive {
             self.trimmed.insert(page);
         }
     }
-    /// A block is going to be collected.
+    /// Records the start of a GC run.
     pub fn collect(&mut self, victim: Block) {
         let position = self.closed.iter().position(|&block| block == victim);
-        let position = position.unwrap_or_else(|| panic!("{victim:?} is no closed block"));
+        let position = position.unwrap_or_else(|| panic!("{victim:?} is not a closed block"));
         self.closed.remove(position);
     }
-    /// The copy of a page being collected goes to `to`.
+    /// Records the copy of a page by GC to `to`.
     pub fn relocate(&mut self, from: Ppn, to: Ppn) {
         self.clock += 1;
         let content = self.pages[from.index()];
         assert!(
             matches!(content, Page::Current(..)),
-            "{from:?} is moved and holds {content:?}"
+            "{from:?} is moved but contains {content:?}"
         );
         self.spoil(from);
         self.program(to, content);
         self.moved[self.layout.block_of(to).index()] = true;
     }
-    /// A block is erased.
+    /// Records the erase of a block.
     pub fn erase(&mut self, block: Block) {
-        assert_eq!(self.current(block), 0, "{block:?} is erased and not empty");
+        assert_eq!(
+            self.current(block),
+            0,
+            "{block:?} is erased with current pages"
+        );
         assert_eq!(
             self.programmed(block),
             self.layout.pages_per_block as usize,
-            "{block:?} is erased and not full"
+            "{block:?} is erased before it is full"
         );
         let first = self.layout.page(block, 0).index();
         self.pages[first..first + self.layout.pages_per_block as usize].fill(Page::Erased);
     }
 
-    /// Everything that can be asked of `map` and `array`, if all operations have been carried out.
+    /// Compares `map` and `array` with the reference, once all operations are complete.
     pub fn compare(&self, map: &PageMap, array: &Array) {
         self.compare_books(map);
         for block in (0..self.layout.blocks()).map(Block) {
             assert_eq!(array.programmed(block) as usize, self.programmed(block));
         }
     }
-    /// Everything that can be asked of `map`.
+    /// Compares `map` with the reference.
     pub fn compare_books(&self, map: &PageMap) {
         if let Err(fault) = map.audit() {
             panic!("{fault}");
@@ -216,7 +220,7 @@ impl Naive {
         let free: u32 = planes.map(|plane| self.compare_plane(map, plane)).sum();
         assert_eq!(map.free_blocks(), free);
     }
-    /// Returns the free blocks.
+    /// Compares a plane. Returns its free blocks.
     fn compare_plane(&self, map: &PageMap, plane: Plane) -> u32 {
         let mut free = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
@@ -236,7 +240,7 @@ impl Naive {
     }
 }
 
-/// What a victim selection chooses, found by looking at every page: its naive twin.
+/// Reference of a victim selection, which examines every page.
 #[derive(Clone, Debug)]
 enum Twin {
     Greedy(Ties),
@@ -244,12 +248,13 @@ enum Twin {
     Drawn(Drawn),
 }
 
-/// Candidates that are drawn, as often as `draws` for a choice; the first of those with the fewest current pages is chosen.
+/// Selection by random draws: of `draws` candidates, the first with the fewest current pages.
 #[derive(Clone, Debug)]
 struct Drawn {
     draws: u32,
     random: Rng,
-    /// Full blocks by plane in the order in which they became full; the last takes the place of one that leaves.
+    /// Full blocks per plane, in the order in which they became full; the last replaces one that is
+    /// removed.
     candidates: HashMap<Plane, Vec<Block>>,
 }
 
@@ -275,7 +280,7 @@ impl Drawn {
 }
 
 impl Twin {
-    /// That of a selection; every one has to have one.
+    /// Reference of a victim policy; every policy must have one.
     fn of(victim: &Victim, seed: u64) -> Self {
         #[allow(unreachable_patterns)] // a new selection has no twin yet
         match victim {
@@ -283,10 +288,10 @@ impl Twin {
             Victim::Fifo(_) => Self::Fifo,
             Victim::Random(_) => Drawn::twin(1, seed, "gc.victim.random"),
             Victim::DChoices(policy) => Drawn::twin(policy.d, seed, "gc.victim.d-choices"),
-            other => panic!("{} has no naive twin: write one here", other.name()),
+            other => panic!("{} has no reference; add one here", other.name()),
         }
     }
-    /// The next victim of a plane with a full block, before it leaves the closed ones.
+    /// Next victim of a plane with a full block, before it is removed from the closed blocks.
     fn choose(&mut self, naive: &Naive, plane: Plane) -> Option<Block> {
         match self {
             Self::Greedy(ties) => {
@@ -297,7 +302,7 @@ impl Twin {
                     .filter(|block| Some(naive.current(*block)) == least);
                 match ties {
                     Ties::Longest => fewest.min_by_key(longest),
-                    // Of blocks that changed at once, the one that was dealt with last.
+                    // Among blocks that changed at the same time, the one processed last.
                     Ties::Shortest => fewest.max_by_key(longest),
                 }
             }
@@ -307,7 +312,7 @@ impl Twin {
     }
 }
 
-/// A page map with the naive one beside it, each call checked.
+/// Page map together with its reference; each call is checked.
 #[derive(Clone, Debug)]
 pub struct Beside {
     pub map: PageMap,
@@ -369,7 +374,7 @@ impl Mapping for Beside {
         assert_eq!(collection.job, JobId::of(plane));
         assert_eq!(collection.kind, GcKind::Move);
         let victim = self.map.victim(plane);
-        let victim = victim.unwrap_or_else(|| panic!("{collection:?} of no block"));
+        let victim = victim.unwrap_or_else(|| panic!("{collection:?} without a victim"));
         assert_eq!(self.naive.layout.plane_of(victim), plane);
         assert_eq!(
             self.twin.choose(&self.naive, plane),
@@ -390,12 +395,15 @@ impl Mapping for Beside {
             Step::Move(from) => {
                 assert_eq!(Some(self.naive.layout.block_of(from)), victim);
                 let held = self.naive.pages[from.index()];
-                assert!(matches!(held, Page::Current(..)), "{from:?} is {held:?}");
+                assert!(
+                    matches!(held, Page::Current(..)),
+                    "{from:?} contains {held:?}"
+                );
             }
             Step::Erase(block) => assert_eq!(Some(block), victim),
             Step::Wait => {}
             Step::Done => assert_eq!(victim, None),
-            Step::Read(_) | Step::Program { .. } => panic!("{step:?} of a page map"),
+            Step::Read(_) | Step::Program { .. } => panic!("{step:?} from a page map"),
         }
         step
     }
@@ -427,7 +435,7 @@ impl Mapping for Beside {
         self.map.cost(want)
     }
     fn recover(&mut self, _flash: &Flash<'_>) -> Recovery {
-        panic!("the power never fails here")
+        panic!("these tests have no power cuts")
     }
     fn audit(&self) -> Result<(), String> {
         self.map.audit()
