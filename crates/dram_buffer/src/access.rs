@@ -1,4 +1,4 @@
-//! Requests that begin, and the pages that they find, take or push out.
+//! Starts requests: look-ups, allocations of memory and evictions.
 
 use wordline_block::{Op, Parts, ReadEvents, Request, Ticket};
 use wordline_cache::Entry;
@@ -29,7 +29,7 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Begins with a request, which lies within the device. A TRIM may have no byte: nothing is freed.
+    /// Starts a request, which must be within the device. A TRIM may be empty: nothing is freed.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,
@@ -83,7 +83,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// A request comes that is not taken: it is done at once, with an error.
+    /// Completes a request that is not accepted, at once and with an error.
     pub fn refuse(&mut self, now: Time, ticket: Ticket) {
         self.idle.begins(now);
         self.expect(ticket, 1);
@@ -93,7 +93,7 @@ impl Buffer {
         });
     }
 
-    /// A part of a request comes.
+    /// Handles the arrival of a part of a request.
     pub(crate) fn arrive<B: Backing>(
         &mut self,
         now: Time,
@@ -132,7 +132,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Tells the policy something; who leaves for it. The owner drains the list and puts it back.
+    /// Calls the policy and returns the entries that leave. The owner drains the list and puts it
+    /// back.
     #[inline]
     pub(crate) fn ask<B: Backing>(
         &mut self,
@@ -151,7 +152,7 @@ impl Buffer {
         Ok(left)
     }
 
-    /// Tells the policy of a request for a page, and lets those leave that it names.
+    /// Reports a request for a page to the policy, and evicts the pages that it chooses.
     pub(crate) fn touch<B: Backing>(
         &mut self,
         now: Time,
@@ -175,7 +176,8 @@ impl Buffer {
         self.grant(now, backing)
     }
 
-    /// Whether one chip has far more to do than the mean of all, by what it has and what is on its way there.
+    /// Returns `true` if the load of a die is far above the mean, including the operations that are
+    /// about to be submitted.
     #[cold]
     fn is_unbalanced<B: Backing>(&self, backing: &B) -> bool {
         let (mut all, mut most) = (0, 0);
@@ -187,7 +189,7 @@ impl Buffer {
         most * self.decided.len() as u64 > UNBALANCED * all
     }
 
-    /// A page is not resident any more, or not even remembered.
+    /// Handles a page that is no longer resident, or no longer a ghost.
     pub(crate) fn leave<B: Backing>(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Reading ahead.
+//! Read-ahead.
 
 use wordline_block::Request;
 use wordline_kernel::Time;
@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 
 impl Buffer {
-    /// A read has come; if it goes on where the one before it ended, the pages behind it come, too.
+    /// Reads the pages after a read, if it continues where the previous read ended.
     pub(crate) fn run_ahead<B: Backing>(
         &mut self,
         now: Time,
@@ -29,7 +29,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// A page that is not here and not about to come is read.
+    /// Reads a page ahead if it is neither in the buffer nor about to be.
     fn read_ahead<B: Backing>(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Recounts, for tests: whether what the buffer keeps as it changes is what a look at all of it gives.
+//! Recount for tests: compares incremental state with a scan of the whole buffer.
 
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
@@ -9,19 +9,22 @@ use crate::backing::{Chip, Page};
 use crate::buffer::Buffer;
 use crate::part::Kind;
 
-/// A law, and whether it is kept.
+/// Whether an invariant holds, and its description.
 type Checked = (bool, &'static str);
 
 impl Buffer {
-    /// Between two events. `in_flash` tells of which pages the flash has been asked to hold what was
-    /// sent.
+    /// Checks the invariants between two events. `in_flash` returns `true` for a page whose data
+    /// has been submitted to the flash.
     pub fn audit(&self, in_flash: impl Fn(Page) -> bool) -> Result<(), String> {
         let mut decided = vec![Decided::default(); self.decided.len()];
         let (mut taken, mut resident) = (0, 0);
         for (entry, frame) in self.frames.numbered() {
             let broken = self.laws(entry, frame).into_iter().find(|(kept, _)| !kept);
             if let Some((_, law)) = broken {
-                return Err(format!("page {}: not {law}: {frame:?}", frame.page.0));
+                return Err(format!(
+                    "page {}: broken invariant: {law}: {frame:?}",
+                    frame.page.0
+                ));
             }
             taken += u32::from(frame.held && !frame.passing);
             resident += usize::from(frame.resident);
@@ -31,21 +34,27 @@ impl Buffer {
             }
         }
         let whole = [
-            (taken + self.free == self.plan.pages, "memory is whole"),
-            (resident == self.policy.len(), "residents are the policy's"),
+            (taken + self.free == self.plan.pages, "memory pages add up"),
+            (
+                resident == self.policy.len(),
+                "residents are those of the policy",
+            ),
             (
                 resident <= self.plan.pages as usize,
                 "residents fit the memory",
             ),
-            (decided == self.decided, "loads are what is on its way"),
+            (
+                decided == self.decided,
+                "loads match the pages about to be submitted",
+            ),
             (
                 self.free == 0 || self.rooms.is_empty(),
-                "nobody waits for memory that is free",
+                "no page waits while memory is free",
             ),
-            (self.is_done(), "nothing is left to be taken away"),
+            (self.is_done(), "the owner has collected all requests"),
         ];
         match whole.into_iter().find(|(kept, _)| !kept) {
-            Some((_, law)) => Err(format!("the buffer: not {law}")),
+            Some((_, law)) => Err(format!("the buffer: broken invariant: {law}")),
             None => Ok(()),
         }
     }
@@ -66,36 +75,36 @@ impl Buffer {
                 "resident as the policy says",
             ),
             (!frame.resident || frame.known, "known if resident"),
-            (queued == usize::from(frame.queued), "in line as it says"),
+            (queued == usize::from(frame.queued), "queued as flagged"),
             (
                 frame.writes as usize == writes.count(),
-                "counting its writes",
+                "write counter is correct",
             ),
             (
                 frame.held || (frame.dirty | frame.sending | frame.valid) == 0,
                 "empty without memory",
             ),
-            (frame.held || !frame.passing, "passing with memory only"),
+            (frame.held || !frame.passing, "passing only with memory"),
             (
                 !frame.is_ahead() || self.frames.is_written(entry),
-                "among the written if it is ahead",
+                "in the list of written pages if newer than the flash",
             ),
             (
                 frame.destaging || frame.sending == 0,
-                "sending while it destages only",
+                "sending only while destaging",
             ),
             (
                 frame.destaging || !frame.departing,
-                "departing while it destages only",
+                "departing only while destaging",
             ),
             (
                 !frame.held || stays || self.late.contains(&entry),
-                "departure when nobody needs it",
+                "released when no longer needed",
             ),
             (
                 frame.durable <= frame.version
                     && (frame.is_ahead() || frame.destaging || frame.durable == frame.version),
-                "in the flash when it is clean",
+                "durable when clean",
             ),
         ]
     }

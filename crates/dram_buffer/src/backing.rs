@@ -1,4 +1,4 @@
-//! What the buffer asks of whatever keeps its pages, and what comes of it.
+//! Interface between the buffer and the flash.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::Op;
@@ -7,140 +7,145 @@ use wordline_kernel::Time;
 
 use crate::event::Event;
 
-/// A page of what lies behind the buffer, by its number.
+/// Number of a page of the flash, as addressed by the buffer.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 pub struct Page(pub u32);
 
 impl Page {
-    /// As an index.
+    /// Returns the number as an index.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// One of the units behind the buffer that work side by side, such as a die.
+/// Unit of the flash that works independently of the others, such as a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chip(pub u32);
 
 impl Chip {
-    /// As an index.
+    /// Returns the number as an index.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The load balance rate above which chips are unbalanced (Liu et al., LCR, section II-A).
+/// Load balance rate above which dies are unbalanced (Liu et al., LCR, section II-A).
 pub const UNBALANCED: u64 = 10;
 
-/// Something that happened in the buffer.
+/// Observation of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A request has come to a page.
+    /// A request accessed a page.
     Accessed {
         /// Read or write.
         op: Op,
-        /// Whether the page was there; for a read, all bytes asked for.
+        /// Whether the page was in the buffer; for a read, all its bytes.
         hit: bool,
     },
-    /// A page leaves.
+    /// A page was evicted.
     Evicted {
-        /// Whether it has to be written behind the buffer first.
+        /// Whether it must be written to flash first.
         dirty: bool,
-        /// Whether the chip with most to do has more than [`UNBALANCED`] times the mean load then; false if nobody watches.
+        /// Whether the highest load of a die exceeded [`UNBALANCED`] times the mean load; `false`
+        /// unless the balance is watched.
         unbalanced: bool,
     },
-    /// A page goes from the buffer to what lies behind it.
+    /// A page was submitted to flash.
     Destaged {
-        /// Whether it has to be completed there.
+        /// Whether the flash must complete it.
         partial: bool,
     },
-    /// A page is read although nobody has asked for it.
+    /// A page was read ahead.
     ReadAhead,
-    /// Such a page is asked for, the first time, by a read.
+    /// A page that was read ahead was read by the host for the first time.
     ReadAheadUsed,
-    /// A batch of pages goes there together.
+    /// A batch of pages was submitted to flash.
     BatchSent {
-        /// How many.
+        /// Pages in the batch.
         pages: u32,
     },
-    /// A page goes there because the host asks for nothing.
+    /// A page was submitted to flash because the host was idle.
     FlushedIdly,
 }
 
-/// How a request to what lies behind the buffer has ended.
+/// Outcome of a flash request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it should.
+    /// Success.
     Done,
-    /// A page could not be read, or not the rest of one that is written in part: that is written nevertheless, and lost there.
+    /// A page, or the rest of a partially written one, was uncorrectable. A partially written page
+    /// is programmed nevertheless, and its rest is lost.
     Unread,
     /// A page could not be written or discarded.
     Unwritten,
 }
 
-/// What lies behind the buffer, with the clock and the audience of both.
+/// Flash behind the buffer, with the clock and the probe of both.
 pub trait Backing {
-    /// Hands `event` back at `at`, which is not before the current time.
+    /// Schedules `event` at `at`, which must not be earlier than the current time.
     fn schedule(&mut self, at: Time, event: Event);
-    /// Hears what happens in the buffer.
+    /// Reports an observation of the buffer.
     fn observe(&mut self, now: Time, observation: Observation);
-    /// The chip that has a page; of a page that none has, the one that its address names, if addresses do.
+    /// Returns the die of a page. For an unmapped page, the die that its address determines, if
+    /// addresses do.
     fn chip_of(&self, page: Page) -> Option<Chip>;
-    /// Whether every page has a chip, by its address.
+    /// Returns `true` if the address of every page determines its die.
     fn address_decides(&self) -> bool;
-    /// How long what a chip has to do takes, with so many reads and programs more.
+    /// Returns the time that the outstanding work of a die takes, with `reads` and `programs` more.
     fn load(&self, chip: Chip, reads: u32, programs: u32) -> Time;
-    /// Whether a chip is collecting garbage.
+    /// Returns `true` if a die is in GC.
     fn is_collecting(&self, chip: Chip) -> bool;
-    /// How many of the writes and trims of a page it holds, if the run is verified.
+    /// Returns the number of writes and TRIMs of a page that the flash holds, if the run is
+    /// verified.
     fn holds(&self, page: Page) -> u32;
 }
 
-/// What of a page is destaged.
+/// Part of a page that is destaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// The first byte.
+    /// Offset of the first byte.
     pub from: u32,
-    /// Length.
+    /// Length. Bytes.
     pub bytes: u32,
-    /// Bytes of these that were written since the page was destaged last, in whole sectors; the others complete them.
+    /// Bytes of these that were written since the page was last destaged, in whole sectors; the
+    /// others complete them.
     pub written: u32,
-    /// Whether it is the whole page; otherwise the rest is completed from the flash, and the gaps
-    /// between what was written.
+    /// Whether it is the whole page. Otherwise the rest, and the gaps between written parts, are
+    /// completed from flash.
     pub whole: bool,
 }
 
-/// What is asked for a page.
+/// Operation on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PageOp {
-    /// The whole page.
+    /// Read the whole page.
     Fetch,
-    /// To hold what was written of it.
+    /// Write the dirty part of the page.
     Destage(Span),
-    /// To forget it.
+    /// Discard the page.
     Trim,
 }
 
-/// A request to what lies behind the buffer.
+/// Request to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct PageRequest {
     pub(crate) entry: Entry,
-    /// The page.
+    /// Page number.
     pub page: Page,
-    /// What is asked.
+    /// Operation.
     pub op: PageOp,
-    /// For a trim: the part of a request that waits for it.
+    /// For a TRIM: the part of a request that waits for it.
     pub(crate) part: u32,
-    /// Where it is counted until it is handed over.
+    /// Die for which it is counted until it is submitted.
     pub(crate) chip: Option<Chip>,
 }
 
 impl PageRequest {
-    /// To forget a page, for a part of a request.
+    /// Creates a request to discard a page, for a part of a request.
     pub(crate) fn trim(entry: Entry, page: Page, part: u32) -> Self {
         Self {
             entry,

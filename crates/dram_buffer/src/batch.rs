@@ -1,22 +1,22 @@
-//! Batches of pages that go to the flash together, and whose memory comes back together.
+//! Batches of pages that are destaged together, and whose memory is freed together.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 
-/// The batch on its way, and the pages that the next ones will have.
+/// Batch in progress, and pages for the next ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Batch {
-    /// Pages in a batch; 0 if pages go one by one.
+    /// Pages per batch; 0 if pages are destaged one by one.
     pub size: usize,
-    /// Pages in the order in which they became dirty, each once; they may be clean by now.
+    /// Pages in the order in which they became dirty, each once; they may have become clean since.
     pub dirty: VecDeque<Entry>,
-    /// The pages of the batch on its way.
+    /// Pages of the batch in progress.
     pub sent: Vec<Entry>,
-    /// How many of them the flash does not hold yet.
+    /// Number of them that the flash does not hold yet.
     pub left: usize,
-    /// Whether somebody waits for memory that only a batch brings.
+    /// Whether a page waits for memory that only a batch frees.
     pub wanted: bool,
 }
 
@@ -27,12 +27,12 @@ impl Batch {
             ..Self::default()
         }
     }
-    /// Whether pages go in batches.
+    /// Returns `true` if pages are destaged in batches.
     #[inline]
     pub fn gathers(&self) -> bool {
         self.size > 0
     }
-    /// The power has failed.
+    /// Resets the batches after a power failure.
     pub fn clear(&mut self) {
         *self = Self::new(self.size as u32);
     }

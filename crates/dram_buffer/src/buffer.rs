@@ -1,4 +1,4 @@
-//! The buffer.
+//! State of the DRAM buffer.
 
 use std::collections::VecDeque;
 
@@ -22,52 +22,52 @@ use crate::sectors::Grid;
 use crate::verification::{Verification, Versions};
 use crate::view::{Decided, Departure};
 
-/// The buffer.
+/// DRAM buffer of a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
     pub(crate) plan: Plan,
     pub(crate) grid: Grid,
     pub(crate) port: Link,
     pub(crate) policy: Replacing,
-    /// Who makes the policy, if the plan does not name it.
+    /// Factory of the policy, if it is not that of the plan.
     pub(crate) maker: Option<Maker>,
     pub(crate) frames: Frames,
-    /// Pages of memory that nobody has.
+    /// Free pages of memory.
     pub(crate) free: u32,
     /// Pages that wait for memory.
     pub(crate) rooms: VecDeque<Entry>,
     pub(crate) parts: Vec<Part>,
     pub(crate) vacant: Vec<u32>,
-    /// By ticket: parts of the request that are not done.
+    /// Unfinished parts of each request, by ticket.
     pub(crate) remaining: Vec<u32>,
-    /// Pages that could not be written when they were destaged, and that the memory does not hold for certain any more: what lies behind the
-    /// buffer has them as they were before.
+    /// Pages that could not be written when they were destaged, and that the memory may no longer
+    /// hold: the flash has their old content.
     pub(crate) lost: FxHashSet<Page>,
     /// Pages of reads that ended with an error because they are lost.
     pub lost_reads: u64,
-    /// Requests of which a page could not be read or written, until they are done.
+    /// Outstanding requests with a page that could not be read or written.
     pub(crate) failed: Vec<Ticket>,
-    /// What requests that are not done have met in the flash, of those that have.
+    /// Flash events that delayed outstanding requests.
     pub(crate) met: Vec<(Ticket, ReadEvents)>,
-    /// Requests to the flash; the owner takes them away.
+    /// Requests to the flash, collected by the owner.
     pub requests: VecDeque<PageRequest>,
-    /// By chip: how much of it there is, and of that which comes to it when it has left the memory.
+    /// Work for each die that has been decided and not submitted yet.
     pub(crate) decided: Vec<Decided>,
-    /// Requests that are done; the owner takes them away.
+    /// Completed requests, collected by the owner.
     pub done: VecDeque<Served>,
-    /// Who has left or was forgotten during an access; kept for its memory.
+    /// Entries evicted or forgotten during an access; kept to reuse its allocation.
     pub(crate) left: Vec<Departure>,
-    /// Pages that have to leave after a power cut.
+    /// Pages that must be evicted after a power cut.
     pub(crate) late: Vec<Entry>,
     pub(crate) batch: Batch,
     pub(crate) idle: Idle,
-    /// The last page of the last read.
+    /// Last page of the last read.
     pub(crate) last_read: Option<u64>,
     pub(crate) verification: Option<Box<Verification>>,
 }
 
 impl Buffer {
-    /// An empty buffer before a device of so many pages and chips.
+    /// Creates an empty buffer for a device with `user_pages` pages and `chips` dies.
     pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32, chips: u32) -> Self {
         let (bytes, ps) = plan.port;
         Self {
@@ -97,19 +97,19 @@ impl Buffer {
             plan: plan.clone(),
         }
     }
-    /// What a buffer takes of memory before a device of so many pages; of its policy, what a list
-    /// and an index take.
+    /// Returns the memory of the buffer for a device with `user_pages` pages; for the policy, that
+    /// of a list and an index.
     pub fn memory(plan: &Plan, user_pages: u32) -> [Table; 2] {
         let pages = plan.pages.min(user_pages);
         Frames::memory(user_pages, pages)
     }
-    /// Before the first request: policies of a maker choose who leaves, in place of the plan's.
+    /// Replaces the policy of the plan by one of `maker`; must be called before the first request.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<(), Error> {
         self.maker = Some(maker.clone());
         self.policy = self.fresh_policy();
         self.faultless()
     }
-    /// A policy for an empty buffer.
+    /// Creates a policy for an empty buffer.
     pub(crate) fn fresh_policy(&self) -> Replacing {
         let pages = self.plan.pages as usize;
         match &self.maker {
@@ -117,7 +117,8 @@ impl Buffer {
             None => Replacing::new(&self.plan.replacement, pages),
         }
     }
-    /// Whether the policy has done nothing wrong, which only one that the plan does not name can.
+    /// Returns the fault of the policy as an error; only a policy from outside the plan can have
+    /// one.
     #[inline]
     pub(crate) fn faultless(&self) -> Result<(), Error> {
         match self.policy.fault() {
@@ -125,21 +126,21 @@ impl Buffer {
             None => Ok(()),
         }
     }
-    /// From now on, what is read is held against what was written.
+    /// Enables the comparison of data read with data written.
     pub fn verify(&mut self) {
         let sectors = self.grid.sectors();
         self.verification = Some(Box::new(Verification::new(sectors)));
     }
-    /// What became of the writes and trims of a page, if the run is verified.
+    /// Returns the versions of a page, if the run is verified.
     pub fn versions(&self, page: Page) -> Option<Versions> {
         let verification = self.verification.as_ref();
         verification.map(|verification| verification.versions(page))
     }
-    /// Whether the owner has taken away all that it requests for and all that is done.
+    /// Returns `true` if the owner has collected all requests and completions.
     pub fn is_done(&self) -> bool {
         self.requests.is_empty() && self.done.is_empty()
     }
-    /// Pages that it holds and that are newer than the flash.
+    /// Returns the pages in the buffer that are newer than on flash.
     pub fn dirty_pages(&self) -> u32 {
         self.frames.count_ahead() as u32
     }

@@ -1,4 +1,4 @@
-//! Data that has moved, and what the flash has done.
+//! Completion of data transfers and flash requests.
 
 use wordline_block::{ReadEvents, Ticket};
 use wordline_cache::Entry;
@@ -12,7 +12,7 @@ use crate::frame::Sync;
 use crate::part::{Part, Served};
 
 impl Buffer {
-    /// Deals with an event that the buffer has scheduled.
+    /// Handles an event of the buffer.
     pub fn handle<B: Backing>(
         &mut self,
         now: Time,
@@ -29,7 +29,7 @@ impl Buffer {
         }
     }
 
-    /// The data of a part is in the memory, or has left it.
+    /// Handles the end of a part's transfer into or out of memory.
     pub(crate) fn moved<B: Backing>(
         &mut self,
         now: Time,
@@ -52,7 +52,7 @@ impl Buffer {
         self.settle(now, part.entry, backing)
     }
 
-    /// Sends to the flash what has to go there, and lets go of a page that nobody needs any more.
+    /// Submits the dirty data of a page that is due, and releases a page that is no longer needed.
     pub(crate) fn settle<B: Backing>(
         &mut self,
         now: Time,
@@ -95,7 +95,7 @@ impl Buffer {
         checked.map_err(Error::Verification)
     }
 
-    /// A part of a request is done; with the last one, so is the request.
+    /// Completes a part of a request; the last part completes the request.
     pub(crate) fn part_done(&mut self, part: &Part) {
         if part.failed && !self.failed.contains(&part.ticket) {
             self.failed.push(part.ticket);
@@ -120,7 +120,7 @@ impl Buffer {
         }
     }
 
-    /// A part of a request has met something in the flash.
+    /// Records a flash event that delayed a part of a request.
     #[cold]
     fn meet(&mut self, part: &Part) {
         let known = self.met.iter_mut().find(|(one, _)| *one == part.ticket);
@@ -130,7 +130,7 @@ impl Buffer {
         }
     }
 
-    /// What a request that is done has met.
+    /// Removes and returns the flash events that delayed a completed request.
     fn take_met(&mut self, ticket: Ticket) -> ReadEvents {
         let place = self.met.iter().position(|(one, _)| *one == ticket);
         place.map_or(ReadEvents::default(), |place| self.met.swap_remove(place).1)

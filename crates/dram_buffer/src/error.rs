@@ -1,15 +1,15 @@
-//! How a buffer can fail.
+//! Errors of the buffer.
 
 use thiserror::Error;
 use wordline_cache::replacement::foreign::Fault;
 
-/// A run that cannot go on.
+/// Error of a run with a DRAM buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// A read returned something else than what was written.
+    /// A read returned data other than what was written.
     #[error("{0}")]
     Verification(String),
-    /// A policy that came from elsewhere has gone wrong.
+    /// A policy from outside the plan is at fault.
     #[error(transparent)]
     Policy(Fault),
 }

@@ -1,21 +1,21 @@
-//! What the buffer schedules for itself.
+//! Events of the buffer.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 
-/// What the buffer schedules for itself.
+/// Event that the buffer schedules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The data of a part of a request is in the memory, or has left it.
+    /// The data of a part of a request has been moved into or out of memory.
     Moved(u32),
-    /// A page that is destaged has left the memory.
+    /// A page being destaged has left the memory.
     Sent(Entry),
-    /// The host may have asked for nothing for long enough.
+    /// The host may have been idle for long enough.
     Idle,
 }
 
 impl Event {
-    /// For the digest of a run; below 2^40.
+    /// Returns the code of the event for the digest of a run; below 2^40.
     #[inline]
     pub fn code(self) -> u64 {
         match self {
@@ -24,7 +24,7 @@ impl Event {
             Self::Idle => 2 << 32,
         }
     }
-    /// The event that has this code.
+    /// Returns the event of a code.
     #[inline]
     pub fn of(code: u64) -> Self {
         let number = code as u32;

@@ -1,4 +1,4 @@
-//! What the buffer knows of pages: of those it holds, of those on their way, of those it remembers.
+//! State of the pages known to the buffer: in memory, in transfer, or remembered by the policy.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,76 +10,79 @@ use wordline_kernel::memory::Table;
 use crate::backing::{Chip, Page, Span};
 use crate::sectors::Sectors;
 
-/// Somebody who waits until the flash holds what a page holds.
+/// Part of a request that waits until a page is durable.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Sync {
-    /// The part of a request.
+    /// Index of the part.
     pub part: u32,
-    /// Until the flash holds this version of the page.
+    /// Version of the page that must be on flash.
     pub version: u32,
 }
 
-/// A page that the buffer knows. Its flags are independent of each other.
+/// Page known to the buffer. Its flags are independent of each other.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Frame {
     pub page: Page,
-    /// Whether the replacement policy remembers it.
+    /// Whether the replacement policy knows it.
     pub known: bool,
-    /// Whether it is resident; otherwise it is about to leave, or a ghost.
+    /// Whether it is resident; otherwise it is being evicted, or a ghost.
     pub resident: bool,
     /// Whether it has memory.
     pub held: bool,
-    /// Whether its memory is not the buffer's: it left before it came in, and passes through.
+    /// Whether its memory is outside the buffer: it was evicted before it had memory, and passes
+    /// through.
     pub passing: bool,
     /// Whether it waits for memory of the buffer.
     pub queued: bool,
-    /// Whether it is being read from the flash.
+    /// Whether it is being read from flash.
     pub fetching: bool,
-    /// Whether it is on its way to the flash.
+    /// Whether it is being destaged.
     pub destaging: bool,
-    /// Whether it has not left the memory on that way, so that the flash does not know of it yet.
+    /// Whether its data is still leaving the memory, so that it has not been submitted to flash
+    /// yet.
     pub departing: bool,
-    /// Whether it is to be read although nobody asks for it.
+    /// Whether it is to be read ahead.
     pub ahead: bool,
-    /// Whether nobody has asked for it since it was read ahead.
+    /// Whether it has not been requested since it was read ahead.
     pub unasked: bool,
-    /// Whether it is among those that the next batches will have.
+    /// Whether it is among the pages for the next batches.
     pub gathered: bool,
-    /// Whether its memory is that of the batch on its way.
+    /// Whether its memory belongs to the batch in progress.
     pub batched: bool,
     /// Whether that batch waits for it.
     pub awaited: bool,
-    /// Whether it is on its way because the host asked for nothing.
+    /// Whether it is being destaged because the host was idle.
     pub idly: bool,
-    /// Sectors whose content is here, whole.
+    /// Sectors whose whole content is in memory.
     pub valid: Sectors,
-    /// Sectors that are newer here than in the flash, and not on their way.
+    /// Sectors that are newer than on flash, and not being destaged.
     pub dirty: Sectors,
-    /// Sectors on their way to the flash.
+    /// Sectors being destaged.
     pub sending: Sectors,
-    /// Counts the writes of the page.
+    /// Number of writes of the page.
     pub version: u32,
-    /// The version on its way, and what is sent of the page.
+    /// Version being destaged, and the part of the page that is sent.
     pub sent: u32,
     pub span: Span,
-    /// The chip that it is counted for until the flash has it.
+    /// Die for which it is counted until its data is submitted.
     pub chip: Option<Chip>,
-    /// The latest version of those that were sent and that the flash could not keep as they were; 0 if there is none.
+    /// Latest version that was sent and that the flash could not store unchanged; 0 if there is
+    /// none.
     pub unkept: u32,
-    /// The version that the flash holds, or has failed to.
+    /// Version that the flash holds, or has failed to store.
     pub durable: u32,
-    /// Parts that are being moved between the host and the memory.
+    /// Parts being transferred between host and memory.
     pub moving: u32,
-    /// Parts that wait for memory or for the flash, in their order.
+    /// Parts that wait for memory or for the flash, in order.
     pub waiting: VecDeque<u32>,
-    /// Of these, writes: the page is as good as dirty.
+    /// Writes among these parts; they make the page count as dirty.
     pub writes: u32,
     pub syncs: Vec<Sync>,
 }
 
 impl Frame {
-    /// Whether something is under way with which the page has to stay.
+    /// Returns `true` if an operation in progress needs the page.
     pub fn is_busy(&self) -> bool {
         self.fetching
             || self.destaging
@@ -87,30 +90,30 @@ impl Frame {
             || self.moving > 0
             || !self.waiting.is_empty()
     }
-    /// Whether it can go to the flash now, and has to some time.
+    /// Returns `true` if the page is dirty and can be destaged now.
     pub fn can_depart(&self) -> bool {
         self.held && self.dirty != 0 && !self.destaging && !self.fetching
     }
-    /// Whether the flash does not hold all that was written.
+    /// Returns `true` if the page is newer than on flash.
     pub fn is_ahead(&self) -> bool {
         self.dirty | self.sending != 0
     }
-    /// The same of a page that is here.
+    /// Returns `true` if the page is in memory and newer than on flash.
     pub fn is_held_ahead(&self) -> bool {
         self.held && self.is_ahead()
     }
 }
 
-/// All of them, by number and by page.
+/// Frames by number and by page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Frames {
     all: Vec<Frame>,
     vacant: Vec<Entry>,
-    /// Numbers of all pages that were written since they were looked at last, once each; and by
-    /// number, whether it is among them.
+    /// Entries of all pages written since the last call of [`Frames::ahead`], once each; and for
+    /// each entry, whether it is among them.
     written: Vec<Entry>,
     is_written: Vec<bool>,
-    /// By logical page: one more than its number, or 0.
+    /// One more than the entry of each logical page, or 0.
     numbers: Vec<u32>,
 }
 
@@ -124,8 +127,8 @@ impl Frames {
             numbers: vec![0; user_pages as usize],
         }
     }
-    /// What the frames of `pages` pages take of memory, and what a replacement policy keeps beside:
-    /// a node in a list and its place.
+    /// Returns the memory of the frames of `pages` pages, and of a replacement policy for them: a
+    /// node in a list and its place.
     pub fn memory(user_pages: u32, pages: u32) -> [Table; 2] {
         type Beside = (Frame, Entry, Entry, bool, [u32; 8]);
         [
@@ -133,14 +136,14 @@ impl Frames {
             Table::grown::<Beside>("buffer", pages.into()),
         ]
     }
-    /// Pages behind the buffer.
+    /// Returns the number of pages of the flash.
     pub fn pages(&self) -> u64 {
         self.numbers.len() as u64
     }
     pub fn find(&self, page: Page) -> Option<Entry> {
         self.numbers[page.index()].checked_sub(1).map(Entry)
     }
-    /// The number of a page, which from now on it has.
+    /// Returns the entry of a page, creating one if needed.
     pub fn enter(&mut self, page: Page) -> Entry {
         if let Some(entry) = self.find(page) {
             return entry;
@@ -154,7 +157,7 @@ impl Frames {
         self.numbers[page.index()] = entry.0 + 1;
         entry
     }
-    /// Forgets a page that nobody needs any more.
+    /// Drops a page that is no longer needed.
     pub fn release(&mut self, entry: Entry) {
         let frame = std::mem::take(&mut self.all[entry.index()]);
         self.numbers[frame.page.index()] = 0;
@@ -168,7 +171,7 @@ impl Frames {
     pub fn get_mut(&mut self, entry: Entry) -> &mut Frame {
         &mut self.all[entry.index()]
     }
-    /// All that are known, with their numbers.
+    /// Iterates over all known pages with their entries.
     pub fn numbered(&self) -> impl Iterator<Item = (Entry, &Frame)> {
         let mut known = vec![true; self.all.len()];
         for entry in &self.vacant {
@@ -177,7 +180,7 @@ impl Frames {
         let numbered = (0..).map(Entry).zip(&self.all).zip(known);
         numbered.filter_map(|(numbered, known)| known.then_some(numbered))
     }
-    /// A page is written.
+    /// Marks a page as written.
     #[inline]
     pub fn write(&mut self, entry: Entry) {
         if !self.is_written[entry.index()] {
@@ -185,12 +188,12 @@ impl Frames {
             self.written.push(entry);
         }
     }
-    /// Whether a page is among those that were written.
+    /// Returns `true` if a page is among the written ones.
     pub fn is_written(&self, entry: Entry) -> bool {
         self.is_written[entry.index()]
     }
-    /// Pages of which the flash does not hold all that was written, in the order of their numbers.
-    /// Looks at those only that were written since it was asked last, or were among them then.
+    /// Returns the pages that are newer than on flash, in the order of their entries. Examines only
+    /// those written since the last call, or returned by it.
     pub fn ahead(&mut self) -> Vec<Entry> {
         let (all, is_written) = (&self.all, &mut self.is_written);
         self.written.retain(|entry| {
@@ -201,22 +204,22 @@ impl Frames {
         self.written.sort_unstable();
         self.written.clone()
     }
-    /// How many there are of these among some pages.
+    /// Counts the pages of a range that are newer than on flash.
     pub fn count_ahead_of(&self, pages: &Range<u64>) -> usize {
         let all = self.all.iter().filter(|frame| frame.is_held_ahead());
         all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
             .count()
     }
-    /// Whether there may be any.
+    /// Returns `false` if no page is newer than on flash; may be `true` otherwise.
     pub fn is_any_ahead(&self) -> bool {
         !self.written.is_empty()
     }
-    /// How many there are of these.
+    /// Counts the pages that are newer than on flash.
     pub fn count_ahead(&self) -> usize {
         let all = self.all.iter();
         all.filter(|frame| frame.is_held_ahead()).count()
     }
-    /// Forgets everything; the pages whose newest content was here.
+    /// Drops all frames; returns the pages whose latest content was in memory.
     pub fn clear(&mut self) -> Vec<Frame> {
         for frame in &self.all {
             self.numbers[frame.page.index()] = 0;

@@ -1,4 +1,4 @@
-//! Gathering dirty pages into batches, and sending them.
+//! Collection of dirty pages into batches, and their submission.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::buffer::Buffer;
 use crate::error::Error;
 
 impl Buffer {
-    /// A page is dirty.
+    /// Adds a dirty page to the pages for the next batches.
     pub(crate) fn gather(&mut self, entry: Entry) {
         let frame = self.frames.get_mut(entry);
         if self.batch.gathers() && !frame.gathered {
@@ -20,14 +20,14 @@ impl Buffer {
         }
     }
 
-    /// A page that is dirty has to leave: a batch takes it with it.
+    /// Requests a batch, because a dirty page must be evicted.
     pub(crate) fn want_batch<B: Backing>(&mut self, now: Time, entry: Entry, backing: &mut B) {
         self.gather(entry);
         self.batch.wanted = true;
         self.begin_batch(now, backing);
     }
 
-    /// The next batch goes to the flash, if none is on its way, and it is full or wanted.
+    /// Starts the next batch, if none is in progress, and it is full or requested.
     pub(crate) fn begin_batch<B: Backing>(&mut self, now: Time, backing: &mut B) {
         let size = self.batch.size;
         if self.batch.left > 0 || !(self.batch.wanted || self.batch.dirty.len() >= size) {
@@ -65,7 +65,8 @@ impl Buffer {
         }
     }
 
-    /// Pages that became clean otherwise are not gathered any more, nor twice those whose number was another page's before.
+    /// Removes pages that became clean in other ways, and duplicate entries whose number was
+    /// another page's before.
     fn forget_clean(&mut self) {
         let frames = &mut self.frames;
         for entry in &self.batch.dirty {
@@ -78,7 +79,8 @@ impl Buffer {
         });
     }
 
-    /// The flash holds a page of the batch. With the last one, the memory of all is free, and the next batch may go.
+    /// Handles a page of the batch that the flash now holds. After the last one, all memory is
+    /// freed, and the next batch may start.
     pub(crate) fn batch_destaged<B: Backing>(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! How long the host has asked for nothing.
+//! Idle time of the host.
 
 use std::collections::VecDeque;
 
@@ -8,22 +8,23 @@ use wordline_kernel::Time;
 
 use crate::backing::Chip;
 
-/// Idleness of the buffer, and what is made of it.
+/// Idleness of the buffer, and the flush that it triggers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Idle {
-    /// After how long without a request dirty pages go to the flash; never, if `None`.
+    /// Idle time after which dirty pages are destaged; `None`: never.
     pub after: Option<Time>,
-    /// Requests that have begun and are not done.
+    /// Outstanding requests.
     pub serving: u32,
-    /// When the last one began or was done.
+    /// Time at which the last request began or completed.
     pub since: Time,
     /// Whether the buffer has flushed since.
     pub flushed: bool,
-    /// When the buffer looks again.
+    /// Time of the next check.
     pub planned: Option<Time>,
-    /// Pages that are to go to the flash in this idle period.
+    /// Pages still to be destaged in this idle period.
     pub left: VecDeque<Entry>,
-    /// By chip, and last for pages without one: whether a page is on its way to it for this reason.
+    /// For each die, and last for pages without one: whether it has a page of an idle flush in
+    /// progress.
     pub busy: Vec<bool>,
 }
 
@@ -38,7 +39,7 @@ impl Idle {
     pub fn place(&self, chip: Option<Chip>) -> usize {
         chip.map_or(self.busy.len() - 1, Chip::index)
     }
-    /// A request begins, or is done.
+    /// Counts a request that begins or completes.
     #[inline]
     pub fn begins(&mut self, now: Time) {
         self.serving += 1;
@@ -50,7 +51,7 @@ impl Idle {
         self.serving -= 1;
         self.since = now;
     }
-    /// The power has failed.
+    /// Resets the state after a power failure.
     pub fn clear(&mut self, now: Time) {
         *self = Self {
             since: now,

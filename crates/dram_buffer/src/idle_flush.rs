@@ -1,4 +1,4 @@
-//! Flushing while the host asks for nothing (background flush).
+//! Flushing while the host is idle (background flush).
 
 use wordline_kernel::Time;
 
@@ -7,14 +7,14 @@ use crate::buffer::Buffer;
 use crate::event::Event;
 
 impl Buffer {
-    /// The owner has taken a request away that is done.
+    /// Counts a completed request that the owner has collected.
     #[inline]
     pub fn request_done(&mut self, now: Time) {
         self.idle.ends(now);
     }
 
-    /// The owner has nothing more to do now: if no request is under way and pages are dirty, the buffer looks again when it has been so
-    /// for long enough.
+    /// Handles the end of the owner's work at this instant: if no request is outstanding and pages
+    /// are dirty, the buffer checks again after the idle time.
     #[inline]
     pub fn rest<B: Backing>(&mut self, backing: &mut B) {
         if self.idle.after.is_some() && self.idle.serving == 0 && !self.idle.flushed {
@@ -34,7 +34,7 @@ impl Buffer {
         backing.schedule(at, Event::Idle);
     }
 
-    /// The buffer looks at whether it is idle: if so, all dirty pages go to the flash, one to a chip at a time.
+    /// Checks whether the buffer is idle; if so, destages all dirty pages, one per die at a time.
     pub(crate) fn look_idle<B: Backing>(&mut self, now: Time, backing: &mut B) {
         self.idle.planned = None;
         let Some(after) = self.idle.after.filter(|_| self.idle.serving == 0) else {
@@ -48,7 +48,7 @@ impl Buffer {
         self.flush_idly(now, backing);
     }
 
-    /// Pages go to chips that have none on the way, unless a request has come.
+    /// Destages pages on dies without an idle flush in progress, unless a request has arrived.
     fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
         if self.idle.serving > 0 {
             self.idle.left.clear();
@@ -74,7 +74,7 @@ impl Buffer {
         }
     }
 
-    /// The flash holds a page that went there in idle time.
+    /// Handles a page of an idle flush that the flash now holds.
     pub(crate) fn idly_destaged<B: Backing>(
         &mut self,
         now: Time,

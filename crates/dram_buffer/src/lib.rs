@@ -1,14 +1,15 @@
-//! The DRAM buffer between the host interface and the translation layer.
+//! DRAM buffer between the host interface and the translation layer.
 //!
-//! Pages are the unit of replacement. A read whose bytes are all here is served from here; any
-//! other takes memory, and its page is read from the flash. A write takes memory and is done when its data
-//! is in it; a page of which only a part was written is completed by the translation layer when it
-//! leaves. A page that leaves and is newer than the flash is written to it first (destaged) and
-//! keeps its memory until it is there; whoever needs that memory waits, and nobody else does.
-//! Until then, a page that leaves is still found here. Where pages go in batches, the memory of all pages of a batch comes back together.
+//! Replacement works on pages. A read is served from the buffer if all its bytes are there;
+//! otherwise it allocates memory, and its page is read from flash. A write allocates memory and
+//! completes when its data is there; the translation layer completes a partially written page when
+//! it is destaged. A dirty page that is evicted is first written to flash (destaged) and keeps its
+//! memory until the flash holds it. Only requests that need this memory wait for it; until then the
+//! page can still be hit. If pages are destaged in batches, the memory of all pages of a batch is
+//! freed together.
 //!
-//! All data goes through the memory's port, first come, first served. The parts of a request on one
-//! page take effect in the order in which they came.
+//! All data passes through the memory's port, in order of arrival. The parts of different requests
+//! for one page take effect in order of arrival.
 
 mod access;
 mod ahead;

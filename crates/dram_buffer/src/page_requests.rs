@@ -1,4 +1,4 @@
-//! What the buffer asks of the backing store, and what comes back.
+//! Requests of the buffer to the flash, and their completions.
 
 use wordline_block::{Parts, ReadEvents};
 use wordline_cache::Entry;
@@ -28,7 +28,7 @@ impl Buffer {
         });
     }
 
-    /// The next work for the flash, which has it now.
+    /// Returns the next request for the flash, which counts as submitted.
     pub fn next_request(&mut self) -> Option<PageRequest> {
         let request = self.requests.pop_front()?;
         if let Some(chip) = request.chip {
@@ -41,7 +41,7 @@ impl Buffer {
         Some(request)
     }
 
-    /// A page goes to the flash, unless it is on its way, or not newer.
+    /// Destages a page, unless that is in progress, or the page is clean.
     pub(crate) fn destage<B: Backing>(&mut self, now: Time, entry: Entry, backing: &mut B) {
         let all = self.grid.all();
         let frame = self.frames.get_mut(entry);
@@ -79,7 +79,7 @@ impl Buffer {
         backing.schedule(now + wait + length, event);
     }
 
-    /// A page that is destaged has left the memory.
+    /// Handles a page being destaged whose data has left the memory.
     pub(crate) fn sent<B: Backing>(
         &mut self,
         now: Time,
@@ -98,7 +98,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// The flash has done what it was asked for at `began`, or has failed. Who waits for a page to be durable is told; reads of it will be.
+    /// Handles a flash request that was submitted at `began` and has completed or failed. Parts
+    /// that wait for durability fail with it; later reads fail, too.
     pub fn flash_done<B: Backing>(
         &mut self,
         now: Time,
@@ -131,7 +132,7 @@ impl Buffer {
         }
     }
 
-    /// A page is here; those who wait for it go on.
+    /// Handles a page that has been read from flash; the parts that wait for it continue.
     pub(crate) fn fetched<B: Backing>(
         &mut self,
         now: Time,
@@ -160,12 +161,12 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// Whether the flash has an older version of a page than was written, and does not get the newer one.
+    /// Returns `true` if the flash has an older version of a page and will not get the newer one.
     fn is_lost(&self, page: Page) -> bool {
         !self.lost.is_empty() && self.lost.contains(&page)
     }
 
-    /// What was sent of a page is not kept as it was.
+    /// Records that the flash did not store what was sent of a page unchanged.
     #[cold]
     fn not_kept(&mut self, entry: Entry, outcome: Outcome) {
         let frame = self.frames.get_mut(entry);
@@ -178,7 +179,8 @@ impl Buffer {
         }
     }
 
-    /// A page cannot be read: those who wait for it fail, but for those behind a write of it, which ask again.
+    /// Handles a page that could not be read: the parts that wait for it fail, except those after a
+    /// write of it, which are submitted again.
     fn not_fetched<B: Backing>(
         &mut self,
         now: Time,
@@ -204,8 +206,8 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// A part has waited for work of the flash: its parts are those of the part, if they began
-    /// behind it.
+    /// Adds the wait of a part for flash work to its latency components: those of the flash work,
+    /// if it began after the part.
     pub(crate) fn waited_for_flash(now: Time, part: &mut Part, began: Time, parts: &Parts) {
         if began >= part.since {
             part.parts.buffer_wait += began - part.since;
@@ -216,7 +218,7 @@ impl Buffer {
         part.since = now;
     }
 
-    /// The flash holds a page as it was when it left the memory.
+    /// Handles a page whose destaged version the flash now holds.
     pub(crate) fn destaged<B: Backing>(
         &mut self,
         now: Time,
@@ -235,7 +237,7 @@ impl Buffer {
             verification.sent(frame.page);
         }
         if frame.dirty == 0 {
-            // What came later was discarded.
+            // Later data was discarded.
             frame.durable = frame.version;
             if !frame.batched {
                 self.policy.cleaned(entry);
@@ -252,8 +254,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Those who waited until the flash holds a version that it holds are done. It was at it since
-    /// `began`.
+    /// Completes the parts that waited until the flash holds a version. `began` is the start of the
+    /// flash work.
     pub(crate) fn synced(&mut self, now: Time, entry: Entry, began: Time, parts: &Parts) {
         let frame = self.frames.get_mut(entry);
         let (durable, unkept) = (frame.durable, frame.unkept);

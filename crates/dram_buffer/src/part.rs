@@ -1,20 +1,20 @@
-//! Requests, and what they ask of each page.
+//! Requests, and their parts per page.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, ReadEvents, Ticket};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
-/// A request of which all pages are done.
+/// Completed request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Served {
-    /// As it was begun.
+    /// Ticket of the request.
     pub ticket: Ticket,
-    /// Where its time went since then.
+    /// Latency components since its start.
     pub parts: Parts,
-    /// Whether the flash could not read a page of it.
+    /// Whether the flash could not read or write a page of it.
     pub failed: bool,
-    /// What reads of its pages have met in the flash.
+    /// Flash events that delayed reads of its pages.
     pub met: ReadEvents,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Flush,
 }
 
-/// What a request asks of one page.
+/// Part of a request for one page.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) ticket: Ticket,
@@ -34,21 +34,21 @@ pub(crate) struct Part {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) bytes: u32,
-    /// Whether it is done only when the flash holds it.
+    /// Whether it completes only when the flash holds it.
     pub(crate) durable: bool,
-    /// The version of the page that it wrote.
+    /// Version of the page that it wrote.
     pub(crate) version: u32,
-    /// Since when it waits.
+    /// Start of its current wait.
     pub(crate) since: Time,
     pub(crate) parts: Parts,
-    /// Whether the flash could not read what it asks for.
+    /// Whether the flash could not read or write its page.
     pub(crate) failed: bool,
-    /// What that has met in the flash.
+    /// Flash events that delayed it.
     pub(crate) met: ReadEvents,
 }
 
 impl Part {
-    /// What concerns no page.
+    /// Creates a part that concerns no page.
     pub(crate) fn nothing(ticket: Ticket, now: Time) -> Self {
         Self {
             ticket,

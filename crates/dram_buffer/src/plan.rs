@@ -1,37 +1,39 @@
-//! A buffer that can be built.
+//! Parameters of a buffer.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Replacement;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_kernel::Time;
 
-/// A buffer that can be built.
+/// Validated parameters of a buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Pages it holds; at least 1.
+    /// Pages that it holds; at least 1.
     pub pages: u32,
-    /// Which page leaves.
+    /// Replacement policy.
     pub replacement: Replacement,
-    /// Whether a write is done only when the flash holds it.
+    /// Whether a write completes only when the flash holds it.
     pub write_through: bool,
-    /// Whether what is in it survives a power cut.
+    /// Whether capacitors save the dirty pages in a power cut.
     pub capacitors: bool,
-    /// Pages that go to the flash together, of which the buffer holds twice as many at least; 0 if they go one by one.
+    /// Pages destaged together, at most half of the buffer; 0 if pages are destaged one by one.
     pub batch_pages: u32,
-    /// After how long without a request dirty pages go to the flash; never, if `None`.
+    /// Idle time after which dirty pages are destaged; `None`: never.
     pub idle_flush: Option<Time>,
-    /// Pages that are read behind a read that goes on where the one before it ended; 0 for none.
+    /// Pages read ahead after a read that continues where the previous one ended; 0: none.
     pub read_ahead: u32,
-    /// Whether the chips are looked at whenever a page leaves: [`crate::Observation::Evicted`].
+    /// Whether the load balance of the dies is checked at each eviction:
+    /// [`crate::Observation::Evicted`].
     pub watches_balance: bool,
     /// DRAM access latency until the first byte.
     pub access: Time,
-    /// How fast its port is: this many bytes take this many picoseconds.
+    /// Rate of its port: bytes, and the picoseconds that they take.
     pub port: (u64, u64),
 }
 
 impl Plan {
-    /// Whether a policy can fill the buffer: it need not know the future, and keeps to a size.
+    /// Returns `true` if a replacement policy is supported: it must not need the future, and must
+    /// have a capacity.
     pub fn takes(policy: &Replacement) -> bool {
         let of_one = Replacing::new(policy, 1);
         !of_one.needs_next_use() && of_one.capacity() == 1

@@ -1,4 +1,4 @@
-//! The power fails: what becomes of the buffer.
+//! Power failure of the buffer.
 
 use std::ops::Range;
 
@@ -14,17 +14,18 @@ use crate::error::Error;
 use crate::view::{Decided, View};
 
 impl Buffer {
-    /// How many of some pages a power cut would lose now: those that are newer than the flash, unless capacitors save them.
+    /// Counts the pages of a range that a power cut would lose now: those newer than on flash,
+    /// unless capacitors save them.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         if self.plan.capacitors {
             return 0;
         }
         self.frames.count_ahead_of(pages) as u32
     }
-    /// The power has failed, and the flash has recovered. Without capacitors everything is lost.
-    /// With them the pages that were newer than the flash had been saved, and are here again, as
-    /// requests of their pages in the order of their numbers; that pages are lost is saved, too. `holds` tells which of the writes
-    /// and trims of a page the flash holds, if the run is verified.
+    /// Handles a power failure after the recovery of the flash. Without capacitors everything is
+    /// lost. With them, the dirty pages were saved and are in the buffer again, as if requested in
+    /// the order of their numbers; the list of lost pages is saved, too. `holds` returns the number
+    /// of writes and TRIMs of a page that the flash holds, if the run is verified.
     pub fn cut_power<B: Backing>(
         &mut self,
         now: Time,
@@ -74,7 +75,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// A page is in memory as it was. If it was only passing through, it leaves with the first request.
+    /// Restores a page in memory. A page that was only passing through is evicted with the first
+    /// request.
     fn put_back<B: Backing>(&mut self, page: Page, valid: u64, dirty: u64, backing: &mut B) {
         let entry = self.frames.enter(page);
         let mut view = View {

@@ -1,11 +1,11 @@
-//! A page in sectors, a bit each.
+//! Sectors of a page, as bit masks.
 
 use serde::{Deserialize, Serialize};
 
-/// Sectors of a page.
+/// Set of sectors of a page.
 pub(super) type Sectors = u64;
 
-/// How a page is divided.
+/// Division of a page into sectors.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Grid {
     pub page_bytes: u32,
@@ -13,7 +13,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Sectors of 512 bytes, or larger ones if a page had more than there are bits.
+    /// Creates sectors of 512 bytes, or larger ones if a page had more sectors than the mask has
+    /// bits.
     pub fn new(page_bytes: u32) -> Self {
         let sector_bytes = page_bytes.div_ceil(Sectors::BITS).max(512);
         Self {
@@ -21,15 +22,15 @@ impl Grid {
             sector_bytes,
         }
     }
-    /// How many there are.
+    /// Returns the number of sectors per page.
     pub fn sectors(self) -> u32 {
         self.page_bytes.div_ceil(self.sector_bytes)
     }
-    /// All of them.
+    /// Returns the set of all sectors.
     pub fn all(self) -> Sectors {
         Sectors::MAX >> (Sectors::BITS - self.sectors())
     }
-    /// Sectors from `from` up to `until`.
+    /// Returns the sectors from `from` up to `until`, exclusive.
     fn span(from: u32, until: u32) -> Sectors {
         let below = |sector: u32| {
             Sectors::MAX
@@ -38,14 +39,14 @@ impl Grid {
         };
         below(until) & !below(from)
     }
-    /// Sectors that a range touches.
+    /// Returns the sectors that a range touches.
     pub fn touched(self, from: u32, bytes: u32) -> Sectors {
         Self::span(
             from / self.sector_bytes,
             (from + bytes).div_ceil(self.sector_bytes),
         )
     }
-    /// Sectors that a range covers whole; the last one of a page may be short.
+    /// Returns the sectors that a range covers completely; the last sector of a page may be short.
     pub fn covered(self, from: u32, bytes: u32) -> Sectors {
         let end = from + bytes;
         let until = if end == self.page_bytes {
@@ -60,13 +61,13 @@ impl Grid {
             Self::span(first, until)
         }
     }
-    /// The bytes of a row of sectors, from the first to the last.
+    /// Returns offset and length of a range of sectors, from the first to the last. Bytes.
     pub fn bytes_of(self, sectors: Sectors) -> (u32, u32) {
         let from = sectors.trailing_zeros() * self.sector_bytes;
         let until = (Sectors::BITS - sectors.leading_zeros()) * self.sector_bytes;
         (from, until.min(self.page_bytes) - from)
     }
-    /// Bytes of some sectors. The last one of a page may be short.
+    /// Returns the bytes in a set of sectors. The last sector of a page may be short.
     pub fn length_of(self, sectors: Sectors) -> u32 {
         let last = 1 << (self.sectors() - 1);
         let short = self.sectors() * self.sector_bytes - self.page_bytes;

@@ -1,4 +1,4 @@
-//! Parts of requests that have their pages: data through the port, trims, flushes.
+//! Service of parts whose page is available: data transfers, TRIMs, flushes.
 
 use wordline_block::{Parts, Ticket};
 use wordline_cache::Entry;
@@ -13,7 +13,7 @@ use crate::frame::Sync;
 use crate::part::{Kind, Part};
 
 impl Buffer {
-    /// Pages that wait for memory get what there is.
+    /// Grants free memory to waiting pages.
     pub(crate) fn grant<B: Backing>(&mut self, now: Time, backing: &mut B) -> Result<(), Error> {
         while self.free > 0
             && let Some(entry) = self.rooms.pop_front()
@@ -28,7 +28,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// The parts that wait for a page go on, as far as they can.
+    /// Continues the parts that wait for a page, as far as possible.
     pub(crate) fn advance<B: Backing>(
         &mut self,
         now: Time,
@@ -65,7 +65,7 @@ impl Buffer {
                     self.take_first(entry);
                     let frame = self.frames.get_mut(entry);
                     frame.writes -= 1;
-                    // What passes through memory that is not the buffer's is kept by the flash only.
+                    // Data in memory outside the buffer is durable only on flash.
                     self.parts[place as usize].durable |= frame.passing;
                     self.write(place);
                     self.move_data(now, place, backing);
@@ -74,7 +74,7 @@ impl Buffer {
                         self.begin_batch(now, backing);
                     }
                 }
-                // The flash is to hear of the page that departs first.
+                // The departing data must be submitted to flash before the TRIM.
                 Kind::Trim if fetching || departing => return Ok(()),
                 Kind::Trim => {
                     self.take_first(entry);
@@ -98,7 +98,7 @@ impl Buffer {
         self.frames.get_mut(entry).waiting.pop_front();
     }
 
-    /// Moves the data of a part between the host and the memory.
+    /// Transfers the data of a part between host and memory.
     pub(crate) fn move_data<B: Backing>(&mut self, now: Time, place: u32, backing: &mut B) {
         let part = &mut self.parts[place as usize];
         let length = self.port.time(part.bytes.into());
@@ -112,7 +112,7 @@ impl Buffer {
         backing.schedule(part.since, event);
     }
 
-    /// A write changes its page.
+    /// Applies a write to its page.
     pub(crate) fn write(&mut self, place: u32) {
         let Part {
             entry, from, bytes, ..
@@ -132,7 +132,7 @@ impl Buffer {
         }
     }
 
-    /// A page is discarded.
+    /// Discards a page.
     pub(crate) fn trim<B: Backing>(
         &mut self,
         now: Time,
@@ -161,7 +161,7 @@ impl Buffer {
             }
             self.left = left;
         }
-        // Versions up to here need not reach the flash any more.
+        // Versions up to this one need not reach the flash any more.
         let frame = self.frames.get_mut(entry);
         if !frame.destaging {
             frame.durable = frame.version;
@@ -172,7 +172,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// All that was written so far goes to the flash. An error as long as some of that is lost.
+    /// Destages everything written so far. Ends with an error while pages are lost.
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);

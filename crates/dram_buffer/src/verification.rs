@@ -1,7 +1,8 @@
-//! Whether the buffer returns what was written: which version of every sector is where.
+//! Verification that the buffer returns what was written, by tracking the version of every sector.
 //!
-//! The shadow store of the controller proves that the flash returns what it was given; this proves
-//! that it was given, and that a read returns, the newest version of every sector.
+//! The shadow store of the controller verifies that the flash returns what it was given. This
+//! module verifies that the flash was given, and that a read returns, the latest version of every
+//! sector.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -10,13 +11,13 @@ use wordline_kernel::Time;
 use crate::backing::Page;
 use crate::sectors::Sectors;
 
-/// A version of a sector; 0 is what it held before the run.
+/// Version of a sector; 0 for its content before the run.
 type Version = u32;
 
-/// Versions on their way to the flash.
+/// Versions being destaged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sent {
-    /// Writes and trims of the page that the flash was asked for, this one included.
+    /// Number of writes and TRIMs of the page submitted to flash, including this one.
     number: u32,
     sectors: Sectors,
     versions: Vec<Version>,
@@ -24,30 +25,30 @@ struct Sent {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PageVersions {
-    /// Writes and trims of the page so far.
+    /// Number of writes and TRIMs of the page so far.
     last: Version,
     newest: Vec<Version>,
     memory: Vec<Version>,
     flash: Vec<Version>,
     sent: Option<Sent>,
-    /// Writes and trims that the flash was asked for.
+    /// Number of writes and TRIMs submitted to flash.
     asked: u32,
-    /// The number of the last trim.
+    /// Number of the last TRIM.
     trimmed: u32,
 }
 
-/// What became of the writes and trims of a page; they are numbered as they took effect.
+/// Versions of a page; its writes and TRIMs are numbered in the order in which they took effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versions {
-    /// How many there were.
+    /// Number of writes and TRIMs.
     pub last: u32,
-    /// By sector: which one a read finds; 0 for what was there before the run.
+    /// Version of each sector that a read returns; 0 for the content before the run.
     pub newest: Vec<u32>,
-    /// By sector: which one the flash holds.
+    /// Version of each sector on flash.
     pub flash: Vec<u32>,
 }
 
-/// The versions of all sectors that were written.
+/// Versions of all written sectors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verification {
     sectors: u32,
@@ -75,7 +76,7 @@ impl Verification {
             trimmed: 0,
         })
     }
-    /// What became of the writes and trims of a page.
+    /// Returns the versions of a page.
     pub fn versions(&self, page: Page) -> Versions {
         let sectors = self.sectors as usize;
         self.pages.get(&page).map_or_else(
@@ -91,7 +92,7 @@ impl Verification {
             },
         )
     }
-    /// The host has written sectors of a page in the memory.
+    /// Records a host write of sectors in memory.
     pub fn write(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         page.last += 1;
@@ -100,7 +101,7 @@ impl Verification {
             page.memory[sector] = page.last;
         }
     }
-    /// The host has discarded a page; the flash is told.
+    /// Records that the host has discarded a page, which is submitted to flash.
     pub fn trim(&mut self, page: Page) {
         let page = self.page(page);
         page.last += 1;
@@ -110,7 +111,7 @@ impl Verification {
         page.newest.fill(page.last);
         page.flash.fill(page.last);
     }
-    /// Sectors of a page, as they are in the memory, go to the flash.
+    /// Records that sectors of a page, as they are in memory, are submitted to flash.
     pub fn send(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         page.asked += 1;
@@ -120,7 +121,7 @@ impl Verification {
             versions: page.memory.clone(),
         });
     }
-    /// The flash holds what was sent to it.
+    /// Records that the flash holds what was sent.
     pub fn sent(&mut self, page: Page) {
         let page = self.page(page);
         if let Some(sent) = page.sent.take() {
@@ -129,18 +130,18 @@ impl Verification {
             }
         }
     }
-    /// The flash does not hold what was sent to it.
+    /// Records that the flash does not hold what was sent.
     pub fn not_sent(&mut self, page: Page) {
         self.page(page).sent = None;
     }
-    /// Sectors have come from the flash into the memory.
+    /// Records that sectors have been read from flash into memory.
     pub fn fetched(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         for sector in each(sectors) {
             page.memory[sector] = page.flash[sector];
         }
     }
-    /// The host is given sectors from the memory.
+    /// Checks sectors that the host reads from memory.
     pub fn read(&mut self, now: Time, page: Page, sectors: Sectors) -> Result<(), String> {
         let state = self.page(page);
         for sector in each(sectors) {
@@ -154,9 +155,10 @@ impl Verification {
         }
         Ok(())
     }
-    /// The power has failed, and the flash holds the write or trim of that `number` of every page.
-    /// Of `saved` pages the sectors named are in the memory again, as they were; of all others what
-    /// the flash holds is the newest there is, which must be no loss if `lossless`, but of pages that were `lost` before.
+    /// Checks the state after a power failure. The flash holds the write or TRIM with `number` of
+    /// every page. The `saved` pages have the given sectors in memory again, unchanged. For all
+    /// other pages the content of the flash is now the latest; if `lossless`, this must not be a
+    /// loss, except for pages that were `lost` before.
     pub fn cut(
         &mut self,
         now: Time,
@@ -177,7 +179,7 @@ impl Verification {
             }
             let kept = saved.get(lpn).copied().unwrap_or(0);
             if page.trimmed > holds {
-                // A trim is not in the flash: what was there before may be found again.
+                // The TRIM is not on flash: the previous content may be returned again.
                 page.last += 1;
                 let again = page.last;
                 let rest = (0..page.newest.len()).filter(|sector| kept >> sector & 1 == 0);

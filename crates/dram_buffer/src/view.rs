@@ -1,4 +1,4 @@
-//! What the replacement policy sees, and what it says.
+//! View of the buffer for the replacement policy, and the policy's decisions.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
@@ -7,7 +7,7 @@ use wordline_cache::replacement::Owner;
 use crate::backing::{Backing, Chip};
 use crate::frame::Frames;
 
-/// What the replacement policy sees of pages and chips.
+/// Pages and dies as seen by the replacement policy.
 pub(super) struct View<'a, B> {
     pub frames: &'a mut Frames,
     pub backing: &'a B,
@@ -15,16 +15,16 @@ pub(super) struct View<'a, B> {
     pub left: &'a mut Vec<Departure>,
 }
 
-/// Work for a chip that has been decided on and that the flash does not have yet: it waits for the
-/// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
-/// that one request evicts would go to the chip that was idle before it.
+/// Work for a die that has been decided and not submitted to flash yet: it waits for the memory's
+/// port, or for the rest of a request. The policy must know it; otherwise all pages that one
+/// request evicts would go to the die that was idle before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Decided {
     pub reads: u32,
     pub programs: u32,
 }
 
-/// An entry that was evicted, or only forgotten.
+/// Entry that was evicted, or only forgotten.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Departure {
     pub entry: Entry,
@@ -50,7 +50,7 @@ impl<B: Backing> Owner for View<'_, B> {
         let chip = self.backing.chip_of(self.frames.get(entry).page);
         chip.map_or(0, |chip| self.load_of(chip))
     }
-    /// A page without a chip has no load; where the address decides, every page has one.
+    /// A page without a die has no load; if the address determines the die, every page has one.
     fn least_load(&self) -> u64 {
         if !self.backing.address_decides() {
             return 0;

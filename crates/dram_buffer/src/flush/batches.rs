@@ -1,4 +1,4 @@
-//! Batches.
+//! Destaging in batches.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,15 @@ use wordline_kernel::slot::Cited;
 
 use super::Flushes;
 
-/// Dirty pages gather until they fill a batch, or until somebody waits for memory; then the batch goes to the flash as a whole, in the order in which its pages
-/// became dirty. The memory of all its pages comes back when the flash holds the last of them; the next batch fills meanwhile, and goes when the one before it is done. What has to be durable
-/// (flushes, FUA, `write_through`) goes by itself, at once.
+/// Dirty pages are collected until they fill a batch, or until a page waits for memory; then the
+/// batch is destaged as a whole, in the order in which its pages became dirty. The memory of all
+/// its pages is freed when the flash holds the last of them. The next batch fills in the meantime,
+/// and is destaged when the previous one is done. Data that must be durable (flushes, FUA,
+/// `write_through`) is destaged separately and at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batches {
-    /// Size of a batch, in whole pages; half of the buffer at most. KiB.
+    /// Size of a batch, in whole pages; at most half of the buffer. KiB.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub batch_kib: u32,
 }

@@ -1,11 +1,11 @@
-//! How many pages go to the flash together, and when their memory comes back.
+//! Flush policies: how many pages are destaged together, and when their memory is freed.
 
 pub mod batches;
 pub mod one_by_one;
 
-/// How dirty pages go to the flash.
+/// Flush policy.
 pub trait Flushes {
-    /// Bytes that go together; none if each page goes by itself.
+    /// Returns the size of a batch in bytes; `None` if each page is destaged separately.
     fn batch_bytes(&self) -> Option<u64> {
         None
     }
@@ -14,14 +14,14 @@ pub trait Flushes {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// How do dirty pages go to the flash?
+            /// How are dirty pages destaged to flash?
             pub enum Flush at "buffer.flush" {
                 $($tag => $Variant($file::$Variant)),+
             }
         }
 
         impl Flush {
-            /// The member, as it flushes.
+            /// Returns the policy as a trait object.
             pub fn policy(&self) -> &dyn Flushes {
                 match self { $(Self::$Variant(policy) => policy),+ }
             }

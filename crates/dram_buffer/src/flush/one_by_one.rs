@@ -1,4 +1,4 @@
-//! Page by page.
+//! Destaging page by page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::Flushes;
 
-/// A dirty page goes to the flash when it leaves the buffer, and its memory comes back when the flash holds it.
+/// A dirty page is destaged when it is evicted from the buffer, and its memory is freed when the
+/// flash holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OneByOne {}

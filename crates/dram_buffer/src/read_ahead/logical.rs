@@ -1,4 +1,4 @@
-//! Read-ahead by address.
+//! Read-ahead by logical address.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,13 @@ use wordline_kernel::slot::Cited;
 
 use super::RunsAhead;
 
-/// When a read begins at the page where the one before it ended, or at the next, the pages behind it are read into the buffer, wherever they are in the
-/// flash. They take their places there as pages that were asked for do, and wait in the same queues.
+/// When a read begins at the page where the previous read ended, or at the next, the following
+/// pages are read into the buffer, wherever they are stored in flash. They are replaced like
+/// requested pages, and wait in the same queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logical {
-    /// How many pages behind a read. Count.
+    /// Number of pages after a read. Count.
     #[schemars(range(min = 1, max = 4096))]
     pub pages: u32,
 }

@@ -1,4 +1,4 @@
-//! Which pages are read before the host asks for them.
+//! Read-ahead policies: which pages are read before the host requests them.
 
 pub mod logical;
 pub mod none;
@@ -6,13 +6,14 @@ pub mod physical;
 
 pub use physical::Physical;
 
-/// How far reads run ahead.
+/// Read-ahead policy.
 pub trait RunsAhead {
-    /// Pages behind a read, by their addresses, when it begins where the one before it ended.
+    /// Returns the number of pages to read after a read, by address, if it continues where the
+    /// previous read ended.
     fn pages(&self) -> u32 {
         0
     }
-    /// How dies run ahead by themselves, if they do.
+    /// Returns the parameters of read-ahead in the dies, if it is enabled.
     fn in_dies(&self) -> Option<&Physical> {
         None
     }
@@ -21,14 +22,14 @@ pub trait RunsAhead {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which pages are read before the host asks for them?
+            /// Which pages are read before the host requests them?
             pub enum ReadAhead at "buffer.read_ahead" {
                 $($tag => $Variant($file::$Variant)),+
             }
         }
 
         impl ReadAhead {
-            /// The member, as it runs ahead.
+            /// Returns the policy as a trait object.
             pub fn policy(&self) -> &dyn RunsAhead {
                 match self { $(Self::$Variant(policy) => policy),+ }
             }

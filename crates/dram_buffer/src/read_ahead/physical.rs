@@ -1,4 +1,4 @@
-//! Read-ahead by place in the flash.
+//! Read-ahead by physical address.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,16 @@ use wordline_kernel::slot::Cited;
 
 use super::RunsAhead;
 
-/// A die that has read a page for the host and has nothing else to do reads the next page of its block into its data register (ONFI
-/// Read Cache Sequential, 31h). If that is what the die is asked for next, it goes out without tR, while the array reads the one
-/// behind it. Needs no buffer. Of no use where the next page of the die is not the next address, and in the way of whatever else the
-/// die is wanted for.
+/// A die that has read a page for the host and has no other work reads the next page of its block
+/// into its data register (ONFI Read Cache Sequential, 31h). If the host requests that page next,
+/// its data is transferred without tR, while the array reads the page after it. Needs no buffer. It
+/// has no benefit if the next page of the die is not the next address, and it delays other
+/// operations of the die.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Physical {
-    /// After how long a die that is wanted for something else is free of it (reset, FFh; tRST); 0 if it cannot be aborted, and is
-    /// waited for. ns.
+    /// Time to free the die for another operation (reset, FFh; tRST); 0 if the read cannot be
+    /// aborted and the other operation waits for its end. ns.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub abort_ns: u32,
 }
