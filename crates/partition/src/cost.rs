@@ -1,55 +1,57 @@
-//! What a page costs when flash is divided into a read cache, a write cache and over-provisioning, and the division
-//! of least cost (Oh, Choi, Lee and Noh, "Caching less for better performance", FAST 2012).
+//! Cost of a page when flash is divided into a read cache, a write cache and over-provisioning, and
+//! the division with the lowest cost (Oh, Choi, Lee and Noh, "Caching less for better performance",
+//! FAST 2012).
 //!
-//! u is the share of the flash that is cached, r the share of reads in it: S_C = u S_F, S_R = r S_C. The utilisation
-//! u of the formulas is the worst case; [`victims`] is what is left of it on average.
+//! u is the share of the flash that is cached, r the share of reads in it: S_C = u S_F, S_R = r
+//! S_C. The utilisation u in the formulas is the worst case; [`victims`] is the mean that follows
+//! from it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::space::{Costs, Sizes, Space};
 use crate::utilisation::victims;
 
-/// The flash and the disk of the model.
+/// Parameters of the flash and the disk.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Model {
-    /// What operations take.
+    /// Costs of operations.
     pub costs: Costs,
-    /// N_P.
+    /// Pages per block (N_P).
     pub pages_per_block: u32,
-    /// S_F.
+    /// Pages of the flash (S_F).
     pub total_pages: u32,
 }
 
-/// What is requested.
+/// Request statistics.
 #[derive(Clone, Copy)]
 pub struct Load<'a> {
-    /// H_R: share of `reads` that hit in a read cache of so many pages.
+    /// H_R: share of `reads` that hit in a read cache of the given number of pages.
     pub read_hit_ratio: &'a dyn Fn(f64) -> f64,
-    /// H_W: share of `writes` that hit in a write cache of so many pages.
+    /// H_W: share of `writes` that hit in a write cache of the given number of pages.
     pub write_hit_ratio: &'a dyn Fn(f64) -> f64,
-    /// IO_R: share of all pages that are reads the write cache does not serve.
+    /// IO_R: share of all pages that are reads not served by the write cache.
     pub reads: f64,
-    /// IO_W: share of all pages that are writes, or reads that the write cache serves.
+    /// IO_W: share of all pages that are writes, or reads served by the write cache.
     pub writes: f64,
-    /// h': share of reads among the hits of the write cache.
+    /// h': share of reads in the hits of the write cache.
     pub reads_of_write_hits: f64,
 }
 
-/// A division of the flash, and what it costs.
+/// Division of the flash, and its cost.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Division {
-    /// Share of the flash that is cached: u.
+    /// Share of the flash that is cached (u).
     pub utilisation: f64,
-    /// r.
+    /// Share of reads in the cache (r).
     pub read_ratio: f64,
-    /// C_HY of a page.
+    /// Mean cost of a page access (C_HY). Microseconds.
     pub cost_us: f64,
-    /// How many divisions were compared.
+    /// Number of divisions compared.
     pub evaluations: u32,
 }
 
 impl Division {
-    /// S_R and S_W, rounded to whole pages.
+    /// Returns S_R and S_W, rounded to whole pages.
     pub fn sizes(&self, total_pages: u32) -> Sizes {
         let cached = (f64::from(total_pages) * self.utilisation).round() as u32;
         Sizes::split(cached, self.read_ratio)
@@ -57,7 +59,7 @@ impl Division {
 }
 
 impl Model {
-    /// The model of a space.
+    /// Creates the model of a space.
     pub fn of(space: &Space) -> Self {
         Self {
             costs: space.costs,
@@ -65,39 +67,39 @@ impl Model {
             total_pages: space.total_pages,
         }
     }
-    /// C_GC: a collection (equation 3).
+    /// Cost of a GC run, C_GC (equation 3). Microseconds.
     pub fn collection_us(&self, utilisation: f64) -> f64 {
         let valid = victims(utilisation) * f64::from(self.pages_per_block);
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// C_PW: a page is written (equation 4).
+    /// Cost of a page write, C_PW (equation 4). Microseconds.
     pub fn page_write_us(&self, utilisation: f64) -> f64 {
         let gained = (1.0 - victims(utilisation)) * f64::from(self.pages_per_block);
         self.collection_us(utilisation) / gained + self.costs.program_us
     }
-    /// C_GC when valid pages are spread evenly over the blocks (equation 1).
+    /// C_GC if valid pages are spread evenly over the blocks (equation 1). Microseconds.
     pub fn worst_collection_us(&self, utilisation: f64) -> f64 {
         let valid = (utilisation * f64::from(self.pages_per_block)).ceil();
         valid * self.costs.copy_us + self.costs.erase_us
     }
-    /// C_PW when valid pages are spread evenly over the blocks (equation 2). Infinite where a block has nothing to
-    /// gain.
+    /// C_PW if valid pages are spread evenly over the blocks (equation 2). Microseconds; infinite
+    /// if GC of a block frees no page.
     pub fn worst_page_write_us(&self, utilisation: f64) -> f64 {
         let gained = ((1.0 - utilisation) * f64::from(self.pages_per_block)).floor();
         self.worst_collection_us(utilisation) / gained + self.costs.program_us
     }
-    /// C_HR of one page (equation 5).
+    /// C_HR of one page (equation 5). Microseconds.
     pub fn read_us(&self, page_write_us: f64, hit_ratio: f64) -> f64 {
         let miss = self.costs.disk_read_us + page_write_us;
         hit_ratio * self.costs.read_us + (1.0 - hit_ratio) * miss
     }
-    /// C_HW of one page, of which the share `reads_of_hits` of the hits are reads.
+    /// C_HW of one page, if the share `reads_of_hits` of the hits are reads. Microseconds.
     pub fn write_us(&self, page_write_us: f64, hit_ratio: f64, reads_of_hits: f64) -> f64 {
         let destage = self.costs.read_us + self.costs.disk_write_us;
         let hit = (1.0 - reads_of_hits) * page_write_us + reads_of_hits * self.costs.read_us;
         (1.0 - hit_ratio) * (destage + page_write_us) + hit_ratio * hit
     }
-    /// C_HY of one page (equation 6).
+    /// C_HY of one page (equation 6). Microseconds.
     pub fn cost_us(&self, utilisation: f64, read_ratio: f64, load: &Load) -> f64 {
         self.cost_at(
             self.page_write_us(utilisation),
@@ -113,8 +115,8 @@ impl Model {
         let write_us = self.write_us(page_write_us, write_hits, load.reads_of_write_hits);
         self.read_us(page_write_us, read_hits) * load.reads + write_us * load.writes
     }
-    /// Algorithm 1: the first of the least cost among all u and r that are multiples of 1 / `steps`, but for u = 0
-    /// and u = 1. `steps` is at least 2.
+    /// Algorithm 1: returns the first division with the lowest cost among all u and r that are
+    /// multiples of 1 / `steps`, except u = 0 and u = 1. `steps` is at least 2.
     pub fn divide(&self, steps: u32, load: &Load) -> Division {
         let steps = steps.max(2);
         let utilisations = (1..steps).map(|step| share(step, steps));
@@ -135,7 +137,7 @@ impl Model {
             ..best
         }
     }
-    /// The first r of the least cost among the multiples of 1 / `steps`, with u as it is.
+    /// Returns the first r with the lowest cost among the multiples of 1 / `steps`, for a given u.
     pub fn split(&self, utilisation: f64, steps: u32, load: &Load) -> Division {
         let page_write_us = self.page_write_us(utilisation);
         let at = |read_ratio| Division {

@@ -1,57 +1,60 @@
-//! What a page write takes in a write cache, by its miss ratio and by how full victims are (Xia, "Improving the
-//! performance and lifetime of NAND flash based SSDs", dissertation, Virginia Commonwealth University 2017, chapter
-//! 4).
+//! Latency of a page write in a write cache, as a function of its miss ratio and of the valid pages
+//! in GC victims (Xia, "Improving the performance and lifetime of NAND flash based SSDs",
+//! dissertation, Virginia Commonwealth University 2017, chapter 4).
 
 use serde::{Deserialize, Serialize};
 
 use crate::space::{Costs, Space};
 
-/// OP = (C_total - C_user) / C_total (equation 2.1).
+/// Over-provisioning of a cache, (C_total - C_user) / C_total (equation 2.1).
 pub fn over_provisioning(cached_pages: u32, total_pages: u32) -> f64 {
     1.0 - f64::from(cached_pages) / f64::from(total_pages.max(1))
 }
 
-/// C_user: the pages that an over-provisioning leaves, rounded down as the translation layer does; what misses a whole number by the
-/// rounding of its factors is that number.
+/// C_user: pages that an over-provisioning leaves, rounded down as in the translation layer. A
+/// product that misses a whole number by its rounding error counts as that number.
 pub fn cached_pages(over_provisioning: f64, total_pages: u32) -> u32 {
     let pages = (1.0 - over_provisioning) * f64::from(total_pages);
     (pages * (1.0 + 1e-12)).floor() as u32
 }
 
-/// The flash and the disk of the model.
+/// Parameters of the flash and the disk.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Model {
-    /// What operations take.
+    /// Costs of operations.
     pub costs: Costs,
-    /// N.
+    /// Pages per block (N).
     pub pages_per_block: u32,
 }
 
 impl Model {
-    /// The model of a space.
+    /// Creates the model of a space.
     pub fn of(space: &Space) -> Self {
         Self {
             costs: space.costs,
             pages_per_block: space.pages_per_block,
         }
     }
-    /// Cost_gc: a collection of a block with the share `valid` of its pages valid (equation 4.2). Pages are read and
-    /// programmed again.
+    /// Cost_gc: cost of GC of a block with the share `valid` of its pages valid (equation 4.2).
+    /// Pages are read and programmed again. Microseconds.
     pub fn collection_us(&self, valid: f64) -> f64 {
         let move_us = self.costs.read_us + self.costs.program_us;
         valid * f64::from(self.pages_per_block) * move_us + self.costs.erase_us
     }
-    /// Cost'_fw: a page is written, with its share of a collection (equation 4.3). Infinite if victims are full.
+    /// Cost'_fw: cost of a page write, with its share of GC (equation 4.3). Microseconds; infinite
+    /// if all pages of victims are valid.
     pub fn page_write_us(&self, valid: f64) -> f64 {
         let gained = (1.0 - valid) * f64::from(self.pages_per_block);
         self.costs.program_us + self.collection_us(valid) / gained
     }
-    /// Latency of a page write (equation 4.5): a miss reads the page that leaves and writes it to the disk.
+    /// Latency of a page write (equation 4.5): a miss reads the evicted page and writes it to the
+    /// disk. Microseconds.
     pub fn latency_us(&self, valid: f64, miss_ratio: f64) -> f64 {
         let destage = self.costs.read_us + self.costs.disk_write_us;
         self.page_write_us(valid) + miss_ratio * destage
     }
-    /// The first over-provisioning of the least latency, and that latency; none if there is none to choose from.
+    /// Returns the first over-provisioning with the lowest latency, and that latency; `None`
+    /// without candidates.
     pub fn best(
         &self,
         candidates: impl IntoIterator<Item = f64>,

@@ -1,9 +1,9 @@
-//! How the flash in front of a disk is divided between reads, writes and over-provisioning.
+//! Division of the flash in front of a disk between reads, writes and over-provisioning.
 //!
-//! What is cached and what collections need are one pool. A larger cache hits more often, and leaves collections less
-//! to gain from a block, so that each write costs more. [`cost`] and [`latency`] are the models of two sources that
-//! weigh one against the other; [`Partition`] names the policies that choose sizes by them while requests come,
-//! [`Partitioning`] is one with its state.
+//! Cached data and the free space for GC share one pool. A larger cache has more hits, but its GC
+//! victims have more valid pages, so that each write costs more. [`cost`] and [`latency`] are two
+//! published models of this trade-off. [`Partition`] names the policies that choose sizes with them
+//! during a run; [`Partitioning`] is a policy with its state.
 //!
 //! ```
 //! use wordline_partition::{Costs, Divide, Partition, Partitioning, Sizes, Space};

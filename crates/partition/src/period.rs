@@ -1,4 +1,5 @@
-//! What a period of requests says of read and write caches of every size (OP-FCL's workload tracker).
+//! Hit curves of a period of requests, for read and write caches of every size (OP-FCL's workload
+//! tracker).
 
 use std::num::NonZeroU32;
 
@@ -11,21 +12,23 @@ use wordline_miss_ratio::ShardsSize;
 use crate::cost::Load;
 use crate::space::{Kind, Space};
 
-/// Counts of a sampled stack by distance: 8,192 exact ones and 4,096 for each doubling behind, at twice their number when they grow.
+/// Bytes for the counts of a sampled stack by distance: 8,192 exact ones and 4,096 for each further
+/// doubling, twice while they grow.
 const DISTANCES_BYTES: u64 = 2 * 8 * (8_192 + 51 * 4_096);
 
 /// How hits in lists of every size are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// In ghost lists, each as long as the whole flash. As in the source, with about 1 % of the flash in memory.
+    /// In ghost lists as long as the whole flash. As in the source, which uses memory of about 1 %
+    /// of the flash.
     #[default]
     Ghosts,
-    /// SHARDS: in stacks of at most `sample_pages` pages that are known from period to period.
+    /// With SHARDS, in stacks of at most `sample_pages` pages that persist across periods.
     Shards,
 }
 
-/// A stack whose hits are counted by depth.
+/// Stack whose hits are counted by depth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Stack {
     Ghosts(Ghosts),
@@ -33,7 +36,8 @@ enum Stack {
 }
 
 impl Stack {
-    /// A page is asked for, and is the most recent. One more than can be numbered is not remembered.
+    /// Records a request for a page, which is then the most recent. A page for which no number is
+    /// left is ignored.
     #[inline]
     fn touch(&mut self, page: u64) {
         match self {
@@ -43,7 +47,7 @@ impl Stack {
             Self::Shards(shards) => shards.extend([page]),
         }
     }
-    /// A page is no longer in the list that the stack is of.
+    /// Removes a page that is no longer in the list of the stack.
     fn forget(&mut self, page: u64) {
         match self {
             Self::Ghosts(ghosts) => ghosts.forget(page),
@@ -62,7 +66,7 @@ impl Stack {
             Self::Shards(shards) => shards.bytes(),
         }
     }
-    /// Hits in lists of no segment, of one, and so on to all.
+    /// Returns the hits in lists of 0, 1, ... and all segments.
     fn hits(&self, segments: u32, segment_pages: u32) -> Vec<u64> {
         match self {
             Self::Ghosts(ghosts) => {
@@ -81,11 +85,11 @@ impl Stack {
     }
 }
 
-/// Two LRU stacks, one of reads and one of writes, each as long as the whole flash, in segments whose hits are
-/// counted; and what else the cost model asks for.
+/// Two LRU stacks, one of reads and one of writes, each as long as the whole flash, in segments
+/// with hit counters; and the other inputs of the cost model.
 ///
-/// A write takes its page out of the stack of reads, as it does in the cache. A read that the write list serves
-/// counts, and moves its page, in the stack of writes.
+/// A write removes its page from the stack of reads, as in the cache. A read that the write list
+/// serves counts in the stack of writes and moves its page there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Period {
     reads: Stack,
@@ -97,30 +101,30 @@ pub struct Period {
     counts: Counts,
 }
 
-/// Pages of a period.
+/// Pages requested in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Reads that the write list did not serve.
     pub reads: u64,
     /// Writes.
     pub writes: u64,
-    /// Writes of what the write list held.
+    /// Writes that hit in the write list.
     pub write_hits: u64,
     /// Reads that the write list served.
     pub reads_of_written: u64,
 }
 
 impl Counts {
-    /// All of them.
+    /// Returns the number of all pages.
     pub fn pages(&self) -> u64 {
         self.reads + self.writes + self.reads_of_written
     }
 }
 
-/// A hit curve through the ends of equal segments, straight between them.
+/// Hit curve through the ends of equal segments, linear between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HitCurve {
-    /// Hits in all segments up to the end of each, from none on.
+    /// Cumulative hits up to the end of each segment, starting with 0.
     hits: Vec<u64>,
     requests: u64,
     segment_pages: u32,
@@ -128,7 +132,7 @@ pub struct HitCurve {
 }
 
 impl HitCurve {
-    /// Share of the requests that hit in a cache of so many pages; none if there are no requests.
+    /// Returns the share of the requests that hit in a cache of `pages` pages; 0 without requests.
     pub fn hit_ratio(&self, pages: f64) -> f64 {
         if self.requests == 0 {
             return 0.0;
@@ -156,13 +160,14 @@ fn segment_pages(space: &Space, segments: u32) -> u32 {
 }
 
 impl Period {
-    /// Nothing has been requested. The flash is `segments` long.
+    /// Creates an empty period for a flash of `segments` segments.
     pub fn new(space: &Space, segments: u32) -> Self {
         let segment_pages = segment_pages(space, segments);
         let stack = || Stack::Ghosts(Ghosts::new(segments as usize, segment_pages as usize));
         Self::of(space, segments, [stack(), stack()])
     }
-    /// The same with stacks of a sample of the pages, `pages` each at most; which, depends on the seed.
+    /// Creates an empty period with stacks of a sample of at most `pages` pages each; the seed
+    /// determines the sample.
     pub fn sampled(space: &Space, segments: u32, pages: NonZeroU32, seed: u64) -> Self {
         let stack = || Stack::Shards(Box::new(ShardsSize::new(pages, seed)));
         Self::of(space, segments, [stack(), stack()])
@@ -178,13 +183,13 @@ impl Period {
             counts: Counts::default(),
         }
     }
-    /// What it takes at most: two stacks of all pages.
+    /// Returns the maximum memory: two stacks of all pages.
     pub fn memory(space: &Space) -> [Table; 2] {
         let stack = |name| Ghosts::memory(name, space.total_pages.into());
         [stack("ghosts of reads"), stack("ghosts of writes")]
     }
-    /// What it takes at most where each stack is a sample of so many pages: a hash, a number and a place on the stack by
-    /// page, and distances in buckets.
+    /// Returns the maximum memory if each stack is a sample of `pages` pages: hash, number and
+    /// place on the stack per page, and distances in buckets.
     pub fn memory_of_sample(pages: NonZeroU32) -> [Table; 2] {
         let pages = u64::from(pages.get());
         let stack = |name| {
@@ -194,23 +199,23 @@ impl Period {
         };
         [stack("sample of reads"), stack("sample of writes")]
     }
-    /// Bytes that it takes now.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         self.reads.bytes() + self.writes.bytes()
     }
-    /// A request begins.
+    /// Records the start of a request.
     pub fn request(&mut self) {
         self.requests += 1;
     }
-    /// Requests since the period began.
+    /// Returns the requests since the period began.
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// Pages since the period began.
+    /// Returns the pages since the period began.
     pub fn counts(&self) -> Counts {
         self.counts
     }
-    /// A page of a request. One more than can be numbered is not remembered.
+    /// Records a page of a request. A page for which no number is left is ignored.
     pub fn page(&mut self, page: u64, kind: Kind, hit: bool) {
         match kind {
             Kind::Read => {
@@ -229,27 +234,27 @@ impl Period {
             }
         }
     }
-    /// A page is gone.
+    /// Removes a trimmed page.
     pub fn trim(&mut self, page: u64) {
         self.reads.forget(page);
         self.writes.forget(page);
     }
-    /// The segment of the stack of writes that a page is in, if it is in one. None of a sample.
+    /// Returns the segment of the stack of writes that contains a page; `None` for a sample.
     pub fn written(&self, page: u64) -> Option<usize> {
         match &self.writes {
             Stack::Ghosts(writes) => writes.segment(page),
             Stack::Shards(_) => None,
         }
     }
-    /// Pages of the flash that it was told of.
+    /// Returns the pages of the flash.
     pub fn total_pages(&self) -> u32 {
         self.total_pages
     }
-    /// The hit curve of reads that the write list does not serve.
+    /// Returns the hit curve of reads that the write list does not serve.
     pub fn reads(&self) -> HitCurve {
         self.curve(&self.reads, self.counts.reads)
     }
-    /// The hit curve of writes and of reads that the write list serves.
+    /// Returns the hit curve of writes and of reads that the write list serves.
     pub fn writes(&self) -> HitCurve {
         let requests = self.counts.writes + self.counts.reads_of_written;
         self.curve(&self.writes, requests)
@@ -262,7 +267,7 @@ impl Period {
             total_pages: self.total_pages,
         }
     }
-    /// What `choose` makes of the load of the period; none if nothing was requested.
+    /// Calls `choose` with the request statistics of the period; `None` without requests.
     pub fn load<T>(&self, choose: impl FnOnce(&Load) -> T) -> Option<T> {
         let Counts {
             reads,
@@ -285,7 +290,7 @@ impl Period {
             reads_of_write_hits: reads_of_written as f64 / hits as f64,
         }))
     }
-    /// A new period begins: all counts are dropped, the stacks stay.
+    /// Begins a new period: counters are reset, the stacks persist.
     pub fn start(&mut self) {
         self.reads.forget_hits();
         self.writes.forget_hits();

@@ -1,4 +1,4 @@
-//! Small write caches on small flashes, of which nothing is known but how full the victims of collections are.
+//! Small write caches on small simulated flashes, used to measure the valid pages in GC victims.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::heap::Heap;
@@ -10,28 +10,27 @@ use wordline_kernel::random::splitmix;
 
 use crate::space::Space;
 
-/// Blocks that a small flash has at least, if the large one has as many: below, single blocks show.
+/// Minimum blocks of a small flash, if the large one has as many; with fewer, single blocks matter.
 const MIN_BLOCKS: u32 = 64;
 
-/// A page-mapped flash with greedy collections and one block that is written to, by the host and by collections
-/// alike.
+/// Page-mapped flash with greedy GC and one active block, shared by host and GC.
 ///
-/// Pages are known by the number of their entry in the cache.
+/// Pages are identified by the number of their entry in the cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Log {
     pages_per_block: u32,
-    /// Empty blocks below which collections start.
+    /// Empty blocks below which GC starts.
     threshold: u32,
-    /// By page of flash: one more than the entry that it holds, zero: nothing valid.
+    /// For each page of flash, one more than the entry that it holds; 0 if it is not valid.
     entries: Vec<u32>,
-    /// By entry: one more than its page of flash.
+    /// For each entry, one more than its page of flash.
     pages: Vec<u32>,
-    /// By block.
+    /// Valid pages of each block.
     valid: Vec<u32>,
     /// Full blocks by their valid pages, then by number.
     full: Heap<(u32, u32)>,
     empty: Vec<u32>,
-    /// The page that is written next; the end of its block if that is full.
+    /// Page that is written next; the end of its block if that is full.
     next: u32,
     collections: u64,
     moved: u64,
@@ -52,7 +51,7 @@ impl Log {
             moved: 0,
         }
     }
-    /// The page of an entry is no longer needed.
+    /// Invalidates the page of an entry.
     fn trim(&mut self, entry: Entry) {
         let Some(page) = self.pages.get_mut(entry.index()) else {
             return;
@@ -68,7 +67,7 @@ impl Log {
             self.full.set(Entry(block), (*valid, block));
         }
     }
-    /// An entry is written by the host.
+    /// Writes an entry for the host.
     fn write(&mut self, entry: Entry) {
         self.trim(entry);
         self.append(entry);
@@ -93,7 +92,7 @@ impl Log {
             self.next = empty * self.pages_per_block;
         }
     }
-    /// Collects a block; whether there was one with anything to gain.
+    /// Reclaims a block; returns `false` if none has an invalid page.
     fn collect(&mut self) -> bool {
         let Some((key, block)) = self.full.pop() else {
             return false;
@@ -117,17 +116,17 @@ impl Log {
     }
 }
 
-/// A write cache by LRU on a flash.
+/// LRU write cache on a flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shadow {
     capacity: usize,
-    /// The most recent in front.
+    /// The most recent entry is at the front.
     recent: Lists<1>,
     log: Log,
 }
 
 impl Shadow {
-    /// A page is written. Who leaves for it.
+    /// Writes a page; returns the entry evicted for it.
     fn write(&mut self, entry: Entry) -> Option<Entry> {
         let full = self.recent.len(0) == self.capacity && !self.recent.contains(entry);
         let leaving = if full { self.recent.pop_back(0) } else { None };
@@ -140,26 +139,27 @@ impl Shadow {
     }
 }
 
-/// Write caches of several sizes on flashes that are smaller than the true one by the same factor, as are the caches.
-/// They see the writes of a share of the pages, smaller by that factor too, so that each page lies as deep in its
-/// cache, relative to its size, as in the true one.
+/// Write caches of several sizes on flashes that are smaller than the real one by the same factor
+/// as the caches. They see the writes of a sample of the pages, reduced by that factor too, so that
+/// each page has the same depth, relative to the size of the cache, as in the real one.
 ///
-/// Full of other pages at the start. Victims are counted from when as many pages have been written as a flash has.
+/// The caches start full of other pages. Victims are counted once a flash's number of pages has
+/// been written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Miniature {
     salt: u64,
-    /// Pages whose hash lies below are taken.
+    /// Hash below which a page is sampled.
     limit: u64,
     index: Index,
-    /// The largest first: what it does not hold, none holds.
+    /// The largest cache is first: a page that it does not hold is in none.
     shadows: Vec<Shadow>,
     flash_pages: u64,
     written: u64,
 }
 
 impl Miniature {
-    /// Caches of the sizes `cached`, in descending order, on flashes of `1 / divisor` of the blocks, or of 64 if
-    /// those are more.
+    /// Creates caches of the sizes `cached`, in descending order, on flashes with `1 / divisor` of
+    /// the blocks, or 64 if that is more.
     pub fn new(space: &Space, divisor: u32, cached: &[u32], seed: u64) -> Self {
         let all = (space.total_pages / space.pages_per_block).max(1);
         let blocks = (all / divisor.max(1)).max(MIN_BLOCKS).min(all);
@@ -185,7 +185,7 @@ impl Miniature {
         miniature.fill();
         miniature
     }
-    /// What it takes at most.
+    /// Returns the maximum memory.
     pub fn memory(space: &Space, divisor: u32, caches: u32) -> Table {
         let pages = u64::from(space.total_pages / divisor.max(1)).max(1);
         let page = Lists::<1>::BYTES + 2 * size_of::<u32>() as u64;
@@ -195,7 +195,7 @@ impl Miniature {
             index + page * pages * u64::from(caches),
         )
     }
-    /// Pages that nobody requests take all room, so that every miss evicts.
+    /// Fills the caches with pages that are never requested, so that every miss evicts.
     fn fill(&mut self) {
         let most = self
             .shadows
@@ -208,7 +208,7 @@ impl Miniature {
             (shadow.log.collections, shadow.log.moved) = (0, 0);
         }
     }
-    /// A page is written to the true cache.
+    /// Records a page write of the real cache.
     #[inline]
     pub fn write(&mut self, page: u64) {
         let all = self.limit == u64::MAX;
@@ -239,11 +239,12 @@ impl Miniature {
             self.index.free(leaving);
         }
     }
-    /// Whether each flash has been written over twice: once to bring it into its state, once to look at it.
+    /// Returns `true` once each flash has been overwritten twice: once to reach steady state, once
+    /// to measure.
     pub fn is_trained(&self) -> bool {
         self.written >= 2 * self.flash_pages
     }
-    /// By cache: the mean share of valid pages in victims; none if none was collected.
+    /// Returns the mean share of valid pages in victims for each cache; `None` without GC.
     pub fn victims(&self) -> impl Iterator<Item = Option<f64>> {
         self.shadows.iter().map(|Shadow { log, .. }| {
             let pages = log.collections * u64::from(log.pages_per_block);
@@ -256,7 +257,7 @@ impl Miniature {
 mod tests {
     use super::*;
 
-    /// Nothing is lost, nothing is kept twice, and counts are those of the pages.
+    /// Asserts that no page is lost or duplicated, and that counters match the pages.
     fn check(log: &Log, live: &[bool]) {
         for (entry, &is_live) in live.iter().enumerate() {
             let page = log.pages.get(entry).copied().unwrap_or(0);
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_keeps_what_was_written_and_no_more() {
+    fn log_keeps_exactly_the_live_entries() {
         for (seed, blocks, live) in [(1, 8, 16), (2, 20, 60), (3, 5, 4), (4, 12, 36)] {
             let mut random = Rng::new(seed, "log");
             let mut log = Log::new(blocks, 4, 2);
@@ -293,9 +294,9 @@ mod tests {
         }
     }
 
-    /// A number that is given back is in no smaller cache either.
+    /// A number that is freed is in no smaller cache either.
     #[test]
-    fn smaller_caches_hold_nothing_that_the_largest_does_not() {
+    fn smaller_caches_are_subsets_of_the_largest() {
         let space = Space {
             total_pages: 64 * 16,
             pages_per_block: 16,

@@ -1,27 +1,28 @@
-//! What a policy is told of the flash, of what lies below it and of requests.
+//! Inputs of a partition policy: flash, backing store and requests.
 
 use serde::{Deserialize, Serialize};
 
-/// What operations take. Microseconds.
+/// Costs of operations. Microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Costs {
-    /// A page is read from flash.
+    /// Read of a page from flash.
     pub read_us: f64,
-    /// A page is programmed.
+    /// Program of a page.
     pub program_us: f64,
-    /// A collection moves a page: by copyback, or by a read and a program.
+    /// Relocation of a page by GC: copyback, or a read and a program.
     pub copy_us: f64,
-    /// A block is erased.
+    /// Erase of a block.
     pub erase_us: f64,
-    /// The disk reads a page, its transfer included.
+    /// Read of a page from the disk, including its transfer.
     pub disk_read_us: f64,
-    /// The disk writes a page, its transfer included.
+    /// Write of a page to the disk, including its transfer.
     pub disk_write_us: f64,
 }
 
 impl Costs {
-    /// Of OP-FCL's table 2: SLC flash with 100 us for a page on the bus and copyback without, a disk whose mean
-    /// positioning is 4.5 and 4.9 ms and which transfers 4 KiB at 72 MB/s.
+    /// Costs in OP-FCL's table 2: SLC flash with 100 us per page on the bus and copyback without a
+    /// transfer, and a disk with mean positioning times of 4.5 and 4.9 ms that transfers 4 KiB at
+    /// 72 MB/s.
     pub const PUBLISHED: Self = Self {
         read_us: 125.0,
         program_us: 300.0,
@@ -32,51 +33,52 @@ impl Costs {
     };
 }
 
-/// The space that is divided.
+/// Space that is divided.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Space {
-    /// All physical pages (C_total).
+    /// Physical pages (C_total).
     pub total_pages: u32,
-    /// Pages of a block (N_P).
+    /// Pages per block (N_P).
     pub pages_per_block: u32,
-    /// Pages that never hold what is cached: the free ones below which collections start, and those of block summaries.
+    /// Pages that never hold cached data: the free pages below which GC starts, and those of block
+    /// summaries.
     pub threshold_pages: u32,
-    /// Size of a page.
+    /// Size of a page. Bytes.
     pub page_bytes: u32,
-    /// Pages that are cached at the start.
+    /// Initial number of cached pages.
     pub start_pages: u32,
-    /// Pages that can be cached such that collections still find something to gain.
+    /// Maximum number of cached pages that GC can sustain.
     pub most_pages: u32,
-    /// What operations take.
+    /// Costs of operations.
     pub costs: Costs,
 }
 
 impl Space {
-    /// Bytes of flash.
+    /// Returns the size of the flash in bytes.
     pub fn total_bytes(&self) -> u64 {
         u64::from(self.total_pages) * u64::from(self.page_bytes)
     }
-    /// Pages that are cached at the start, if collections can bear them.
+    /// Returns the initial number of cached pages, limited to what GC can sustain.
     pub fn first_pages(&self) -> u32 {
         self.start_pages.min(self.most_pages)
     }
 }
 
-/// Pages of the two lists. A cache without lists of their own for reads and writes has all in `write`.
+/// Sizes of the two lists in pages. A cache with one list has all pages in `write`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sizes {
-    /// For what was read and not written since.
+    /// Pages that were read and not written since.
     pub read: u32,
-    /// For what was written and not destaged.
+    /// Pages that were written and not destaged.
     pub write: u32,
 }
 
 impl Sizes {
-    /// All that is cached.
+    /// Returns the number of cached pages.
     pub fn pages(self) -> u32 {
         self.read.saturating_add(self.write)
     }
-    /// Of `pages`, a share for reads, rounded to the nearest page.
+    /// Divides `pages` with the share `read_ratio` for reads, rounded to the nearest page.
     pub fn split(pages: u32, read_ratio: f64) -> Self {
         let read = (f64::from(pages) * read_ratio).round() as u32;
         let read = read.min(pages);
@@ -85,13 +87,13 @@ impl Sizes {
     }
 }
 
-/// What a page of a request is to the lists.
+/// Kind of a page access, as seen by the lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Kind {
-    /// A read of what the write list does not hold.
+    /// Read of a page that is not in the write list.
     Read,
-    /// A read of what the write list holds.
+    /// Read of a page in the write list.
     ReadOfWritten,
-    /// A write.
+    /// Write of a page.
     Write,
 }

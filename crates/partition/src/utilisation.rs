@@ -1,17 +1,17 @@
-//! How full the blocks are that collections take, by how full the flash is.
+//! Share of valid pages in GC victims as a function of the utilisation of the flash.
 
-/// Halvings of an interval until nothing is left of it in 53 bits.
+/// Number of bisections after which an interval is below 53 bits.
 const HALVINGS: u32 = 64;
 
-/// The share of data blocks among all but the one that is kept empty for collections: the worst case of the pages of
-/// a victim that are valid (OP-FCL, section 3).
+/// Worst-case share of valid pages in a victim: data blocks relative to all blocks except the one
+/// that is kept empty for GC (OP-FCL, section 3).
 pub fn worst(data_blocks: u32, spare_blocks: u32) -> f64 {
     let others = (f64::from(data_blocks) + f64::from(spare_blocks) - 1.0).max(1.0);
     (f64::from(data_blocks) / others).min(1.0)
 }
 
-/// The utilisation at which victims have the share `victim` of their pages valid on average, under uniform load: u =
-/// (u' - 1) / ln u'.
+/// Returns the utilisation at which the mean share of valid pages in victims is `victim`, under
+/// uniform load: u = (u' - 1) / ln u'.
 pub fn of_victims(victim: f64) -> f64 {
     match victim {
         ..=0.0 => 0.0,
@@ -20,8 +20,9 @@ pub fn of_victims(victim: f64) -> f64 {
     }
 }
 
-/// U(u): the share of valid pages in victims at a utilisation u: the root u' below 1 of u = (u' - 1) / ln u', by
-/// bisection of its logarithm y, which lies above -1 / u. (u' = 1 solves it in the limit for any u, and says nothing.)
+/// U(u): share of valid pages in victims at a utilisation u. This is the root u' below 1 of u = (u'
+/// - 1) / ln u', by bisection of its logarithm y, which is above -1 / u. (u' = 1 is the limit for
+/// any u, and not the solution.)
 pub fn victims(utilisation: f64) -> f64 {
     match utilisation {
         ..=0.0 => return 0.0,
@@ -45,13 +46,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_data_blocks_beside_four_are_half_full_at_worst() {
+    fn three_data_and_four_spare_blocks_give_half_valid_victims_at_worst() {
         assert_eq!(worst(3, 4), 0.5);
     }
 
-    /// Values of the root, from tables of LFS cleaning; at the ends nothing and everything is valid.
+    /// Values of the root, from tables of LFS cleaning; at the ends, no page and all pages are
+    /// valid.
     #[test]
-    fn victims_are_emptier_than_the_flash() {
+    fn victims_have_fewer_valid_pages_than_the_flash() {
         let known = [
             (0.5, 0.2032),
             (0.64, 0.3789),
@@ -69,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_conversions_are_inverse() {
+    fn conversions_are_inverse() {
         for step in 2..100 {
             let utilisation = f64::from(step) / 100.0;
             assert!((of_victims(victims(utilisation)) - utilisation).abs() < 1e-12);

@@ -8,14 +8,14 @@ use wordline_cache::Index;
 use wordline_kernel::memory::Table;
 use wordline_miss_ratio::{AetRate, Curve, Rate, ShardsRate, ShardsSize};
 
-/// How the curve of a window is found.
+/// How the curve of a window is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// SHARDS: stack distances in a fixed share of the pages.
+    /// SHARDS with a fixed rate: stack distances in a fixed share of the pages.
     #[default]
     ShardsRate,
-    /// SHARDS: stack distances in a fixed number of pages.
+    /// SHARDS with a fixed size: stack distances in a fixed number of pages.
     ShardsSize,
     /// AET: a model from the times between writes of a fixed share of the pages.
     Aet,
@@ -23,12 +23,12 @@ pub enum Method {
     Exact,
 }
 
-/// What a window knows of the writes before it.
+/// What a window keeps of the writes before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tracker {
-    /// Nothing: the first write of a page in a window is a miss at any size. As printed in the source; makes short
-    /// windows pessimistic.
+    /// Nothing: the first write of a page in a window is a miss at any size. As printed in the
+    /// source; pessimistic for short windows.
     #[default]
     Clear,
     /// All pages that were ever written.
@@ -37,20 +37,20 @@ pub enum Tracker {
     Half,
 }
 
-/// How requests are looked at.
+/// Sampling of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// How the curve is found.
+    /// How the curve is computed.
     pub method: Method,
-    /// The share of the pages that SHARDS of a fixed rate and AET look at.
+    /// Share of the pages that fixed-rate SHARDS and AET sample.
     pub rate: Rate,
-    /// The pages that SHARDS of a fixed size looks at.
+    /// Number of pages that fixed-size SHARDS samples.
     pub pages: NonZeroU32,
-    /// Which pages, depends on it.
+    /// Seed that determines which pages are sampled.
     pub seed: u64,
 }
 
-/// The counts of a method.
+/// Counter of a method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Counter {
     Rate(ShardsRate),
@@ -90,7 +90,7 @@ impl Counter {
     }
 }
 
-/// The requests of a window.
+/// Requests of a window.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Window {
     sampling: Sampling,
@@ -101,7 +101,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// An empty window of `length` requests.
+    /// Creates an empty window of `length` requests.
     pub fn new(sampling: Sampling, tracker: Tracker, length: u64) -> Self {
         Self {
             counter: Counter::new(&sampling),
@@ -111,19 +111,19 @@ impl Window {
             seen: 0,
         }
     }
-    /// What a window that looks at `pages` pages takes: a hash and a number by page, its place on the stack or the
-    /// time of its last request, and a distance.
+    /// Returns the memory of a window that samples `pages` pages: hash and number per page, its
+    /// place on the stack or the time of its last request, and a distance.
     pub fn memory(pages: u64) -> Table {
         let numbers = Index::memory("miss-ratio curve", pages).most;
         let by_page = 3 * size_of::<u64>() as u64;
         Table::grown::<u8>("miss-ratio curve", numbers + pages.saturating_mul(by_page))
     }
-    /// An empty window of the same length that knows nothing of what was before it.
+    /// Returns an empty window of the same length without earlier requests.
     #[must_use]
     pub fn cleared(&self) -> Self {
         Self::new(self.sampling, Tracker::Clear, self.length)
     }
-    /// One more request for a page.
+    /// Records a request for a page.
     #[inline]
     pub fn request(&mut self, page: u64) {
         self.counter.request(page);
@@ -132,11 +132,11 @@ impl Window {
             self.counter.forget_requests();
         }
     }
-    /// Whether it has as many requests as it is long, or more.
+    /// Returns `true` if the window has reached its length.
     pub fn is_over(&self) -> bool {
         self.seen >= self.length
     }
-    /// The curve of the requests that count.
+    /// Returns the curve of the counted requests.
     pub fn curve(&self) -> Curve {
         match &self.counter {
             Counter::Rate(counter) => counter.curve(),
@@ -144,7 +144,7 @@ impl Window {
             Counter::Aet(counter) => counter.curve(),
         }
     }
-    /// The next window begins.
+    /// Begins the next window.
     pub fn start(&mut self) {
         self.seen = 0;
         match self.tracker {
@@ -152,7 +152,7 @@ impl Window {
             Tracker::Clear | Tracker::Half => self.counter = Counter::new(&self.sampling),
         }
     }
-    /// The pages that it looks at.
+    /// Returns the number of sampled pages.
     pub fn pages(&self) -> usize {
         match &self.counter {
             Counter::Rate(counter) => counter.keys(),
@@ -160,7 +160,7 @@ impl Window {
             Counter::Aet(counter) => counter.keys(),
         }
     }
-    /// Bytes that it takes now.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         match &self.counter {
             Counter::Rate(counter) => counter.bytes(),

@@ -1,4 +1,4 @@
-//! Lists for reads and for writes whose sizes are chosen anew after every period, by the cost model.
+//! Read and write list whose sizes are chosen by the cost model after every period.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use crate::cost::Model;
 use crate::period::Period;
 use crate::space::{Kind, Sizes, Space};
 
-/// The period, and the sizes that hold.
+/// Period, and current sizes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ByPeriod {
-    /// What pages cost.
+    /// Cost model.
     pub model: Model,
-    /// The requests since the sizes were chosen.
+    /// Requests since the sizes were last chosen.
     pub period: Period,
-    /// Segments of the flash: the step of the sizes that are compared.
+    /// Segments of the flash: the step of the sizes compared.
     pub segments: u32,
     most_pages: u32,
     length: u64,
@@ -23,7 +23,8 @@ pub struct ByPeriod {
 }
 
 impl ByPeriod {
-    /// Begins with a share of what is cached for reads; a period has so many requests.
+    /// Starts with the share `read_ratio` of the cached pages for reads; a period has `length`
+    /// requests.
     pub fn new(space: &Space, length: u64, read_ratio: f64, segments: u32, period: Period) -> Self {
         let sizes = Sizes::split(space.first_pages(), read_ratio);
         Self {
@@ -36,19 +37,20 @@ impl ByPeriod {
             start: sizes,
         }
     }
-    /// The sizes at the start.
+    /// Returns the initial sizes.
     pub fn start(&self) -> Sizes {
         self.start
     }
-    /// A request of the host begins.
+    /// Records the start of a host request.
     pub fn request(&mut self) {
         self.period.request();
     }
-    /// One page of it.
+    /// Records a page of the request.
     pub fn page(&mut self, page: u64, kind: Kind, hit: bool) {
         self.period.page(page, kind, hit);
     }
-    /// The sizes that are chosen if a period has ended and collections can bear them, and they are others than before.
+    /// Returns the sizes that `choose` returns at the end of a period, limited to what GC can
+    /// sustain, if they have changed.
     pub fn decide(&mut self, choose: impl FnOnce(&mut Self) -> Option<Sizes>) -> Option<Sizes> {
         if self.period.requests() < self.length {
             return None;

@@ -1,4 +1,4 @@
-//! A write cache whose size follows the locality of what is written.
+//! Write cache whose size follows the locality of writes.
 
 use std::num::NonZeroU32;
 
@@ -15,75 +15,79 @@ use crate::space::{Kind, Sizes, Space};
 use crate::utilisation::victims;
 use crate::window::{Method, Sampling, Tracker, Window};
 
-/// Over-provisionings at which victims are looked at, ascending.
+/// Over-provisionings for which victims are known, in ascending order.
 pub const TRAINED: [f64; 8] = [0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85];
 
-/// Where it is known from how full victims are.
+/// Source of the share of valid pages in victims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Utilisation {
-    /// From the equation u = (u' - 1) / ln u', where u is the cached share of what is not kept free.
+    /// The equation u = (u' - 1) / ln u', where u is the cached share of the pages that are not
+    /// kept free.
     #[default]
     Analytic,
-    /// From `victim_utilisations`.
+    /// The key `victim_utilisations`.
     Given,
-    /// From small write caches on small flashes, which see a sample of the pages; before they have seen enough, from
-    /// the equation.
+    /// Small write caches on small simulated flashes, which see a sample of the pages; the equation
+    /// until they have seen enough.
     Miniature,
 }
 
-/// Which sizes are compared.
+/// Sizes that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Candidates {
     /// Over-provisionings of 15, 25, 35, 45, 55, 65, 75 and 85 %, as trained.
     #[default]
     Eight,
-    /// Every per cent from 15 to 85 %; victims between two trained points by a straight line.
+    /// Every per cent from 15 to 85 %, with linear interpolation of victims between trained points.
     Percent,
 }
 
-/// A write cache; reads are not cached. After every window of writes the cache takes the size that has the least
-/// latency by the miss-ratio curve of the window and by how full victims are at each over-provisioning. The source
-/// starts at 35 %; here it is the device's own over-provisioning.
+/// A write cache; reads are not cached. After every window of writes, the cache takes the size with
+/// the lowest latency according to the miss-ratio curve of the window and the share of valid pages
+/// in victims at each over-provisioning. The source starts at 35 %; here the start is the device's
+/// own over-provisioning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalityDriven {
-    /// Writes of a window; 0 takes twice the flash, as the source has it for 4 GB (for 16 GB it has 2.5 times). They are counted in memory: a
-    /// power cut begins a window, at the size of the start, so that the size never changes where the power fails oftener than windows end.
-    /// Bytes.
+    /// Writes per window; 0 means twice the flash, as in the source for 4 GB (for 16 GB it uses 2.5
+    /// times). They are counted in memory: a power cut starts a new window at the initial size, so
+    /// that the size never changes if power fails more often than windows end. Bytes.
     #[schemars(range(min = 0, max = 1_152_921_504_606_846_976_u64))]
     pub window_bytes: u64,
-    /// How the miss-ratio curve of a window is found.
+    /// How the miss-ratio curve of a window is computed.
     pub curve: Method,
-    /// Share of the pages that `shards-rate` and `aet` look at. 1/1024 gives the 24 KB that the source has for 8 GB
-    /// of writes, though it prints 0.0001; small flashes need more. Ratio, above 0 up to 1.
+    /// Share of the pages that `shards-rate` and `aet` sample. 1/1024 gives the 24 KB of the source
+    /// for 8 GB of writes, although it prints 0.0001; small flashes need more. Ratio, above 0 up to
+    /// 1.
     #[schemars(range(min = 0.000_000_1, max = 1))]
     pub sample_ratio: f64,
-    /// Pages that `shards-size` looks at. Count, 1 or more.
+    /// Pages that `shards-size` samples. Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
-    /// What a window knows of the writes before it: `clear`, `keep`, `half`.
+    /// What a window keeps of the writes before it: `clear`, `keep`, `half`.
     pub tracker: Tracker,
-    /// Where it is known from how full victims are.
+    /// Source of the share of valid pages in victims.
     pub utilisation: Utilisation,
-    /// For `given`: the mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %. The default
-    /// is that of the equation with 5 % kept free. Ratios, 0 to below 1.
+    /// For `given`: mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
+    /// The default is that of the equation with 5 % kept free. Ratios, 0 to below 1.
     #[schemars(inner(range(min = 0, max = 0.999)))]
     pub victim_utilisations: [f64; 8],
-    /// For `miniature`: by how much smaller its flashes are. Never fewer than 64 blocks. Count, 1 to 64.
+    /// For `miniature`: factor by which its flashes are smaller; they have at least 64 blocks.
+    /// Count, 1 to 64.
     #[schemars(range(min = 1, max = 64))]
     pub miniature_divisor: u32,
-    /// For `miniature`: trained anew if the miss ratio of a window at any of the eight sizes differs by more from
-    /// that of the window of the last training. Needs 1,000 sampled writes a window; with fewer take 0.2. Ratio, 0 to
-    /// 1.
+    /// For `miniature`: difference between the miss ratio of a window at any of the eight sizes and
+    /// that of the last training window, above which the flashes are trained again. Needs 1,000
+    /// sampled writes per window; with fewer, use 0.2. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub retrain_difference: f64,
-    /// For `miniature`: windows that have to end between the end of a training and the beginning of the next. Count,
-    /// 0 or more.
+    /// For `miniature`: minimum number of windows between the end of a training and the start of
+    /// the next. Count, 0 or more.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub retrain_gap_windows: u32,
-    /// Which sizes are compared.
+    /// Sizes that are compared.
     pub candidates: Candidates,
 }
 
@@ -109,16 +113,17 @@ impl Cited for LocalityDriven {
     const PAPER: &'static str = "Xia, \"Improving the Performance and Lifetime of NAND Flash Based SSDs\", dissertation, Virginia Commonwealth University 2017, chapter 4";
 }
 
-/// How full victims are at the eight over-provisionings.
+/// Share of valid pages in victims at the eight over-provisionings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trained([f64; 8]);
 
 impl Trained {
-    /// By the equation.
+    /// Computes the shares by the equation.
     pub fn analytic(space: &Space) -> Self {
         Self(TRAINED.map(|op| analytic(space, op)))
     }
-    /// At an over-provisioning: straight between two trained points, level outside of all.
+    /// Returns the share at an over-provisioning: linear between trained points, constant outside
+    /// of them.
     pub fn at(&self, over_provisioning: f64) -> f64 {
         let after = TRAINED.partition_point(|&op| op < over_provisioning);
         let (Some(before), Some(&high)) = (after.checked_sub(1), TRAINED.get(after)) else {
@@ -130,30 +135,32 @@ impl Trained {
     }
 }
 
-/// What a policy knows of collections.
+/// Victim model of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learned {
-    /// The mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
+    /// Mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
     pub victims: [f64; 8],
-    /// How often that was learned from small flashes.
+    /// Number of trainings on small flashes.
     pub trainings: u32,
 }
 
-/// How full victims are at an over-provisioning by the equation, of the pages that collections do not keep free.
+/// Share of valid pages in victims at an over-provisioning, by the equation for the pages that GC
+/// does not keep free.
 fn analytic(space: &Space, over_provisioning: f64) -> f64 {
     let total = f64::from(space.total_pages);
     let used = total - f64::from(space.threshold_pages);
     victims((1.0 - over_provisioning) * total / used.max(1.0))
 }
 
-/// The small flashes, and when they are trained.
+/// Small flashes, and the state of their training.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Training {
     seed: u64,
     divisor: u32,
-    /// Under way, until it has seen enough.
+    /// Training in progress, until it has seen enough.
     miniature: Option<Miniature>,
-    /// Where the tracker keeps what it knows, its curves are not those of windows; these are.
+    /// Separate windows for a tracker that keeps earlier writes, whose curves are not those of
+    /// single windows.
     windows: Option<Window>,
     /// Miss ratios at the eight sizes in the window of the last training.
     reference: Option<[f64; 8]>,
@@ -161,7 +168,7 @@ struct Training {
     gap: u32,
     /// Windows since the last training.
     rested: u32,
-    /// How often they have seen enough.
+    /// Number of completed trainings.
     trainings: u32,
 }
 
@@ -194,7 +201,7 @@ impl Training {
             window.request(page);
         }
     }
-    /// A window ends, with these miss ratios. What has been learned, if it has been enough.
+    /// Ends a window with its miss ratios; returns the result of a completed training.
     fn window(&mut self, curve: &Curve, space: &Space) -> Option<Trained> {
         let ratios = miss_ratios(
             self.windows
@@ -232,12 +239,12 @@ fn learned(miniature: &Miniature, space: &Space) -> Trained {
     table
 }
 
-/// Miss ratios at the eight sizes.
+/// Returns the miss ratios at the eight sizes.
 pub fn miss_ratios(curve: &Curve, space: &Space) -> [f64; 8] {
     TRAINED.map(|op| curve.miss_ratio(cached_pages(op, space.total_pages).into()))
 }
 
-/// The largest difference of two windows at any of the eight sizes (D8).
+/// Returns the largest difference between two windows at any of the eight sizes (D8).
 pub fn shift(one: &[f64; 8], other: &[f64; 8]) -> f64 {
     let apart = one
         .iter()
@@ -246,7 +253,7 @@ pub fn shift(one: &[f64; 8], other: &[f64; 8]) -> f64 {
     apart.fold(0.0, f64::max)
 }
 
-/// The window, and the size that holds.
+/// Window, and current size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     space: Space,
@@ -296,11 +303,11 @@ impl State {
         }
         tables
     }
-    /// How full victims are taken to be.
+    /// Returns the share of valid pages in victims that the policy assumes.
     pub fn trained(&self) -> Trained {
         self.table
     }
-    /// The same with how often it was learned from small flashes.
+    /// Returns the victim model, with the number of trainings.
     pub fn learned(&self) -> Learned {
         let training = self.training.as_ref();
         Learned {
@@ -308,13 +315,13 @@ impl State {
             trainings: training.map_or(0, |training| training.trainings),
         }
     }
-    /// Whether small flashes are being trained.
+    /// Returns `true` if a training is in progress.
     pub fn is_training(&self) -> bool {
         self.training
             .as_ref()
             .is_some_and(|training| training.miniature.is_some())
     }
-    /// Over-provisionings that leave a cache which collections can bear.
+    /// Over-provisionings whose cache size GC can sustain.
     fn over_provisionings(&self) -> impl Iterator<Item = f64> {
         let percents = match self.candidates {
             Candidates::Eight => (15..=85).step_by(10),
@@ -324,7 +331,7 @@ impl State {
         let ratios = percents.map(|percent| f64::from(percent) / 100.0);
         ratios.filter(move |&op| cached_pages(op, total) <= most)
     }
-    /// The size of least latency.
+    /// Returns the size with the lowest latency.
     fn best(&self, curve: &Curve) -> Option<u32> {
         let total = self.space.total_pages;
         let miss_ratio = |op| curve.miss_ratio(cached_pages(op, total).into());
@@ -334,7 +341,7 @@ impl State {
     }
 }
 
-/// T, in pages.
+/// Length of a window (T). Pages.
 fn window_pages(policy: &LocalityDriven, space: &Space) -> u64 {
     match policy.window_bytes {
         0 => 2 * u64::from(space.total_pages),

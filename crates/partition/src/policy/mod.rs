@@ -1,4 +1,4 @@
-//! The policies that divide the flash.
+//! Partition policies, which divide the flash.
 
 mod by_period;
 pub mod locality_driven;
@@ -12,19 +12,19 @@ use wordline_kernel::memory::Table;
 use crate::space::{Kind, Sizes, Space};
 pub use locality_driven::Learned;
 
-/// How the flash is divided, with what is known of the requests until now. The engine tells of them and moves the
-/// borders; when and how fast, is its business.
+/// Partition policy with its state. The cache reports requests to it, and resizes the lists at its
+/// own pace.
 pub trait Divide {
-    /// Whether reads and writes have lists of their own.
+    /// Returns `true` if reads and writes have separate lists.
     fn is_split(&self) -> bool;
-    /// The sizes at the start.
+    /// Returns the initial sizes.
     fn start(&self) -> Sizes;
-    /// A request of the host begins.
+    /// Records the start of a host request.
     fn request(&mut self) {}
-    /// One page of it, and whether the list that it belongs to held it.
+    /// Records a page of the request, and whether its list held it.
     fn page(&mut self, _page: u64, _kind: Kind, _hit: bool) {}
-    /// Asked after every request: the sizes wanted from now on, if a period has ended and they are others than
-    /// before.
+    /// Called after every request: returns new target sizes, if a period has ended and they have
+    /// changed.
     fn decide(&mut self) -> Option<Sizes> {
         None
     }
@@ -39,17 +39,17 @@ macro_rules! members {
             }
         }
 
-        /// A division of the flash, with its state.
+        /// Partition policy with its state.
         #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         #[allow(missing_docs)]
         pub enum Partitioning { $($Variant($file::State)),+ }
 
         impl Partitioning {
-            /// The policy before any request. `seed` decides which pages are sampled.
+            /// Creates the policy before any request. `seed` determines which pages are sampled.
             pub fn new(policy: &Partition, space: &Space, seed: u64) -> Self {
                 match policy { $(Partition::$Variant(policy) => Self::$Variant($file::State::new(policy, space, seed))),+ }
             }
-            /// What its state takes at most.
+            /// Returns the maximum memory of its state.
             pub fn memory(policy: &Partition, space: &Space) -> Vec<Table> {
                 match policy { $(Partition::$Variant(policy) => $file::State::memory(policy, space)),+ }
             }
@@ -80,7 +80,7 @@ members! {
 }
 
 impl Partitioning {
-    /// How full it takes victims to be, if it chooses by that.
+    /// Returns the victim model, if the policy has one.
     pub fn learned(&self) -> Option<Learned> {
         match self {
             Self::LocalityDriven(state) => Some(state.learned()),
@@ -95,18 +95,18 @@ impl Default for Partition {
     }
 }
 
-/// The paper of OP-FCL and of what it is compared with.
+/// Paper of OP-FCL and of the policies that it is compared with.
 pub(crate) const OP_FCL: &str = "Oh, Choi, Lee and Noh, \"Caching less for better performance: Balancing cache size and update cost of flash memory cache in hybrid storage systems\", FAST 2012";
 
-/// The bytes of a segment of the source's table 2.
+/// Segment size in table 2 of the source. Bytes.
 pub(crate) const SEGMENT_BYTES: u64 = 256 << 20;
-/// Segments of the smaller flash of that table.
+/// Segments of the smaller flash in that table.
 const MIN_SEGMENTS: u64 = 16;
-/// Segments at most: divisions are compared in proportion to their square.
+/// Maximum number of segments: the number of divisions compared is proportional to its square.
 const MAX_SEGMENTS: u64 = 1024;
 
-/// The segments of a flash: as many as are given, or else, for zero, as many as there are of `segment_bytes`, but 16
-/// at least.
+/// Returns the segments of a flash: `given`, or, if that is 0, as many as there are of
+/// `segment_bytes`, but at least 16.
 pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     if given > 0 {
         return given.max(2);
@@ -116,7 +116,7 @@ pub(crate) fn segments(space: &Space, given: u32, segment_bytes: u64) -> u32 {
     fitting.clamp(MIN_SEGMENTS, MAX_SEGMENTS) as u32
 }
 
-/// Sizes that collections can bear: those given, or the most that they bear in the same ratio.
+/// Limits sizes to what GC can sustain, keeping their ratio.
 pub(crate) fn bearable(sizes: Sizes, most_pages: u32) -> Sizes {
     let pages = sizes.pages();
     if pages <= most_pages {

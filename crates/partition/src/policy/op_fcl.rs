@@ -1,4 +1,4 @@
-//! Reads, writes and over-provisioning share the flash by what pages cost.
+//! Division of the flash between reads, writes and over-provisioning by the cost of pages.
 
 use std::num::NonZeroU32;
 
@@ -12,31 +12,32 @@ use super::{Divide, OP_FCL, SEGMENT_BYTES, segments};
 use crate::period::{Counting, Period};
 use crate::space::{Kind, Sizes, Space};
 
-/// A list for what was read and one for what was written, whose sizes are chosen after every period by the cost model
-/// (algorithm 1): what they leave is over-provisioning. With no hits at all that is the least of caches, and all of
-/// it for writes.
+/// A read list and a write list, whose sizes the cost model chooses after every period (algorithm
+/// 1). The rest is over-provisioning. Without any hits this is the smallest cache, all of it for
+/// writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpFcl {
-    /// Requests after which the sizes are chosen again, from these requests alone. They are counted in memory: a power cut begins a period, at
-    /// the sizes of the start, so that the sizes never change where the power fails oftener than periods end. Count, 1 or more.
+    /// Requests per period, after which the sizes are chosen from these requests only. They are
+    /// counted in memory: a power cut starts a new period at the initial sizes, so that the sizes
+    /// never change if power fails more often than periods end. Count, 1 or more.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,
-    /// Segment of the lists in which hits are counted, and the step of the sizes that are compared; where that makes
-    /// fewer than 16 segments, 16 are taken. Bytes.
+    /// Segment of the lists in which hits are counted, and the step of the sizes compared. If this
+    /// gives fewer than 16 segments, 16 are used. Bytes.
     #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
-    /// Segments of the flash; 0 takes as many as `segment_bytes` makes of it. Count, 0 to 1024.
+    /// Segments of the flash; 0: as many as `segment_bytes` gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
-    /// Share of the cached pages that is for reads until the first period ends; the source does not say. Ratio, 0 to
-    /// 1.
+    /// Share of reads in the cached pages until the first period ends; the source does not give it.
+    /// Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
     /// How hits in lists of every size are counted: `ghosts` or `shards`.
     pub hits: Counting,
-    /// For `shards`: pages of each stack at most. A period should have some hundred requests for them. Count, 1 or
-    /// more.
+    /// For `shards`: maximum pages per stack. A period should have some hundred requests for them.
+    /// Count, 1 or more.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub sample_pages: u32,
 }
@@ -62,7 +63,7 @@ fn sample(policy: &OpFcl) -> NonZeroU32 {
     NonZeroU32::new(policy.sample_pages).unwrap_or(NonZeroU32::MIN)
 }
 
-/// What is chosen after every period: the sizes of both lists.
+/// State of the policy, which chooses the sizes of both lists after every period.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ByPeriod);
 

@@ -1,4 +1,4 @@
-//! Reads and writes share a cache of a fixed size by what they cost.
+//! Division of a cache of fixed size between reads and writes by the cost of pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,25 @@ use super::{Divide, OP_FCL, SEGMENT_BYTES, segments};
 use crate::period::Period;
 use crate::space::{Kind, Sizes, Space};
 
-/// A list for what was read and one for what was written. Together they keep their size; the border between them
-/// moves after every period to where the cost model would have had it (RW-FCL of the source).
+/// A read list and a write list with a constant total size. After every period, the border between
+/// them moves to where the cost model would have had it (RW-FCL of the source).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RwFcl {
-    /// Requests after which the sizes are chosen again, from these requests alone. They are counted in memory: a power cut begins a period, at
-    /// the sizes of the start, so that the sizes never change where the power fails oftener than periods end. Count, 1 or more.
+    /// Requests per period, after which the sizes are chosen from these requests only. They are
+    /// counted in memory: a power cut starts a new period at the initial sizes, so that the sizes
+    /// never change if power fails more often than periods end. Count, 1 or more.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,
-    /// Segment of the lists in which hits are counted, and the step of the sizes that are compared; where that makes
-    /// fewer than 16 segments, 16 are taken. Bytes.
+    /// Segment of the lists in which hits are counted, and the step of the sizes compared. If this
+    /// gives fewer than 16 segments, 16 are used. Bytes.
     #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
-    /// Segments of the flash; 0 takes as many as `segment_bytes` makes of it. Count, 0 to 1024.
+    /// Segments of the flash; 0: as many as `segment_bytes` gives. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]
     pub segments: u32,
-    /// Share of the cached pages that is for reads until the first period ends; the source does not say. Ratio, 0 to
-    /// 1.
+    /// Share of reads in the cached pages until the first period ends; the source does not give it.
+    /// Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
 }
@@ -47,7 +48,7 @@ impl Cited for RwFcl {
     const PAPER: &'static str = OP_FCL;
 }
 
-/// What is chosen after every period: the border between the lists.
+/// State of the policy, which chooses the border between the lists after every period.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ByPeriod);
 

@@ -1,4 +1,4 @@
-//! Two lists.
+//! Two lists of fixed size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use wordline_kernel::slot::Cited;
 use super::Divide;
 use crate::space::{Sizes, Space};
 
-/// A list for what was read and one for what was written, of sizes that stay.
+/// A read list and a write list of fixed sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Split {
-    /// Share of the cached pages that is for reads. Ratio, 0 to 1.
+    /// Share of reads in the cached pages. Ratio, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
 }
@@ -28,7 +28,7 @@ impl Cited for Split {
         "Kgil, Roberts and Mudge, \"Improving NAND Flash Based Disk Caches\", ISCA 2008";
 }
 
-/// The sizes.
+/// State of the policy: the sizes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     sizes: Sizes,

@@ -1,4 +1,4 @@
-//! One list.
+//! One list of fixed size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{Divide, OP_FCL};
 use crate::space::{Sizes, Space};
 
-/// One list for what was read and what was written, of a size that stays: all that the over-provisioning of the
-/// device leaves (FP-FCL of the source).
+/// One list of fixed size for reads and writes: everything that the over-provisioning of the device
+/// leaves (FP-FCL of the source).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unified {}
@@ -18,7 +18,7 @@ impl Cited for Unified {
     const PAPER: &'static str = OP_FCL;
 }
 
-/// The size.
+/// State of the policy: the size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pages: u32,

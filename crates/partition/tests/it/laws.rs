@@ -1,4 +1,4 @@
-//! The laws of every division of the flash, and what each does with a load whose answer is known.
+//! Invariants of every partition policy, and loads with a known division.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use wordline_kernel::Rng;
 use wordline_partition::period::Period;
 use wordline_partition::{Costs, Divide, Kind, Partition, Partitioning, Sizes, Space};
 
-/// Members with other parameters than the default ones.
+/// Members with parameters other than the defaults.
 const VARIANTS: &[&str] = &[
     r#"{"split": {"read_ratio": 1.0}}"#,
     r#"{"rw-fcl": {"period_requests": 150, "segments": 7, "read_ratio": 0.1}}"#,
@@ -28,7 +28,7 @@ fn policies() -> Vec<Partition> {
     Partition::defaults().into_iter().chain(variants).collect()
 }
 
-/// 128 blocks of 16 pages.
+/// Space of 128 blocks of 16 pages.
 fn space(seed: u64) -> Space {
     let most_pages = if seed.is_multiple_of(2) { 1_950 } else { 1_200 };
     Space {
@@ -42,7 +42,7 @@ fn space(seed: u64) -> Space {
     }
 }
 
-/// A host and two lists by LRU whose sizes the policy gives at once.
+/// Host with two LRU lists whose sizes follow the policy at once.
 #[derive(Clone)]
 struct Bench {
     policy: Partitioning,
@@ -63,7 +63,7 @@ impl Bench {
             write: VecDeque::new(),
         }
     }
-    /// A page; small ones more often, and others after a while.
+    /// Draws a page, small ones more often, from a set that changes over time.
     fn draw(&mut self, place: u64) -> u64 {
         let bound = 1 + self.random.below(3_000);
         self.random.below(bound) + place / 8_000 * 1_000
@@ -107,7 +107,7 @@ fn front(list: &mut VecDeque<u64>, page: u64, most: u32) {
 }
 
 #[test]
-fn collections_can_bear_every_size() {
+fn gc_can_sustain_every_chosen_size() {
     for policy in policies() {
         for seed in 0..4 {
             let mut bench = Bench::new(&policy, seed);
@@ -119,7 +119,7 @@ fn collections_can_bear_every_size() {
                     continue;
                 };
                 assert!(sizes.pages() <= most, "{policy:?}: {sizes:?}");
-                assert_ne!(sizes, held, "{policy:?} wants what there is");
+                assert_ne!(sizes, held, "{policy:?} chooses the current sizes");
                 assert!(bench.policy.is_split(), "{policy:?}: one list has one size");
                 held = sizes;
             }
@@ -128,16 +128,17 @@ fn collections_can_bear_every_size() {
 }
 
 #[test]
-fn without_lists_of_their_own_there_is_one_size() {
+fn unified_lists_have_one_size() {
     for policy in policies() {
         let policy = Partitioning::new(&policy, &space(0), 1);
         assert!(policy.is_split() || policy.start().read == 0);
     }
 }
 
-/// Equal policy, seed and requests give equal sizes; and so does what was written and read again.
+/// Equal policy, seed and requests give equal sizes; so does a policy that was serialized and
+/// restored.
 #[test]
-fn what_is_written_goes_on_the_same_way() {
+fn restored_policy_continues_identically() {
     for policy in policies() {
         let mut bench = Bench::new(&policy, 3);
         let mut twin = Bench::new(&policy, 3);
@@ -153,7 +154,7 @@ fn what_is_written_goes_on_the_same_way() {
 }
 
 #[test]
-fn what_is_written_as_text_goes_on_the_same_way() {
+fn policy_restored_from_text_continues_identically() {
     for policy in policies() {
         let mut bench = Bench::new(&policy, 5);
         (0..2_500).for_each(|place| bench.passes(place));
@@ -167,7 +168,7 @@ fn what_is_written_as_text_goes_on_the_same_way() {
 }
 
 #[test]
-fn a_start_is_the_start_whatever_came() {
+fn start_sizes_do_not_depend_on_requests() {
     for policy in policies() {
         let mut bench = Bench::new(&policy, 2);
         let start = bench.policy.start();
@@ -180,7 +181,7 @@ fn policy(text: &str, space: &Space) -> Partitioning {
     Partitioning::new(&serde_json::from_str(text).unwrap(), space, 1)
 }
 
-/// Requests of one page; the sizes that follow the last.
+/// Replays single-page requests; returns the sizes after the last one.
 fn play(policy: &mut Partitioning, pages: impl IntoIterator<Item = (u64, Kind)>) -> Option<Sizes> {
     let mut last = None;
     for (page, kind) in pages {
@@ -191,9 +192,9 @@ fn play(policy: &mut Partitioning, pages: impl IntoIterator<Item = (u64, Kind)>)
     last
 }
 
-/// The smaller flash of the paper, a sixteenth a segment.
+/// Smaller flash of the paper, with segments of a sixteenth.
 #[test]
-fn requests_that_never_hit_leave_the_least_cache_and_none_of_it_for_reads() {
+fn without_hits_the_cache_is_minimal_and_for_writes_only() {
     let space = space(0);
     let mut op = policy(r#"{"op-fcl": {"period_requests": 1000}}"#, &space);
     let mixed = (0..1_000).map(|page| {
@@ -216,11 +217,11 @@ fn requests_that_never_hit_leave_the_least_cache_and_none_of_it_for_reads() {
 }
 
 #[test]
-fn reads_of_the_same_pages_have_a_cache_for_them() {
+fn repeated_reads_get_a_cache_that_holds_them() {
     let space = space(0);
     let mut op = policy(r#"{"op-fcl": {"period_requests": 30000}}"#, &space);
     let loops = (0..30_000_u64).map(|place| (place % 1_000, Kind::Read));
-    // 1,000 pages lie in 7.8 sixteenths, so that eight hold them, and no write needs over-provisioning to be cheap but fills
+    // 1,000 pages take 7.8 sixteenths, so that eight hold them; only fills need over-provisioning.
     assert_eq!(
         play(&mut op, loops),
         Some(Sizes {
@@ -238,9 +239,10 @@ fn reads_of_the_same_pages_have_a_cache_for_them() {
     );
 }
 
-/// With room for all pages a sample is none. What is written leaves the stack of reads.
+/// If the sample holds all pages, it equals the ghosts. A write removes its page from the stack of
+/// reads.
 #[test]
-fn a_sample_of_all_pages_divides_as_ghosts_do() {
+fn sample_of_all_pages_divides_like_ghosts() {
     let space = space(0);
     let mut ghosts = policy(r#"{"op-fcl": {"period_requests": 1500}}"#, &space);
     let mut shards = policy(
@@ -266,9 +268,10 @@ fn a_sample_of_all_pages_divides_as_ghosts_do() {
     assert!(changes > 3, "{changes} divisions");
 }
 
-/// A sample of 500 pages of a skewed load estimates hits to about one part in the root of 500 (SHARDS, section 4.2).
+/// A sample of 500 pages of a skewed load estimates hits to about 1 / sqrt(500) (SHARDS, section
+/// 4.2).
 #[test]
-fn a_sample_estimates_hits() {
+fn sampled_stacks_estimate_hits() {
     let space = Space {
         total_pages: 1 << 14,
         ..space(0)
@@ -296,7 +299,7 @@ fn a_sample_estimates_hits() {
 }
 
 #[test]
-fn a_period_without_pages_changes_nothing() {
+fn period_without_pages_changes_nothing() {
     for name in ["rw-fcl", "op-fcl"] {
         let mut policy = policy(
             &format!(r#"{{"{name}": {{"period_requests": 10}}}}"#),
@@ -309,10 +312,11 @@ fn a_period_without_pages_changes_nothing() {
     }
 }
 
-/// Algorithm 1 over hit curves from plain lists, period by period.
+/// Algorithm 1 with hit curves from plain lists, period by period.
 struct Twin {
     lists: [Vec<u64>; 2],
-    /// Of reads, and of writes with the reads that the write list serves: the places of hits, and requests.
+    /// Hit positions and requests: of reads, and of writes with the reads that the write list
+    /// serves.
     places: [Vec<usize>; 2],
     requests: [u64; 2],
     writes_hit: u64,
@@ -345,7 +349,7 @@ impl Twin {
         self.lists[list].insert(0, page);
         self.lists[list].truncate(2048);
     }
-    /// Straight between sixteenths of the flash.
+    /// Linear between sixteenths of the flash.
     fn hit_ratio(&self, list: usize, pages: f64) -> f64 {
         if self.requests[list] == 0 {
             return 0.0;
@@ -400,7 +404,7 @@ impl Twin {
 }
 
 #[test]
-fn op_fcl_decides_as_its_naive_twin() {
+fn op_fcl_matches_its_naive_twin() {
     for seed in 0..5 {
         let mut random = Rng::new(seed, "twin");
         let mut op = policy(r#"{"op-fcl": {"period_requests": 700}}"#, &space(0));
@@ -424,7 +428,7 @@ fn op_fcl_decides_as_its_naive_twin() {
             if place % 700 == 699 {
                 let found = twin.cost((sizes.read.into(), sizes.write.into()));
                 let least = twin.least();
-                // sizes are whole pages, so that the cost is not that of the grid to the last digit
+                // Sizes are whole pages, so that the cost is not exactly that of the grid.
                 assert!(
                     (found - least).abs() < 1e-3 * least,
                     "{found}, {least}, {sizes:?}"

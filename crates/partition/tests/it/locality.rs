@@ -1,4 +1,5 @@
-//! The locality-driven division: its model and trackers against theory and plain simulation, its miniature flashes against whole ones.
+//! Locality-driven partitioning: its model and trackers against theory and plain simulation, its
+//! miniature flashes against full-size ones.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use crate::zipf;
@@ -17,7 +18,7 @@ use wordline_partition::window::{Method, Sampling, Tracker, Window};
 use wordline_partition::{Costs, Divide, Kind, Partition, Partitioning, Space};
 use zipf::Zipf;
 
-/// The costs of the source's table 5.
+/// Costs in table 5 of the source.
 const COSTS: Costs = Costs {
     read_us: 25.0,
     program_us: 200.0,
@@ -49,16 +50,17 @@ fn sampling(method: Method, rate: f64, seed: u64) -> Sampling {
     }
 }
 
-/// An LRU write cache on a greedy page-mapped flash with one frontier, full at the start, without any structure that is clever.
+/// LRU write cache on a greedy page-mapped flash with one write frontier, full at the start,
+/// written without clever data structures.
 struct Whole {
     per_block: usize,
     low_water: usize,
     capacity: usize,
     recency: BTreeMap<u64, u64>,
     clock: u64,
-    /// By page of the disk: when written last, and where it lies.
+    /// For each page of the disk: time of its last write, and its page of flash.
     pages: BTreeMap<u64, (u64, usize)>,
-    /// By page of flash.
+    /// Disk page of each page of flash.
     flash: Vec<Option<u64>>,
     valid: Vec<usize>,
     empty: Vec<usize>,
@@ -149,14 +151,14 @@ impl Whole {
         self.valid[victim] = 0;
         self.empty.insert(0, victim);
     }
-    /// The mean share of valid pages in victims.
+    /// Returns the mean share of valid pages in victims.
     fn victim_utilisation(&self) -> f64 {
         self.moved as f64 / (self.victims * self.per_block as u64).max(1) as f64
     }
 }
 
 #[test]
-fn over_provisioning_is_what_the_cache_leaves() {
+fn over_provisioning_is_the_share_not_cached() {
     assert_eq!(over_provisioning(650, 1000), 0.35);
     assert_eq!(cached_pages(0.35, 1000), 650);
     let percents = (15..=85).map(|percent| f64::from(percent) / 100.0);
@@ -165,16 +167,16 @@ fn over_provisioning_is_what_the_cache_leaves() {
     }
 }
 
-/// Half of the pages of victims valid: 32 moves of 225 us and an erase for 32 pages.
+/// Half of the pages of victims are valid: 32 moves of 225 us and an erase for 32 pages.
 #[test]
-fn latencies_are_those_of_the_formulas() {
+fn latencies_match_the_formulas() {
     let model = Model {
         costs: COSTS,
         pages_per_block: 64,
     };
     assert_eq!(model.collection_us(0.5), 32.0 * 225.0 + 1500.0);
     assert_eq!(model.page_write_us(0.5), 200.0 + 8700.0 / 32.0);
-    // 4.4: a hit is a page write; a miss reads and destages another before
+    // Equation 4.4: a hit is a page write; a miss first reads and destages another page.
     let (hit, miss) = (
         model.page_write_us(0.5),
         25.0 + model.page_write_us(0.5) + 5000.0,
@@ -183,9 +185,9 @@ fn latencies_are_those_of_the_formulas() {
     assert_eq!(model.page_write_us(1.0), f64::INFINITY);
 }
 
-/// Equation and 5 % kept free: 0.80 at 15 % and 0.44 at 35 %, as in the reading.
+/// Equation with 5 % kept free: 0.80 at 15 % and 0.44 at 35 %, as in the source.
 #[test]
-fn the_static_equation_takes_the_free_reserve_out() {
+fn analytic_utilisation_excludes_the_free_reserve() {
     let mut space = space(1000);
     space.threshold_pages = space.total_pages / 20;
     let table = Trained::analytic(&space);
@@ -196,22 +198,23 @@ fn the_static_equation_takes_the_free_reserve_out() {
         let mean = f64::midpoint(table.at(op[0]), table.at(op[1]));
         assert!(
             (table.at(middle) - mean).abs() < 1e-12,
-            "straight between two"
+            "linear between two"
         );
     }
     let ends = [(0.0, 0.15), (1.0, 0.85)];
     for (beyond, end) in ends {
         assert!(
             (table.at(beyond) - table.at(end)).abs() < 1e-12,
-            "level beyond {end}"
+            "constant beyond {end}"
         );
     }
 }
 
-/// Uniform writes of 20,480 pages on 256 blocks: victims are empty from 35 % on, because pages leave the cache before the log comes
-/// round (AET(C) = N ln(N / (N - C)) = 15,030 writes at 35 %, less than 0.95 C_total = 15,565); at 25 % they are half full.
+/// Uniform writes of 20,480 pages on 256 blocks. From 35 % on victims are empty, because pages
+/// leave the cache before the log wraps around (AET(C) = N ln(N / (N - C)) = 15,030 writes at 35 %,
+/// less than 0.95 C_total = 15,565); at 25 % half of their pages are valid.
 #[test]
-fn victims_are_empty_where_pages_leave_before_the_log_comes_round() {
+fn victims_are_empty_if_pages_leave_before_the_log_wraps() {
     let space = space(256);
     let sizes = TRAINED.map(|op| cached_pages(op, space.total_pages));
     let mut random = Rng::new(1, "uniform");
@@ -226,7 +229,7 @@ fn victims_are_empty_where_pages_leave_before_the_log_comes_round() {
 }
 
 #[test]
-fn a_miniature_s_victims_are_as_full_as_those_of_the_whole() {
+fn miniature_victims_match_those_of_the_full_flash() {
     let space = space(1024);
     let sizes = TRAINED.map(|op| cached_pages(op, space.total_pages));
     let mut worst = 0.0_f64;
@@ -255,7 +258,7 @@ fn a_miniature_s_victims_are_as_full_as_those_of_the_whole() {
         }
         let (place, trained) = trained.unwrap();
         println!(
-            "zipf {exponent}, 1/{divisor}, trained after {:.2} fills: {trained:.3?}; whole {:.3?}",
+            "zipf {exponent}, 1/{divisor}, trained after {:.2} fills: {trained:.3?}; full {:.3?}",
             place as f64 / fills as f64,
             wholes
                 .iter()
@@ -269,9 +272,10 @@ fn a_miniature_s_victims_are_as_full_as_those_of_the_whole() {
     assert!(worst <= 0.08, "{worst}");
 }
 
-/// Formula 4.5 with the victims of a run and its misses is what the run takes, within 1 %, after the cache has filled.
+/// Formula 4.5, with the victims and misses of a run, matches the time of the run within 1 % once
+/// the cache is full.
 #[test]
-fn the_formula_is_what_a_full_cache_takes() {
+fn formula_matches_a_full_cache() {
     let space = space(256);
     let law = Zipf::new(0.9, 30_000);
     let model = Model::of(&space);
@@ -292,9 +296,10 @@ fn the_formula_is_what_a_full_cache_takes() {
     }
 }
 
-/// Miss ratios at the eight sizes in windows of a steady load, by LRU caches that have seen all of it.
+/// Miss ratios at the eight sizes in windows of a steady load, compared with LRU caches that have
+/// seen all of it.
 #[test]
-fn what_is_cleared_is_pessimistic_and_what_is_kept_is_not() {
+fn cleared_windows_are_pessimistic_and_kept_ones_exact() {
     let space = space(256);
     let law = Zipf::new(0.9, 20_000);
     let length = 2 * u64::from(space.total_pages);
@@ -316,7 +321,7 @@ fn what_is_cleared_is_pessimistic_and_what_is_kept_is_not() {
         let [clear, half, keep] = [0, 1, 2].map(|at| miss_ratios(&windows[at].curve(), &space));
         windows.iter_mut().for_each(Window::start);
         if round == 0 {
-            assert_eq!(clear, keep, "nothing is known yet");
+            assert_eq!(clear, keep, "there are no earlier windows yet");
             continue;
         }
         println!("clear {clear:.3?}\n half {half:.3?}\n keep {keep:.3?}");
@@ -324,13 +329,13 @@ fn what_is_cleared_is_pessimistic_and_what_is_kept_is_not() {
             assert!(keep[at] <= half[at] + 0.01 && half[at] <= clear[at] + 0.01);
         }
         let true_ratio = whole.misses as f64 / length as f64;
-        assert_eq!(keep[0], true_ratio, "what is kept is the cache itself");
+        assert_eq!(keep[0], true_ratio, "a kept tracker equals the cache");
         assert!(clear[0] > keep[0] + 0.1);
     }
 }
 
 #[test]
-fn estimates_of_windows_are_near_the_exact_curve() {
+fn window_estimates_are_close_to_the_exact_curve() {
     let space = space(1024);
     let length = 2 * u64::from(space.total_pages);
     for (exponent, seed) in [(0.9, 1), (1.1, 2)] {
@@ -352,14 +357,15 @@ fn estimates_of_windows_are_near_the_exact_curve() {
         let [aet, shards, sized] =
             [aet, shards, sized].map(|window| shift(&truth, &miss_ratios(&window.curve(), &space)));
         println!("zipf {exponent}: AET {aet:.4}, SHARDS 1/20 {shards:.4}, 2048 pages {sized:.4}");
-        assert!(aet <= 0.01, "{aet}"); // the requests that come first in a cleared window are no steady load
+        assert!(aet <= 0.01, "{aet}"); // the first requests of a cleared window are not in steady state
         assert!(shards <= 0.05 && sized <= 0.05, "{shards}, {sized}");
     }
 }
 
-/// 8 GB and 40 GB of distinct writes: 2,048 and 10,240 pages of 12 bytes at 1/1024, but for the chance of a sample.
+/// 8 GB and 40 GB of distinct writes: 2,048 and 10,240 pages of 12 bytes at 1/1024, apart from
+/// sampling variation.
 #[test]
-fn a_curve_of_eight_gigabytes_takes_24_kilobytes_in_entries_of_twelve_bytes() {
+fn curve_of_8_gb_takes_24_kb_at_12_bytes_per_entry() {
     for (writes, kib) in [(2_097_152_u64, 24.0), (10_485_760, 120.0)] {
         let mut window = Window::new(
             sampling(Method::ShardsRate, 1.0 / 1024.0, 3),
@@ -398,7 +404,7 @@ fn ratios(draw: impl FnMut() -> u64, rate: f64, space: &Space) -> [f64; 8] {
 }
 
 #[test]
-fn the_detector_hears_a_shift_and_not_a_hot_set_that_moves() {
+fn detector_reacts_to_a_shift_and_not_to_a_moving_hot_set() {
     let space = space(1024);
     let laws = [0.9, 1.1, 0.4].map(|exponent| Zipf::new(exponent, 90_000));
     let mut random = Rng::new(1, "shift");
@@ -422,9 +428,10 @@ fn the_detector_hears_a_shift_and_not_a_hot_set_that_moves() {
     }
 }
 
-/// The policy trains at the start, for two fills; then it rests, whatever moves, until the shape of the curve changes.
+/// The policy trains at the start, for two fills. Then it does not train, even if the hot set
+/// moves, until the shape of the curve changes.
 #[test]
-fn flashes_are_trained_anew_when_the_curve_shifts() {
+fn flashes_are_retrained_when_the_curve_shifts() {
     let space = space(512);
     let parameters = LocalityDriven {
         curve: Method::Exact,
@@ -448,7 +455,7 @@ fn flashes_are_trained_anew_when_the_curve_shifts() {
         };
         (state.is_training(), state.trained())
     };
-    // a sample may see a little less than two fills in the first window
+    // A sample may see slightly less than two fills in the first window.
     let first = window(&mut policy, 0, 0);
     let second = window(&mut policy, 0, 0);
     assert!(
@@ -462,16 +469,16 @@ fn flashes_are_trained_anew_when_the_curve_shifts() {
     assert_eq!(
         shifted,
         (true, second.1),
-        "the old table serves until the new one is there"
+        "the old table is used until the new one is complete"
     );
     let learned = [window(&mut policy, 1, 0), window(&mut policy, 1, 0)][1];
     assert!(!learned.0 && learned.1 != second.1);
 }
 
-/// The size that the policy takes after a window is that of the least latency by plain counts: stack distances in a list, the
-/// formulas, the eight sizes.
+/// The size that the policy takes after a window has the lowest latency by plain counts: stack
+/// distances in a list, the formulas, the eight sizes.
 #[test]
-fn the_policy_decides_as_its_naive_twin() {
+fn policy_matches_its_naive_twin() {
     let mut space = space(32);
     space.threshold_pages = 128;
     space.most_pages = 2048 - 200;
@@ -498,7 +505,7 @@ fn the_policy_decides_as_its_naive_twin() {
                 let page = (random.unit().powi(1 + round) * 6_000.0) as u64;
                 let other = random.below(1000);
                 policy.request();
-                policy.page(other, Kind::Read, false); // reads are no business of a write cache
+                policy.page(other, Kind::Read, false); // a write cache ignores reads
                 policy.page(page, Kind::Write, false);
                 let above = list.iter().rev().position(|&other| other == page);
                 list.retain(|&other| other != page);

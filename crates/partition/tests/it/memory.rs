@@ -1,4 +1,4 @@
-//! What trackers take of memory.
+//! Memory of the trackers.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::num::NonZeroU32;
@@ -18,9 +18,9 @@ fn space(total_pages: u32) -> Space {
     }
 }
 
-/// The paper has about 1 % of the flash for two lists as long as the flash: 20 bytes an entry.
+/// The paper has about 1 % of the flash for two lists as long as the flash: 20 bytes per entry.
 #[test]
-fn ghosts_take_what_is_declared() {
+fn ghosts_use_the_declared_memory() {
     let space = space(1 << 20);
     let mut period = Period::new(&space, 16);
     for page in 0..u64::from(space.total_pages) {
@@ -30,7 +30,7 @@ fn ghosts_take_what_is_declared() {
     let declared: u64 = Period::memory(&space).iter().map(|table| table.most).sum();
     let (bytes, flash) = (period.bytes() as f64, space.total_bytes() as f64);
     println!(
-        "{:.1} bytes an entry, {:.2} % of the flash; declared {:.2} %",
+        "{:.1} bytes per entry, {:.2} % of the flash; declared {:.2} %",
         bytes / f64::from(space.total_pages) / 2.0,
         bytes / flash * 100.0,
         declared as f64 / flash * 100.0
@@ -39,9 +39,9 @@ fn ghosts_take_what_is_declared() {
     assert!((0.01..0.015).contains(&(bytes / flash)), "about 1 %");
 }
 
-/// A stack of a sample is as large for any flash.
+/// The memory of a sampled stack does not depend on the flash.
 #[test]
-fn samples_take_what_is_declared_and_a_small_part_of_ghosts() {
+fn samples_use_the_declared_memory_and_little_of_that_of_ghosts() {
     let (space, pages) = (space(1 << 20), NonZeroU32::new(2048).unwrap());
     let mut period = Period::sampled(&space, 16, pages, 1);
     for page in (0..u64::from(space.total_pages)).cycle().take(3 << 20) {
@@ -62,7 +62,7 @@ fn samples_take_what_is_declared_and_a_small_part_of_ghosts() {
 }
 
 #[test]
-fn every_policy_says_what_it_takes() {
+fn every_policy_declares_its_memory() {
     let space = space(1 << 16);
     for policy in Partition::defaults() {
         let tables = Partitioning::memory(&policy, &space);

@@ -1,9 +1,11 @@
-//! The cost model of OP-FCL against the numbers of its paper, and samples of its worked examples, which are scenarios (`scenarios.rs`).
+//! Cost model of OP-FCL compared with the numbers of its paper, and samples of its worked examples,
+//! which are scenarios (`scenarios.rs`).
 //!
-//! Figures 3 and 4 were made with `numpy.random.zipf`, which has no upper end, and "ranges" of 120 and 220 %. The reading
-//! taken here: a rank is one per cent of the flash, and draws above the range are thrown away. The paper says neither; figure 4
-//! leaves no other scale. With it no generator gives all digits that are printed: the optimum lies at u = 0.93 (printed: 0.92) and at
-//! (0.65, 0.31) (printed: (0.64, 0.25)), where the cost is flat.
+//! Figures 3 and 4 were made with `numpy.random.zipf`, which has no upper bound, and "ranges" of
+//! 120 and 220 %. The interpretation here: a rank is one per cent of the flash, and draws above the
+//! range are discarded. The paper states neither; figure 4 permits no other scale. With this
+//! interpretation no generator reproduces all printed digits: the optimum is at u = 0.93 (printed:
+//! 0.92) and at (0.65, 0.31) (printed: (0.64, 0.25)), where the cost is flat.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use crate::zipf;
@@ -12,7 +14,7 @@ use wordline_kernel::Rng;
 use wordline_partition::cost::{Division, Load, Model};
 use wordline_partition::{Costs, Sizes};
 
-/// Pages of a flash of 4 GB, and its per cents.
+/// Pages of a flash of 4 GB, and of one per cent of it.
 const PAGES: u32 = 1_000_000;
 const PER_CENT: f64 = 10_000.0;
 
@@ -24,7 +26,7 @@ fn model() -> Model {
     }
 }
 
-/// A hit curve through the ends of per cents of the flash.
+/// Hit curve through the ends of per cents of the flash.
 fn curve(shares: &[f64]) -> impl Fn(f64) -> f64 {
     move |pages| {
         let at = pages / PER_CENT;
@@ -34,7 +36,7 @@ fn curve(shares: &[f64]) -> impl Fn(f64) -> f64 {
     }
 }
 
-/// The shares of `draws` of numpy up to each per cent of the range.
+/// Returns the cumulative shares of `draws` from numpy up to each per cent of the range.
 fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Rng) -> Vec<f64> {
     let mut counts = vec![0_u32; range as usize + 1];
     let mut kept = 0;
@@ -53,7 +55,7 @@ fn sampled(exponent: f64, range: u32, draws: u32, random: &mut Rng) -> Vec<f64> 
     shares.collect()
 }
 
-/// Reads alone, all of the cache for them.
+/// Reads only, with the whole cache for them.
 fn figure_3(reads: &[f64]) -> (f64, impl Fn(f64) -> f64 + use<>) {
     let reads = reads.to_vec();
     let cost = move |utilisation: f64| {
@@ -76,18 +78,18 @@ fn with_figure_4<T>(reads: &[f64], writes: &[f64], ask: impl FnOnce(&Load) -> T)
 }
 
 #[test]
-fn page_writes_cost_what_equations_2_and_4_say() {
+fn page_write_cost_follows_equations_2_and_4() {
     let model = model();
     assert!((model.page_write_us(0.64) - 475.0).abs() < 0.05);
     assert!((model.worst_page_write_us(0.64) - 766.3).abs() < 0.05);
-    // ceil(0.64 * 64) = 41 copies; 23 pages gained
+    // ceil(0.64 * 64) = 41 copies; 23 pages freed.
     assert_eq!(model.worst_collection_us(0.64), 41.0 * 225.0 + 1500.0);
     assert_eq!(model.worst_page_write_us(1.0), f64::INFINITY);
 }
 
-/// A reader of the generator has numbers to compare: its draws are within what chance allows of the law.
+/// Validates the generator: its draws are within the statistical bounds of the law.
 #[test]
-fn numpy_s_draws_follow_zipf_s_law() {
+fn numpy_draws_follow_zipfs_law() {
     let draws = 100_000;
     let found = sampled(1.2, 120, draws, &mut Rng::new(1, "numpy"));
     let law = zipf::shares(1.2, 120);
@@ -95,14 +97,14 @@ fn numpy_s_draws_follow_zipf_s_law() {
         .iter()
         .zip(&law)
         .map(|(found, law)| (found - law).abs());
-    // Dvoretzky, Kiefer and Wolfowitz: beyond this once in a thousand samples
+    // Dvoretzky, Kiefer and Wolfowitz: exceeded once in a thousand samples.
     let bound = (2_000.0_f64.ln() / (2.0 * f64::from(draws))).sqrt();
     assert!(apart.fold(0.0, f64::max) < bound);
 }
 
-/// The scan over u and r, told of reads alone, gives all to reads and finds the same.
+/// With reads only, the scan over u and r assigns everything to reads and finds the same u.
 #[test]
-fn figure_3_is_a_case_of_algorithm_1() {
+fn figure_3_is_a_special_case_of_algorithm_1() {
     let shares = zipf::shares(1.2, 120);
     let (best, cost) = figure_3(&shares);
     let load = Load {
@@ -120,7 +122,7 @@ fn figure_3_is_a_case_of_algorithm_1() {
 }
 
 #[test]
-fn samples_of_ten_thousand_draws_scatter_about_the_optima() {
+fn samples_of_10000_draws_scatter_around_the_optima() {
     let mut ends = [(1.0_f64, 0.0_f64); 3];
     let mut note = |place: usize, value: f64| {
         let (low, high) = ends[place];
@@ -145,9 +147,10 @@ fn samples_of_ten_thousand_draws_scatter_about_the_optima() {
     }
 }
 
-/// In units of 1 kB of 4 GB: 0.64 GB for reads, 1.92 GB for writes, and 1.44 GB left.
+/// In units of 1 kB of 4 GB: 0.64 GB for reads, 1.92 GB for writes, and 1.44 GB of
+/// over-provisioning.
 #[test]
-fn the_printed_point_is_the_printed_sizes() {
+fn printed_point_gives_the_printed_sizes() {
     let division = Division {
         utilisation: 0.64,
         read_ratio: 0.25,
@@ -165,7 +168,8 @@ fn the_printed_point_is_the_printed_sizes() {
     assert_eq!(4_000_000 - sizes.pages(), 1_440_000);
 }
 
-/// (1/step - 1) (1/step + 1), with 256 MB of 4 GB and of 16 GB; counted in whole steps r = 1 is not missed.
+/// (1/step - 1) (1/step + 1) divisions, with 256 MB of 4 GB and of 16 GB; counting in whole steps
+/// does not miss r = 1.
 #[test]
 fn every_division_is_compared_once() {
     for (steps, evaluations) in [(16, 255), (64, 4095), (100, 9999)] {
@@ -185,9 +189,9 @@ fn every_division_is_compared_once() {
     }
 }
 
-/// All r cost the same, and more space for data only makes writes dearer.
+/// All r have the same cost, and a larger cache only makes writes more expensive.
 #[test]
-fn where_nothing_hits_the_cache_is_as_small_as_can_be() {
+fn without_hits_the_cache_is_minimal() {
     let load = Load {
         read_hit_ratio: &|_| 0.0,
         write_hit_ratio: &|_| 0.0,
@@ -204,9 +208,9 @@ fn where_nothing_hits_the_cache_is_as_small_as_can_be() {
     }
 }
 
-/// The least by a scan of its own over rationals, with U from a table of its inverse.
+/// The minimum found by a separate scan over rationals, with U from a table of its inverse.
 #[test]
-fn algorithm_1_finds_what_a_plain_scan_finds() {
+fn algorithm_1_matches_a_plain_scan() {
     for (seed, steps) in [(1, 16), (2, 16), (3, 37), (4, 64)] {
         let mut random = Rng::new(seed, "scan");
         let power = |random: &mut Rng| 0.1 + random.unit();
@@ -243,7 +247,7 @@ fn algorithm_1_finds_what_a_plain_scan_finds() {
     }
 }
 
-/// The root of (x - 1) - u ln x below 1, from far below.
+/// Root of (x - 1) - u ln x below 1, by Newton's method from far below.
 fn newton(u: f64) -> f64 {
     let mut x = (-1.0 / u).exp() * 0.5;
     for _ in 0..200 {

@@ -1,4 +1,5 @@
-//! Does the cost model divide the flash of the worked examples as they say? The scenarios are the pages of docs/spec/partition.
+//! Does the cost model divide the flash of the worked examples as stated? The scenarios are the
+//! pages of docs/spec/partition.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::zipf;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 use wordline_partition::Costs;
 use wordline_partition::cost::{Load, Model};
 
-/// Pages of a flash of 4 GB, and its per cents.
+/// Pages of a flash of 4 GB, and of one per cent of it.
 const PAGES: u32 = 1_000_000;
 const PER_CENT: f64 = 10_000.0;
 
@@ -17,7 +18,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/spec/partition")
 }
 
-/// The cells of the table with these columns, row by row.
+/// Returns the cells of the table with these columns, row by row.
 fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<Vec<&'a str>>, String> {
     let row = |line: &'a str| -> Vec<&'a str> {
         let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
@@ -44,7 +45,8 @@ fn number(cell: &str) -> Result<f64, String> {
     cell.parse().map_err(|_| format!("`{cell}` is no number"))
 }
 
-/// Hits of reads or writes: their share of the requests, and a curve through the ends of per cents of the flash.
+/// Hits of reads or writes: their share of the requests, and a curve through the ends of per cents
+/// of the flash.
 struct Part {
     share: f64,
     hits: Vec<f64>,
@@ -69,7 +71,7 @@ impl Part {
     }
 }
 
-/// What is printed, if anything is, and the bounds of what comes out.
+/// Printed value, if any, and bounds of the result.
 struct Bounds {
     printed: Option<f64>,
     from: f64,
@@ -91,7 +93,7 @@ impl Bounds {
         })
     }
     fn hold(&self, what: &str, found: f64) -> Result<(), String> {
-        // The last digit of a bound is not that of a binary number.
+        // The last digit of a bound may not be representable in binary.
         if (self.from - 1e-9..=self.to + 1e-9).contains(&found) {
             return Ok(());
         }
@@ -141,7 +143,7 @@ fn check(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn the_flash_is_divided_as_the_worked_examples_say() {
+fn flash_is_divided_as_in_the_worked_examples() {
     let mut files: Vec<PathBuf> = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -156,9 +158,9 @@ fn the_flash_is_divided_as_the_worked_examples_say() {
     }
 }
 
-/// A page that says something else fails, in a sentence.
+/// A page with a wrong value fails with a message.
 #[test]
-fn what_is_wrong_in_a_scenario_is_found() {
+fn wrong_scenarios_are_detected() {
     let text = fs::read_to_string(folder().join("op-fcl-figure-4.md")).unwrap();
     assert_eq!(check(&text), Ok(()));
     for (from, to, told) in [

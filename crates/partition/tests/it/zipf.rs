@@ -1,10 +1,10 @@
-//! Draws of ranks by Zipf's law.
-#![allow(dead_code)] // each test takes what it needs
+//! Draws of ranks from Zipf's law.
+#![allow(dead_code)] // each test uses a part of it
 
 use wordline_kernel::Rng;
 
-/// A draw as `numpy.random.zipf` makes it: by rejection from a distribution that lies above (Devroye, "Non-Uniform
-/// Random Variate Generation", 1986, page 551). Any rank from 1 on.
+/// Draws as `numpy.random.zipf` does: by rejection from a dominating distribution (Devroye,
+/// "Non-Uniform Random Variate Generation", 1986, page 551). Any rank from 1.
 pub fn numpy(random: &mut Rng, exponent: f64) -> f64 {
     let less = exponent - 1.0;
     let b = 2.0_f64.powf(less);
@@ -21,7 +21,7 @@ pub fn numpy(random: &mut Rng, exponent: f64) -> f64 {
     }
 }
 
-/// Of ranks 1 to `most`: the share of draws up to each, from rank 0 on.
+/// Returns the cumulative shares of draws for ranks 1 to `most`, from rank 0.
 pub fn shares(exponent: f64, most: u32) -> Vec<f64> {
     let mut sum = 0.0;
     let mut sums = vec![0.0];
@@ -32,7 +32,7 @@ pub fn shares(exponent: f64, most: u32) -> Vec<f64> {
     sums.iter().map(|below| below / sum).collect()
 }
 
-/// Ranks from 0 to below `count`, with any exponent.
+/// Draws ranks from 0 to below `count`, with any exponent.
 pub struct Zipf {
     shares: Vec<f64>,
 }
