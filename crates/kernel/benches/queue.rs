@@ -1,7 +1,7 @@
-//! Instructions that the event queue costs in the hold model: take the earliest event, schedule
-//! one later, while a steady number of events waits. Later by one of the durations of a device in
-//! turn, or by a random time, which fits no row.
-#![allow(missing_docs, unused_qualifications)] // what the macros below make
+//! Instructions that the event queue costs in the hold model: take the earliest event, then
+//! schedule a later one, with a constant number of waiting events. The delay is one of the
+//! durations of a device in turn (`operate`), or a random time, which fits no row (`hold`).
+#![allow(missing_docs, unused_qualifications)] // both in code that the macros below generate
 
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
@@ -33,14 +33,14 @@ fn waiting(events: u64) -> Held {
     held
 }
 
-/// Fails the benchmark above this many instructions a hold.
+/// Fails the benchmark above this number of instructions per hold.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.hard_limits([(EventKind::Ir, instructions * HOLDS)]);
     LibraryBenchmarkConfig::default().tool(tool).to_owned()
 }
 
-/// A command on the bus, a read of the array, a page of data on the bus.
+/// Durations of a command on the bus, an array read, and a page of data on the bus.
 const DURATIONS: [Time; 3] = [
     Time::from_ps(216_000),
     Time::from_ps(50_000_000),

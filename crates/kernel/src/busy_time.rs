@@ -1,20 +1,20 @@
-//! How long something has been busy.
+//! Busy time of a resource.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 
-/// How long something that is at one thing at a time has been busy: what is over, and since when it
-/// has been at what is not.
+/// Accumulated busy time of a resource, plus the start of the busy interval in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusyTime {
     over: Time,
-    /// [`Time::MAX`] if it is idle.
+    /// Start of the busy interval in progress, or [`Time::MAX`] if the resource is idle.
     since: Time,
 }
 
 impl BusyTime {
-    /// Busy for `over`, and since `since` if that is not over.
+    /// Creates a busy time of `over` in ended intervals, with an interval in progress since
+    /// `since`, if given.
     #[inline]
     pub fn new(over: Time, since: Option<Time>) -> Self {
         Self {
@@ -22,13 +22,13 @@ impl BusyTime {
             since: since.unwrap_or(Time::MAX),
         }
     }
-    /// Busy until `at`, no earlier than anything that is over has ended.
+    /// Busy time up to `at`, which must not be earlier than the end of the last ended interval.
     #[inline]
     #[must_use]
     pub fn until(self, at: Time) -> Time {
         self.over + at.since(self.since)
     }
-    /// Since when it has been at what is not over; [`Time::MAX`] if it is idle.
+    /// Start of the busy interval in progress, or [`Time::MAX`] if the resource is idle.
     #[inline]
     pub const fn since(self) -> Time {
         self.since
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_over_counts_from_its_start() {
+    fn interval_in_progress_counts_from_its_start() {
         let busy = BusyTime::new(Time(30), Some(Time(100)));
         assert_eq!(busy.until(Time(90)), Time(30));
         assert_eq!(busy.until(Time(100)), Time(30));

@@ -1,22 +1,23 @@
-//! What whoever acts at an instant has at hand.
+//! Simulation context passed to a model at each event.
 
 use crate::{EventQueue, Probe, Time};
 
-/// An instant of a simulation: the time, the events to come, and who watches.
+/// Current time, event queue and probe of a simulation.
 ///
-/// Handed down by the owner of the event queue, so that what is simulated holds neither clock nor queue.
+/// The owner of the event queue passes it to each call, so that models hold neither clock nor
+/// queue.
 #[derive(Debug)]
 pub struct Context<'a, E, P> {
-    /// The simulated time.
+    /// Current simulated time.
     pub now: Time,
-    /// The events to come.
+    /// Event queue.
     pub queue: &'a mut EventQueue<E>,
-    /// Hears of everything that happens.
+    /// Probe, which receives all observations.
     pub probe: &'a mut P,
 }
 
 impl<'a, E, P> Context<'a, E, P> {
-    /// The instant `now`.
+    /// Creates the context of time `now`.
     #[inline(always)]
     pub fn new(now: Time, queue: &'a mut EventQueue<E>, probe: &'a mut P) -> Self {
         Self { now, queue, probe }
@@ -24,12 +25,12 @@ impl<'a, E, P> Context<'a, E, P> {
 }
 
 impl<E: Copy + Default, P> Context<'_, E, P> {
-    /// Schedules `event` at `at`, which is not before now.
+    /// Schedules `event` at `at`, which must not be earlier than [`Context::now`].
     #[inline(always)]
     pub fn schedule(&mut self, at: Time, event: impl Into<E>) {
         self.queue.schedule(at, event.into());
     }
-    /// Tells the probe that something happens now.
+    /// Reports an observation to the probe.
     #[inline(always)]
     pub fn observe<O>(&mut self, observation: O)
     where
@@ -37,7 +38,8 @@ impl<E: Copy + Default, P> Context<'_, E, P> {
     {
         self.probe.observe(self.now, observation);
     }
-    /// The same, if the probe hears pieces ([`Probe::WANTS_FRAGMENTS`]).
+    /// Reports a fragment of a larger observation if the probe wants fragments
+    /// ([`Probe::WANTS_FRAGMENTS`]). `piece` is not evaluated otherwise.
     #[inline(always)]
     pub fn observe_fragment<O>(&mut self, piece: impl FnOnce() -> O)
     where

@@ -1,8 +1,9 @@
-//! Dense tables in a written state: what was never touched takes no room there, and is not touched when
-//! it is read.
+//! Serialisation of dense tables: untouched parts take no space in a checkpoint, and stay untouched
+//! when it is read.
 //!
-//! For a `Vec` of plain words that starts as zeroes: `#[serde(with = "wordline_kernel::dense")]`. Written
-//! are its length and the stretches that hold anything, as bytes in the order of the machine.
+//! For a `Vec` of plain words that starts as zeroes: `#[serde(with = "wordline_kernel::dense")]`.
+//! The format consists of the length of the table and its non-zero stretches, as bytes in native
+//! order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,12 +13,12 @@ use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeTuple};
 use serde::{Deserializer, Serialize, Serializer};
 
-/// Bytes that are written or left out together.
+/// Bytes that are written or omitted together.
 const CHUNK: usize = 1 << 14;
-/// Most bytes of a stretch: who reads from a stream holds one at a time.
+/// Maximum bytes of a stretch, because a stream reader buffers one stretch at a time.
 const LONGEST: usize = 1 << 20;
 
-/// The table's length, then its stretches.
+/// Writes the table's length, then its stretches.
 pub fn serialize<S: Serializer, T: Pod>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let mut all = serializer.serialize_tuple(2)?;
     all.serialize_element(&(table.len() as u64))?;
@@ -25,7 +26,7 @@ pub fn serialize<S: Serializer, T: Pod>(table: &[T], serializer: S) -> Result<S:
     all.end()
 }
 
-/// Of a table whose bytes these are, those that are not all zeroes.
+/// Non-zero stretches of a table, given as bytes.
 struct Stretches<'a>(&'a [u8]);
 
 impl Serialize for Stretches<'_> {
@@ -52,7 +53,7 @@ impl Serialize for Stretches<'_> {
     }
 }
 
-/// Where it begins, in bytes, and the bytes.
+/// Start of a stretch in bytes, and its bytes.
 struct Stretch<'a>(usize, &'a [u8]);
 
 impl Serialize for Stretch<'_> {
@@ -72,7 +73,7 @@ impl Serialize for Bytes<'_> {
     }
 }
 
-/// A table as it was written.
+/// Reads a table.
 pub fn deserialize<'de, D: Deserializer<'de>, T: Pod>(deserializer: D) -> Result<Vec<T>, D::Error> {
     deserializer.deserialize_tuple(2, Whole(PhantomData))
 }
@@ -95,7 +96,7 @@ impl<'de, T: Pod> Visitor<'de> for Whole<T> {
     }
 }
 
-/// All stretches, into a table.
+/// Target table of all stretches.
 struct Into<'a>(&'a mut [u8]);
 
 impl<'de> DeserializeSeed<'de> for Into<'_> {
@@ -116,7 +117,7 @@ impl<'de> Visitor<'de> for Into<'_> {
     }
 }
 
-/// A stretch, into a table.
+/// Target table of one stretch.
 struct OneInto<'a>(&'a mut [u8]);
 
 impl<'de> DeserializeSeed<'de> for OneInto<'_> {
@@ -129,7 +130,7 @@ impl<'de> DeserializeSeed<'de> for OneInto<'_> {
 impl<'de> Visitor<'de> for OneInto<'_> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("where a stretch of a table begins, and its bytes")
+        f.write_str("the start of a stretch of a table, and its bytes")
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut both: A) -> Result<(), A::Error> {
         let start: u64 = both
@@ -141,7 +142,7 @@ impl<'de> Visitor<'de> for OneInto<'_> {
     }
 }
 
-/// Bytes, into the beginning of a table.
+/// Target bytes, at the start of the slice.
 struct BytesInto<'a>(&'a mut [u8]);
 
 impl<'de> DeserializeSeed<'de> for BytesInto<'_> {
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_come_back_as_they_were() {
+    fn tables_survive_a_round_trip() {
         let mut random = Rng::new(1, "dense");
         for length in [0_u64, 1, 4095, 4096, 4097, 50_000] {
             for used in [0_u64, 1, 3, 1000] {
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stretch_is_longer_than_what_a_reader_holds() {
+    fn stretches_do_not_exceed_the_buffer_of_a_reader() {
         let words = vec![7_u32; 3 << 19];
         let bytes = postcard::to_stdvec(&Words { words }).unwrap();
         let (length, stretches): (u64, Vec<(u64, Vec<u8>)>) = postcard::from_bytes(&bytes).unwrap();
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_touched_takes_no_room() {
+    fn untouched_memory_takes_no_space() {
         let mut words = vec![0; 1 << 24];
         words[1 << 20] = 1;
         let bytes = postcard::to_stdvec(&Words { words }).unwrap();
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_beyond_the_end_are_refused() {
+    fn stretches_beyond_the_end_are_rejected() {
         let bytes = postcard::to_stdvec(&(2_u64, [(4_u64, [1_u8; 8].as_slice())].as_slice()));
         assert!(postcard::from_bytes::<Words>(&bytes.unwrap()).is_err());
     }

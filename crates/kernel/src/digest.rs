@@ -1,10 +1,10 @@
-//! A digest of everything that happened.
+//! Digest of all events of a run.
 
 use serde::{Deserialize, Serialize};
 
-/// An order-sensitive 64-bit digest, cheap enough to stay on in every run.
+/// Order-sensitive 64-bit digest, cheap enough for every run.
 ///
-/// Two runs that executed the same events at the same times have the same digest; it is not
+/// Runs that process the same events at the same times have the same digest. It is not
 /// cryptographic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest(u64);
@@ -16,12 +16,12 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Mixes one word in.
+    /// Mixes one word into the digest.
     #[inline]
     pub fn mix(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
-    /// The digest so far.
+    /// Current value of the digest.
     pub const fn value(self) -> u64 {
         self.0
     }

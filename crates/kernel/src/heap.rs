@@ -1,4 +1,4 @@
-//! The event queue of few events.
+//! Event queue for few events.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// The order of events.
+/// Sort key of events.
 type Key = u128;
 
-/// An event, when it is due, and its place among those of the same time.
+/// Event with its time, and its sequence number among events of the same time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry<E> {
     pub time: Time,
@@ -37,15 +37,15 @@ impl<E> PartialOrd for Entry<E> {
     }
 }
 impl<E> Ord for Entry<E> {
-    /// Reversed: the standard heap keeps its greatest element on top, we want the earliest.
+    /// Reversed: the standard heap returns its greatest element, and the queue needs the earliest.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())
     }
 }
 
-/// Events in the order of an [`EventQueue`](crate::EventQueue), in a heap alone. It costs least where no
-/// more than a few events wait, as in a package by itself.
+/// Event queue with the order of [`EventQueue`](crate::EventQueue), implemented by a heap alone. It
+/// is the cheapest for a few waiting events, as in a package simulated alone.
 #[derive(Clone, Debug)]
 pub struct EventHeap<E> {
     heap: BinaryHeap<Entry<E>>,
@@ -62,7 +62,7 @@ impl<E> Default for EventHeap<E> {
 }
 
 impl<E> EventHeap<E> {
-    /// Puts `event` at `time`, behind all events already scheduled for that time.
+    /// Schedules `event` at `time`, after all events already scheduled for that time.
     #[inline]
     pub fn schedule(&mut self, time: Time, event: E) {
         let sequence = self.sequence;
@@ -73,20 +73,20 @@ impl<E> EventHeap<E> {
             event,
         });
     }
-    /// Takes the earliest event.
+    /// Removes and returns the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.heap.pop().map(|entry| (entry.time, entry.event))
     }
-    /// When the earliest event is due.
+    /// Time of the earliest event.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|entry| entry.time)
     }
-    /// Events waiting.
+    /// Waiting events. Count.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
-    /// Whether nothing waits.
+    /// Returns `true` if no event waits.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

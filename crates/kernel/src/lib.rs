@@ -1,5 +1,5 @@
-//! What every model of Wordline stands on: time, the event queue, named random streams,
-//! observation and policy slots. Knows no storage word.
+//! Simulation kernel: time, event queue, random number generators, probes and policy slots.
+//! Contains no storage concepts.
 
 pub mod busy_time;
 pub mod context;

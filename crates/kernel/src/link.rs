@@ -1,20 +1,20 @@
-//! A link, one way.
+//! One direction of a link.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// How fast a link is: `bytes` take `ps` picoseconds. Two integers, so that no rate is rounded.
+/// Speed of a link: `bytes` bytes take `ps` picoseconds. Two integers, so that no rate is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Picoseconds.
+    /// Duration. Picoseconds.
     pub ps: u64,
-    /// Bytes.
+    /// Bytes transferred in that time.
     pub bytes: u64,
 }
 
 impl Rate {
-    /// The time that `bytes` take, rounded up to a picosecond.
+    /// Duration of `bytes` bytes, rounded up to a picosecond.
     #[inline]
     pub fn time(self, bytes: u64) -> Time {
         Time::from_ps(match bytes.checked_mul(self.ps) {
@@ -29,7 +29,7 @@ impl Rate {
     }
 }
 
-/// A link that carries one thing at a time, first come, first served.
+/// Link that carries one transfer at a time, first come, first served.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Link {
     rate: Rate,
@@ -37,25 +37,25 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link that is free from the start.
+    /// Creates a link that is free from time zero.
     pub fn new(rate: Rate) -> Self {
         let free_at = Time::ZERO;
         Self { rate, free_at }
     }
-    /// The time that `bytes` take once they are on the link.
+    /// Transfer time of `bytes` bytes on the link.
     #[inline]
     pub fn time(&self, bytes: u64) -> Time {
         self.rate.time(bytes)
     }
-    /// Takes the link for `length`, behind all that was asked for before; the wait until then.
+    /// Reserves the link for `length`, after all earlier reservations. Returns the wait until then.
     #[inline]
     pub fn hold(&mut self, now: Time, length: Time) -> Time {
         let start = self.free_at.max(now);
         self.free_at = start + length;
         start - now
     }
-    /// Carries something short between the packets of a transfer that is under way: it does not wait, and
-    /// its time is lost to whatever asks for the link next.
+    /// Sends a short packet between the packets of a transfer in progress. The packet does not
+    /// wait; it delays the next transfer by `length`.
     #[inline]
     pub fn slip(&mut self, now: Time, length: Time) {
         self.free_at = self.free_at.max(now) + length;
@@ -72,16 +72,16 @@ mod tests {
     };
 
     #[test]
-    fn times_are_rounded_up() {
+    fn transfer_times_are_rounded_up() {
         let times = [0, 1, 2, 3, 64].map(|bytes| THIRDS.time(bytes).ps());
         assert_eq!(times, [0, 1_667, 3_334, 5_000, 106_667]);
-        // 3 * 2^60 bytes, where the product does not fit 64 bits: 5,000 * 2^60 ps do not either.
+        // 3 * 2^60 bytes, whose product exceeds 64 bits; the result, 5,000 * 2^60 ps, does too.
         assert_eq!(THIRDS.time(3 << 60), Time::MAX);
         assert_eq!(THIRDS.time(3 << 51).ps(), 5_000 << 51);
     }
 
     #[test]
-    fn holds_stand_in_line_and_packets_slip_in_between() {
+    fn transfers_queue_and_packets_interleave() {
         let mut link = Link::new(THIRDS);
         let at = Time::from_ps;
         assert_eq!(link.hold(at(10), at(100)), Time::ZERO);

@@ -2,19 +2,20 @@
 
 use crate::Time;
 
-/// Hears what happens in a model and cannot change it.
+/// Observes a model without influencing it.
 ///
-/// Models are generic over their probe: with `()` observation compiles to nothing.
+/// Models are generic over their probe; the probe `()` compiles to nothing.
 pub trait Probe<E> {
-    /// Whether it listens to what is told piece by piece of something that it hears of as a whole,
-    /// too. A model may spare others the pieces.
+    /// Whether the probe wants fragments in addition to the aggregate observation. Models may skip
+    /// fragments otherwise.
     const WANTS_FRAGMENTS: bool = true;
-    /// The same of this probe, where its type stands for probes of several types.
+    /// Value of [`Self::WANTS_FRAGMENTS`] for this probe, whose type may stand for several types of
+    /// probes.
     #[inline(always)]
     fn wants_fragments(&self) -> bool {
         Self::WANTS_FRAGMENTS
     }
-    /// Hears that `event` happened at `now`. Calls come in order of `now`.
+    /// Receives `event`, which happened at `now`. Calls are in order of `now`.
     fn observe(&mut self, now: Time, event: E);
 }
 

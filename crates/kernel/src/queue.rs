@@ -7,74 +7,75 @@ use serde::{Deserialize, Serialize};
 use crate::Time;
 use crate::heap::Entry;
 
-/// Rows beside the heap. What a device schedules comes with a few durations (commands, transfers, array
-/// times), and the events of one duration are due in the order in which they were scheduled: as many rows
-/// as there are durations hold nearly all of them. Measured with 2, 4, 8 and 16: on the work of the
-/// benchmarks 4 are fastest, a heap alone takes a fifth to a third longer.
+/// Rows in addition to the heap. The events of a device have few durations (commands, transfers,
+/// array times), and events of one duration are due in the order in which they are scheduled, so as
+/// many rows as durations hold nearly all events. Of 2, 4, 8 and 16 rows, 4 are fastest in the
+/// benchmarks; a heap alone takes a fifth to a third longer.
 const ROWS: usize = 4;
-/// The place of the heap among the rows.
+/// Index of the heap among the rows.
 const HEAP: usize = ROWS;
 
-/// Events in order of time; among equal times in order of scheduling.
+/// Event queue, ordered by time and, among equal times, by order of scheduling.
 ///
-/// The order is total and does not depend on the content of the events, so a run is repeatable.
+/// The order is total and independent of the content of the events, so runs are repeatable.
 ///
-/// An event goes to the end of the row whose last event is the latest that is not later, so that every
-/// row is in order; what fits no row goes to a heap. The earliest event is the first of a row or the top
-/// of the heap. Next to nothing of this depends on outcomes that a processor cannot predict.
+/// An event is appended to the row whose last event is the latest that is not later than it, so
+/// every row is sorted; events that fit no row go to a heap. The earliest event is the first of a
+/// row or the top of the heap. Almost none of this depends on branches that a processor cannot
+/// predict.
 ///
-/// Of events of the same time in different rows the one of the lower row was scheduled first, and those
-/// in the heap last: the last events of rows only become later, so a row that does not take a time any
-/// more never takes it again.
+/// Among events of the same time in different rows, the one in the lower row was scheduled first,
+/// and those in the heap last: the last events of rows only become later, so a row that no longer
+/// accepts a time never accepts it again.
 ///
-/// `E::default()` stands where there is no event, and is never handed out.
+/// `E::default()` fills unused entries and is never returned.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     rows: [Row<E>; ROWS],
-    /// By row: when the event is due that came last. Descending: an event goes to the first row whose
-    /// last is not later than it, and leaves the order as it is.
+    /// Time of the last event of each row, in descending order: an event goes to the first row
+    /// whose last event is not later, which keeps the order.
     last: [Time; ROWS],
-    /// By row, and of the heap: when the first event is due, or [`NEVER`].
+    /// Time of the first event of each row and of the heap, or [`NEVER`].
     firsts: [Time; ROWS + 1],
-    /// By row: its first event, if there is one. What an event is decides what is done next: whoever
-    /// takes it waits for no memory but this.
+    /// First event of each row, if there is one. The next action depends on it, so it is stored
+    /// here to avoid another memory access.
     heads: [E; ROWS],
-    /// The earliest of them and whose it is, found when it changes: whoever takes an event does not wait
+    /// Time and row of the earliest event, updated on every change so that `pop` need not search
     /// for it.
     first: Time,
     place: usize,
     heap: BinaryHeap<Entry<E>>,
-    /// Events scheduled so far in the heap.
+    /// Events scheduled in the heap so far. Count.
     scheduled: u64,
 }
 
-/// Behind all events.
+/// Later than all events.
 const NEVER: Time = Time::MAX;
 
-/// An event in a row, and when it is due.
+/// Event in a row, with its time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Due<E> {
     time: Time,
     event: E,
 }
 
-/// Events in order, without gaps. They move to the front when the end is reached, at most one for each
-/// that came since.
+/// Sorted events without gaps. They move to the front of the memory when its end is reached, at
+/// most one move per event added since the last time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row<E> {
-    /// Behind the last event there is one that is never due.
+    /// The entry after the last event is never due.
     places: Vec<Due<E>>,
-    /// From the first event to behind the last.
+    /// Index of the first event; below, index after the last one.
     first: u32,
     end: u32,
 }
 
-/// Fewest places of a row that has held an event.
+/// Minimum capacity of a row that has held an event.
 const FEWEST: usize = 128;
 
 impl<E: Copy> Row<E> {
-    // Field by field, from registers: an entry that is put together in memory first and then copied with
-    // wider loads waits for its own stores.
+    // Written field by field, from registers: an entry that is assembled in memory and then copied
+    // with wider loads waits for its own stores.
     #[inline(always)]
     fn push(&mut self, time: Time, event: E) {
         let end = self.end as usize;
@@ -86,7 +87,7 @@ impl<E: Copy> Row<E> {
         behind.time = NEVER;
         self.end += 1;
     }
-    /// Takes the first event; the next one, if a place is there.
+    /// Removes the first event. Returns the next one, if its entry exists.
     #[inline(always)]
     fn pop(&mut self) -> Option<Due<E>> {
         self.first += 1;
@@ -133,17 +134,19 @@ impl<E: Copy + Default> Default for EventQueue<E> {
 }
 
 impl<E: Copy + Default> EventQueue<E> {
-    /// Puts `event` at `time`, before [`Time::MAX`], behind all events already scheduled for that time.
+    /// Schedules `event` at `time`, which must be earlier than [`Time::MAX`], after all events
+    /// already scheduled for that time.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
-        debug_assert!(time < NEVER, "never is no time");
+        debug_assert!(time < NEVER, "an event needs a finite time");
         let row: usize = self.last.iter().map(|last| usize::from(*last > time)).sum();
         if row == HEAP {
             self.schedule_in_heap(time, event);
             return;
         }
         self.last[row] = time;
-        // Seldom, while something of nearly every duration waits: a branch costs less than to choose.
+        // Rare as long as an event of nearly every duration waits, so a branch costs less than a
+        // conditional move.
         if time < self.firsts[row] {
             self.firsts[row] = time;
             self.heads[row] = event;
@@ -164,7 +167,7 @@ impl<E: Copy + Default> EventQueue<E> {
         self.firsts[HEAP] = self.firsts[HEAP].min(time);
         self.find_first();
     }
-    /// Takes the earliest event.
+    /// Removes and returns the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let time = self.first;
@@ -189,12 +192,12 @@ impl<E: Copy + Default> EventQueue<E> {
         self.find_first();
         Some((entry.time, entry.event))
     }
-    /// When the earliest event is due.
+    /// Time of the earliest event.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
         (self.first != NEVER).then_some(self.first)
     }
-    /// Finds the earliest event: of equals that of the first row.
+    /// Finds the earliest event; ties go to the first row.
     #[inline]
     fn find_first(&mut self) {
         let [a, b, c, d, heap] = self.firsts;
@@ -213,11 +216,11 @@ impl<E: Copy + Default> EventQueue<E> {
 }
 
 impl<E> EventQueue<E> {
-    /// Events waiting.
+    /// Waiting events. Count.
     pub fn len(&self) -> usize {
         self.heap.len() + self.rows.iter().map(Row::len).sum::<usize>()
     }
-    /// Whether nothing waits.
+    /// Returns `true` if no event waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -229,7 +232,7 @@ mod tests {
     use crate::{EventHeap, Rng};
 
     #[test]
-    fn equal_times_leave_in_the_order_they_came() {
+    fn events_of_equal_time_leave_in_order_of_scheduling() {
         let mut queue = EventQueue::default();
         for (time, event) in [(5, 'c'), (1, 'a'), (5, 'd'), (1, 'b'), (5, 'e')] {
             queue.schedule(Time::from_ns(time), event);
@@ -240,9 +243,9 @@ mod tests {
         assert_eq!(order, "abcde");
     }
 
-    /// Beside a sorted list, with times that fit rows and times that do not.
+    /// Compared with a sorted list, for times that fit rows and times that do not.
     #[test]
-    fn the_earliest_leaves_first_whatever_was_scheduled() {
+    fn the_earliest_event_always_leaves_first() {
         for (spread, most) in [(1, 3), (4, 40), (1_000_000, 400)] {
             let mut random = Rng::new(spread, "queue");
             let (mut queue, mut heap) = (EventQueue::default(), EventHeap::default());

@@ -1,19 +1,19 @@
-//! Named random streams.
+//! Named random number generators.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// A stream of random numbers that depends on nothing but a seed and a name.
+/// Random number generator determined by a seed and a name.
 ///
-/// Every user of randomness draws from a stream of its own, so that adding one never moves the
-/// numbers of another. The algorithm (PCG XSL RR 128/64) is fixed: a digest recorded today must
-/// hold on any machine and in any later version.
+/// Each consumer owns one, so adding a consumer does not change the numbers of another. The
+/// algorithm (PCG XSL RR 128/64) is fixed: a digest must hold on any machine and in any later
+/// version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rng(Pcg64);
 
 impl Rng {
-    /// The stream `name` of `seed`.
+    /// Creates the generator `name` of `seed`.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = [0_u8; 32];
         let mut state = splitmix(seed ^ 0x7770_6c6e_6b65_7931);
@@ -28,12 +28,12 @@ impl Rng {
         }
         Self(Pcg64::from_seed(key))
     }
-    /// 64 uniform bits.
+    /// 64 uniform random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
-    /// A uniform integer in `0..bound` without bias (Lemire 2019). `bound` must not be zero.
+    /// Uniform integer in `0..bound` without bias (Lemire 2019). `bound` must not be zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0, "a draw needs a non-empty range");
@@ -46,13 +46,13 @@ impl Rng {
         }
         (product >> 64) as u64
     }
-    /// A uniform number in `[0, 1)` with 53 random bits.
+    /// Uniform number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
-    /// An exponentially distributed number with the given mean. The logarithm is computed in software, so
-    /// that it is the same everywhere.
+    /// Exponentially distributed number with the given mean. The logarithm is computed in software,
+    /// so that the result is the same on every machine.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_differ_by_seed_and_by_name() {
+    fn generators_differ_by_seed_and_by_name() {
         let first = |seed, name| Rng::new(seed, name).bits();
         assert_eq!(first(1, "gc"), first(1, "gc"));
         let all = [

@@ -1,8 +1,8 @@
-//! Counters read at two instants.
+//! Differences of counters between two times.
 
 use crate::time::Time;
 
-/// Counters and sums of what has happened so far.
+/// Counters and sums over the time so far.
 pub trait Since {
     /// Returns the difference to `before`; 0 for a sum that became smaller.
     #[must_use]
@@ -32,7 +32,7 @@ impl<T: Since, const N: usize> Since for [T; N] {
     }
 }
 
-/// A value that was absent before counts as a whole.
+/// A value that was absent before counts in full.
 impl<T: Since + Clone> Since for Option<T> {
     fn since(&self, before: &Self) -> Self {
         match (self, before) {
@@ -42,7 +42,7 @@ impl<T: Since + Clone> Since for Option<T> {
     }
 }
 
-/// Place by place; places that were not there before count as a whole.
+/// Element by element; elements that were absent before count in full.
 impl<T: Since + Clone> Since for Vec<T> {
     fn since(&self, before: &Self) -> Self {
         let counts = self.iter().enumerate();
@@ -54,7 +54,8 @@ impl<T: Since + Clone> Since for Vec<T> {
     }
 }
 
-/// Implements [`Since`] field by field. Fields after `but` are no counters: they stay as they are at the later instant.
+/// Implements [`Since`] field by field. Fields after `but` are not counters and keep their later
+/// value.
 #[macro_export]
 macro_rules! since {
     ($type:ty: $($count:ident),+ $(; but $($state:ident),+)?) => {

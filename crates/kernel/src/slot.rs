@@ -1,28 +1,28 @@
-//! Policy slots: one file a policy, one line in its family's list.
+//! Policy slots: one file per policy, and one line in the list of its family.
 
-/// A policy as the reference describes it.
+/// Policy, as described in the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Config key of the family, such as `ftl.gc.victim`.
+    /// Configuration key of the family, such as `ftl.gc.victim`.
     pub family: &'static str,
-    /// The family in a sentence.
+    /// Question that the family answers.
     pub question: &'static str,
-    /// Config tag, such as `d-choices`; also the name of the file and the docs anchor.
+    /// Configuration tag, such as `d-choices`; also the name of the file and the docs anchor.
     pub name: &'static str,
-    /// The doc comment of the policy's parameters: what, why, units, source.
+    /// Doc comment of the policy's parameters: what, why, units, source.
     pub description: String,
-    /// Where it was published, or empty.
+    /// Publication of the policy, or empty.
     pub paper: &'static str,
 }
 
-/// The source a policy rests on. Implemented by the parameters of every policy.
+/// Source of a policy. Implemented by the parameters of every policy.
 pub trait Cited {
     /// Author, title, venue and year; empty for folklore.
     const PAPER: &'static str;
 }
 
-/// Declares a family: the config enum (externally tagged, also accepted as a bare name when every
-/// parameter has its default), its list of members, and its JSON schema.
+/// Declares a family: the configuration enum (externally tagged, also accepted as a bare name if
+/// every parameter has its default), its list of members, and its JSON schema.
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};
@@ -61,17 +61,17 @@ macro_rules! family {
         }
 
         impl $Family {
-            /// Config key of this family.
+            /// Configuration key of this family.
             pub const PATH: &'static str = $path;
-            /// What this family decides.
+            /// Question that this family answers.
             pub const QUESTION: &'static str = concat!($($question),+).trim_ascii();
-            /// Config tags of all members.
+            /// Configuration tags of all members.
             pub const NAMES: &'static [&'static str] = &[$($tag),+];
-            /// Config tag of this member.
+            /// Configuration tag of this member.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$Variant(_) => $tag),+ }
             }
-            /// Where this member was published, or empty.
+            /// Publication of this member, or empty.
             pub fn paper(&self) -> &'static str {
                 match self {
                     $(Self::$Variant(_) => <$Parameters as $crate::slot::Cited>::PAPER),+
@@ -96,7 +96,7 @@ macro_rules! family {
         impl<'de> serde::Deserialize<'de> for $Family {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 if !deserializer.is_human_readable() {
-                    // A written state: by the place of the member in the list.
+                    // In a checkpoint, by the index of the member in the list.
                     #[derive(serde::Deserialize)]
                     enum Written { $($Variant($Parameters)),+ }
                     return Ok(match Written::deserialize(deserializer)? {
@@ -164,8 +164,9 @@ macro_rules! family {
     };
 }
 
-/// Implements a trait for an enum whose variants hold what implements it: each method is that of the variant at hand. A
-/// method is given by its signature, attributes included; one with a body is kept as it stands.
+/// Implements a trait for an enum whose variants contain implementations of it: each method calls
+/// that of the current variant. A method is given by its signature, including attributes; a method
+/// with a body is kept unchanged.
 ///
 /// ```
 /// trait Order {
@@ -243,7 +244,7 @@ macro_rules! forward {
     };
 }
 
-/// The doc comment of a policy's parameters, as the JSON schema carries it.
+/// Doc comment of a policy's parameters, as in the JSON schema.
 pub fn description<P: schemars::JsonSchema>() -> String {
     let schema = schemars::SchemaGenerator::default().into_root_schema_for::<P>();
     schema

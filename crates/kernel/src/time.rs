@@ -6,26 +6,27 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// A point in simulated time or a span of it, in picoseconds.
+/// Point in simulated time, or duration. Picoseconds.
 ///
-/// 64 bits reach 213 days. Arithmetic is checked in builds with overflow checks; spans that could
-/// overflow by user input go through the `checked_` and `try_` forms.
+/// 64 bits cover 213 days. Arithmetic is checked in builds with overflow checks; durations that
+/// user input could make overflow use the `checked_` and `try_` forms.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Time(pub u64);
 
 impl Time {
-    /// The start of a simulation, and the empty span.
+    /// Start of a simulation, or empty duration.
     pub const ZERO: Self = Self(0);
-    /// The last representable instant; stands for "never".
+    /// Last representable time; stands for "never".
     pub const MAX: Self = Self(u64::MAX);
 
     /// `n` picoseconds.
     pub const fn from_ps(n: u64) -> Self {
         Self(n)
     }
-    /// `n` nanoseconds. Panics on overflow in constant evaluation; use [`Time::try_from_ns`] for input.
+    /// `n` nanoseconds. Panics on overflow in constant evaluation; use [`Time::try_from_ns`] for
+    /// input.
     pub const fn from_ns(n: u64) -> Self {
         Self(n * 1_000)
     }
@@ -37,7 +38,7 @@ impl Time {
     pub const fn from_ms(n: u64) -> Self {
         Self(n * 1_000_000_000)
     }
-    /// `n` nanoseconds, or `None` beyond the reach of the clock.
+    /// `n` nanoseconds, or `None` if the result exceeds the range.
     pub const fn try_from_ns(n: u64) -> Option<Self> {
         match n.checked_mul(1_000) {
             Some(ps) => Some(Self(ps)),
@@ -52,20 +53,20 @@ impl Time {
     pub const fn ns(self) -> u64 {
         self.0 / 1_000
     }
-    /// Microseconds, for people.
+    /// Microseconds, for display.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e6
     }
-    /// Seconds, for people.
+    /// Seconds, for display.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e12
     }
-    /// The span from `earlier` to `self`, zero if `earlier` is later.
+    /// Duration from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
-    /// The sum, or `None` beyond the reach of the clock.
+    /// Sum, or `None` if it exceeds the range.
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
             Some(sum) => Some(Self(sum)),
@@ -113,7 +114,7 @@ impl Sum for Time {
 }
 
 impl fmt::Display for Time {
-    /// Three significant places in the largest unit that keeps the number above one.
+    /// Formats the time with three decimals, in the largest unit in which it is at least 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] = [
             (1_000_000_000_000, "s"),

@@ -1,6 +1,6 @@
-//! The crates of the workspace depend on each other downward only, and what is slow to build stays
-//! in one of them.
-#![allow(clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
+//! Dependencies of the workspace: crates depend on each other downward only, and libraries that are
+//! slow to build are confined to one crate.
+#![allow(clippy::expect_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Each crate of the workspace and what it may use, itself or through others.
+/// Each crate of the workspace, with the crates that it may use, directly or indirectly.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("kernel", &[]),
     ("reliability", &["kernel"]),
@@ -274,7 +274,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("pyo3", &["py"]),
 ];
 
-/// Direct dependencies of each crate of the workspace, for any purpose, names without `wordline-`.
+/// Direct dependencies of each crate of the workspace, of any kind, without the prefix `wordline-`.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
@@ -308,7 +308,7 @@ fn crates_depend_downward_only() {
         let (_, may_use) = MAY_USE
             .iter()
             .find(|(member, _)| member == package)
-            .unwrap_or_else(|| panic!("`{package}` is new: give it a line in MAY_USE"));
+            .unwrap_or_else(|| panic!("`{package}` is new; add a line to MAY_USE"));
         for other in used
             .iter()
             .filter(|other| dependencies.contains_key(*other))
@@ -322,7 +322,7 @@ fn crates_depend_downward_only() {
 }
 
 #[test]
-fn slow_or_foreign_libraries_stay_in_their_room() {
+fn confined_libraries_are_used_only_by_their_crates() {
     for (package, used) in dependencies() {
         for (library, rooms) in CONFINED {
             let allowed = !used.contains(*library) || rooms.contains(&package.as_str());
@@ -334,19 +334,22 @@ fn slow_or_foreign_libraries_stay_in_their_room() {
     }
 }
 
-/// The circles that ARCHITECTURE.md knows, each a row of a table: crate, modules, reason.
+/// Cycles listed in ARCHITECTURE.md, one per table row: crate, modules, reason.
 fn known_circles() -> BTreeSet<(String, Vec<String>)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
-    let page = fs::read_to_string(page).expect("ARCHITECTURE.md is there");
+    let page = fs::read_to_string(page).expect("ARCHITECTURE.md exists");
     let table = page.split("| circle in | modules | reason |").nth(1);
-    let rows = table.expect("it has a table of circles").lines().skip(2);
+    let rows = table
+        .expect("ARCHITECTURE.md has a table of cycles")
+        .lines()
+        .skip(2);
     let rows = rows.take_while(|row| row.starts_with('|'));
     rows.map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let [name, modules, reason] = cells[..] else {
-            panic!("no row of three cells: {row}");
+            panic!("a row must have three cells: {row}");
         };
-        assert!(!reason.is_empty(), "the circle in {name} has no reason");
+        assert!(!reason.is_empty(), "the cycle in {name} has no reason");
         let modules = modules.split(", ").map(|module| module.trim_matches('`'));
         let name = name.trim_matches('`').to_owned();
         (name, modules.map(str::to_owned).collect())
@@ -354,16 +357,18 @@ fn known_circles() -> BTreeSet<(String, Vec<String>)> {
     .collect()
 }
 
-/// The modules of a crate at its top, and which of them each uses. Tests do not count.
+/// Top-level modules of a crate, with the modules that each uses. Tests do not count.
 fn modules(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let lib = fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
     let exported = exports(&lib);
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in sources(source) {
-        let within = file.strip_prefix(source).expect("it lies in the folder");
-        let top = within.iter().next().expect("it has a name");
+        let within = file
+            .strip_prefix(source)
+            .expect("the file is in the folder");
+        let top = within.iter().next().expect("the file has a name");
         let top = top.to_string_lossy().trim_end_matches(".rs").to_owned();
-        let text = fs::read_to_string(&file).expect("sources can be read");
+        let text = fs::read_to_string(&file).expect("sources are readable");
         let text = text.split("#[cfg(test)]\nmod tests").next().expect("one");
         let code = text
             .lines()
@@ -401,7 +406,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Names that the root of a crate exports, each with its module.
+/// Names that the root of a crate exports, with the module of each.
 fn exports(lib: &str) -> BTreeMap<String, String> {
     let mut exported = BTreeMap::new();
     for statement in lib.split("use ").skip(1) {
@@ -414,7 +419,7 @@ fn exports(lib: &str) -> BTreeMap<String, String> {
     exported
 }
 
-/// What follows `root` in paths: a name, or those of a list at its first level.
+/// Names after `root` in paths: a single name, or the first level of a list.
 fn names_behind<'a>(code: &'a str, root: &'a str) -> impl Iterator<Item = String> + 'a {
     code.split(root).skip(1).flat_map(|rest| {
         let list = rest
@@ -445,10 +450,10 @@ fn reaches(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<St
 }
 
 #[test]
-fn modules_go_in_no_other_circles() {
+fn modules_form_only_the_documented_cycles() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folders = fs::read_dir(&crates)
-        .expect("the crates are there")
+        .expect("the folder of crates exists")
         .flatten();
     let mut circles = BTreeSet::new();
     for folder in folders
@@ -469,6 +474,6 @@ fn modules_go_in_no_other_circles() {
     assert_eq!(
         circles,
         known_circles(),
-        "modules use each other in a circle, or one that ARCHITECTURE.md knows is gone"
+        "module cycles differ from the table in ARCHITECTURE.md; update the code or the table"
     );
 }
