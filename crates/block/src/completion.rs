@@ -1,21 +1,22 @@
-//! What a block device returns.
+//! Completions of a block device.
 
 use serde::{Deserialize, Serialize};
 
 use crate::part::Parts;
 
-/// Names a request from its submission until it is complete; after that another may have the name.
+/// Identifies a request from its submission to its completion; later, another request may have the
+/// same ticket.
 pub type Ticket = u32;
 
-/// A request is complete.
+/// Completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// As the submission returned it.
+    /// Ticket that the submission returned.
     pub ticket: Ticket,
-    /// The stream of the request.
+    /// Stream of the request.
     pub stream: u32,
-    /// Where its time went. Of a request that a power cut lost, nothing is known: all parts are zero.
+    /// Latency components. All are zero for a request lost in a power cut.
     pub parts: Parts,
-    /// Whether data of it could not be read: it is lost, and what was read is no data.
+    /// Whether some of the request's data was unreadable. The data returned is then invalid.
     pub failed: bool,
 }

@@ -1,6 +1,6 @@
-//! What a host can talk to: requests, completions, and the trait of whatever serves blocks.
+//! Block interface of devices: requests, completions, and the trait of block devices.
 //!
-//! SSDs, hard disks, flash in front of another store, and arrays implement [`BlockDevice`], so they nest.
+//! SSDs, hard disks, flash caches and arrays implement [`BlockDevice`], so they nest.
 
 pub mod completion;
 pub mod device;

@@ -1,17 +1,17 @@
-//! What devices inside another schedule and tell of.
+//! Events and observations of devices inside another device.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Digest;
 
 use crate::device::Event;
 
-/// Something of one of the devices inside another. Members of members are numbered through: of member `i` of `n`,
-/// what was member `j` inside it is `i + n * j` outside.
+/// Event or observation of a member device. Members of nested devices are numbered consecutively:
+/// member `j` inside member `i` of `n` has the number `i + n * j` in the outer device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member<T> {
-    /// Which member.
+    /// Number of the member.
     pub member: u32,
-    /// What it is.
+    /// Event or observation of the member.
     pub of: T,
 }
 
@@ -23,13 +23,13 @@ impl<E: Event> Event for Member<E> {
     }
 }
 
-/// An event of a device, as one of a member of a device outside, at any depth.
+/// Event of a device that can be wrapped as an event of an outer device, at any depth.
 pub trait Nested: Event {
-    /// The same, said by the device outside.
+    /// Event of the outer device.
     type Outside: Event;
-    /// As member `member` of `members` outside.
+    /// Wraps the event as one of member `member` of `members`.
     fn outside(self, member: u32, members: u32) -> Self::Outside;
-    /// The member, and its event, from what the device outside says.
+    /// Unwraps an event of the outer device into the number of the member and the member's event.
     fn inside(event: Self::Outside, members: u32) -> (u32, Self);
 }
 

@@ -1,4 +1,4 @@
-//! Observations of a device, and of an array and its members, at any depth.
+//! Observations of devices, and of arrays and their members at any depth.
 
 use crate::device::GcObservation;
 use crate::member::Member;
@@ -6,56 +6,56 @@ use crate::part::Parts;
 use crate::power_cut::PowerCut;
 use crate::request::Request;
 
-/// What every device reports of the requests that come to it.
+/// Observation that every device reports about its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestObservation {
-    /// A request has come in.
+    /// A request was submitted to the device.
     Admitted {
-        /// Requests that are not complete, with this one.
+        /// Outstanding requests, including this one. Count.
         held: u32,
     },
-    /// A request is complete.
+    /// A request completed.
     Request {
-        /// What was asked.
+        /// Completed request.
         request: Request,
-        /// Where its time went; the sum is the response time, exactly.
+        /// Latency components; their sum equals the response time exactly.
         parts: Parts,
     },
-    /// The power has failed.
+    /// The power failed.
     PowerCut(PowerCut),
 }
 
-/// An observation of a device by itself.
+/// Observation of a single device.
 pub trait DeviceObservation: Copy {
-    /// What it says of the requests of the device; `None` if it is of something inside the device.
+    /// Request that the observation is about; `None` for an internal observation of the device.
     fn of_requests(self) -> Option<RequestObservation>;
 }
 
-/// Something that happened in an array of devices that `T` is heard of.
+/// Observation of an array whose member devices report `T`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayObservation<T> {
-    /// Something happened in a device that is no array itself. The requests that it tells of are parts of the
-    /// array's, at the addresses of the device.
+    /// Observation of a member that is not an array. Its requests are parts of the array's
+    /// requests, at addresses of the member.
     Device(Member<T>),
-    /// The last part of a request is done, and with it the request.
+    /// The last part of a request completed, and with it the request.
     Request {
-        /// What was asked, at the addresses of the array.
+        /// Completed request, at addresses of the array.
         request: Request,
-        /// Where the time of the last part went; the sum is the response time, exactly.
+        /// Latency components of the last part; their sum equals the response time exactly.
         parts: Parts,
-        /// The member that the last part went to.
+        /// Member that served the last part.
         member: u32,
-        /// The array: 0 is the one that the host talks to, 1 one that is a member of it or behind a cache that the host talks to, and
-        /// so on.
+        /// Nesting depth of the array: 0 for the device that the host addresses, 1 for a member of
+        /// it or a device behind a cache that the host addresses, and so on.
         depth: u32,
     },
 }
 
-/// An observation of a device that can be a member of an array, at any depth.
+/// Observation of a device that can be a member of an array, at any depth.
 pub trait MemberObservation: Copy {
-    /// The device that it all begins with.
+    /// Observation of the innermost device.
     type Device: Copy;
-    /// As member `member` of `members` outside.
+    /// Wraps the observation as one of member `member` of `members`.
     fn outside(self, member: u32, members: u32) -> ArrayObservation<Self::Device>;
 }
 
@@ -68,7 +68,7 @@ impl<T: Copy> MemberObservation for ArrayObservation<T> {
 }
 
 impl<T> ArrayObservation<T> {
-    /// The same of a member of something else.
+    /// Renumbers the observation as one of member `member` of `members` of an outer device.
     #[inline]
     #[must_use]
     pub fn behind(self, member: u32, members: u32) -> Self {

@@ -1,38 +1,38 @@
-//! Where the time of a request went: the parts of a response time.
+//! Latency components: the shares of a response time.
 //!
-//! [`ALL`](Part::ALL) is the one table of them. Sums, columns of `requests.parquet`, the breakdown of a summary, its
-//! metrics, the Python types and the colours of the report come from it: a new part is a line here, and the place
-//! where its time is measured. A part that an SSD measures for every page is marked `in page`: a field of
-//! [`PageParts`].
+//! [`ALL`](Part::ALL) is their single table. Sums, columns of `requests.parquet`, the breakdown of
+//! the summary, its metrics, the Python types and the colours of the report derive from it, so a
+//! new component is one row here plus the place at which its time is measured. A component that an
+//! SSD measures per page is marked `in page` and becomes a field of [`PageParts`].
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// When a part is shown to people.
+/// Condition under which a component is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// Always.
     Always,
-    /// Where requests spent time in it: most devices do not have it.
+    /// If requests spent time in it, which they do on few devices.
     Spent,
 }
 
-/// How a part is told to people.
+/// Latency component, as displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its key, the field of [`Parts`].
+    /// Key, which is the field of [`Parts`].
     pub key: &'static str,
-    /// Its column in tables of requests, in picoseconds.
+    /// Column in request tables. Picoseconds.
     pub column: &'static str,
-    /// Its figure in summaries, in microseconds.
+    /// Metric in summaries. Microseconds.
     pub figure: &'static str,
-    /// Its name in tables and legends.
+    /// Name in tables and legends.
     pub name: &'static str,
-    /// What the request does meanwhile.
+    /// Activity of the request during this time.
     pub meaning: &'static str,
-    /// Its colour in charts, as in CSS.
+    /// Colour in charts, in CSS notation.
     pub colour: &'static str,
-    /// When it is shown.
+    /// Condition under which the component is displayed.
     pub shown: Shown,
 }
 
@@ -43,18 +43,18 @@ macro_rules! parts {
     };
 }
 
-/// Makes [`Parts`] and [`Part::ALL`] of the rows of [`parts!`].
+/// Generates [`Parts`] and [`Part::ALL`] from the rows of [`parts!`].
 macro_rules! request_parts {
     ($($field:ident $(in $_page:ident)?, $name:literal, $colour:literal, $shown:ident, $meaning:literal;)+) => {
-        /// Where the time of a request went. A request that touches several pages is described by the page
-        /// that was done last; the sum of the parts is the response time, exactly.
+        /// Latency components of a request. A request of several pages has the components of the
+        /// page that completed last; their sum equals the response time exactly.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Parts {
             $(#[doc = $meaning] pub $field: Time,)+
         }
 
         impl Part {
-            /// Every part, in the order in which a request goes through them.
+            /// All components, in the order in which a request passes them.
             pub const ALL: &[Self] = &[$(Self {
                 key: stringify!($field),
                 column: concat!(stringify!($field), "_ps"),
@@ -67,13 +67,13 @@ macro_rules! request_parts {
         }
 
         impl Parts {
-            /// The times, in the order of [`Part::ALL`].
+            /// Times in the order of [`Part::ALL`].
             #[inline]
             pub const fn in_order(&self) -> [Time; PARTS] {
                 [$(self.$field),+]
             }
-            /// Adds what the request went through in `further`. In line always: what is known to be zero
-            /// costs nothing then.
+            /// Adds the components of `further`. Always inlined, so that components known to be
+            /// zero cost nothing.
             #[inline(always)]
             pub fn add(&mut self, further: &Self) {
                 $(self.$field += further.$field;)+
@@ -82,7 +82,7 @@ macro_rules! request_parts {
     };
 }
 
-/// Makes [`PageParts`] of the rows of [`parts!`] that are marked `in page`; takes one row after the other.
+/// Generates [`PageParts`] from the rows of [`parts!`] marked `in page`, row by row.
 macro_rules! page_parts {
     ([$($kept:tt)*] $field:ident in page, $_n:literal, $_c:literal, $_s:ident, $meaning:literal; $($rows:tt)*) => {
         page_parts! { [$($kept)* $field $meaning,] $($rows)* }
@@ -91,23 +91,23 @@ macro_rules! page_parts {
         page_parts! { [$($kept)*] $($rows)* }
     };
     ([$($field:ident $meaning:literal,)+]) => {
-        /// Where the time of a page went inside the device, from the moment in which its request began there:
-        /// the parts that a device measures for every page.
+        /// Latency components of a page inside the device, from the start of its request there: the
+        /// components that a device measures per page.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct PageParts {
             $(#[doc = $meaning] pub $field: Time,)+
         }
 
         impl PageParts {
-            /// No time in any part.
+            /// Zero in all components.
             pub const NONE: Self = Self { $($field: Time::ZERO),+ };
 
-            /// Adds what the page went through in `further`.
+            /// Adds the components of `further`.
             #[inline]
             pub fn add(&mut self, further: &Self) {
                 $(self.$field += further.$field;)+
             }
-            /// The sum of the parts.
+            /// Sum of the components.
             #[inline]
             pub fn total(&self) -> Time {
                 Time::ZERO $(+ self.$field)+
@@ -125,50 +125,50 @@ macro_rules! page_parts {
 
 parts! {
     host_queue, "host queue", "#9aa1ab", Always,
-        "Waiting for a slot, from arrival until the device took the command.";
+        "Waiting for a slot, from arrival until the device accepted the command.";
     host_side_wait, "host side wait", "#c7b299", Spent,
-        "Waiting on the host: for the thread of its worker, a core, the lock, or the bridge.";
+        "Waiting on the host: for its worker thread, a core, the lock, or the bridge.";
     host_side, "host side", "#7f6a4d", Spent,
-        "The CPU of the host at work for the request, and the bridge.";
+        "Host CPU time for the request, and time of the bridge.";
     link_wait, "link wait", "#d9a5c7", Spent,
         "Waiting for the host's link behind other requests.";
     link, "link", "#b07aa1", Spent,
-        "Command, data and completion on the host's link, and the fixed costs of crossing it.";
+        "Command, data and completion on the host's link, and its fixed latencies.";
     buffer_wait, "buffer wait", "#c9d27a", Spent,
-        "Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another request began.";
+        "Waiting in the DRAM buffer: for memory, for its port, or for flash operations that another request started.";
     buffer, "buffer", "#8fa83a", Spent,
-        "Data moving between the host and the DRAM buffer, and waiting for its first byte.";
+        "Data transfer between the host and the DRAM buffer, including the latency of its first byte.";
     queue in page, "device queue", "#5d6570", Spent,
-        "Waiting in the device's queue until the scheduler chose the page.";
+        "Waiting in the device's queue until the scheduler selected the page.";
     die_wait in page, "die wait", "#e0a30a", Always,
-        "Waiting for the die behind operations of the host, for an earlier write of the page, or while the operation was suspended.";
+        "Waiting for the die behind host operations, for an earlier write of the page, or while the operation was suspended.";
     bus_wait in page, "bus wait", "#7cc0ea", Always,
-        "Waiting for the channel's bus behind operations of the host.";
+        "Waiting for the channel's bus behind host operations.";
     bus in page, "bus", "#1f78b4", Always,
         "Commands, addresses, data and status on the bus.";
     cell in page, "cell", "#12a07a", Always,
-        "The memory array at work, and the short busy times of commands for several planes.";
+        "Array operations, and the short busy times of multi-plane commands.";
     decode, "decoding", "#4a3fa0", Spent,
-        "The decoder of the error correcting code at work on a page after its last bit has come.";
+        "Decoding of the error-correcting code after the last bit of the page has arrived.";
     gc in page, "GC interference", "#c2457f", Always,
         "Waiting for a die or a bus behind garbage collection, or for a free block.";
     disk_queue, "disk queue", "#a8795b", Spent,
         "Waiting in the queue of a disk behind other requests.";
     disk_overhead, "disk overhead", "#c49c94", Spent,
-        "Commands in the controller of a disk.";
+        "Command processing in the controller of a disk.";
     seek, "seek", "#8c564b", Spent,
-        "The arm of a disk moving, heads being switched, writes settling; all of the positioning where a model knows no positions.";
+        "Arm movement, head switches and write settling of a disk; all positioning if the model has no positions.";
     rotation, "rotation", "#e377c2", Spent,
-        "The platter of a disk turning to the sectors.";
+        "Rotation of a disk to the sectors.";
     transfer, "disk transfer", "#d98f5f", Spent,
-        "Sectors passing under the head of a disk, and what of them is left on its bus.";
+        "Sectors passing under the head of a disk, and the rest of their transfer on its bus.";
 }
 
-/// How many parts there are.
+/// Number of latency components.
 pub const PARTS: usize = Part::ALL.len();
 
 impl Parts {
-    /// The response time.
+    /// Response time.
     #[inline]
     pub fn total(&self) -> Time {
         self.in_order()

@@ -1,35 +1,36 @@
-//! What a power cut costs.
+//! Costs of a power cut.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// What a power cut cost.
+/// Costs of a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerCut {
-    /// Requests that were under way; the host has to ask again.
+    /// Requests in progress that were lost; the host must submit them again. Count.
     pub requests_lost: u32,
-    /// Pages in the DRAM buffer that were newer than the flash, and are lost; of the write cache of a disk, 4 KiB each.
+    /// Dirty pages in the DRAM buffer that were lost; for the write cache of a disk, in units of 4
+    /// KiB. Count.
     pub pages_lost: u32,
-    /// Pages in the DRAM buffer that were newer than the flash, and were saved by its capacitors.
+    /// Dirty pages in the DRAM buffer that its capacitors saved. Count.
     pub pages_saved: u32,
-    /// Pages that were being programmed and cannot be read.
+    /// Pages that were being programmed and are unreadable. Count.
     pub pages_torn: u32,
-    /// Blocks that were being erased.
+    /// Blocks that were being erased. Count.
     pub erases_torn: u32,
-    /// Pages whose spare areas the recovery read.
+    /// Pages whose spare areas were read in recovery. Count.
     pub pages_read: u64,
-    /// Blocks that the recovery erased.
+    /// Blocks erased in recovery. Count.
     pub blocks_erased: u32,
-    /// Pages of a cache that were newer than the store below, and have come back from its flash.
+    /// Dirty pages of a flash cache that were recovered from its flash. Count.
     pub dirty_restored: u32,
-    /// Pages of a cache that were as in the store below, and are not in it any more.
+    /// Clean pages of a flash cache that were dropped. Count.
     pub clean_dropped: u32,
-    /// How long the recovery took: reads and erases spread over the dies, which work side by side.
+    /// Duration of the recovery: reads and erases spread over the dies, which work in parallel.
     pub time: Time,
 }
 
 impl PowerCut {
-    /// With that of another device, at the same time: they recover side by side.
+    /// Adds the costs of another device with the same power cut; both recover in parallel.
     pub fn join(&mut self, other: &Self) {
         self.requests_lost += other.requests_lost;
         self.pages_lost += other.pages_lost;

@@ -1,42 +1,42 @@
-//! What a host asks for.
+//! Host requests.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_kernel::Time;
 
-/// What a request asks for.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
-    /// Return the bytes of a range.
+    /// Returns the bytes of a range.
     Read,
-    /// Replace the bytes of a range.
+    /// Replaces the bytes of a range.
     Write,
-    /// Forget the bytes of a range (TRIM, discard, UNMAP).
+    /// Discards the bytes of a range (TRIM, discard, UNMAP).
     Trim,
-    /// Make everything written so far durable; has no range.
+    /// Makes all completed writes durable; has no range.
     Flush,
 }
 
-/// A request of the host.
+/// Host request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// The stream of the host that it belongs to; 0 if there is one only.
+    /// Stream of the request; 0 if there is only one.
     pub stream: u32,
-    /// What is asked.
+    /// Operation.
     pub op: Op,
-    /// Whether a write is complete only when it is durable (force unit access).
+    /// Whether a write completes only when it is durable (force unit access, FUA).
     pub fua: bool,
-    /// First byte.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// Length in bytes, at least 1; 0 for a flush, and for nothing else.
+    /// Length, at least 1; 0 only for a flush. Bytes.
     pub bytes: u64,
-    /// When the host issued it.
+    /// Time at which the host issued the request.
     pub arrival: Time,
 }
 
 impl Request {
-    /// Whether a device of so many bytes can serve it.
+    /// Checks that the request is within a device of `capacity` bytes.
     #[inline]
     pub fn fit(&self, capacity: u64) -> Result<(), BeyondEnd> {
         let Self { offset, bytes, .. } = *self;
@@ -53,16 +53,16 @@ impl Request {
     }
 }
 
-/// A request outside the device.
+/// Error of a request outside the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "request at byte {offset} of {bytes} bytes ends beyond the device's {capacity} bytes; fit the requests to the device"
 )]
 pub struct BeyondEnd {
-    /// First byte.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// Length.
+    /// Length. Bytes.
     pub bytes: u64,
-    /// What the host can address.
+    /// Bytes that the host can address.
     pub capacity: u64,
 }

@@ -1,29 +1,30 @@
-//! The ranges of a TRIM, as they cross to the device (ATA DATA SET MANAGEMENT).
+//! Ranges of a TRIM, as sent to the device (ATA DATA SET MANAGEMENT).
 
-/// Bytes in a sector.
+/// Bytes per sector.
 const SECTOR: u64 = 512;
-/// Most sectors in a range: its count has 16 bits.
+/// Maximum sectors per range: its count has 16 bits.
 pub const MAX_SECTORS: u64 = u16::MAX as u64;
-/// Ranges in a block of 512 bytes.
+/// Ranges per block of 512 bytes.
 pub const RANGES_PER_BLOCK: u64 = 64;
-/// Bytes that a block of ranges can cover at most: 2 GiB - 32 KiB.
+/// Maximum bytes that a block of ranges covers: 2 GiB - 32 KiB.
 pub const MAX_BYTES_PER_BLOCK: u64 = RANGES_PER_BLOCK * MAX_SECTORS * SECTOR;
 
-/// A range of sectors: an entry of eight bytes, 48 bits of address below 16 bits of count, little endian.
+/// Range of sectors: an eight-byte entry with 48 bits of address below 16 bits of count, little
+/// endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrimRange {
-    /// The first sector; below 2^48.
+    /// First sector; below 2^48.
     pub sector: u64,
-    /// How many; an entry with none is ignored.
+    /// Number of sectors; an entry with 0 is ignored.
     pub sectors: u16,
 }
 
 impl TrimRange {
-    /// As it crosses.
+    /// Encodes the entry.
     pub fn to_bytes(self) -> [u8; 8] {
         (self.sector | u64::from(self.sectors) << 48).to_le_bytes()
     }
-    /// What an entry says; nothing if it is to be ignored.
+    /// Decodes an entry; `None` if it is to be ignored.
     pub fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
         let entry = u64::from_le_bytes(bytes);
         let range = Self {
@@ -32,13 +33,13 @@ impl TrimRange {
         };
         (range.sectors > 0).then_some(range)
     }
-    /// The first byte and the bytes that it covers.
+    /// First byte, and length in bytes.
     pub fn bytes(self) -> (u64, u64) {
         (self.sector * SECTOR, u64::from(self.sectors) * SECTOR)
     }
 }
 
-/// The sectors that a range of bytes covers as a whole, cut into as few ranges as hold them, in ascending order.
+/// Splits the sectors that a byte range covers entirely into the fewest ranges, in ascending order.
 pub fn trim_ranges(offset: u64, bytes: u64) -> impl Iterator<Item = TrimRange> {
     let (mut next, end) = (offset.div_ceil(SECTOR), (offset + bytes) / SECTOR);
     std::iter::from_fn(move || {
@@ -52,14 +53,14 @@ pub fn trim_ranges(offset: u64, bytes: u64) -> impl Iterator<Item = TrimRange> {
     })
 }
 
-/// Bytes that cross for a TRIM of so many bytes: whole blocks of ranges, one at least.
+/// Payload bytes of a TRIM of `bytes` bytes: whole blocks of ranges, at least one.
 pub fn payload_bytes(bytes: u64) -> u64 {
     let ranges = (bytes / SECTOR).div_ceil(MAX_SECTORS);
     ranges.div_ceil(RANGES_PER_BLOCK).max(1) * SECTOR
 }
 
-/// The contiguous stretches that a payload covers, as first byte and length, in its order: entries without a sector are ignored, and one
-/// that begins where the one before it ended goes on with it.
+/// Contiguous stretches that a payload covers, as first byte and length, in its order. Entries
+/// without sectors are ignored, and an entry that starts at the end of the previous one extends it.
 pub fn stretches(payload: &[u8]) -> Vec<(u64, u64)> {
     let mut found: Vec<(u64, u64)> = Vec::new();
     for entry in payload.as_chunks::<8>().0 {
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_of_ranges_covers_two_gib_less_32_kib() {
+    fn a_block_of_ranges_covers_2_gib_minus_32_kib() {
         assert_eq!(MAX_BYTES_PER_BLOCK, (2 << 30) - (32 << 10));
         let ranges = |bytes| trim_ranges(0, bytes).count();
         assert_eq!(ranges(MAX_BYTES_PER_BLOCK), 64);
@@ -103,9 +104,9 @@ mod tests {
         assert_eq!(TrimRange::from_bytes([1, 2, 3, 4, 5, 6, 0, 0]), None);
     }
 
-    /// What is cut up comes together again, whatever else is in the block.
+    /// Splitting and merging returns the original stretch, whatever else is in the block.
     #[test]
-    fn ranges_of_a_stretch_are_that_stretch() {
+    fn ranges_of_a_stretch_merge_into_that_stretch() {
         let cases = [
             (0, 512),
             (512, 65_535 * 512),
@@ -120,7 +121,7 @@ mod tests {
             }
             assert_eq!(stretches(&payload), [(offset, bytes)]);
         }
-        // Sectors covered in part are left out.
+        // Sectors covered in part are not included.
         let partial: Vec<TrimRange> = trim_ranges(100, 1500).collect();
         assert_eq!(
             partial,
