@@ -1,4 +1,4 @@
-//! What a run will take of memory, and what there is: told before anything is built.
+//! Memory that a run will take and memory available, determined before anything is built.
 
 pub mod limit;
 
@@ -8,17 +8,17 @@ use wordline_kernel::memory::{Table, ask};
 
 pub use limit::{Limit, Limits, Of};
 
-/// What else a run takes: code that is loaded, buffers of the reader and of the allocator. Bytes.
+/// Other memory of a run: loaded code, buffers of the reader and of the allocator. Bytes.
 const BESIDE: u64 = 6 << 20;
 
-/// What a run will take of memory, table by table. Bytes, beside what the process has already.
+/// Memory that a run will take, per table, in addition to what the process already uses. Bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
     tables: Vec<(Table, &'static str)>,
 }
 
 impl Estimate {
-    /// Of these tables alone, whose size is that of a package.
+    /// Estimate of these tables alone, whose size depends on the geometry of a package.
     pub fn of(tables: &[Table]) -> Self {
         let beside = Table::written::<u8>("everything else", BESIDE);
         let mut estimate = Self { tables: Vec::new() };
@@ -26,12 +26,12 @@ impl Estimate {
         estimate.add(tables.iter().copied(), GEOMETRY);
         estimate
     }
-    /// Adds tables that grow with `key`, a key or an option.
+    /// Adds tables whose size depends on `key`, a configuration key or option.
     pub fn add(&mut self, tables: impl IntoIterator<Item = Table>, key: &'static str) {
         self.tables
             .extend(tables.into_iter().map(|table| (table, key)));
     }
-    /// The tables, and for each the key or option that it grows with.
+    /// Tables, each with the key or option that its size depends on.
     pub fn tables(&self) -> impl Iterator<Item = &(Table, &'static str)> {
         self.tables.iter()
     }
@@ -39,19 +39,19 @@ impl Estimate {
         let sum = |sum: u64, (table, _): &(Table, _)| sum.saturating_add(of(table));
         self.tables.iter().fold(0, sum)
     }
-    /// Address space that is taken when the devices are built.
+    /// Address space taken when the devices are built. Bytes.
     pub fn reserved(&self) -> u64 {
         self.sum(|table| table.reserved)
     }
-    /// Resident memory once the devices have been brought into their state.
+    /// Resident memory after preconditioning. Bytes.
     pub fn prepared(&self) -> u64 {
         self.sum(|table| table.prepared)
     }
-    /// Resident memory at most, however much is written.
+    /// Maximum resident memory, however much is written. Bytes.
     pub fn most(&self) -> u64 {
         self.sum(|table| table.most)
     }
-    /// The key or option that the most grows with, of what `of` says.
+    /// Key or option that most of the bytes counted by `of` depend on.
     fn to_lower(&self, of: impl Fn(&Table) -> u64) -> &'static str {
         let mut keys: Vec<(&str, u64)> = Vec::new();
         for (table, key) in self.tables.iter().filter(|(_, key)| !key.is_empty()) {
@@ -64,7 +64,7 @@ impl Estimate {
         most.map_or(GEOMETRY, |(key, _)| key)
     }
 
-    /// Refuses what cannot fit into memory: what is needed before the first request.
+    /// Returns an error if the memory needed before the first request exceeds a limit.
     pub fn check(&self, limits: &Limits) -> Result<(), MemoryError> {
         for limit in limits.all() {
             let (needed, key) = match limit.of {
@@ -84,13 +84,14 @@ impl Estimate {
         self.reserve()
     }
 
-    /// What is said of a run that fits when it begins, and may not when more is written.
+    /// Warning about a run that fits at its start and may not fit after more writes; `None` if it
+    /// always fits.
     pub fn note(&self, limits: &Limits) -> Option<String> {
         let resident = limits.all().filter(|limit| limit.of == Of::Resident);
         let tightest = resident.min_by_key(|limit| limit.left)?;
         (self.most() > tightest.left).then(|| {
             format!(
-                "If all of the device is written to, the run takes {} of memory, and {} are left ({}): \
+                "If the whole device is written, the run takes {} of memory, and {} are available ({}): \
                  lower {}.",
                 bytes(self.most()),
                 bytes(tightest.left),
@@ -100,8 +101,8 @@ impl Estimate {
         })
     }
 
-    /// Asks for the address space of every large table, all at the same time, and gives it back: what is
-    /// refused to this would be refused to the tables, in the middle of the work.
+    /// Reserves the address space of all large tables at the same time, and releases it: a
+    /// reservation that is refused here would be refused in the middle of the run.
     fn reserve(&self) -> Result<(), MemoryError> {
         let mut held: Vec<Vec<u8>> = Vec::new();
         let large = self
@@ -114,7 +115,7 @@ impl Estimate {
                     needed: self.reserved(),
                     what: Of::AddressSpace,
                     left: held.iter().map(|room| room.capacity() as u64).sum(),
-                    source: "the system gives no more".into(),
+                    source: "refused by the system".into(),
                     lower: key,
                 });
             };
@@ -124,13 +125,13 @@ impl Estimate {
     }
 }
 
-/// Tables below this many bytes are not asked for by themselves.
+/// Tables below this size are not reserved individually. Bytes.
 const LARGE: u64 = 1 << 20;
 
-/// What the size of a device follows from.
+/// Keys that determine the size of a device.
 pub const GEOMETRY: &str = "nand.geometry.blocks_per_plane, or raise nand.geometry.page_bytes";
 
-/// A run that does not fit into memory.
+/// Error of a run that does not fit into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryError {
     needed: u64,
@@ -168,7 +169,7 @@ impl fmt::Display for MemoryError {
 
 impl std::error::Error for MemoryError {}
 
-/// Bytes in words, to three figures.
+/// Formats a number of bytes with three significant digits.
 pub fn bytes(count: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB"];
     let mut size = count as f64 / 1024.0;

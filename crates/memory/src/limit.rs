@@ -1,42 +1,43 @@
-//! What there is of memory: limits of the process, of its control groups, and what is free.
+//! Memory available: limits of the process and of its control groups, and the free memory of the
+//! machine.
 //!
-//! All of it is read from `/proc` and `/sys` as Linux has them (proc(5), cgroups(7)); where they are not,
-//! no limit is known.
+//! All are read from `/proc` and `/sys` of Linux (proc(5), cgroups(7)); if those are missing, no
+//! limit is known.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is limited.
+/// Kind of memory that a limit applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// Address space, be it used or not.
+    /// Address space, whether used or not.
     AddressSpace,
-    /// Memory that has been written to.
+    /// Memory that has been written.
     Resident,
 }
 
-/// A limit.
+/// Memory limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// On what.
+    /// Kind of memory.
     pub of: Of,
-    /// What is left of it. Bytes.
+    /// Memory left below the limit. Bytes.
     pub left: u64,
-    /// Where it comes from, in words.
+    /// Origin of the limit, as text.
     pub source: String,
 }
 
-/// All limits that are known.
+/// All known limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits(Vec<Limit>);
 
 impl Limits {
-    /// Those of this process, now.
+    /// Limits of this process, now.
     pub fn now() -> Self {
         Self::at(Path::new("/"))
     }
 
-    /// Those of the process that `root` shows in `proc` and `sys`.
+    /// Limits of the process described in `proc` and `sys` under `root`.
     pub fn at(root: &Path) -> Self {
         let mut all = Vec::new();
         all.extend(of_process(root));
@@ -45,20 +46,20 @@ impl Limits {
         Self(all)
     }
 
-    /// Each of them.
+    /// All limits.
     pub fn all(&self) -> impl Iterator<Item = &Limit> {
         self.0.iter()
     }
 }
 
-/// The number of KiB behind a heading, as of `/proc/meminfo`. Bytes.
+/// Number of KiB after a heading, as in `/proc/meminfo`, in bytes.
 fn kib(text: &str, heading: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(heading))?;
     let number: u64 = line.split_whitespace().next()?.parse().ok()?;
     number.checked_mul(1024)
 }
 
-/// `ulimit -v` and `ulimit -d`.
+/// Limits `ulimit -v` and `ulimit -d` of the process.
 fn of_process(root: &Path) -> Vec<Limit> {
     let own = root.join("proc/self");
     let (Ok(limits), Ok(status)) = (
@@ -95,11 +96,11 @@ fn free(root: &Path) -> Option<Limit> {
     })
 }
 
-/// How a version of control groups calls things.
+/// File names of a version of control groups.
 struct Version {
     most: &'static str,
     used: &'static str,
-    /// What of the statistics is in use and can be had back: pages of files.
+    /// Statistic of reclaimable memory: inactive file pages.
     files: &'static str,
 }
 
@@ -114,7 +115,7 @@ const V2: Version = Version {
     files: "inactive_file",
 };
 
-/// The control group of the process and those around it, of which each may have a limit.
+/// Limits of the process's control group and its ancestors.
 fn of_groups(root: &Path) -> Vec<Limit> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
@@ -137,7 +138,7 @@ fn of_groups(root: &Path) -> Vec<Limit> {
     all
 }
 
-/// Where the hierarchy of a group is mounted, and the path of the group below that.
+/// Mount point of the hierarchy of a group, and the path of the group below it.
 fn mount(mounts: &str, controllers: &str, path: &str) -> Option<(String, String)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
@@ -149,13 +150,13 @@ fn mount(mounts: &str, controllers: &str, path: &str) -> Option<(String, String)
             "" => system == "cgroup2",
             _ => system == "cgroup" && options.split(',').any(|name| name == "memory"),
         };
-        // Seen from inside a container, the mount may begin at the group itself, or below it.
+        // Inside a container, the mount may start at the group itself or below it.
         let below = path.strip_prefix(base.trim_end_matches('/')).unwrap_or("");
         is_it.then(|| (point.replace("\\040", " "), below.to_owned()))
     })
 }
 
-/// The folder of a group and those above it, up to `top`.
+/// Folders of a group and its ancestors, up to `top`.
 fn around(top: &Path, below: &str) -> impl Iterator<Item = PathBuf> {
     let own = top.join(below.trim_start_matches('/'));
     let top = top.to_owned();
@@ -176,7 +177,7 @@ fn limit(folder: &Path, version: &Version) -> Option<Limit> {
         let (name, bytes) = line.split_once(' ')?;
         (name == version.files).then(|| bytes.trim().parse::<u64>().ok())?
     });
-    // Without a limit, version 1 says the most that a signed number of pages is.
+    // Without a limit, version 1 returns the maximum signed number of pages.
     (most < i64::MAX as u64 / 4096 * 4096).then(|| Limit {
         of: Of::Resident,
         left: most.saturating_sub(used.saturating_sub(files.unwrap_or(0))),

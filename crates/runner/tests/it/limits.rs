@@ -130,7 +130,7 @@ fn a_refusal_says_what_is_needed_and_left_and_what_to_lower() {
     assert!(plan("0.0").check(&limits).is_ok());
     let note = plan("0.0").note(&limits).unwrap();
     assert!(
-        note.contains("If all of the device is written to"),
+        note.contains("If the whole device is written"),
         "{note}"
     );
 }
