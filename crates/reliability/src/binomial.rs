@@ -1,17 +1,17 @@
 //! Tails and quantiles of the binomial distribution.
 //!
-//! All in software (`libm`), so that numbers are the same on every machine.
+//! Computed in software (`libm`), so that numbers are the same on every machine.
 
-/// How close to its limit the continued fraction is taken.
+/// Relative precision of the continued fraction.
 const PRECISION: f64 = 1e-15;
 const MAX_TERMS: u32 = 10_000;
 
-/// The natural logarithm of the binomial coefficient `n` over `k`.
+/// Natural logarithm of the binomial coefficient `n` over `k`.
 fn ln_choose(n: f64, k: f64) -> f64 {
     libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)
 }
 
-/// The probability of exactly `k` errors in `n` bits that err with probability `p` each.
+/// Probability of exactly `k` errors in `n` bits with bit error rate `p`.
 pub fn probability(n: u32, p: f64, k: u32) -> f64 {
     if k > n {
         return 0.0;
@@ -24,8 +24,8 @@ pub fn probability(n: u32, p: f64, k: u32) -> f64 {
     libm::exp(ln_choose(n, k) + k * libm::log(p) + (n - k) * libm::log1p(-p))
 }
 
-/// The probability of more than `t` errors in `n` bits that err with probability `p` each: the regularised incomplete
-/// beta function `I_p(t + 1, n - t)`. Small values keep their relative precision.
+/// Probability of more than `t` errors in `n` bits with bit error rate `p`: the regularised
+/// incomplete beta function `I_p(t + 1, n - t)`. Small values keep their relative precision.
 pub fn tail(n: u32, p: f64, t: u32) -> f64 {
     if t >= n || p <= 0.0 {
         return 0.0;
@@ -42,8 +42,8 @@ pub fn tail(n: u32, p: f64, t: u32) -> f64 {
     }
 }
 
-/// `x^a (1 - x)^b / (a B(a, b))` times its continued fraction (Lentz's method; Press et al., Numerical Recipes, section
-/// 6.4).
+/// `x^a (1 - x)^b / (a B(a, b))` times its continued fraction (Lentz's method; Press et al.,
+/// Numerical Recipes, section 6.4).
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -71,10 +71,11 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     libm::exp(ln_front) * fraction / a
 }
 
-/// The most errors of `words` codewords of `n` bits each, drawn with `draw`, uniform in `[0, 1)`: the least `e` for which
-/// the probability that one has more is at most `draw`.
+/// Maximum errors among `words` codewords of `n` bits each, sampled with `draw`, uniform in
+/// `[0, 1)`: the smallest `e` for which the probability that one codeword has more is at most
+/// `draw`.
 pub fn most_errors(n: u32, p: f64, words: u32, draw: f64) -> u32 {
-    /// Half the distance of two draws: none stands for an event that never happens.
+    /// Half the distance between two draws, so that no draw maps to an impossible event.
     const HALF: f64 = 1.0 / (1_u64 << 54) as f64;
     if p <= 0.0 {
         return 0;
@@ -83,13 +84,13 @@ pub fn most_errors(n: u32, p: f64, words: u32, draw: f64) -> u32 {
     quantile(n, p, above)
 }
 
-/// The least `e` for which the probability of more than `e` errors is at most `above`.
+/// Smallest `e` for which the probability of more than `e` errors is at most `above`.
 pub fn quantile(n: u32, p: f64, above: f64) -> u32 {
     if above >= 1.0 {
         return 0;
     }
     let (mut low, mut high) = (0, n);
-    // Near the mean first, in steps that double: most draws lie there.
+    // Starts near the mean, in steps that double, because most draws are there.
     let mean = f64::from(n) * p;
     let mut width = libm::sqrt(mean * (1.0 - p)).max(1.0);
     let mut probe = mean as u32;
@@ -110,13 +111,13 @@ pub fn quantile(n: u32, p: f64, above: f64) -> u32 {
     low
 }
 
-/// The probability that at least one of `words` codewords of `n` bits has more than `t` errors.
+/// Probability that at least one of `words` codewords of `n` bits has more than `t` errors.
 pub fn page_fails(n: u32, p: f64, t: u32, words: u32) -> f64 {
     -libm::expm1(f64::from(words) * libm::log1p(-tail(n, p, t)))
 }
 
-/// The bit error rate with which a codeword of `n` bits has more than `t` errors with probability `failure`, between 0
-/// and 1.
+/// Bit error rate, between 0 and 1, at which a codeword of `n` bits has more than `t` errors with
+/// probability `failure`.
 pub fn rate_for(n: u32, t: u32, failure: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {

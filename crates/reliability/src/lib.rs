@@ -1,8 +1,9 @@
-//! How flash cells err, what corrects their errors, and what programs and reads cost for it.
+//! Errors of flash cells, their correction, and the costs of programs and reads that follow from
+//! both.
 //!
-//! Knows nothing of geometry, translation or time's passing: who asks says how worn a block is, how long its data has
-//! lain, how often it was read and how the page was programmed, and gets a raw bit error rate, a number of errors, and
-//! what it takes to correct them.
+//! Contains no geometry, FTL or clock: callers pass the wear of a block, its retention time and
+//! reads, and the program mode of the page. The result is a raw bit error rate, a number of errors,
+//! and the cost of correcting them.
 
 pub mod binomial;
 pub mod ecc;

@@ -1,8 +1,9 @@
-//! Numbers at points, and between them.
+//! Interpolation between measured points.
 
 use crate::fault::Fault;
 
-/// Between the points that `at` lies between, which rise: the place of the lower, and the share of the way to the next.
+/// Position of `at` among rising `points`: index of the lower point, and the fraction of the way to
+/// the next.
 pub(crate) fn place(points: &[f64], at: f64) -> (usize, f64) {
     let above = points.partition_point(|&point| point <= at);
     if above == 0 {
@@ -17,7 +18,8 @@ pub(crate) fn place(points: &[f64], at: f64) -> (usize, f64) {
     }
 }
 
-/// On a straight line of the logarithm of `values` there, or of the values where one is zero; zero where there are none.
+/// Interpolates the logarithm of `values` linearly, or the values themselves if one is zero; 0
+/// without values.
 pub(crate) fn between(values: &[f64], (below, share): (usize, f64)) -> f64 {
     let at = |place: usize| values.get(place).copied().unwrap_or_default();
     let (low, high) = (at(below), at(below + 1));
@@ -30,7 +32,8 @@ pub(crate) fn between(values: &[f64], (below, share): (usize, f64)) -> f64 {
     libm::exp(libm::log(low) * (1.0 - share) + libm::log(high) * share)
 }
 
-/// What is wrong with points and the shares at them, each list with its key and whether it may be empty.
+/// Fault of points and lists of shares, if any. Each list has its key, its values, and whether it
+/// may be empty.
 pub(crate) fn fault(
     cycles: &[f64],
     lists: &[(&'static str, &[f64], bool)],
@@ -44,18 +47,18 @@ pub(crate) fn fault(
         })
     };
     if cycles.is_empty() || !cycles.is_sorted_by(|one, next| one < next) {
-        let reason = "the points are not in rising order, or there is none".into();
-        return fault("cycles", reason, "give at least one, in rising order");
+        let reason = "the points are not in rising order, or there are none".into();
+        return fault("cycles", reason, "give at least one point, in rising order");
     }
     for (key, values, may_be_empty) in lists {
         let (given, points) = (values.len(), cycles.len());
         if given != points && !(*may_be_empty && given == 0) {
-            let reason = format!("{given} numbers are given for {points} points");
-            return fault(key, reason, "give one for each of cycles");
+            let reason = format!("there are {given} values for {points} points");
+            return fault(key, reason, "give one value for each of cycles");
         }
         if values.iter().any(|value| !(0.0..=most).contains(value)) {
-            let reason = format!("a number is not between 0 and {most}");
-            return fault(key, reason, "give shares");
+            let reason = format!("a value is not between 0 and {most}");
+            return fault(key, reason, "set it to shares");
         }
     }
     None

@@ -1,17 +1,19 @@
-//! Errors of a program step: what the step size of incremental step pulse programming does to the raw bit error rate.
+//! Effect of the program step on errors: the raw bit error rate as a function of the step size of
+//! incremental step pulse programming (ISPP).
 //!
-//! Programming in steps leaves the threshold voltage of a cell anywhere within one step above the verify level of its
-//! state; noise is added to that. Two states lie `D` apart, the read reference midway between the ranges. A cell errs if
-//! noise takes it across. Lengths are in medium steps.
+//! After programming in steps, the threshold voltage of a cell is uniformly distributed within one
+//! step above the verify level of its state, plus noise. Two states have the distance `D`, and the
+//! read reference is midway between their ranges. A cell errs if noise moves it across the
+//! reference. Lengths are in medium steps.
 
 use serde::{Deserialize, Serialize};
 
 use crate::mode::ProgramMode;
 use crate::normal;
 
-/// Error rate of one boundary between states `distance` apart, programmed in steps of `step`, with Gaussian noise of
-/// standard deviation `noise`: `(1/step)` times the integral of `Q(x / noise)` over `x` from `(distance - step) / 2` to
-/// `(distance + step) / 2`.
+/// Error rate at one boundary between states `distance` apart, programmed in steps of `step`, with
+/// Gaussian noise of standard deviation `noise`: `(1/step)` times the integral of `Q(x / noise)`
+/// over `x` from `(distance - step) / 2` to `(distance + step) / 2`.
 pub fn error_rate(distance: f64, step: f64, noise: f64) -> f64 {
     if noise <= 0.0 {
         return 0.0;
@@ -20,7 +22,7 @@ pub fn error_rate(distance: f64, step: f64, noise: f64) -> f64 {
     noise / step * (at((distance - step) / 2.0) - at(f64::midpoint(distance, step)))
 }
 
-/// The noise with which [`error_rate`] is `rate`: at most 64 steps, which is a rate of nearly one half.
+/// Noise for which [`error_rate`] is `rate`: at most 64 steps, which is a rate of nearly one half.
 pub fn noise_for(distance: f64, step: f64, rate: f64) -> f64 {
     let (mut low, mut high) = (0.0, 64.0);
     for _ in 0..100 {
@@ -34,34 +36,37 @@ pub fn noise_for(distance: f64, step: f64, rate: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The step and the range of voltages of a mode, in those of a medium write.
+/// Step and voltage range of a mode, relative to medium mode.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Program step.
     pub step: f64,
-    /// Threshold voltage, and with it the distance of the states.
+    /// Threshold voltage, to which the distance of the states is proportional.
     pub voltage: f64,
 }
 
 impl Step {
-    /// Of a medium write.
+    /// Step of medium mode.
     pub const MEDIUM: Self = Self {
         step: 1.0,
         voltage: 1.0,
     };
 }
 
-/// The raw bit error rate of each mode, given that of a medium write of the same age: the noise that explains the one
-/// gives the others. In steps of a twelfth of an octave, and between them on a straight line of logarithms.
+/// Raw bit error rate of each mode as a function of the rate of medium mode at the same age: the
+/// noise derived from one rate determines the others. Tabulated in steps of a twelfth of an octave;
+/// logarithms are interpolated linearly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
-    /// By mode: logarithms of the rates at the grid's rates.
+    /// Logarithms of the rates at the grid's rates, per mode.
     rates: [Vec<f64>; 4],
 }
 
-/// The raw bit error rate of cells of several bits in single-level mode, given that of the same cells in their own: the noise that explains the
-/// one gives the other. Of `2^b` states in a range of voltages two are left, and lie `2^b - 1` times as far apart; with Gaussian noise a
-/// boundary is crossed with `Q(x)` there and `Q((2^b - 1) x)` here. Real tails are wider, and rates so small are a lower bound.
+/// Raw bit error rate of multi-bit cells in single-level mode as a function of the rate of the same
+/// cells in normal mode: the noise derived from one rate determines the other. Of `2^b` states in a
+/// voltage range two remain, `2^b - 1` times as far apart. With Gaussian noise, a boundary is
+/// crossed with probability `Q(x)` in normal mode and `Q((2^b - 1) x)` in single-level mode. Real
+/// tails are wider, so such small rates are a lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SingleLevel {
     /// Logarithms of the rates at the grid's rates.
@@ -69,7 +74,8 @@ pub struct SingleLevel {
 }
 
 impl SingleLevel {
-    /// Of cells of `bits`, whose neighbouring states differ in one of them (Gray code): `(2 - 2^(1 - b)) / b` bits of a cell's `b` err for each `Q`.
+    /// Builds the table for cells of `bits` bits, whose neighbouring states differ in one bit (Gray
+    /// code): each `Q` causes errors in `(2 - 2^(1 - b)) / b` of a cell's `b` bits.
     pub fn new(bits: u32) -> Self {
         let states = libm::exp2(f64::from(bits));
         let share = (2.0 - 2.0 / states) / f64::from(bits);
@@ -81,7 +87,7 @@ impl SingleLevel {
             rates: grid().map(of).collect(),
         }
     }
-    /// The rate in single-level mode of a page that would have `rate` in the mode of the part.
+    /// Rate in single-level mode of a page that would have `rate` in the mode of the part.
     pub fn rate(&self, rate: f64) -> f64 {
         if rate <= 0.0 {
             return rate;
@@ -100,7 +106,7 @@ fn grid() -> impl Iterator<Item = f64> {
     (0..=points).map(|point| libm::exp2(LEAST + f64::from(point) / PER_OCTAVE))
 }
 
-/// What belongs to `rate`, of logarithms at the grid's rates.
+/// Interpolates logarithms given at the grid's rates.
 fn between(rates: &[f64], rate: f64) -> f64 {
     let place = ((libm::log2(rate) - LEAST) * PER_OCTAVE).clamp(0.0, OCTAVES * PER_OCTAVE);
     let below = (place as usize).min(rates.len() - 2);
@@ -109,7 +115,7 @@ fn between(rates: &[f64], rate: f64) -> f64 {
 }
 
 impl Shift {
-    /// Of states `distance` medium steps apart, by mode.
+    /// Builds the table for states `distance` medium steps apart, with the steps of each mode.
     pub fn new(distance: f64, steps: &[Step; 4]) -> Self {
         let medium = steps[ProgramMode::Medium.index()];
         let noise: Vec<f64> = grid()
@@ -121,7 +127,7 @@ impl Shift {
         });
         Self { rates }
     }
-    /// The rate of a page that was programmed in `mode`, where one of medium cost has `rate`.
+    /// Rate of a page programmed in `mode`, if a page of medium cost has `rate`.
     pub fn rate(&self, mode: ProgramMode, rate: f64) -> f64 {
         if mode == ProgramMode::Medium || rate <= 0.0 {
             return rate;

@@ -1,4 +1,4 @@
-//! What a read of a page finds, and what it takes to correct it.
+//! Errors that a read of a page finds, and the cost of correcting them.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Rng, Time};
@@ -10,84 +10,86 @@ use crate::mode::ProgramMode;
 use crate::program_step::{Shift, SingleLevel};
 use crate::variation::Variation;
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
 
-/// Reads of one device: how its cells err, and what corrects them.
+/// Read model of a device: the errors of its cells, and their correction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reader {
-    /// The raw bit error rate of pages of medium cost.
+    /// Raw bit error rate of pages of medium cost.
     pub errors: Errors,
-    /// By page of a block: its rate over that of the model; empty if all are alike.
+    /// Factor on the rate of the model, per page of a block; empty if all pages are alike.
     pub page_factors: Vec<f64>,
-    /// How blocks differ; none if they do not.
+    /// Variation between blocks; `None` if they do not differ.
     pub variation: Option<Variation>,
-    /// Those of other modes; none where all pages are programmed alike.
+    /// Rates of other modes; `None` if all pages use one mode.
     pub shift: Option<Shift>,
-    /// Those of single-level mode; none where no page is in it.
+    /// Rates of single-level mode; `None` if no page is in it.
     pub single_level: Option<SingleLevel>,
-    /// What corrects errors.
+    /// Error-correcting code.
     pub code: Code,
-    /// Codewords of a page.
+    /// Codewords per page. Count.
     pub words: u32,
     /// Program/erase cycles of every block before the run.
     pub cycles: f64,
-    /// How long data had lain before the run that was there. Days.
+    /// Retention time before the run of data older than the run. Days.
     pub retention_days: f64,
-    /// How much faster data ages than at the temperature of the model.
+    /// Factor by which data ages faster than at the temperature of the model.
     pub acceleration: f64,
-    /// Whether the errors of a read are those expected, instead of drawn.
+    /// Whether a read has the median number of errors instead of a random one.
     pub expected: bool,
-    /// Reads of a block since its erase, the last one included, with which its data moves; 0 for never.
+    /// Reads of a block since its erase, including the last one, at which its data moves; 0 for
+    /// never. Count.
     pub read_limit: u32,
     /// Age of data at which it moves, at the temperature of the model; 0 for never. Days.
     pub refresh_days: f64,
 }
 
-/// Why the data of a block moves.
+/// Reason for which the data of a block moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Due {
-    /// It was read too often since its erase.
+    /// The block was read too often since its erase.
     Reads,
-    /// Its data is too old.
+    /// The data is too old.
     Age,
 }
 
-/// A block that is read.
+/// Read of a page, with the state of its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Read {
-    /// Erases during and before the run.
+    /// Erases of the block during and before the run.
     pub erases: u32,
-    /// Reads that the array has done since the last erase: without this one when its errors are asked for, as it cannot disturb what
-    /// it finds, and with it when [`Reader::due`] is asked.
+    /// Reads of the block by the array since its last erase. Excludes this read when its errors are
+    /// computed, because a read does not disturb its own result, and includes it in
+    /// [`Reader::due`].
     pub reads: u32,
-    /// How long its data has lain; none of data that was there before the run.
+    /// Retention time of the data; `None` for data older than the run.
     pub lain: Option<Time>,
-    /// The time of the read.
+    /// Time of the read.
     pub now: Time,
-    /// Pages of a block.
+    /// Pages per block.
     pub pages: u32,
-    /// Which block it is.
+    /// Number of the block.
     pub block: u32,
-    /// Which page of it is read.
+    /// Page in the block.
     pub page: u32,
-    /// Whether it is in single-level mode.
+    /// Whether the block is in single-level mode.
     pub is_single_level: bool,
 }
 
-/// What a read finds.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Errors of the codeword that has most.
+    /// Errors of the codeword with the most errors. Count.
     pub errors: u32,
-    /// The level of the ladder that corrects them; none if they cannot be corrected.
+    /// Read level that corrects the errors; `None` if they are uncorrectable.
     pub level: Option<usize>,
-    /// The raw bit error rate.
+    /// Raw bit error rate.
     pub rate: Rate,
 }
 
 impl Reader {
-    /// How long the data of a block has lain, at the temperature of the model. Days.
+    /// Retention time of a block's data, at the temperature of the model. Days.
     fn age_days(&self, read: &Read) -> f64 {
         let lain = read.lain.map_or_else(
             || self.retention_days + read.now.as_secs() / DAY,
@@ -95,14 +97,16 @@ impl Reader {
         );
         lain * self.acceleration
     }
-    /// Whether the data of a block is to move, and why. Asked when the array has done a read, which is in the count already.
+    /// Reason for which the data of a block must move, if any. Called after a read, which the count
+    /// includes.
     pub fn due(&self, read: &Read) -> Option<Due> {
         if self.read_limit > 0 && read.reads >= self.read_limit {
             return Some(Due::Reads);
         }
         (self.refresh_days > 0.0 && self.age_days(read) >= self.refresh_days).then_some(Due::Age)
     }
-    /// The raw bit error rate of a page that was programmed in `mode`, or in single-level mode, which has no types of pages.
+    /// Raw bit error rate of a page programmed in `mode`, or in single-level mode, in which page
+    /// types do not matter.
     pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
         let age = Age {
             cycles: self.cycles + f64::from(read.erases),
@@ -130,12 +134,12 @@ impl Reader {
         }
         rate
     }
-    /// A read of a page that was programmed in `mode`, which begins with the level `first`. Of a number of errors `draws` is
-    /// asked once, unless it is the expected one.
+    /// Reads a page programmed in `mode`, starting with read level `first`. Uses one random number
+    /// from `draws`, unless the number of errors is the median.
     pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Rng) -> Found {
         let rate = self.rate(read, mode);
         let errors = if self.expected {
-            // The median of the worst codeword.
+            // Median of the worst codeword.
             let above = -libm::expm1(-libm::log(2.0) / f64::from(self.words.max(1)));
             quantile(self.code.bits, rate.rate, above)
         } else {

@@ -1070,7 +1070,7 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
         ),
         (
             "base = \"d4\"\n[nand.reliability.failures.table]\ncycles = [0.0, 1.0]\nerase = [0.5]\n".to_owned(),
-            "1 numbers are given for 2 points",
+            "there are 1 values for 2 points",
         ),
         (
             "base = \"d4\"\n[nand.reliability]\nlevel_factors = [1.0, 2.0]\n[nand.reliability.errors.analytic]\n".to_owned(),

@@ -7,20 +7,21 @@ use wordline_kernel::slot::Cited;
 use super::{Code, Correct, Level};
 use crate::fault::{Fault, us};
 
-/// A binary BCH code: corrects up to t errors of a codeword, from one read.
+/// Binary BCH code: corrects up to t errors per codeword, from one read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bch {
-    /// Data of a codeword. Bits.
+    /// Data bits per codeword. Bits.
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
-    /// Errors of a codeword that are corrected (t). Bits.
+    /// Correctable errors per codeword (t). Bits.
     #[schemars(range(min = 1, max = 4096))]
     pub correctable: u32,
-    /// Decoding of a page without errors. Microseconds. Assumed.
+    /// Decoding time of a page without errors. Microseconds. Assumed.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub decode_us: f64,
-    /// What each error of the codeword with the most of them adds. Microseconds. Assumed.
+    /// Additional decoding time per error, in the codeword with the most errors. Microseconds.
+    /// Assumed.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub decode_per_error_us: f64,
 }
@@ -41,7 +42,8 @@ impl Cited for Bch {
 }
 
 impl Bch {
-    /// Bits of a codeword: `t m` of parity over a field of 2^m elements, the least that has a codeword so long.
+    /// Bits per codeword: `t m` bits of parity over a field of 2^m elements, the smallest field
+    /// with codewords of that length.
     pub fn bits(&self) -> u64 {
         let length =
             |m: u32| u64::from(self.data_bits) + u64::from(self.correctable) * u64::from(m);
@@ -55,8 +57,8 @@ impl Correct for Bch {
         let Ok(bits) = u32::try_from(self.bits()) else {
             return Err(Fault {
                 key: "correctable",
-                reason: "no codeword is so long".into(),
-                remedy: "correct fewer errors, or take less data",
+                reason: "the codeword would be too long".into(),
+                remedy: "lower correctable or data_bits",
             });
         };
         Ok(Code {

@@ -1,4 +1,4 @@
-//! LDPC codes, read with more and more reference voltages.
+//! LDPC codes with soft decisions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,29 +7,31 @@ use wordline_kernel::slot::Cited;
 use super::{Code, Correct, Level};
 use crate::fault::{Fault, us};
 
-/// An LDPC code with a ladder of reads: a hard decision first, then soft ones with more reference voltages, each a read by
-/// itself. A read at N voltages takes `alpha N + beta ceil(log2(N + 1))`. A level corrects a codeword whose share of errors is at
-/// most its threshold.
+/// LDPC code with a sequence of reads: a hard decision first, then soft decisions with more
+/// reference voltages, each a separate read. A read at N voltages takes
+/// `alpha N + beta ceil(log2(N + 1))`. A level corrects a codeword whose share of errors is at most
+/// its threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ldpc {
-    /// Bits of a codeword, data and parity.
+    /// Bits per codeword, data and parity. Bits.
     #[schemars(range(min = 16, max = 1_048_576))]
     pub bits: u32,
-    /// Of them data. Bits.
+    /// Data bits per codeword. Bits.
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
-    /// Reference voltages of each level, the hard decision first.
+    /// Reference voltages of each level, the hard decision first. Count.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
-    /// The share of errors of a codeword that each level corrects. The defaults are thresholds of a (4,36)-regular code of
-    /// rate 8/9: hard decision by Gallager B, then sum-product with 3 and 7 levels a boundary.
+    /// Share of errors per codeword that each level corrects. The defaults are thresholds of a
+    /// (4,36)-regular code of rate 8/9: hard decision by Gallager B, then sum-product with 3 and 7
+    /// levels per boundary. Ratio.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub correctable: Vec<f64>,
-    /// Sensing at a reference voltage (alpha). Microseconds.
+    /// Sensing time per reference voltage (alpha). Microseconds.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub sense_us: f64,
-    /// Decoding of a page at each level. Microseconds. Assumed.
+    /// Decoding time of a page at each level. Microseconds. Assumed.
     #[schemars(inner(range(min = 0.0, max = 1e6)))]
     pub decode_us: Vec<f64>,
 }
@@ -51,12 +53,13 @@ impl Cited for Ldpc {
     const PAPER: &'static str = "K. Zhao et al., LDPC-in-SSD: making advanced error correction codes work effectively in solid state drives, FAST 2013";
 }
 
-/// Bits of a cell that are transferred after sensing at so many reference voltages.
+/// Bits per cell that are transferred after sensing at `voltages` reference voltages. Count.
 pub fn bits(voltages: u32) -> u32 {
     u32::BITS - voltages.leading_zeros()
 }
 
-/// What a read at so many reference voltages takes: `alpha N + beta ceil(log2(N + 1))`. Microseconds.
+/// Duration of a read at `voltages` reference voltages: `alpha N + beta ceil(log2(N + 1))`.
+/// Microseconds.
 pub fn read_us(sense_us: f64, transfer_us: f64, voltages: u32) -> f64 {
     sense_us * f64::from(voltages) + transfer_us * f64::from(bits(voltages))
 }
@@ -72,23 +75,25 @@ impl Correct for Ldpc {
         };
         if self.data_bits >= self.bits {
             let reason = format!(
-                "{} bits of {} are data, and none parity",
+                "{} bits of {} are data, which leaves no parity",
                 self.data_bits, self.bits
             );
-            return fault("data_bits", reason, "give fewer than bits");
+            return fault("data_bits", reason, "set it below bits");
         }
         let levels = self.voltages.len();
         if levels == 0 || levels != self.correctable.len() || levels != self.decode_us.len() {
             let reason = format!(
-                "there are {levels} numbers of voltages, {} of correctable and {} of decode_us",
+                "voltages has {levels} values, correctable {} and decode_us {}",
                 self.correctable.len(),
                 self.decode_us.len()
             );
-            return fault("voltages", reason, "give one of each for every level");
+            return fault("voltages", reason, "give each of them one value per level");
         }
         if !self.correctable.is_sorted() || self.voltages.contains(&0) {
-            let reason = "a later level corrects less, or senses nothing".into();
-            return fault("correctable", reason, "give the levels in rising order");
+            let reason =
+                "a later level corrects less than an earlier one, or has no reference voltage"
+                    .into();
+            return fault("correctable", reason, "sort the levels in rising order");
         }
         if self
             .correctable
@@ -99,7 +104,7 @@ impl Correct for Ldpc {
             return fault(
                 "correctable",
                 reason,
-                "give shares of the bits of a codeword",
+                "set it to shares of the bits of a codeword",
             );
         }
         let ladder = self

@@ -9,44 +9,44 @@ use wordline_kernel::Time;
 
 use crate::fault::Fault;
 
-/// A way to read: how finely cells are sensed, and what the decoder makes of it.
+/// Read level: the precision of sensing, and the decoder's ability at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
-    /// Errors of a codeword that it corrects.
+    /// Correctable errors per codeword. Count.
     pub correctable: u32,
-    /// Sensing; none if the part's own time holds.
+    /// Sensing time; `None` uses the part's tR.
     pub sense: Option<Time>,
-    /// Pages that are transferred: bits of every cell read.
+    /// Transfers per page, which equals the bits read per cell. Count.
     pub bits: u32,
-    /// Decoding, up to the result or to the failure.
+    /// Decoding time, up to the result or to the failure.
     pub decode: Time,
-    /// Decoding for each error that is corrected.
+    /// Decoding time per corrected error.
     pub decode_per_error: Time,
 }
 
-/// A code, as the device uses it.
+/// Error-correcting code, as the device uses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
-    /// Bits of a codeword, data and parity.
+    /// Bits per codeword, data and parity.
     pub bits: u32,
-    /// Of them data.
+    /// Data bits per codeword.
     pub data_bits: u32,
-    /// What is tried, one after the other: the first by a read as such, the others by read retries.
+    /// Read levels in order of use: the first for a normal read, the others for read retries.
     pub ladder: Vec<Level>,
 }
 
 impl Code {
-    /// Codewords of a page of so many bytes.
+    /// Codewords per page of `page_bytes` bytes. Count.
     pub fn words(&self, page_bytes: u32) -> u32 {
         (page_bytes * 8).div_ceil(self.data_bits.max(1)).max(1)
     }
-    /// What the decoding of a level takes: of so many errors that it corrects, or of more than it can.
+    /// Decoding time at a level, for `corrected` errors or, if `None`, for an uncorrectable page.
     pub fn last_decoding(&self, level: usize, corrected: Option<u32>) -> Time {
         self.ladder.get(level).map_or(Time::ZERO, |level| {
             level.decode + level.decode_per_error * u64::from(corrected.unwrap_or_default())
         })
     }
-    /// The first level, from `first` on, that corrects a codeword with this many errors.
+    /// First level, from `first` on, that corrects a codeword with this number of errors.
     pub fn corrects(&self, first: usize, errors: u32) -> Option<usize> {
         let levels = self.ladder.iter().enumerate().skip(first);
         let mut able = levels.filter(|(_, level)| errors <= level.correctable);
@@ -54,9 +54,9 @@ impl Code {
     }
 }
 
-/// A code that a user names.
+/// Code that can be configured.
 pub trait Correct {
-    /// What it is; a fault if its parameters contradict each other.
+    /// Returns the code, or an error if its parameters contradict each other.
     fn code(&self) -> Result<Code, Fault>;
 }
 

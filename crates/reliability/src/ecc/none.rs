@@ -1,4 +1,4 @@
-//! No code.
+//! No error correction.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{Code, Correct, Level};
 use crate::fault::Fault;
 
-/// Nothing is corrected: a page with a single error cannot be read. With `nand.reliability.errors = "none"`, nothing need be.
+/// Nothing is corrected: a page with a single error is unreadable. Sufficient with
+/// `nand.reliability.errors = "none"`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct None {}

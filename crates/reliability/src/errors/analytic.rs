@@ -1,4 +1,4 @@
-//! Published fits.
+//! Published fits of the raw bit error rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,18 +7,20 @@ use wordline_kernel::slot::Cited;
 use super::fitted::{Fitted, Reads};
 use super::{Age, Err, Rate};
 
-/// Raw bit error rate of cycles c, retention t in days and reads r since the erase: `e + a c^k + b c^m t^n + g c^p r^q`.
+/// Raw bit error rate for c cycles, t days of retention and r reads since the erase:
+/// `e + a c^k + b c^m t^n + g c^p r^q`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Analytic {
-    /// Whose constants: `mlc`, planar MLC of 2y nm, r counts reads of the block; `tlc`, 72-layer TLC, r counts reads a page.
+    /// Cells to which the constants were fitted: `mlc`, planar MLC of 2y nm, where r counts reads
+    /// of the block; `tlc`, 72-layer TLC, where r counts reads per page.
     pub cells: Cells,
-    /// Rate beyond which the fit is not believed: a greater one is taken as this, and noted. Ratio.
+    /// Limit of validity of the fit: a greater rate is replaced by the limit, and counted. Ratio.
     #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
     pub limit: f64,
 }
 
-/// Cells that constants were fitted to.
+/// Cells to which the constants were fitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cells {

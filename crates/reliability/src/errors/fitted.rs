@@ -1,4 +1,4 @@
-//! A fit of one's own.
+//! User-defined fit of the raw bit error rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,58 +6,59 @@ use wordline_kernel::slot::Cited;
 
 use super::{Age, Err, Rate};
 
-/// As `analytic`, with constants of one's own, such as `wordline calibrate` finds: `e + a c^k + b c^m t^n + g c^p r^q` of
-/// cycles c, retention t in days and reads r since the erase.
+/// Like `analytic`, with user-defined constants, such as those that `wordline calibrate` finds:
+/// `e + a c^k + b c^m t^n + g c^p r^q` for c cycles, t days of retention and r reads since the
+/// erase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fitted {
-    /// Raw bit error rate of new cells. Ratio.
+    /// Raw bit error rate of new cells (e). Ratio.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub e: f64,
-    /// What wear adds: `a c^k`. Ratio.
+    /// Coefficient of the wear term `a c^k`. Ratio.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub a: f64,
-    /// Exponent of cycles in it.
+    /// Exponent of cycles in the wear term.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub k: f64,
-    /// What retention adds: `b c^m t^n`, t in days. Ratio.
+    /// Coefficient of the retention term `b c^m t^n`, with t in days. Ratio.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub b: f64,
-    /// Exponent of cycles in it.
+    /// Exponent of cycles in the retention term.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub m: f64,
-    /// Exponent of days in it.
+    /// Exponent of days in the retention term.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub n: f64,
-    /// What reads add: `g c^p r^q`. Ratio.
+    /// Coefficient of the read term `g c^p r^q`. Ratio.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub g: f64,
-    /// Exponent of cycles in it.
+    /// Exponent of cycles in the read term.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub p: f64,
-    /// Exponent of reads in it.
+    /// Exponent of reads in the read term.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub q: f64,
-    /// Whose reads r counts: of the `block`, or its reads for each `page`.
+    /// Meaning of r: reads of the `block`, or reads of the block per `page`.
     pub reads: Reads,
-    /// Rate beyond which the fit is not believed: a greater one is taken as this, and noted. Ratio.
+    /// Limit of validity of the fit: a greater rate is replaced by the limit, and counted. Ratio.
     #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
     pub limit: f64,
 }
 
-/// What reads are counted of.
+/// Scope in which reads are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reads {
-    /// All of the block.
+    /// All reads of the block.
     #[default]
     Block,
-    /// Those of the block over its pages.
+    /// Reads of the block divided by its pages.
     Page,
 }
 
 impl Fitted {
-    /// Cells that never err, however old.
+    /// Cells without errors at any age.
     pub(super) const NONE: Self = Self {
         e: 0.0,
         a: 0.0,
@@ -72,7 +73,7 @@ impl Fitted {
         limit: 0.05,
     };
 
-    /// `factor c^wear s^exponent` of a stress s. What was never kept or read adds nothing.
+    /// Term `factor c^wear s^exponent` for a stress s; 0 without stress.
     fn added(cycles: f64, factor: f64, wear: f64, stress: f64, exponent: f64) -> f64 {
         if factor > 0.0 && stress > 0.0 {
             factor * libm::pow(cycles, wear) * libm::pow(stress, exponent)

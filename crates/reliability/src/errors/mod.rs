@@ -9,44 +9,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
 
-/// What makes cells err: of a page that was programmed at medium cost.
+/// Conditions that determine the errors of a page programmed at medium cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Age {
-    /// Program/erase cycles of its block.
+    /// Program/erase cycles of the block.
     pub cycles: f64,
-    /// How long its data has lain, at the temperature of the model. Days.
+    /// Retention time, at the temperature of the model. Days.
     pub retention_days: f64,
-    /// Reads of its block since the erase.
+    /// Reads of the block since its erase.
     pub reads: f64,
-    /// Pages of its block.
+    /// Pages of the block.
     pub pages: u32,
 }
 
 impl Age {
-    /// Reads of the block since the erase for each of its pages.
+    /// Reads of the block since its erase, per page.
     fn reads_a_page(&self) -> f64 {
         self.reads / f64::from(self.pages.max(1))
     }
 }
 
-/// A rate, and whether it was beyond what the model is good for.
+/// Raw bit error rate, and whether it exceeded the validity of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
     /// Raw bit error rate.
     pub rate: f64,
-    /// Whether the model gave more, and this is its limit.
+    /// Whether the model exceeded its limit, which `rate` then equals.
     pub is_limited: bool,
 }
 
-/// A model of the raw bit error rate.
+/// Model of the raw bit error rate.
 pub trait Err {
-    /// That of a page so old.
+    /// Raw bit error rate of a page of this age.
     fn rate(&self, age: &Age) -> Rate;
-    /// What is wrong with the parameters, if anything: the key, the reason, the remedy.
+    /// Fault of the parameters, if any: key, reason and remedy.
     fn fault(&self) -> Option<Fault> {
         None
     }
-    /// Whether nothing ever errs.
+    /// Returns `true` if no bit ever errs.
     fn is_none(&self) -> bool {
         false
     }
@@ -84,12 +84,13 @@ impl Default for Errors {
     }
 }
 
-/// Boltzmann's constant. Electronvolts a kelvin (CODATA 2018).
+/// Boltzmann constant. Electronvolts per kelvin (CODATA 2018).
 const BOLTZMANN: f64 = 8.617_333_262e-5;
 const KELVIN: f64 = 273.15;
 
-/// How much faster data ages at `celsius` than at `reference`: `exp(Ea/k (1/T_reference - 1/T))` (Arrhenius; JEDEC JESD218
-/// takes an activation energy of 1.1 eV).
+/// Factor by which data ages faster at `celsius` than at `reference`:
+/// `exp(Ea/k (1/T_reference - 1/T))` (Arrhenius; JEDEC JESD218 uses an activation energy of 1.1
+/// eV).
 pub fn acceleration(activation_ev: f64, celsius: f64, reference: f64) -> f64 {
     let inverse = 1.0 / (reference + KELVIN) - 1.0 / (celsius + KELVIN);
     libm::exp(activation_ev / BOLTZMANN * inverse)

@@ -1,4 +1,4 @@
-//! No errors.
+//! No read errors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

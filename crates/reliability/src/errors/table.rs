@@ -1,4 +1,4 @@
-//! Measured points.
+//! Measured raw bit error rates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,27 @@ use super::{Age, Err, Rate};
 use crate::fault::Fault;
 use crate::points::{self, between, place};
 
-/// Measured raw bit error rates by program/erase cycles, and what each day of retention and each read of the block adds.
-/// Between two points, on a straight line of the logarithm of the rate; outside, that of the nearest point.
+/// Measured raw bit error rates by program/erase cycles, and the increase per day of retention and
+/// per read of the block. Between two points, the logarithm of the rate is interpolated linearly;
+/// outside, the nearest point applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
     /// Program/erase cycles of the points, in rising order.
     #[schemars(inner(range(min = 0.0, max = 10_000_000.0)))]
     pub cycles: Vec<f64>,
-    /// Raw bit error rate at each of them, of data just written. Ratio.
+    /// Raw bit error rate of newly written data at each point. Ratio.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub rates: Vec<f64>,
-    /// What a day of retention adds at each of them; nothing where the list is empty. Ratio a day.
+    /// Increase per day of retention at each point; 0 if the list is empty. Ratio per day.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub per_day: Vec<f64>,
-    /// What a read of the block adds at each of them; nothing where the list is empty. Ratio a read.
+    /// Increase per read of the block at each point; 0 if the list is empty. Ratio per read.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub per_read: Vec<f64>,
 }
 
-/// No measurement: a rate to begin with.
+/// Placeholder rate, not a measurement.
 impl Default for Table {
     fn default() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Programs and erases that fail.
+//! Failures of programs and erases.
 
 pub mod none;
 pub mod table;
@@ -8,17 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
 
-/// A model of programs and erases that fail.
+/// Model of program and erase failures.
 pub trait Fail {
-    /// The probability that the next erase of a block fails that has seen so many program/erase cycles.
+    /// Probability that the next erase of a block with `cycles` program/erase cycles fails.
     fn erase(&self, cycles: f64) -> f64;
-    /// The probability that the program of a page of such a block of so many pages fails.
+    /// Probability that the program of a page fails, in a block with `cycles` program/erase cycles
+    /// and `pages` pages.
     fn program(&self, cycles: f64, pages: u32) -> f64;
-    /// What is wrong with the parameters, if anything: the key, the reason, the remedy.
+    /// Fault of the parameters, if any: key, reason and remedy.
     fn fault(&self) -> Option<Fault> {
         None
     }
-    /// Whether nothing ever fails.
+    /// Returns `true` if no operation ever fails.
     fn is_none(&self) -> bool {
         false
     }
@@ -56,10 +57,10 @@ impl Default for Failures {
     }
 }
 
-/// How blocks of a device become bad.
+/// Failures of the blocks of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failing {
-    /// The model.
+    /// Failure model.
     pub failures: Failures,
     /// Program/erase cycles of every block before the run.
     pub cycles: f64,

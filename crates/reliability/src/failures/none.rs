@@ -6,7 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::Fail;
 
-/// Programs and erases never fail. A block bears `nand.endurance_cycles` erases, and a run that asks for more ends with an error.
+/// Programs and erases never fail. A block endures `nand.endurance_cycles` erases, and a run that
+/// needs more ends with an error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct None {}

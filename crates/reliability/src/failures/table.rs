@@ -1,4 +1,4 @@
-//! Measured shares.
+//! Measured failure shares.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,23 +8,23 @@ use super::Fail;
 use crate::fault::Fault;
 use crate::points::{self, between, place};
 
-/// Measured shares of erases and of page programs that fail, by program/erase cycles. Between two points, on a straight line of
-/// the logarithm of the share; outside, that of the nearest point.
+/// Measured shares of failed erases and page programs, by program/erase cycles. Between two points,
+/// the logarithm of the share is interpolated linearly; outside, the nearest point applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
     /// Program/erase cycles of the points, in rising order.
     #[schemars(inner(range(min = 0.0, max = 10_000_000.0)))]
     pub cycles: Vec<f64>,
-    /// Share of the erases that fail at each of them; none where the list is empty. Ratio.
+    /// Share of erases that fail at each point; 0 if the list is empty. Ratio.
     #[schemars(inner(range(min = 0.0, max = 1.0)))]
     pub erase: Vec<f64>,
-    /// Share of the page programs that fail at each of them; none where the list is empty. Ratio.
+    /// Share of page programs that fail at each point; 0 if the list is empty. Ratio.
     #[schemars(inner(range(min = 0.0, max = 1.0)))]
     pub program: Vec<f64>,
 }
 
-/// No measurement: shares to begin with.
+/// Placeholder shares, not a measurement.
 impl Default for Table {
     fn default() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Lifetimes of Weibull's distribution.
+//! Weibull-distributed block lifetimes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,19 @@ use wordline_kernel::slot::Cited;
 
 use super::Fail;
 
-/// A block lives for a number of cycles c drawn from Weibull's distribution: it is still good with probability
-/// `exp(-(c/scale)^shape)`. Erases and programs have a scale each; the pages of a block share the hazard of a cycle evenly.
+/// A block survives c cycles, a number with a Weibull distribution, with probability
+/// `exp(-(c/scale)^shape)`. Erases and programs have separate scales; the pages of a block share
+/// the hazard of a cycle equally.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weibull {
-    /// Cycles after which an erase has failed of 63.2 % of the blocks; 0 for never. Count.
+    /// Cycles after which an erase has failed in 63.2 % of the blocks; 0 for never. Count.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub erase_cycles: f64,
-    /// Cycles after which a program has failed of 63.2 % of the blocks; 0 for never. Count.
+    /// Cycles after which a program has failed in 63.2 % of the blocks; 0 for never. Count.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub program_cycles: f64,
-    /// Shape: 1 for failures that do not depend on wear, more for cells that wear out.
+    /// Shape: 1 for failures independent of wear, more for cells that wear out.
     #[schemars(range(min = 0.1, max = 100.0))]
     pub shape: f64,
 }
@@ -37,7 +38,8 @@ impl Cited for Weibull {
 }
 
 impl Weibull {
-    /// The hazard of the cycle that follows `cycles`, which is what the cumulative hazard `(c/scale)^shape` gains in it.
+    /// Hazard of the cycle after `cycles`: the increase of the cumulative hazard `(c/scale)^shape`
+    /// in it.
     fn hazard(&self, cycles: f64, scale: f64) -> f64 {
         if scale <= 0.0 {
             return 0.0;

@@ -1,4 +1,4 @@
-//! What programs and reads cost, by the mode in which a page was programmed.
+//! Costs of programs and reads, by the program mode of the page.
 
 pub mod step_size;
 pub mod table;
@@ -11,23 +11,23 @@ use crate::fault::Fault;
 use crate::mode::ProgramMode;
 use crate::program_step::Step;
 
-/// What operations on a page take that is programmed in a mode.
+/// Durations and wear of operations on a page of a given mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModeCost {
-    /// Sensing of a read: the die is held.
+    /// Sensing time of a read, which occupies the die.
     pub sense: Time,
-    /// Its transfer: die and channel are held.
+    /// Transfer time of a read, which occupies the die and the channel.
     pub transfer: Time,
-    /// The whole of a write, with the way of its data to the die.
+    /// Duration of a whole write, including the transfer of its data to the die.
     pub write: Time,
-    /// Wear of a program, in thousandths of that of a medium one.
+    /// Wear of a program, in thousandths of that of medium mode.
     pub wear: u32,
-    /// The first level of the decoder's ladder that a read tries.
+    /// First read level that a read tries.
     pub level: u8,
 }
 
 impl ModeCost {
-    /// A read, sensing and transfer.
+    /// Duration of a read: sensing and transfer.
     pub fn read(&self) -> Time {
         self.sense + self.transfer
     }
@@ -38,29 +38,30 @@ impl ModeCost {
 pub struct ModeCosts(pub [ModeCost; 4]);
 
 impl ModeCosts {
-    /// Those of a mode.
+    /// Costs of a mode.
     #[inline]
     pub fn of(&self, mode: ProgramMode) -> &ModeCost {
         &self.0[mode.index()]
     }
 }
 
-/// What a model of programming says.
+/// Programming model.
 pub trait Price {
-    /// The costs of all modes; none if every page is programmed alike, with the times of its part.
+    /// Costs of all modes; `None` if every page is programmed in the same way, with the times of
+    /// its part.
     fn costs(&self) -> Result<Option<ModeCosts>, Fault>;
-    /// Steps and voltages that explain them.
+    /// Steps and voltages that correspond to the costs.
     fn steps(&self) -> [Step; 4] {
         [Step::MEDIUM; 4]
     }
-    /// How far states lie apart, in medium program steps.
+    /// Distance of neighbouring states, in medium program steps.
     fn distance(&self) -> f64 {
         DISTANCE
     }
 }
 
-/// Distance of states at which the errors of three step sizes need 3, 9 and 21 reference voltages, as in table 1 of Li et
-/// al. Medium steps.
+/// Distance of states at which the errors of three step sizes need 3, 9 and 21 reference voltages,
+/// as in table 1 of Li et al. Medium steps.
 pub const DISTANCE: f64 = 1.974;
 
 macro_rules! members {

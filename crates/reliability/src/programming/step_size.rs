@@ -1,4 +1,4 @@
-//! Costs from the size of program steps.
+//! Costs derived from the size of program steps.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,14 @@ use crate::fault::{Fault, thousandths, us};
 use crate::mode::ProgramMode;
 use crate::program_step::{Step, error_rate};
 
-/// Costs reckoned from program steps: a write takes as many steps as its voltage needs; larger steps, or lower voltages,
-/// err more; the errors decide how many reference voltages a read senses, and these what it takes. Voltages and steps are
-/// in those of a medium write.
+/// Costs derived from program steps: a write takes the steps that its voltage needs; larger steps,
+/// or lower voltages, cause more errors; the errors determine the reference voltages of a read, and
+/// these its duration. Voltages and steps are relative to medium mode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepSize {
-    /// A medium write, with the way of its data over the channel. Microseconds.
+    /// Duration of a medium-cost write, including the transfer of its data over the channel.
+    /// Microseconds.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub write_us: f64,
     /// Program step of a low-cost write. Medium steps.
@@ -25,26 +26,28 @@ pub struct StepSize {
     /// Program step of a high-cost write. Medium steps.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub high_step: f64,
-    /// Threshold voltage and program step of a write with reduced wear, in those of a medium one. Ratio.
+    /// Threshold voltage and program step of a write with reduced wear, relative to medium mode.
+    /// Ratio.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub reduced_voltage: f64,
-    /// Distance of the verify levels of two states. Medium steps. Assumed.
+    /// Distance between the verify levels of two states. Medium steps. Assumed.
     #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
     pub distance: f64,
     /// Standard deviation of the noise of a cell's voltage. Medium steps. Assumed.
     #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
     pub noise: f64,
-    /// Sensing at a reference voltage (alpha). Microseconds.
+    /// Sensing time per reference voltage (alpha). Microseconds.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub sense_us: f64,
-    /// Transfer of one bit of every cell read (beta). Microseconds.
+    /// Transfer time per bit read from each cell (beta). Microseconds.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub transfer_us: f64,
-    /// Reference voltages of each level of the decoder's ladder.
+    /// Reference voltages of each read level. Count.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
-    /// The raw bit error rate that each level corrects. The defaults are thresholds of a (4,36)-regular LDPC code: hard
-    /// decision by Gallager B, then sum-product with 3 and 7 levels a boundary.
+    /// Raw bit error rate that each read level corrects. The defaults are thresholds of a
+    /// (4,36)-regular LDPC code: hard decision by Gallager B, then sum-product with 3 and 7 levels
+    /// per boundary. Ratio.
     #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub correctable: Vec<f64>,
 }
@@ -80,7 +83,7 @@ impl StepSize {
         };
         Step { step, voltage }
     }
-    /// The raw bit error rate after a program in this mode.
+    /// Raw bit error rate after a program in this mode.
     pub fn rate(&self, mode: ProgramMode) -> f64 {
         let Step { step, voltage } = self.step(mode);
         error_rate(self.distance * voltage, step, self.noise)
@@ -93,7 +96,7 @@ impl StepSize {
             return Err(Fault {
                 key: "correctable",
                 reason: format!(
-                    "{} writes err at a rate of {rate:.3e}, which no level corrects",
+                    "{} writes have an error rate of {rate:.3e}, which no level corrects",
                     mode.name()
                 ),
                 remedy: "raise a level, or lower the step or the noise",
@@ -117,11 +120,11 @@ impl Price for StepSize {
             return Err(Fault {
                 key: "voltages",
                 reason: format!(
-                    "{} levels have reference voltages, and {} error rates that they correct",
+                    "voltages has {} levels, and correctable has {}",
                     self.voltages.len(),
                     self.correctable.len()
                 ),
-                remedy: "give as many of correctable",
+                remedy: "give both the same number of levels",
             });
         }
         let costs: Result<Vec<_>, _> = ProgramMode::ALL

@@ -1,4 +1,4 @@
-//! Costs as a table says.
+//! Costs from a table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use crate::fault::{Fault, thousandths, us};
 use crate::mode::ProgramMode;
 use crate::program_step::Step;
 
-/// Programs of three costs, and one of medium cost that wears less; what a read takes follows from the last program of
-/// its page. The times are those of whole operations and replace `read_ns` and `program_ns` of `nand.timing`; the defaults
-/// are those of table 1.
+/// Programs of three costs, and one of medium cost with less wear; the duration of a read depends
+/// on the last program of its page. The times are those of whole operations and replace `read_ns`
+/// and `program_ns` of `nand.timing`; the defaults are those of table 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
@@ -25,23 +25,24 @@ pub struct Table {
     pub reduced: Reduced,
 }
 
-/// A mode's keys, whose defaults differ from mode to mode.
+/// Keys of a mode; the defaults differ between modes.
 macro_rules! costs {
     ($($Mode:ident: $name:literal, $read:literal, $transfer:literal, $write:literal, $wear:literal;)+) => {$(
-        #[doc = concat!("What a ", $name, " costs, and the reads of its page.")]
+        #[doc = concat!("Costs of a ", $name, " and of the reads of its page.")]
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $Mode {
-            /// A read of the page, sensing and transfer. Microseconds.
+            /// Duration of a read of the page: sensing and transfer. Microseconds.
             #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
             pub read_us: f64,
-            /// Of that the transfer, which holds the channel, too. Microseconds.
+            /// Transfer part of the read, which also occupies the channel. Microseconds.
             #[schemars(range(min = 0.0, max = 1e6))]
             pub transfer_us: f64,
-            /// A write, with the way of its data over the channel. Microseconds.
+            /// Duration of a write, including the transfer of its data over the channel.
+            /// Microseconds.
             #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
             pub write_us: f64,
-            /// Wear of a program, in those of a medium one. Ratio.
+            /// Wear per program, relative to medium mode. Ratio.
             #[schemars(range(min = 0.0, max = 100.0))]
             pub wear: f64,
         }
@@ -77,7 +78,7 @@ costs! {
     Reduced: "write with reduced wear", 310.0, 100.0, 600.0, 0.8;
 }
 
-/// The same of any mode.
+/// Values of any mode.
 struct Cost {
     read_us: f64,
     transfer_us: f64,
@@ -109,10 +110,10 @@ impl Price for Table {
                 return Err(Fault {
                     key,
                     reason: format!(
-                        "the transfer of {} us takes the whole of a read of {} us",
+                        "the transfer of {} us is not shorter than the read of {} us",
                         cost.transfer_us, cost.read_us
                     ),
-                    remedy: "give less than read_us",
+                    remedy: "set it below read_us",
                 });
             }
             costs.push(ModeCost {
@@ -129,7 +130,8 @@ impl Price for Table {
         }
         Ok(costs.try_into().ok().map(ModeCosts))
     }
-    /// A write takes as many steps as its voltage needs: the voltage follows from its wear, the step from its time.
+    /// Steps derived from the costs: a write takes the steps that its voltage needs, so its wear
+    /// determines the voltage, and its duration the step.
     fn steps(&self) -> [Step; 4] {
         ProgramMode::ALL.map(|mode| {
             let (_, cost) = self.of(mode);

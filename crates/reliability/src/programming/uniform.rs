@@ -1,4 +1,4 @@
-//! Every page alike.
+//! The same program mode for all pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use wordline_kernel::slot::Cited;
 use super::{ModeCosts, Price};
 use crate::fault::Fault;
 
-/// Every page is programmed alike; programs and reads take the times of `nand.timing`.
+/// Every page is programmed in the same way; programs and reads take the times of `nand.timing`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uniform {}

@@ -1,6 +1,6 @@
-//! Tails, quantiles and rates against closed forms. Where a value is given to twelve digits it is an exact sum of
-//! binomial terms in 60-digit decimal arithmetic.
-#![allow(clippy::unwrap_used, clippy::unreadable_literal)] // digits as they were printed
+//! Tails, quantiles and rates compared with closed forms. Values given to twelve digits are exact
+//! sums of binomial terms in 60-digit decimal arithmetic.
+#![allow(clippy::unwrap_used, clippy::unreadable_literal)] // digits as printed
 
 use proptest::prelude::*;
 use wordline_kernel::Rng;
@@ -20,7 +20,7 @@ fn close(found: f64, expected: f64, share: f64) {
 }
 
 #[test]
-fn binomial_tails_are_exact_sums() {
+fn binomial_tails_match_exact_sums() {
     for (n, p, t, expected) in [
         (8752, 1e-3, 40, 2.379959717505e-15),
         (4408, 6.49e-4, 24, 1.014456596714e-15),
@@ -35,7 +35,7 @@ fn binomial_tails_are_exact_sums() {
 }
 
 #[test]
-fn codes_fail_once_in_1e15_blocks_at_the_rates_of_theory() {
+fn codes_fail_once_in_1e15_blocks_at_the_predicted_rates() {
     let code = |data_bits, correctable| Bch {
         data_bits,
         correctable,
@@ -49,12 +49,12 @@ fn codes_fail_once_in_1e15_blocks_at_the_rates_of_theory() {
 
 proptest! {
     #[test]
-    fn a_tail_and_what_is_left_are_one(n in 1_u32..400, p in 0.0_f64..1.0, t in 0_u32..400) {
+    fn a_tail_and_its_complement_sum_to_one(n in 1_u32..400, p in 0.0_f64..1.0, t in 0_u32..400) {
         let within: f64 = (0..=t.min(n)).map(|k| probability(n, p, k)).sum();
         prop_assert!((tail(n, p, t) + within - 1.0).abs() < 1e-9);
     }
     #[test]
-    fn a_quantile_is_the_least_number_with_that_tail(n in 1_u32..5000, p in 0.0_f64..0.6, above in 1e-16_f64..1.0) {
+    fn a_quantile_is_the_smallest_number_with_that_tail(n in 1_u32..5000, p in 0.0_f64..0.6, above in 1e-16_f64..1.0) {
         let errors = quantile(n, p, above);
         prop_assert!(tail(n, p, errors) <= above);
         prop_assert!(errors == 0 || tail(n, p, errors - 1) > above);
@@ -62,14 +62,14 @@ proptest! {
 }
 
 #[test]
-fn drawn_errors_have_the_mean_and_the_tail_of_theory() {
+fn sampled_errors_have_the_predicted_mean_and_tail() {
     let (n, p, count) = (8752, 1e-3, 200_000);
     let mut draws = Rng::new(3, "errors");
     let drawn: Vec<u32> = (0..count)
         .map(|_| most_errors(n, p, 1, draws.unit()))
         .collect();
     let mean = drawn.iter().map(|&e| f64::from(e)).sum::<f64>() / f64::from(count);
-    // Five standard errors.
+    // Tolerance of five standard errors.
     let error = 5.0 * (f64::from(n) * p * (1.0 - p) / f64::from(count)).sqrt();
     assert!((mean - f64::from(n) * p).abs() < error, "{mean}");
     let above = drawn.iter().filter(|&&e| e > 15).count() as f64 / f64::from(count);
@@ -78,7 +78,7 @@ fn drawn_errors_have_the_mean_and_the_tail_of_theory() {
 }
 
 #[test]
-fn the_worst_of_several_codewords_is_drawn_as_such() {
+fn the_worst_of_several_codewords_has_the_predicted_distribution() {
     let (n, p, words, t, count) = (8752, 3e-3, 16, 40, 100_000);
     let mut draws = Rng::new(4, "errors");
     let failed = (0..count).filter(|_| most_errors(n, p, words, draws.unit()) > t);
@@ -90,7 +90,7 @@ fn the_worst_of_several_codewords_is_drawn_as_such() {
 }
 
 #[test]
-fn program_steps_err_as_the_integral_says() {
+fn error_rates_of_program_steps_match_the_integral() {
     // Midpoint sums of 200,000 terms.
     for (distance, step, expected) in [
         (1.974, 0.75, 4.564588e-3),
@@ -104,7 +104,7 @@ fn program_steps_err_as_the_integral_says() {
 }
 
 #[test]
-fn one_noise_explains_the_rates_of_all_modes() {
+fn one_noise_level_explains_the_rates_of_all_modes() {
     let step = |step, voltage| Step { step, voltage };
     let steps = [
         step(1.0, 1.0),
@@ -133,7 +133,7 @@ fn age(cycles: f64, retention_days: f64, reads: f64) -> Age {
 }
 
 #[test]
-fn published_fits_give_the_rates_of_the_reading_and_no_more_than_their_limit() {
+fn published_fits_give_the_published_rates_up_to_their_limit() {
     let of = |cells, limit| Analytic { cells, limit };
     let mlc = of(Cells::Mlc, 0.5);
     close(mlc.rate(&age(3000.0, 30.0, 0.0)).rate, 1.335e-4, 1e-3);
@@ -156,7 +156,7 @@ fn published_fits_give_the_rates_of_the_reading_and_no_more_than_their_limit() {
 }
 
 #[test]
-fn a_fit_of_ones_own_is_the_sum_of_its_terms() {
+fn a_user_defined_fit_is_the_sum_of_its_terms() {
     let own = Fitted {
         e: 1e-6,
         a: 2e-9,
@@ -182,14 +182,14 @@ fn a_fit_of_ones_own_is_the_sum_of_its_terms() {
     };
     close(by_page.rate(&of_ten_pages).rate, 1.22e-6, 1e-12);
     close(own.rate(&of_ten_pages).rate, 1.4e-6, 1e-12);
-    // A stress that there is not adds nothing, whatever its exponent.
+    // A zero stress adds nothing, whatever its exponent.
     let flat = Fitted { n: 0.0, ..own };
     close(flat.rate(&age(10.0, 0.0, 0.0)).rate, 1.2e-6, 1e-12);
     assert_eq!(Fitted::default().rate(&age(1e5, 1e5, 1e9)).rate, 0.0);
 }
 
 #[test]
-fn a_table_is_met_at_its_points_and_between_them_on_logarithms() {
+fn a_table_is_exact_at_its_points_and_logarithmic_in_between() {
     let table = Table {
         cycles: vec![0.0, 1000.0],
         rates: vec![1e-5, 1e-3],
@@ -209,14 +209,14 @@ fn a_table_is_met_at_its_points_and_between_them_on_logarithms() {
 }
 
 #[test]
-fn heat_ages_data_as_arrhenius_says() {
+fn temperature_acceleration_follows_arrhenius() {
     // exp(1.1 eV / k (1/303.15 K - 1/328.15 K)).
     close(acceleration(1.1, 55.0, 30.0), 24.728749, 1e-6);
     assert_eq!(acceleration(1.1, 40.0, 40.0), 1.0);
 }
 
 #[test]
-fn a_ladder_goes_on_where_errors_are_too_many() {
+fn read_retry_continues_while_there_are_too_many_errors() {
     let code = Ldpc::default().code().unwrap();
     let most = |level: usize| code.ladder[level].correctable;
     assert_eq!([most(0), most(1), most(2)], [44, 180, 201]);
@@ -230,7 +230,7 @@ fn a_ladder_goes_on_where_errors_are_too_many() {
 }
 
 #[test]
-fn every_code_and_every_model_is_sound_by_default() {
+fn every_code_and_model_is_valid_by_default() {
     for ecc in Ecc::defaults() {
         let code = ecc.code().unwrap();
         assert!(
@@ -241,15 +241,17 @@ fn every_code_and_every_model_is_sound_by_default() {
     }
 }
 
-/// Two states where there were `2^b` lie `2^b - 1` times as far apart, in the same noise.
+/// Two states instead of `2^b` are `2^b - 1` times as far apart, with the same noise.
 #[test]
-fn single_level_mode_errs_as_states_so_far_apart_do() {
-    // One bit a cell is in single-level mode already.
+fn single_level_error_rate_matches_the_larger_state_distance() {
+    // Cells of one bit are already in single-level mode.
     let one = SingleLevel::new(1);
     for rate in [1e-9, 1e-4, 0.03] {
         close(one.rate(rate), rate, 1e-9);
     }
-    // Of two bits, three boundaries between four states, each of which a cell in two lies beside: 3/4 Q(x) of the bits err, then Q(3 x). Values of Q: Abramowitz and Stegun, table 26.1.
+    // Two bits per cell: three boundaries between four states, and each boundary is next to half of
+    // the cells. 3/4 Q(x) of the bits err, then Q(3 x). Values of Q: Abramowitz and Stegun, table
+    // 26.1.
     let two = SingleLevel::new(2);
     for (from, to) in [
         (0.158_655_253_931, 0.001_349_898_032),
@@ -257,7 +259,7 @@ fn single_level_mode_errs_as_states_so_far_apart_do() {
     ] {
         close(two.rate(0.75 * from), to, 1e-2);
     }
-    // Three bits: seven times. Nothing errs that may be seen.
+    // Three bits per cell: seven times the distance, so the error rate is negligible.
     assert!(SingleLevel::new(3).rate(1e-2) < 1e-40);
     assert_eq!(two.rate(0.0), 0.0);
 }

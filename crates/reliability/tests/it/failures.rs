@@ -1,5 +1,5 @@
-//! Failures and variation against closed forms.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Failures and variation compared with closed forms.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use wordline_kernel::{Rng, Time};
 use wordline_reliability::ecc::{Correct, bch::Bch};
@@ -7,10 +7,10 @@ use wordline_reliability::errors::table::Table as Rates;
 use wordline_reliability::failures::{Fail, table::Table, weibull::Weibull};
 use wordline_reliability::{Errors, ProgramMode, Read, Reader, Variation};
 
-/// A block that has borne n cycles has survived the hazards of all of them: `exp(-(n/scale)^shape)`, by erases and by programs of
-/// all of its pages.
+/// A block that has endured n cycles has survived the hazards of all of them:
+/// `exp(-(n/scale)^shape)`, for erases and for programs of all of its pages.
 #[test]
-fn what_survives_every_cycle_is_weibulls_distribution() {
+fn survival_over_all_cycles_has_a_weibull_distribution() {
     for shape in [0.7, 1.0, 3.0, 8.0] {
         let model = Weibull {
             erase_cycles: 500.0,
@@ -34,7 +34,7 @@ fn what_survives_every_cycle_is_weibulls_distribution() {
 }
 
 #[test]
-fn a_scale_of_zero_never_fails_and_a_table_is_met_at_its_points() {
+fn a_scale_of_zero_never_fails_and_a_table_is_exact_at_its_points() {
     let never = Weibull {
         erase_cycles: 0.0,
         program_cycles: 0.0,
@@ -63,9 +63,10 @@ fn a_scale_of_zero_never_fails_and_a_table_is_met_at_its_points() {
     assert_eq!(wrong.fault().unwrap().key, "erase");
 }
 
-/// Log-normal with mean 1 and the coefficient of variation asked for; the same block always has the same factor.
+/// Log-normal with mean 1 and the configured coefficient of variation; a block always has the same
+/// factor.
 #[test]
-fn blocks_vary_with_the_coefficient_asked_for() {
+fn blocks_vary_with_the_configured_coefficient() {
     assert_eq!(Variation::new(0.0, 1), None);
     for coefficient in [0.1, 0.5, 1.0] {
         let variation = Variation::new(coefficient, 3).unwrap();
@@ -75,7 +76,8 @@ fn blocks_vary_with_the_coefficient_asked_for() {
         let mean = factors.iter().sum::<f64>() / f64::from(count);
         let square = factors.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
         let found = (square / f64::from(count)).sqrt();
-        // Deviations of the estimates: that of the mean is v / sqrt(n), that of the variance follows from the fourth moment.
+        // Standard errors of the estimates: v / sqrt(n) for the mean; for the variance it follows
+        // from the fourth moment.
         assert!(
             (mean - 1.0).abs() < 5.0 * coefficient / f64::from(count).sqrt(),
             "{mean}"
@@ -91,9 +93,10 @@ fn blocks_vary_with_the_coefficient_asked_for() {
     }
 }
 
-/// Errors of codewords over blocks that vary are overdispersed: variance m + (m v)^2. Pages of a level with a factor have as many more.
+/// Errors of codewords over varying blocks are overdispersed: variance m + (m v)^2. A page-type
+/// factor multiplies the errors of its pages.
 #[test]
-fn errors_are_overdispersed_and_levels_have_their_factors() {
+fn errors_are_overdispersed_and_scale_with_page_factors() {
     let code = Bch::default().code().unwrap();
     let (rate, coefficient) = (2e-3, 0.5);
     let reader = Reader {

@@ -1,11 +1,11 @@
-//! What programs and reads cost, against table 1 of Li et al.
+//! Costs of programs and reads compared with table 1 of Li et al.
 #![allow(clippy::unwrap_used)]
 
 use wordline_kernel::Time;
 use wordline_reliability::programming::{Price, step_size::StepSize, table::Table};
 use wordline_reliability::{ModeCosts, ProgramMode, Programming, Shift};
 
-/// Read, write in microseconds, wear in thousandths: table 1.
+/// Read and write in microseconds, wear in thousandths, from table 1.
 const TABLE_1: [(ProgramMode, u64, u64, u32); 4] = [
     (ProgramMode::Low, 310, 450, 1000),
     (ProgramMode::Medium, 170, 600, 1000),
@@ -31,7 +31,7 @@ fn program_steps_reproduce_table_1_to_the_microsecond() {
 }
 
 #[test]
-fn the_table_says_the_same_and_explains_it_by_the_same_steps() {
+fn table_and_step_model_agree_in_costs_and_steps() {
     let (table, model) = (costs(&Table::default()), costs(&StepSize::default()));
     for mode in ProgramMode::ALL {
         let (table, model) = (table.of(mode), model.of(mode));
@@ -60,7 +60,7 @@ fn the_table_says_the_same_and_explains_it_by_the_same_steps() {
 }
 
 #[test]
-fn errors_of_table_1_lie_below_what_their_reads_correct() {
+fn errors_of_table_1_are_correctable_by_their_reads() {
     let model = StepSize::default();
     for (mode, rate, level) in [
         (ProgramMode::High, 4.57e-3, 0),
@@ -75,13 +75,13 @@ fn errors_of_table_1_lie_below_what_their_reads_correct() {
 }
 
 #[test]
-fn voltage_cannot_go_lower_than_the_ladder_bears() {
+fn voltage_is_limited_by_the_read_levels() {
     let lower = StepSize {
         reduced_voltage: 0.78,
         ..StepSize::default()
     };
     assert_eq!(lower.costs().unwrap_err().key, "correctable");
-    // With soft decisions at all three levels the first reads of every mode are enough for more errors.
+    // With soft decisions at all three levels, the first reads of every mode correct more errors.
     let soft = StepSize {
         correctable: vec![9.8e-3, 1.96e-2, 2.19e-2],
         ..StepSize::default()
@@ -93,14 +93,14 @@ fn voltage_cannot_go_lower_than_the_ladder_bears() {
 }
 
 #[test]
-fn modes_are_two_bits() {
+fn modes_round_trip_through_two_bits() {
     for mode in ProgramMode::ALL {
         assert_eq!(ProgramMode::of_bits(mode as u8), mode);
     }
 }
 
 #[test]
-fn a_medium_page_errs_as_it_does() {
+fn medium_mode_does_not_change_the_error_rate() {
     for programming in Programming::defaults() {
         if programming.costs().unwrap().is_none() {
             continue;
