@@ -1,9 +1,8 @@
-//! CPU seconds of miss-ratio curves, reading the file of keys included, and how far the estimates
-//! are off.
+//! CPU time of miss-ratio curves, including reading the file of keys, and errors of the estimates.
 //!
-//! `curve [FILE]`: keys as 64-bit little-endian numbers, or 32-bit ones if the name says `32le`.
-//! Without a file, 10,000,000 requests for 1,000,000 keys, the i-th in proportion to 1/i; they are
-//! written to the directory of temporary files first.
+//! `curve [FILE]`: keys as 64-bit little-endian numbers, or as 32-bit ones if the name contains
+//! `32le`. Without a file, 10,000,000 requests for 1,000,000 keys, the i-th with a probability
+//! proportional to 1/i; they are first written to the directory of temporary files.
 #![allow(clippy::print_stdout)]
 
 #[path = "../../cache/tests/it/zipf.rs"]
@@ -99,7 +98,7 @@ fn errors(requests: &Requests, exact: &Curve) -> Result<()> {
     Ok(())
 }
 
-/// The least CPU seconds of some runs, printed.
+/// Runs a function several times and prints the lowest CPU time. Seconds.
 fn time<T>(what: &str, run: impl Fn() -> Result<T>) -> Result<T> {
     let mut least = f64::INFINITY;
     let mut wall = f64::INFINITY;
@@ -126,7 +125,7 @@ fn numbered(path: &Path) -> Result<Requests> {
     Ok(Requests::read(File::open(path)?, width(path))?)
 }
 
-/// Hands over the keys of a file, some at a time.
+/// Calls `each` with the keys of a file, in chunks.
 fn read(path: &Path, mut each: impl FnMut(&[u64])) -> Result<()> {
     let mut file = File::open(path)?;
     let mut bytes = vec![0; 1 << 17];
@@ -151,7 +150,7 @@ fn read(path: &Path, mut each: impl FnMut(&[u64])) -> Result<()> {
     }
 }
 
-/// Bytes read; fewer than there is room for only at the end of the file.
+/// Fills the buffer; returns fewer bytes than its length only at the end of the file.
 fn fill(file: &mut File, bytes: &mut [u8]) -> Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {

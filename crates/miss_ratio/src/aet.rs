@@ -3,12 +3,12 @@
 //!
 //! Time is counted in requests. P(t) is the share of the requests whose key is not requested again
 //! within t. An entry in an LRU cache moves down by one place exactly if the request is for a key
-//! further down or not cached, so the model lets one of age t move P(t) places a request. The age
-//! at which it has moved through a cache of c entries is the average eviction time: c is the sum of
-//! P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
+//! further down or not cached, so in the model an entry of age t moves P(t) places per request. The
+//! age at which it has moved through a cache of c entries is the average eviction time: c is the
+//! sum of P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
 //!
-//! The requests are taken for alike all the time: where phases differ, as with scans, the model is
-//! off by more than a sample is.
+//! The model assumes that requests are stationary. If phases differ, as with scans, its error
+//! exceeds that of a sample.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use super::{Corner, Curve};
 use wordline_cache::Entry;
 use wordline_cache::Requests;
 
-/// AET over every request: constant time a request, 8 bytes by key.
+/// AET over every request: constant time per request, 8 bytes per key.
 #[derive(Clone, Debug, Default)]
 pub struct Aet {
     times: Times,
@@ -26,7 +26,7 @@ pub struct Aet {
 }
 
 impl Aet {
-    /// The curve of a trace.
+    /// Returns the curve of a trace.
     pub fn of(requests: &Requests) -> Curve {
         let mut aet = Self::default();
         for &number in requests.numbers() {
@@ -34,13 +34,13 @@ impl Aet {
         }
         aet.curve()
     }
-    /// One more request.
+    /// Records a request.
     #[inline]
     pub fn request(&mut self, entry: Entry) {
         self.requests += 1;
         self.times.touch(entry, self.requests);
     }
-    /// What the model says of the requests until now.
+    /// Returns the curve of the requests so far.
     pub fn curve(&self) -> Curve {
         curve(
             &self.times.between,
@@ -52,23 +52,23 @@ impl Aet {
     }
 }
 
-/// AET over a share of the keys, chosen by their hash as in SHARDS, and adjusted as there: sampled
-/// requests too few or too many count as requests for the key just requested. The times are those
-/// of all requests, so none has to be scaled.
+/// AET over a share of the keys, selected by their hash as in SHARDS, with the same adjustment:
+/// missing or surplus sampled requests count as requests for the key just requested. Times are
+/// those of all requests, so that they are not scaled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AetRate {
     sample: Sample,
     numbers: Numbers,
     times: Times,
-    /// Requests since the beginning.
+    /// Requests since the start.
     now: u64,
-    /// Requests that are counted.
+    /// Counted requests.
     requests: u64,
     sampled: u64,
 }
 
 impl AetRate {
-    /// A sample of the keys; which, depends on the seed alone.
+    /// Creates a sample of the keys, determined by the seed.
     pub fn new(rate: Rate, seed: u64) -> Self {
         Self {
             sample: Sample::new(rate, seed),
@@ -79,7 +79,7 @@ impl AetRate {
             sampled: 0,
         }
     }
-    /// More requests.
+    /// Records requests.
     #[inline]
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         let sample = self.sample;
@@ -97,21 +97,21 @@ impl AetRate {
         let entry = self.numbers.of(hash);
         self.times.touch(entry, self.now);
     }
-    /// Counts requests from zero again. The keys and the times of their last requests stay known.
+    /// Resets the request counter. Keys and the times of their last requests persist.
     pub fn forget_requests(&mut self) {
         self.times.between = Buckets::default();
         (self.requests, self.sampled) = (0, 0);
     }
-    /// The keys that are looked at.
+    /// Returns the number of sampled keys.
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Bytes that it takes now, as far as it has grown.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         let last = self.times.last.capacity() * size_of::<u64>();
         self.numbers.bytes() + self.times.between.bytes() + last as u64
     }
-    /// What the model says of the requests until now.
+    /// Returns the curve of the requests so far.
     pub fn curve(&self) -> Curve {
         let weight = 1.0 / self.sample.rate();
         let more = self.requests as f64 - self.sampled as f64 * weight;
@@ -120,13 +120,13 @@ impl AetRate {
     }
 }
 
-/// The times between requests for the same entry.
+/// Times between requests for the same entry.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Times {
-    /// By entry, from 1 on.
+    /// Time of each entry's last request, from 1.
     last: Vec<u64>,
     between: Buckets,
-    /// Entries seen.
+    /// Number of entries seen.
     seen: u64,
 }
 
@@ -146,14 +146,14 @@ impl Times {
     }
 }
 
-/// The curve of requests by the time since the last for their key, each of which stands for
-/// `weight` requests; `more` on top were for the key just requested. Within a bucket times are
-/// taken to be spread evenly.
+/// Returns the curve from the times since the last request for the same key, each of which
+/// represents `weight` requests; `more` further requests were for the key just requested. Times are
+/// assumed to be uniform within a bucket.
 fn curve(between: &Buckets, requests: u64, footprint: u64, weight: f64, more: f64) -> Curve {
     let all = requests.max(1) as f64;
     let survive = |hits: f64| (1.0 - hits / all).clamp(0.0, 1.0);
-    // The state at a time: requests for a key at most as old, and the size whose average eviction
-    // time it is.
+    // State at a time: hits, which are the requests for keys of at most this age, and the size
+    // whose average eviction time this is.
     let (mut time, mut hits, mut size) = (0_u64, 0.0, 0.0);
     let mut corners = Vec::new();
     let first = Bucket {

@@ -1,17 +1,16 @@
-//! Histograms whose buckets grow with what they count.
+//! Histograms with logarithmic buckets.
 
 use serde::{Deserialize, Serialize};
 
-/// A bucket is never wider than its lowest value divided by two to the power of this.
+/// log2 of the minimum ratio of a bucket's lowest value to its width.
 const PRECISION: u32 = 12;
 const EXACT: u64 = 1 << (PRECISION + 1);
 
-/// Weights by value: each value by itself below 2^13, 4,096 equal buckets between powers of two
-/// above.
+/// Weights by value: exact below 2^13, 4,096 equal buckets between powers of two above.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Buckets(Vec<f64>);
 
-/// The values from `low` to just below `high`, and what they weigh.
+/// Values from `low` up to `high`, exclusive, and their weight.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(super) struct Bucket {
     pub(super) low: u64,
@@ -31,7 +30,7 @@ impl Buckets {
         }
         self.0[index] += weight;
     }
-    /// The buckets that hold something, in ascending order.
+    /// Iterates over the non-empty buckets in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Bucket> {
         let filled = |&(_, &weight): &(usize, &f64)| weight > 0.0;
         let counted = self.0.iter().enumerate().filter(filled);
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_lies_in_its_bucket_and_buckets_leave_no_gap() {
+    fn buckets_contain_their_values_and_leave_no_gap() {
         let mut end = 0;
         for at in 0..index(1 << 40) {
             let (low, high) = range(at as u64);

@@ -1,25 +1,25 @@
-//! The exact curve.
+//! Exact miss-ratio curve.
 
 use super::stack::Stack;
 use super::{Corner, Curve};
 use wordline_cache::Entry;
 use wordline_cache::Requests;
 
-/// The miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage
-/// hierarchies", IBM Systems Journal 1970): a request hits in an LRU cache exactly if fewer other
-/// keys than it has entries were requested since the last request for its key.
+/// Miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage
+/// hierarchies", IBM Systems Journal 1970): a request hits in an LRU cache exactly if the number of
+/// other keys requested since the last request for its key is below the size of the cache.
 ///
-/// Logarithmic time a request, about 13 bytes by key.
+/// Logarithmic time per request, about 13 bytes per key.
 #[derive(Clone, Debug, Default)]
 pub struct Exact {
     stack: Stack,
-    /// Requests by the number of other keys since the last for their key.
+    /// Requests by stack distance.
     distances: Vec<u64>,
     requests: u64,
 }
 
 impl Exact {
-    /// The curve of a trace.
+    /// Returns the curve of a trace.
     pub fn of(requests: &Requests) -> Curve {
         let mut exact = Self::default();
         for &number in requests.numbers() {
@@ -27,8 +27,8 @@ impl Exact {
         }
         exact.curve()
     }
-    /// One more request. The number of other entries that were requested since the last one for
-    /// this; none if it is the first.
+    /// Records a request. Returns its stack distance: the number of other entries requested since
+    /// the last request for this one; `None` for the first request.
     #[inline]
     pub fn request(&mut self, entry: Entry) -> Option<u32> {
         self.requests += 1;
@@ -36,15 +36,15 @@ impl Exact {
         count(&mut self.distances, distance);
         Some(distance)
     }
-    /// The curve of the requests until now. Its hits are those of an LRU cache at every size, to
-    /// the last.
+    /// Returns the curve of the requests so far. Its hits are exactly those of an LRU cache at
+    /// every size.
     pub fn curve(&self) -> Curve {
         let footprint = self.stack.len() as u64;
         Curve::new(self.requests, footprint, steps(&self.distances, 1.0, 0.0))
     }
 }
 
-/// Counts a request of a stack distance.
+/// Counts a request with a stack distance.
 #[inline]
 pub(super) fn count(distances: &mut Vec<u64>, distance: u32) {
     let index = distance as usize;
@@ -54,8 +54,8 @@ pub(super) fn count(distances: &mut Vec<u64>, distance: u32) {
     distances[index] += 1;
 }
 
-/// Corners of the curve of requests by stack distance, where a request stands for `weight` requests
-/// and a distance for `weight` times as much. `more` requests of distance zero come on top.
+/// Returns the corners of the curve from counts of requests by stack distance. Counts and distances
+/// are multiplied by `weight`, and `more` requests of distance zero are added.
 pub(super) fn steps(distances: &[u64], weight: f64, more: f64) -> impl Iterator<Item = Corner> {
     let mut hits = more + distances.first().map_or(0.0, |&once| once as f64 * weight);
     let first = Corner { size: weight, hits };

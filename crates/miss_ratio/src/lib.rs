@@ -1,15 +1,15 @@
-//! Miss-ratio curves: which share of its requests an LRU cache would miss, for every size at once,
-//! from one pass over the requests.
+//! Miss-ratio curves: the share of requests that an LRU cache misses, for all sizes at once, from
+//! one pass over the requests.
 //!
-//! | method | finds | memory | counts |
+//! | method | result | memory | counts |
 //! |---|---|---|---|
-//! | [`Exact`] | the curve itself | every key | every request |
-//! | [`ShardsRate`] | an estimate | a fixed share of the keys | the requests for these |
-//! | [`ShardsSize`] | an estimate | a fixed number of keys | the requests for these |
-//! | [`Aet`], [`AetRate`] | what a model says | every key; a share of them | the times between requests |
+//! | [`Exact`] | exact curve | every key | every request |
+//! | [`ShardsRate`] | estimate | a fixed share of the keys | requests for these keys |
+//! | [`ShardsSize`] | estimate | a fixed number of keys | requests for these keys |
+//! | [`Aet`], [`AetRate`] | model | every key; a share of them | times between requests |
 //!
-//! Reads and writes count alike: both bring their key into the cache, and the curve is that of all
-//! requests together. A curve of the reads alone would not be that of any cache.
+//! Reads and writes count equally: both bring their key into the cache, and the curve covers all
+//! requests. A curve of reads only would not be that of any cache.
 
 mod accuracy;
 mod aet;
@@ -25,20 +25,20 @@ pub use exact::Exact;
 pub use sample::{Rate, RateError};
 pub use shards::{ShardsRate, ShardsSize};
 
-/// Sizes at which two curves are compared at most.
+/// Maximum number of sizes at which two curves are compared.
 const COMPARED: u64 = 1 << 20;
 
-/// Misses by cache size.
+/// Miss-ratio curve: hits by cache size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// In ascending order of size, none twice. Straight between two of them; no hits at size 0;
-    /// level behind the last.
+    /// Corners in strictly ascending order of size. The curve is linear between two corners, has no
+    /// hits at size 0, and is constant after the last corner.
     corners: Vec<Corner>,
     requests: u64,
     footprint: u64,
 }
 
-/// A size, in entries, and the requests that hit at it.
+/// Cache size in entries, and the hits at that size.
 #[derive(Copy, Clone, Debug, PartialEq)]
 struct Corner {
     size: f64,
@@ -50,41 +50,40 @@ const ORIGIN: Corner = Corner {
     hits: 0.0,
 };
 
-/// A point to plot.
+/// Point to plot.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Entries of the cache.
+    /// Cache size. Entries.
     pub size: f64,
-    /// Misses by requests, 0 to 1.
+    /// Misses per request, 0 to 1.
     pub miss_ratio: f64,
 }
 
-/// How the axis of the sizes is drawn.
+/// Scale of the axis of cache sizes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// Equal steps are equal differences.
+    /// Linear scale.
     Linear,
-    /// Equal steps are equal ratios.
+    /// Logarithmic scale.
     Logarithmic,
 }
 
-/// How far the miss ratios of a curve are from those of another, over the sizes from 1 to the
-/// footprint.
+/// Difference of the miss ratios of two curves, over the sizes from 1 to the footprint.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Mean of the absolute differences.
     pub mean: f64,
-    /// Mean of the differences: above zero where the other curve misses more.
+    /// Mean of the signed differences; above zero if the other curve has more misses.
     pub signed: f64,
-    /// The largest absolute difference.
+    /// Largest absolute difference.
     pub largest: f64,
-    /// The size at which it is.
+    /// Size with the largest difference.
     pub at: u64,
 }
 
 impl Curve {
-    /// The curve through `corners`, in ascending order of size. Of corners of one size the last
-    /// counts, and more hits than requests, or fewer than none, are the nearest possible number.
+    /// Creates the curve through `corners`, in ascending order of size. Of several corners of one
+    /// size the last counts. Hits are limited to the range from 0 to the number of requests.
     fn new(requests: u64, footprint: u64, corners: impl IntoIterator<Item = Corner>) -> Self {
         let most = requests as f64;
         let mut kept = vec![ORIGIN];
@@ -116,27 +115,27 @@ impl Curve {
             footprint,
         }
     }
-    /// The requests it is about.
+    /// Returns the number of requests.
     pub fn requests(&self) -> u64 {
         self.requests
     }
-    /// The number of different keys among the requests; an estimate where keys were sampled.
+    /// Returns the number of distinct keys; an estimate if keys were sampled.
     pub fn footprint(&self) -> u64 {
         self.footprint
     }
-    /// The requests that hit in a cache of `size` entries, to the nearest whole number.
+    /// Returns the hits in a cache of `size` entries, rounded to the nearest integer.
     pub fn hits(&self, size: u64) -> u64 {
         let after = self.after(size as f64, 0);
         self.between(size as f64, after).round() as u64
     }
-    /// Misses by requests of a cache of `size` entries, 0 to 1; 1 if there are no requests.
+    /// Returns the misses per request in a cache of `size` entries, 0 to 1; 1 without requests.
     pub fn miss_ratio(&self, size: u64) -> f64 {
         let after = self.after(size as f64, 0);
         self.ratio(self.between(size as f64, after))
     }
-    /// The corners that a plot needs, in ascending order of size, from size 1 to the last at which
-    /// anything changes. The straight line between two neighbours, on an axis drawn as said, passes
-    /// every corner left out between them within `tolerance` of its miss ratio.
+    /// Returns the corners that a plot needs, in ascending order of size, from size 1 to the last
+    /// corner. The line between two of them, on an axis of the given scale, passes every omitted
+    /// corner within `tolerance` of its miss ratio.
     pub fn points(&self, tolerance: f64, axis: Axis) -> Vec<Point> {
         let first = Point {
             size: 1.0,
@@ -156,8 +155,8 @@ impl Curve {
         }
         kept
     }
-    /// How far `other` is from this curve over the sizes from 1 to this curve's footprint: at every
-    /// size if they are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of which is
+    /// Compares `other` with this curve over the sizes from 1 to this curve's footprint: at every
+    /// size if there are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of which is
     /// the footprint.
     pub fn difference(&self, other: &Self) -> Difference {
         let count = self.footprint.min(COMPARED);
@@ -186,7 +185,7 @@ impl Curve {
         }
         1.0 - hits / self.requests as f64
     }
-    /// The first corner from `from` on whose size is more than `size`.
+    /// Returns the first corner, starting with `from`, whose size exceeds `size`.
     fn after(&self, size: f64, from: usize) -> usize {
         let rest = &self.corners[from..];
         let near = rest.iter().take(4).take_while(|c| c.size <= size).count();
@@ -195,7 +194,7 @@ impl Curve {
         }
         from + rest.partition_point(|corner| corner.size <= size)
     }
-    /// Hits at `size`, which lies before corner `after` and not before the one in front of it.
+    /// Returns the hits at `size`, which is between corner `after` and the corner before it.
     fn between(&self, size: f64, after: usize) -> f64 {
         let Some(low) = after.checked_sub(1).map(|index| self.corners[index]) else {
             return 0.0;
@@ -207,8 +206,8 @@ impl Curve {
     }
 }
 
-/// Points left out as long as one straight line passes all of them closely enough: the slopes from
-/// the last point kept that do (Williams, "An efficient algorithm for the piecewise linear
+/// Omits points as long as a single line passes all of them within the tolerance: the range of
+/// slopes from the last kept point (Williams, "An efficient algorithm for the piecewise linear
 /// approximation of planar curves", 1978).
 struct Cone {
     axis: Axis,
@@ -230,7 +229,7 @@ impl Cone {
             most: f64::INFINITY,
         }
     }
-    /// The point in front of this one, if it has to be kept.
+    /// Adds a point; returns the previous point if it must be kept.
     fn pass(&mut self, point: Point) -> Option<Point> {
         let slope = (point.miss_ratio - self.kept.miss_ratio) / self.run(point);
         let turned = !(self.least..=self.most).contains(&slope);

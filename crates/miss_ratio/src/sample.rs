@@ -11,26 +11,26 @@ use wordline_kernel::random::splitmix;
 use wordline_cache::Entry;
 use wordline_cache::keyed;
 
-/// The share of the keys that is looked at: above 0, at most 1.
+/// Share of the keys that is sampled: above 0, at most 1.
 #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Rate(f64);
 
-/// A number that is not a sampling rate.
+/// Number that is not a sampling rate.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct RateError(f64);
 
 impl Rate {
-    /// Every key.
+    /// Rate of a sample of all keys.
     pub const ALL: Self = Self(1.0);
 
-    /// A share of the keys.
+    /// Creates a rate; an error unless it is above 0 and at most 1.
     pub fn new(rate: f64) -> Result<Self, RateError> {
         if rate > 0.0 && rate <= 1.0 {
             return Ok(Self(rate));
         }
         Err(RateError(rate))
     }
-    /// The share, above 0 and at most 1.
+    /// Returns the share, above 0 and at most 1.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -48,12 +48,11 @@ impl fmt::Display for RateError {
 
 impl Error for RateError {}
 
-/// Which keys are looked at: those whose hash is not above a limit.
+/// Selects the sampled keys: those whose hash does not exceed a limit.
 ///
 /// The hash is splitmix64 of the key and a salt of 64 random bits drawn from the seed. It is a
 /// bijection, so that no two keys share a hash. (Keys are often small numbers. A seed combined with
-/// them as it is would only exchange them among each other, and samples of different seeds would be
-/// the same samples.)
+/// them directly would only permute them, and samples of different seeds would be equal.)
 #[derive(Copy, Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sample {
     salt: u64,
@@ -67,23 +66,23 @@ impl Sample {
             limit: ((rate.0 * 2.0_f64.powi(64)) as u64).saturating_sub(1),
         }
     }
-    /// The share of all hashes that is taken.
+    /// Returns the share of all hashes that is sampled.
     pub(super) fn rate(self) -> f64 {
         (self.limit as f64 + 1.0) / 2.0_f64.powi(64)
     }
-    /// The hash of a key, if it is taken.
+    /// Returns the hash of a key, if the key is sampled.
     #[inline]
     pub(super) fn take(self, key: u64) -> Option<u64> {
         let hash = splitmix(key ^ self.salt);
         (hash <= self.limit).then_some(hash)
     }
-    /// From here on `hash` and what lies above is not taken.
+    /// Excludes `hash` and all higher hashes from here on.
     pub(super) fn end_below(&mut self, hash: u64) {
         self.limit = hash.saturating_sub(1);
     }
 }
 
-/// Small numbers for the keys looked at, known by their hashes.
+/// Small numbers for the sampled keys, which are identified by their hashes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers(FxHashMap<u64, Entry>);
 
@@ -94,7 +93,7 @@ impl Numbers {
     pub(super) fn bytes(&self) -> u64 {
         keyed::bytes::<(u64, Entry)>(self.0.capacity() as u64)
     }
-    /// The number of a hash; the next one if it has none.
+    /// Returns the number of a hash; assigns the next number if it has none.
     #[inline]
     pub(super) fn of(&mut self, hash: u64) -> Entry {
         let next = Entry(self.0.len() as u32);

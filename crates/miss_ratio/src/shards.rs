@@ -1,16 +1,15 @@
 //! SHARDS: curves from a sample of the keys (Waldspurger, Park, Garthwaite and Ahmad, "Efficient
 //! MRC Construction with SHARDS", FAST 2015).
+//! A share R of the keys is sampled by their hash, so that a key is sampled always or never. The
+//! number of sampled keys between two requests for a sampled key is R times the number of all keys
+//! between them. Its stack distance in the sample, divided by R, estimates the true one, and each
+//! sampled request represents 1/R requests.
 //!
-//! Of the keys a share R is looked at, chosen by their hash, so that a key is looked at always or
-//! never. Between two requests for such a key lie R times as many sampled keys as there are keys;
-//! the stack distance among the sampled, divided by R, estimates the true one, and each request
-//! stands for 1/R of them.
+//! Both variants are adjusted (SHARDS-adj, in the paper's evaluation): popular keys make the share
+//! of sampled requests differ from R. The difference to the expected number is counted as requests
+//! of distance zero, as if hot keys had been omitted from or added to the sample.
 //!
-//! Both kinds adjust (SHARDS-adj, in the paper's evaluation): popular keys make the sampled
-//! requests more or fewer than R of all; the difference to the number expected is counted as
-//! requests of distance zero, as if hot keys had been left out or taken in.
-//!
-//! Sizes below 1/R are not resolved: the curve is a straight line there.
+//! Sizes below 1/R are not resolved: the curve is linear there.
 
 use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
@@ -24,8 +23,8 @@ use super::stack::Stack;
 use super::{Corner, Curve};
 use wordline_cache::Entry;
 
-/// SHARDS at a fixed rate. Memory grows with the share of the keys that is looked at. At rate 1 it
-/// is the exact curve.
+/// SHARDS at a fixed rate. Memory is proportional to the number of sampled keys. At rate 1 it is
+/// the exact curve.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsRate {
     sample: Sample,
@@ -37,7 +36,7 @@ pub struct ShardsRate {
 }
 
 impl ShardsRate {
-    /// A sample of the keys; which, depends on the seed alone.
+    /// Creates a sample of the keys, determined by the seed.
     pub fn new(rate: Rate, seed: u64) -> Self {
         Self {
             sample: Sample::new(rate, seed),
@@ -48,7 +47,7 @@ impl ShardsRate {
             sampled: 0,
         }
     }
-    /// More requests.
+    /// Records requests.
     #[inline]
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         let sample = self.sample;
@@ -67,26 +66,26 @@ impl ShardsRate {
             count(&mut self.distances, distance);
         }
     }
-    /// Counts requests from zero again. The keys stay known, so that no request after this is taken for
-    /// the first of a key that was requested before.
+    /// Resets the request counter. Keys persist, so that no later request counts as the first for a
+    /// key that was requested before.
     pub fn forget_requests(&mut self) {
         self.distances.clear();
         (self.requests, self.sampled) = (0, 0);
     }
-    /// The keys that are looked at.
+    /// Returns the number of sampled keys.
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// Bytes that it takes now, as far as it has grown.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         let distances = self.distances.capacity() * size_of::<u64>();
         self.numbers.bytes() + self.stack.bytes() + distances as u64
     }
-    /// The requests of the keys that were looked at.
+    /// Returns the number of sampled requests.
     pub fn sampled(&self) -> u64 {
         self.sampled
     }
-    /// The estimate from the requests until now.
+    /// Returns the estimate from the requests so far.
     pub fn curve(&self) -> Curve {
         let weight = 1.0 / self.sample.rate();
         let more = self.requests as f64 - self.sampled as f64 * weight;
@@ -99,17 +98,18 @@ impl ShardsRate {
     }
 }
 
-/// SHARDS at a fixed size: starts with every key and lowers the rate when there would be more keys
-/// to look at than there is room for, by dropping the one of the largest hash.
+/// SHARDS at a fixed size: starts with every key and lowers the rate when there would be too many
+/// sampled keys, by dropping the key with the largest hash.
 ///
-/// Counts of a higher rate are to weigh less afterwards; here each request weighs 1/R of the R of
-/// its time instead, which is the same but for a common factor. Distances are exact below 8,192 and
-/// kept to one part in 4,096 above, so that memory grows with the logarithm of the footprint.
+/// In the paper, counts from a higher rate lose weight when the rate falls. Here each request has
+/// the weight 1/R for the R at its time instead, which is equal except for a common factor.
+/// Distances are exact below 8,192 and accurate to one part in 4,096 above, so that memory grows
+/// with the logarithm of the footprint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsSize {
     sample: Sample,
     room: usize,
-    /// The keys looked at, largest hash first.
+    /// Sampled keys, the largest hash first.
     largest: BinaryHeap<(u64, Entry)>,
     numbers: Numbers,
     stack: Stack,
@@ -119,12 +119,12 @@ pub struct ShardsSize {
 }
 
 impl ShardsSize {
-    /// A sample of at most `keys` keys; which, depends on the seed and on the keys that come.
+    /// Creates a sample of at most `keys` keys, determined by the seed and by the keys requested.
     pub fn new(keys: NonZeroU32, seed: u64) -> Self {
         Self::beginning_at(Rate::ALL, keys, seed)
     }
-    /// The same, which begins with a share of the keys in place of all: a request for one that is not
-    /// looked at costs a hash.
+    /// Creates a sample that starts with a share of the keys instead of all: a request for a key
+    /// outside the sample costs only a hash.
     pub fn beginning_at(rate: Rate, keys: NonZeroU32, seed: u64) -> Self {
         Self {
             sample: Sample::new(rate, seed),
@@ -137,7 +137,7 @@ impl ShardsSize {
             weighed: 0.0,
         }
     }
-    /// More requests.
+    /// Records requests.
     #[inline]
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         for key in keys {
@@ -164,8 +164,8 @@ impl ShardsSize {
         self.largest.push((hash, entry));
         self.stack.touch(entry);
     }
-    /// Makes room for a key: its number; none if it is itself the one to be dropped. It takes over
-    /// the number of the one dropped, and when it is touched, its place on the stack.
+    /// Makes room for a key and returns its number; `None` if it is itself the one to be dropped.
+    /// It takes over the number of the dropped key, and its place on the stack when it is touched.
     fn drop_largest(&mut self, hash: u64) -> Option<Entry> {
         if self.largest.len() < self.room {
             return Some(Entry(self.largest.len() as u32));
@@ -179,8 +179,8 @@ impl ShardsSize {
         self.numbers.remove(largest);
         Some(entry)
     }
-    /// A key leaves the stack: its next request is as the first one. If it is looked at, it takes room until a key of a
-    /// smaller hash needs it.
+    /// Removes a key from the stack: its next request counts as the first one. A sampled key keeps
+    /// its place in the sample until a key with a smaller hash needs it.
     pub fn forget(&mut self, key: u64) {
         let entry = self
             .sample
@@ -190,26 +190,26 @@ impl ShardsSize {
             self.stack.forget(entry);
         }
     }
-    /// Counts requests from zero again. The keys stay known, so that no request after this is taken for
-    /// the first of a key that was requested before.
+    /// Resets the request counter. Keys persist, so that no later request counts as the first for a
+    /// key that was requested before.
     pub fn forget_requests(&mut self) {
         self.distances = Buckets::default();
         (self.requests, self.weighed) = (0, 0.0);
     }
-    /// Bytes that it takes now, as far as it has grown.
+    /// Returns the bytes allocated now.
     pub fn bytes(&self) -> u64 {
         let largest = self.largest.capacity() * size_of::<(u64, Entry)>();
         self.numbers.bytes() + self.stack.bytes() + self.distances.bytes() + largest as u64
     }
-    /// The keys that are looked at.
+    /// Returns the number of sampled keys.
     pub fn keys(&self) -> usize {
         self.numbers.len()
     }
-    /// The rate in force: of the keys seen until now, about this share is looked at.
+    /// Returns the current sampling rate: about this share of the keys seen so far is sampled.
     pub fn rate(&self) -> f64 {
         self.sample.rate()
     }
-    /// The estimate from the requests until now.
+    /// Returns the estimate from the requests so far.
     pub fn curve(&self) -> Curve {
         let resolved = 1.0 / self.sample.rate();
         let mut hits = self.requests as f64 - self.weighed;
@@ -238,8 +238,8 @@ mod tests {
 
     use super::*;
 
-    /// As the paper writes it: a list for the stack, counts by scaled distance that are all scaled
-    /// again whenever the rate falls, and the adjustment at the end.
+    /// The algorithm as in the paper: a list for the stack, counts by scaled distance that are all
+    /// rescaled when the rate falls, and the adjustment at the end.
     struct Paper {
         sample: Sample,
         room: usize,
@@ -308,31 +308,31 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_size_is_as_the_paper_has_it() {
+    fn fixed_size_matches_the_paper() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (100, 5)] {
-            is_as_the_paper_has_it(Rate::ALL, room, seed, NEVER);
+            assert_matches_the_paper(Rate::ALL, room, seed, NEVER);
         }
     }
 
     #[test]
-    fn so_is_one_that_begins_with_a_share_of_the_keys() {
+    fn fixed_size_from_a_lower_rate_matches_the_paper() {
         for (room, seed) in [(1, 6), (100, 7), (5_000, 8)] {
-            is_as_the_paper_has_it(Rate::new(1.0 / 16.0).unwrap(), room, seed, NEVER);
+            assert_matches_the_paper(Rate::new(1.0 / 16.0).unwrap(), room, seed, NEVER);
         }
     }
 
-    /// As if the key had not been requested before.
+    /// The result is as if the key had not been requested before.
     #[test]
-    fn keys_can_be_forgotten() {
+    fn forgotten_keys_count_as_new() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (10_000, 5)] {
-            is_as_the_paper_has_it(Rate::ALL, room, seed, 2);
+            assert_matches_the_paper(Rate::ALL, room, seed, 2);
         }
     }
 
     const NEVER: usize = 5;
 
-    /// In place of every request of which the number modulo 5 is `forgotten`, the key is forgotten.
-    fn is_as_the_paper_has_it(rate: Rate, room: u32, seed: u64, forgotten: usize) {
+    /// Instead of each request whose number modulo 5 is `forgotten`, the key is forgotten.
+    fn assert_matches_the_paper(rate: Rate, room: u32, seed: u64, forgotten: usize) {
         let mut paper = Paper::new(Sample::new(rate, seed), room as usize);
         let mut shards = ShardsSize::beginning_at(rate, NonZeroU32::new(room).unwrap(), seed);
         for (at, key) in keys().into_iter().enumerate() {
@@ -354,9 +354,9 @@ mod tests {
         }
     }
 
-    /// The paper's curve is known at the multiples of 1/R alone.
+    /// The paper's curve is defined at the multiples of 1/R only.
     #[test]
-    fn a_fixed_rate_is_as_the_paper_has_it() {
+    fn fixed_rate_matches_the_paper() {
         for (step, seed) in [(1_u32, 1), (2, 2), (16, 3), (64, 4)] {
             let rate = Rate::new(1.0 / f64::from(step)).unwrap();
             let mut paper = Paper::new(Sample::new(rate, seed), usize::MAX);

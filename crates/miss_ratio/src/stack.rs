@@ -7,26 +7,25 @@ use wordline_cache::Entry;
 /// Slots of the smallest stack.
 const SMALLEST: usize = 1 << 12;
 
-/// An LRU stack of any depth that tells how deep an entry lies: how many others were touched since
-/// it was.
+/// LRU stack of any depth that returns the depth of an entry: the number of other entries touched
+/// since the entry was.
 ///
-/// Time is a row of slots, one a touch, of which only the last of each entry is marked; what lies
-/// between is a count of marks. Over the 64-bit words of marks stands a binary tree whose nodes
-/// count the marks in their right half, so that one way up from a word both sums what lies behind
-/// it and takes a mark away. The word that is being filled is not in the tree. When the slots have
-/// run out the marks are moved together; twice as many slots as entries make that a constant cost a
-/// touch.
+/// Time is a sequence of slots, one per touch, in which only the last touch of each entry is
+/// marked; a depth is a count of marks. A binary tree over the 64-bit words of marks counts in each
+/// node the marks of its right half, so that a single walk up from a word both sums the marks after
+/// it and removes a mark. The word being filled is not in the tree. When the slots are used up, the
+/// marks are compacted; with twice as many slots as entries this costs constant time per touch.
 ///
-/// A touch takes logarithmic time; the memory is 4 bytes by the largest number of an entry and
-/// about a byte by entry on the stack. Fewer than 2^31 entries.
+/// A touch takes logarithmic time. The memory is 4 bytes per number of an entry and about one byte
+/// per entry on the stack. Fewer than 2^31 entries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stack {
-    /// By entry: the slot of its last touch plus one; zero if it is not on the stack.
+    /// One more than the slot of each entry's last touch; 0 if it is not on the stack.
     last: Vec<u32>,
     marks: Vec<u64>,
-    /// By node, the root being 1 and the children of `n` being `2n` and `2n + 1`.
+    /// Count of each node; the root is 1 and the children of `n` are `2n` and `2n + 1`.
     right: Vec<u32>,
-    /// The next free slot.
+    /// Next free slot.
     now: usize,
     /// Marks in the word of the next free slot.
     filling: u32,
@@ -48,17 +47,18 @@ impl Default for Stack {
 }
 
 impl Stack {
-    /// Entries on the stack.
+    /// Returns the number of entries on the stack.
     pub(super) fn len(&self) -> usize {
         self.depth
     }
-    /// Bytes that it takes now.
+    /// Returns the bytes allocated now.
     pub(super) fn bytes(&self) -> u64 {
         let words = self.marks.capacity() * size_of::<u64>();
         let counts = (self.last.capacity() + self.right.capacity()) * size_of::<u32>();
         (words + counts) as u64
     }
-    /// Brings an entry to the top. How many entries lay above it; none if it was not on the stack.
+    /// Moves an entry to the top. Returns the number of entries above it; `None` if it was not on
+    /// the stack.
     #[inline]
     pub(super) fn touch(&mut self, entry: Entry) -> Option<u32> {
         let index = entry.index();
@@ -84,7 +84,7 @@ impl Stack {
         }
         above
     }
-    /// Takes an entry off the stack, if it is on it.
+    /// Removes an entry from the stack, if it is on it.
     pub(super) fn forget(&mut self, entry: Entry) {
         let Some(last) = self.last.get_mut(entry.index()) else {
             return;
@@ -95,7 +95,7 @@ impl Stack {
             self.take(slot as usize - 1);
         }
     }
-    /// Clears the mark of a slot; how many marks lie behind it.
+    /// Clears the mark of a slot; returns the number of marks after it.
     #[inline]
     fn take(&mut self, slot: usize) -> u32 {
         let word = slot / 64;
@@ -117,7 +117,7 @@ impl Stack {
         }
         behind
     }
-    /// Enters the word in front of the next free slot into the tree.
+    /// Adds the word before the next free slot to the tree.
     fn filled(&mut self) {
         let mut node = self.now / 64 - 1 + self.marks.len();
         while node > 1 {
@@ -126,7 +126,7 @@ impl Stack {
         }
         self.filling = 0;
     }
-    /// Moves the marks together, in as many slots as leave half of them free.
+    /// Compacts the marks into a number of slots of which half are free.
     #[cold]
     fn compact(&mut self) {
         let mut before = 0;
@@ -164,9 +164,10 @@ mod tests {
     use super::*;
     use wordline_kernel::Rng;
 
-    /// A few entries or thousands at a time, so that the slots run out often; some are forgotten.
+    /// Few or thousands of entries at a time, so that the slots are used up often; some are
+    /// forgotten.
     #[test]
-    fn depths_are_those_of_a_list() {
+    fn depths_match_a_list() {
         for (seed, entries) in [(1, 1), (2, 2), (3, 70), (4, 3_000)] {
             let mut stream = Rng::new(seed, "stack");
             let (mut stack, mut list) = (Stack::default(), Vec::new());

@@ -1,5 +1,5 @@
-//! Miss-ratio curves: the exact one against a naive list, the LRU policy and other simulators; the
-//! estimates against the exact one and against what theory says of them.
+//! Miss-ratio curves: the exact one compared with a naive list, the LRU policy and other
+//! simulators; the estimates compared with the exact one and with theory.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 #[path = "../../cache/tests/it/zipf.rs"]
@@ -13,7 +13,7 @@ use wordline_miss_ratio::{
     Aet, AetRate, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
 
-/// Draws of keys below `keys`, small ones more often than large ones the higher the power.
+/// Draws keys below `keys`, the smaller ones more often the higher the power.
 fn draws(name: &str, count: usize, keys: u64, power: i32) -> Vec<u64> {
     let mut stream = Rng::new(1, name);
     (0..count)
@@ -45,7 +45,7 @@ fn shards_size(keys: &[u64], room: u32, seed: u64) -> ShardsSize {
     shards
 }
 
-/// A trace with phases: skewed draws, scans, uniform draws.
+/// Trace with phases: skewed draws, scans, uniform draws.
 fn phases() -> Vec<u64> {
     let mut keys = draws("phases, skewed", 15_000, 1_000, 3);
     keys.extend((0..3).flat_map(|_| 5_000..8_000));
@@ -54,7 +54,7 @@ fn phases() -> Vec<u64> {
     keys
 }
 
-/// The number of different keys since the last request for the same, from a list of them.
+/// Stack distances from a list of keys.
 struct List(Vec<u64>);
 
 impl List {
@@ -70,7 +70,7 @@ impl List {
 }
 
 #[test]
-fn distances_are_those_of_a_list() {
+fn distances_match_a_list() {
     for (name, keys) in [
         ("phases", phases()),
         ("few keys", draws("few", 20_000, 3, 1)),
@@ -98,7 +98,7 @@ fn distances_are_those_of_a_list() {
 }
 
 #[test]
-fn the_exact_curve_is_lru_at_every_size() {
+fn exact_curve_equals_lru_at_every_size() {
     let keys = draws("every size", 6_000, 150, 2);
     let requests = requests(&keys);
     let curve = Exact::of(&requests);
@@ -110,8 +110,8 @@ fn the_exact_curve_is_lru_at_every_size() {
     }
 }
 
-/// LRU hits of other simulators; the errors of SHARDS and AET that others found on the same trace,
-/// about 0.002 and 0.003.
+/// LRU hits of other simulators, and the errors of SHARDS and AET reported on the same trace, about
+/// 0.002 and 0.003.
 #[test]
 fn ten_million_requests_agree_with_other_simulators() {
     let keys = zipf::keys(10_000_000);
@@ -133,7 +133,7 @@ fn ten_million_requests_agree_with_other_simulators() {
 }
 
 #[test]
-fn a_sample_of_everything_is_the_exact_curve() {
+fn sample_of_all_keys_gives_the_exact_curve() {
     let keys = phases();
     let exact = Exact::of(&requests(&keys));
     assert_eq!(shards_rate(&keys, 1.0, 5), exact);
@@ -156,10 +156,10 @@ fn a_sample_of_everything_is_the_exact_curve() {
     assert_eq!(aet.curve(), Aet::of(&requests(&keys)));
 }
 
-/// Uniform draws have a straight curve, so that the noise of the distances cannot bend it: the mean
-/// over many hashes is the exact one. The keys are small and so are the seeds.
+/// Uniform draws have a linear curve, which the noise of the distances cannot bend: the mean over
+/// many hashes is the exact curve. Keys and seeds are small numbers.
 #[test]
-fn estimates_of_straight_curves_have_no_bias() {
+fn estimates_of_linear_curves_are_unbiased() {
     let keys = draws("no bias", 40_000, 2_000, 1);
     let exact = Exact::of(&requests(&keys));
     let sizes = [200, 500, 1_000, 1_500, 3_000];
@@ -173,8 +173,8 @@ fn estimates_of_straight_curves_have_no_bias() {
         for size in sizes {
             let off = |curve: &Curve| curve.miss_ratio(size) - exact.miss_ratio(size);
             let found = Interval::of(&curves.iter().map(off).collect::<Vec<_>>());
-            // Twice the 95 % interval is passed once in 10,000 times by chance; draws and seeds are
-            // fixed.
+            // Twice the 95 % interval is exceeded by chance once in 10,000 times; draws and seeds
+            // are fixed.
             assert!(
                 found.mean.abs() < 2.0 * found.half_width,
                 "fixed {kind}, {size} entries: {found:?}"
@@ -184,8 +184,7 @@ fn estimates_of_straight_curves_have_no_bias() {
 }
 
 /// Every key is sampled with probability R, independently of other keys and seeds: the number of
-/// keys sampled is binomial. (Were a seed only to exchange small keys among each other, it would be
-/// the same for all.)
+/// sampled keys is binomial. (If a seed only permuted small keys, it would be the same for all.)
 #[test]
 fn samples_of_different_seeds_are_independent() {
     let (keys, share, seeds) = (1 << 14, 0.05, 300);
@@ -206,10 +205,10 @@ fn samples_of_different_seeds_are_independent() {
     assert!((0.83..1.17).contains(&spread), "{spread} of a binomial's");
 }
 
-/// The distinct keys, from the smallest hashes: the k-minimum-values estimate, whose relative
-/// standard error is 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
+/// Distinct keys, from the smallest hashes: the k-minimum-values estimate, whose relative standard
+/// error is 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
 #[test]
-fn a_fixed_number_of_keys_is_never_exceeded_and_estimates_the_footprint() {
+fn fixed_size_is_never_exceeded_and_estimates_the_footprint() {
     let keys = draws("footprint", 50_000, 30_000, 2);
     let exact = Exact::of(&requests(&keys));
     for room in [1, 2, 3, 50, 1_000] {
@@ -235,9 +234,9 @@ fn a_fixed_number_of_keys_is_never_exceeded_and_estimates_the_footprint() {
     );
 }
 
-/// Below the footprint nothing hits, from there on everything but the first round.
+/// Below the footprint nothing hits; from there, everything after the first pass.
 #[test]
-fn a_cyclic_scan_is_a_cliff_at_its_footprint() {
+fn cyclic_scan_has_a_cliff_at_its_footprint() {
     let (footprint, rounds) = (5_000, 8);
     let keys: Vec<u64> = (0..rounds).flat_map(|_| 0..footprint).collect();
     let requests = requests(&keys);
@@ -257,7 +256,7 @@ fn a_cyclic_scan_is_a_cliff_at_its_footprint() {
     let margin = (4.0 * deviation) as u64;
     for seed in 0..20 {
         let estimate = shards_rate(&keys, share, seed);
-        // Everything the adjustment adds or takes away is at the smallest sizes.
+        // All requests that the adjustment adds or removes are at the smallest sizes.
         let (below, above) = (footprint - margin, footprint + margin);
         let adjusted = 4.0 * deviation / footprint as f64;
         assert!((estimate.miss_ratio(below) - 1.0).abs() < adjusted);
@@ -265,10 +264,10 @@ fn a_cyclic_scan_is_a_cliff_at_its_footprint() {
     }
 }
 
-/// Independent draws with known probabilities: AET is Che's approximation, whose characteristic
+/// Independent draws with known probabilities: AET equals Che's approximation, whose characteristic
 /// time solves size = sum of 1 - (1 - p)^t, and whose hit ratio is the sum of p (1 - (1 - p)^t).
 #[test]
-fn aet_of_independent_draws_is_che_s_approximation() {
+fn aet_of_independent_draws_equals_ches_approximation() {
     let keys: u64 = 1_000;
     let weights: Vec<f64> = (1..=keys).map(|i| 1.0 / i as f64).collect();
     let sum: f64 = weights.iter().sum();
@@ -297,7 +296,7 @@ fn aet_of_independent_draws_is_che_s_approximation() {
             .sum();
         let size = size.round().max(1.0) as u64;
         let found = aet.miss_ratio(size);
-        // Sizes are rounded to whole entries; the smallest ones weigh most.
+        // Sizes are rounded to whole entries, which matters most for the smallest ones.
         let step = aet.miss_ratio(size - 1) - aet.miss_ratio(size + 1);
         assert!(
             (found - (1.0 - hits)).abs() < 0.003 + step / 2.0,
@@ -309,7 +308,7 @@ fn aet_of_independent_draws_is_che_s_approximation() {
 }
 
 #[test]
-fn larger_caches_never_hit_less() {
+fn larger_caches_never_have_fewer_hits() {
     let keys = phases();
     let requests = requests(&keys);
     for method in [
@@ -331,7 +330,7 @@ fn larger_caches_never_hit_less() {
 }
 
 #[test]
-fn traces_of_nothing_or_little_have_curves() {
+fn empty_and_short_traces_have_curves() {
     let empty = Exact::default().curve();
     assert_eq!(
         (empty.requests(), empty.footprint(), empty.hits(9)),
@@ -351,7 +350,7 @@ fn traces_of_nothing_or_little_have_curves() {
         assert_eq!((curve.requests(), curve.footprint()), (1, 1));
         assert_eq!(curve.miss_ratio(1), 1.0);
     }
-    // No key that is looked at, but every request is for the same one.
+    // The only key is not in the sample.
     let same = vec![7; 1_000];
     let unseen = (0..1_000).find(|&seed| {
         let mut shards = ShardsRate::new(rate(0.1), seed);
@@ -362,13 +361,13 @@ fn traces_of_nothing_or_little_have_curves() {
 }
 
 #[test]
-fn rates_that_are_none_are_refused() {
+fn invalid_rates_are_refused() {
     for wrong in [0.0, -0.1, 1.000_001, f64::NAN, f64::INFINITY] {
         let message = Rate::new(wrong).unwrap_err().to_string();
         assert!(message.contains("above 0 and at most 1"), "{message}");
     }
     assert_eq!(rate(0.25).get(), 0.25);
-    // So low that not a key is likely to be looked at.
+    // The rate is so low that no key is likely to be sampled.
     assert_eq!(shards_rate(&phases(), 1e-300, 1).requests(), 60_000 - 6_000);
 }
 
@@ -409,9 +408,9 @@ fn points_to_plot_keep_the_corners() {
     assert_eq!(at, [(1.0, 1.0), (4_999.0, 1.0), (5_000.0, 0.125)]);
 }
 
-/// Two rounds of four keys against two rounds of two pairs: by hand.
+/// Two passes over four keys compared with two passes over two pairs, calculated by hand.
 #[test]
-fn differences_are_taken_over_every_size() {
+fn differences_cover_every_size() {
     let four = Exact::of(&requests(&[1, 2, 3, 4, 1, 2, 3, 4]));
     let pairs = Exact::of(&requests(&[1, 2, 1, 2, 3, 4, 3, 4]));
     // Miss ratios at 1, 2, 3, 4 entries: 1, 1, 1, 1/2 and 1, 1/2, 1/2, 1/2.
@@ -423,14 +422,14 @@ fn differences_are_taken_over_every_size() {
 }
 
 #[test]
-fn intervals_are_student_s() {
+fn intervals_follow_students_t() {
     // Mean 3, standard deviation sqrt(2.5); t at 4 degrees of freedom is 2.776.
     let found = Interval::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
     assert_eq!(found.mean, 3.0);
     assert!((found.half_width - 2.776 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-12);
     assert_eq!(Interval::of(&[1.0]).half_width, f64::INFINITY);
-    // Many: alternating zeros and ones; t at 100 degrees of freedom is 1.9840, at 10,000 it is
-    // 1.9602.
+    // Many samples: alternating zeros and ones; t is 1.9840 at 100 degrees of freedom and 1.9602 at
+    // 10,000.
     for (samples, t) in [(101_u32, 1.9840), (10_001, 1.9602)] {
         let values: Vec<f64> = (0..samples).map(|i| f64::from(i % 2)).collect();
         let n = f64::from(samples);
@@ -442,7 +441,7 @@ fn intervals_are_student_s() {
 }
 
 #[test]
-fn a_curve_may_be_taken_at_any_time() {
+fn curve_can_be_read_at_any_time() {
     let keys = phases();
     let numbered = requests(&keys);
     let mut exact = Exact::default();
@@ -461,9 +460,9 @@ fn a_curve_may_be_taken_at_any_time() {
     assert_eq!(shards.curve(), shards_rate(&keys, 0.1, 2));
 }
 
-/// Requests that were forgotten are not counted; what they were for is still known.
+/// Forgotten requests are not counted, but their keys are still known.
 #[test]
-fn counts_may_start_again_with_what_is_known() {
+fn counters_reset_while_keys_persist() {
     let keys = phases();
     let (before, after) = keys.split_at(20_000);
     let mut shards = ShardsRate::new(Rate::ALL, 1);
@@ -492,9 +491,9 @@ fn counts_may_start_again_with_what_is_known() {
     assert_eq!(shards.curve().requests(), after.len() as u64);
 }
 
-/// With the times of the requests that were forgotten, AET of a steady load is what it was.
+/// With the times of forgotten requests, the AET curve of a steady load does not change.
 #[test]
-fn the_model_knows_the_times_of_what_it_does_not_count() {
+fn model_keeps_the_times_of_uncounted_requests() {
     let keys = draws("aet.again", 400_000, 5_000, 3);
     let mut whole = AetRate::new(Rate::ALL, 1);
     whole.extend(keys.iter().copied());
