@@ -189,9 +189,9 @@ def test_a_narrow_terminal_cuts_no_number(
 @pytest.mark.parametrize(
     ("args", "fault"),
     [
-        (["lruu"], "there is none of this name; did you mean lru?"),
-        (["lcr"], "it evicts by what goes on in the flash, which a trace does not tell"),
-        (["1%"], "this is a size: name a policy before it"),
+        (["lruu"], "there is no such policy; did you mean lru?"),
+        (["lcr"], "it evicts by the state of the flash, which a trace does not contain"),
+        (["1%"], "this is a size: put a policy before it"),
         (["arc:q=1"], "there is no parameter `q`; arc has p"),
         (["lru", "4096"], "size `4096`: it has no unit; give pages (4096p)"),
         (["lru", "1%", "--page-bytes", "1"], "--page-bytes: 1 is not between 512 and"),

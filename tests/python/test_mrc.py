@@ -97,7 +97,7 @@ def test_what_a_sample_takes_is_told(tmp_path: Path) -> None:
 
 def test_trims_are_left_out_and_said() -> None:
     (note,) = package.mrc(BUNDLED).summary["input"]["notes"]
-    assert "trims were left out" in note
+    assert "TRIMs were ignored" in note
 
 
 def test_results_have_the_shape_they_are_typed_with() -> None:

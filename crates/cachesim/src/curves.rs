@@ -13,27 +13,27 @@ use wordline_workload::grouped;
 use super::source::{Input, Numbering, Paging, Sink, pour};
 use super::{CacheError, Phase, Progress, Size, Watch};
 
-/// How far the drawn curve may be from the one found, in misses by requests.
+/// Maximum error of the drawn curve. Misses per request.
 const TOLERANCE: f64 = 0.0005;
-/// Requests between two looks at the watch.
+/// Requests between two progress reports.
 const BEAT: usize = 1 << 18;
 
-/// How the curves are found.
+/// Methods with which curves are computed.
 #[derive(Clone, Debug, Default)]
 pub struct Methods {
-    /// By stack distances.
+    /// Compute the exact curve, by stack distances.
     pub exact: bool,
-    /// By SHARDS with a share of the pages.
+    /// Estimate by SHARDS with a share of the pages.
     pub shards_rate: Option<f64>,
-    /// By SHARDS with a number of pages.
+    /// Estimate by SHARDS with a number of pages.
     pub shards_pages: Option<u32>,
-    /// By the AET model.
+    /// Estimate by the AET model.
     pub aet: bool,
-    /// The estimates' errors over so many hashes; 0 for none.
+    /// Number of hashes over which the errors of the estimates are measured; 0 for none.
     pub hashes: u32,
-    /// Chooses the sampled pages.
+    /// Seed of the sample.
     pub seed: u64,
-    /// Sizes to tell the miss ratio of.
+    /// Sizes at which the miss ratio is listed.
     pub sizes: Vec<Size>,
 }
 
@@ -46,24 +46,24 @@ pub struct Mrc {
     pub accuracy: Vec<AccuracyOf>,
 }
 
-/// A curve: misses by requests of an LRU cache at every size.
+/// Miss-ratio curve of an LRU cache at every size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct CurveOf {
     pub method: String,
-    /// An estimate where pages were sampled.
+    /// Distinct pages; an estimate if pages were sampled.
     pub distinct_pages: u64,
-    /// Pages that were looked at, at the end; none where all are.
+    /// Sampled pages at the end; none if all pages were used.
     pub sampled_pages: Option<u64>,
-    /// What the sample takes of memory at the end.
+    /// Memory of the sample at the end.
     pub sample_bytes: Option<u64>,
-    /// At the sizes asked for.
+    /// Miss ratios at the requested sizes.
     pub sizes: Vec<CurveAt>,
-    /// The corners of the curve.
+    /// Corners of the curve.
     pub points: Vec<PointOf>,
 }
 
-/// The miss ratio at a size.
+/// Miss ratio at a size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct CurveAt {
@@ -74,7 +74,7 @@ pub struct CurveAt {
     pub miss_ratio: f64,
 }
 
-/// A corner of a curve; between two the curve is straight where sizes are drawn by their logarithm.
+/// Corner of a curve, which is linear between corners on a logarithmic axis of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct PointOf {
@@ -82,25 +82,25 @@ pub struct PointOf {
     pub miss_ratio: f64,
 }
 
-/// How far the estimates of a method are from the exact curve, over the sizes from 1 page to all.
+/// Accuracy of a method relative to the exact curve, over the sizes from 1 page to all.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct AccuracyOf {
     pub method: String,
-    /// Independent hashes; 1 where the method needs none.
+    /// Number of independent hashes; 1 if the method needs none.
     pub hashes: u32,
-    /// Mean of the absolute differences of the miss ratios.
+    /// Mean absolute error of the miss ratio.
     pub error_mean: f64,
-    /// Half of its 95 % confidence interval; none of a single hash.
+    /// Half-width of its 95 % confidence interval; none for a single hash.
     pub error_half_width: Option<f64>,
-    /// Mean difference; above zero where more misses are promised than there are.
+    /// Mean signed error; above zero if the method overestimates misses.
     pub bias_mean: f64,
     pub bias_half_width: Option<f64>,
-    /// The largest difference at any size and with any hash.
+    /// Largest error at any size and with any hash.
     pub error_max: f64,
 }
 
-/// Finds the curves of a trace, in one pass over it.
+/// Computes the curves of a trace in one pass.
 pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<Mrc, CacheError> {
     let mut sampled = Vec::new();
     if let Some(share) = methods.shards_rate {
@@ -109,7 +109,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     if let Some(pages) = methods.shards_pages {
         let most = NonZeroU32::new(pages);
         let most = most.ok_or_else(|| {
-            CacheError::argument("samples = 0", "nothing is looked at", "give 1 at least")
+            CacheError::argument("samples = 0", "no page is sampled", "give at least 1")
         })?;
         sampled.push(Method::ShardsSize(most));
     }
@@ -125,7 +125,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     let mut input = pour(paging, &mut sinks, watch)?;
     if input.trims > 0 {
         let trims = grouped(input.trims);
-        let note = format!("{trims} trims were left out: a curve is of reads and writes alone.");
+        let note = format!("{trims} TRIMs were ignored: a curve covers reads and writes only.");
         input.notes.push(note);
     }
     let estimated: Vec<Curve> = sinks.estimators.iter().map(Estimator::curve).collect();
@@ -138,7 +138,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     {
         return Err(CacheError::argument(
             format!("rate = {share:e}"),
-            "no page of the trace is in the sample, and there is no curve of nothing",
+            "no page of the trace is in the sample",
             "give a larger share of the pages, or method exact",
         ));
     }
@@ -168,7 +168,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     };
     input.footprint_bytes = input.distinct_pages.saturating_mul(input.page_bytes);
     if !whole {
-        let note = "The number of distinct pages is an estimate: only sampled ones were looked at.";
+        let note = "The number of distinct pages is an estimate from the sampled ones.";
         input.notes.push(note.to_owned());
     }
     let curves = found
@@ -196,11 +196,11 @@ fn rate(share: f64) -> Result<Rate, CacheError> {
     Rate::new(share).map_err(wrong)
 }
 
-/// What the requests of a trace pass by.
+/// Sinks that receive the requests of a trace.
 struct Sinks {
     numbering: Option<Numbering>,
     estimators: Vec<Estimator>,
-    /// The pages of a request of several.
+    /// Pages of the current request.
     one: Vec<u64>,
 }
 
@@ -224,14 +224,14 @@ impl Sink for Sinks {
     }
 }
 
-/// What a sample holds at the end.
+/// Size of a sample at the end.
 #[derive(Clone, Copy)]
 struct Taken {
     pages: u64,
     bytes: u64,
 }
 
-/// A curve in the making from a sample of the pages.
+/// Estimator of a curve from a sample of the pages.
 enum Estimator {
     Rate(ShardsRate),
     Size(ShardsSize),
@@ -283,7 +283,7 @@ fn aet(requests: &Requests, watch: &mut Watch<'_>) -> Result<Curve, CacheError> 
     Ok(aet.curve())
 }
 
-/// Does something for every request.
+/// Calls `act` for every request.
 fn each(
     requests: &Requests,
     phase: Phase,
@@ -346,7 +346,7 @@ fn tell(
     })
 }
 
-/// The errors of each method; one that needs no hash is looked at once.
+/// Measures the errors of each method; a method without a hash is measured once.
 fn errors(
     requests: &Requests,
     exact: &Curve,

@@ -1,18 +1,18 @@
-//! A policy that is not a member over the requests of a trace.
+//! Runs a policy that is not a member over the requests of a trace.
 
 use wordline_cache::replacement::foreign::{Fault, Maker, State};
 
 use super::play::one_by_one;
 use super::{Pages, Run};
 
-/// Requests between two looks at whether to go on.
+/// Requests between two checks whether to continue.
 const BEAT: usize = 1 << 12;
 
 impl Pages {
-    /// A policy of a maker with `size` pages over the whole trace, from an empty cache; over the
-    /// requests up to its fault if there is one, or until `goes_on`, asked from time to time, says
-    /// no. It knows pages by their numbers if these are kept, otherwise by the order of their first
-    /// requests.
+    /// Runs a policy of `maker` with `size` pages over the whole trace, from an empty cache. The
+    /// run ends early at a fault of the policy, or when `goes_on`, which is called from time to
+    /// time, returns `false`. Pages are identified by their numbers if these are kept, otherwise by
+    /// the order of their first requests.
     pub fn run_foreign(
         &self,
         maker: &Maker,

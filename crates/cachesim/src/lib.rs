@@ -1,8 +1,10 @@
-//! Replacement policies over traces, miss-ratio curves of traces, plans of flash caches: no device, no time.
+//! Replacement policies over traces, miss-ratio curves of traces and plans of flash caches, without
+//! devices and time.
 //!
-//! A trace becomes requests for pages ([`Pages`]); then each policy and size is played over them
-//! ([`Pages::run`]), or the trace goes once past the estimators of a curve ([`mrc`]). What flash in front of a disk would cost,
-//! divided in any way, cost models say of the stacks of a trace and of what its leading requests take the disk ([`plan_cache`]).
+//! A trace becomes requests for pages ([`Pages`]). Each policy and size runs over them
+//! ([`Pages::run`]), or the trace passes the estimators of a curve once ([`mrc`]). [`plan_cache`]
+//! estimates the cost of flash in front of a disk for any division, from cost models, the stacks of
+//! a trace and a replay of its leading requests on the disk.
 
 mod curves;
 mod foreign;
@@ -27,7 +29,7 @@ pub use size::Size;
 pub use source::{Input, Pages, Paging};
 pub use tables::{curve_table, plan_table, run_table};
 
-/// Why a trace cannot be studied.
+/// Error of a cache study.
 #[derive(Debug, Error)]
 pub enum CacheError {
     /// The trace cannot be read.
@@ -36,45 +38,45 @@ pub enum CacheError {
     /// The trace is too large.
     #[error("{path}: {reason}")]
     Trace {
-        /// Its first file.
+        /// First file of the trace.
         path: String,
-        /// What is too large.
+        /// Exceeded limit.
         reason: TraceError,
     },
-    /// A request for more pages than any host asks for.
+    /// A request covers an implausible number of pages.
     #[error(
-        "{path}: a request for {pages} pages at byte {offset}; take larger pages (--page-bytes), or correct the trace"
+        "{path}: a request for {pages} pages at byte {offset}; use larger pages (--page-bytes), or correct the trace"
     )]
     Long {
-        /// The first file of the trace.
+        /// First file of the trace.
         path: String,
-        /// Pages it touches.
+        /// Number of its pages.
         pages: u64,
-        /// Where it begins.
+        /// Offset of its first byte.
         offset: u64,
     },
-    /// An address beyond what a page number can hold beside that of its volume.
-    #[error("{path}: byte {offset} lies beyond 2^44 pages; take larger pages (--page-bytes)")]
+    /// An address exceeds the bits of a page number next to those of its volume.
+    #[error("{path}: byte {offset} is beyond 2^44 pages; use larger pages (--page-bytes)")]
     Far {
-        /// The first file of the trace.
+        /// First file of the trace.
         path: String,
-        /// The byte behind the last one of the request.
+        /// End of the request, exclusive.
         offset: u64,
     },
-    /// Nothing to count.
+    /// The trace has no request to count.
     #[error("{0}: the trace has neither reads nor writes; name another")]
     Empty(String),
-    /// A policy, a size or a number that cannot be.
+    /// A policy, a size or a number is invalid.
     #[error("{what}: {reason}; {remedy}")]
     Argument {
-        /// What was given.
+        /// The argument.
         what: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// The user ended it.
+    /// The user interrupted the study.
     #[error("interrupted")]
     Interrupted,
 }
@@ -93,23 +95,23 @@ impl CacheError {
     }
 }
 
-/// What is being done.
+/// Phase of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The trace is read.
+    /// Reading the trace.
     Read,
-    /// The exact curve is found.
+    /// Computing the exact curve.
     Exact,
-    /// The AET curve is found.
+    /// Computing the AET curve.
     Aet,
-    /// Divisions of a flash are compared.
+    /// Comparing divisions of a flash.
     Plan,
-    /// Estimates are held against the exact curve.
+    /// Comparing estimates with the exact curve.
     Accuracy,
 }
 
 impl Phase {
-    /// As progress is told.
+    /// Returns the name shown with the progress.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -121,16 +123,16 @@ impl Phase {
     }
 }
 
-/// How far the work is.
+/// Progress of a study.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// What is being done.
+    /// Current phase.
     pub phase: Phase,
-    /// Requests passed in this phase.
+    /// Requests processed in this phase.
     pub requests: u64,
-    /// The share of the phase that is done, 0 to 1, where it can be known.
+    /// Share of the phase that is done, 0 to 1, if known.
     pub fraction: Option<f64>,
 }
 
-/// Hears how far the work is, some thousand requests apart; ends it by answering false.
+/// Receives the progress every few thousand requests; stops the study by returning `false`.
 pub type Watch<'a> = dyn FnMut(Progress) -> bool + 'a;

@@ -1,4 +1,4 @@
-//! A policy over the requests of a trace.
+//! Runs a policy over the requests of a trace.
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::{Counts, Entry, Owner, Replace, Replacing};
@@ -6,11 +6,11 @@ use wordline_cache::{Counts, Entry, Owner, Replace, Replacing};
 use super::source::{Pages, Trim};
 use super::{CacheError, Chosen, Size};
 
-/// What a policy of a size did on flash in front of a disk.
+/// Results of a policy and size on a flash cache in front of a disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct FlashSide {
-    /// The size in whole blocks.
+    /// Size in whole blocks.
     pub capacity_pages: u64,
     pub hit_ratio: Option<f64>,
     /// Hits of pages that had been evicted and could still be read.
@@ -23,15 +23,15 @@ pub struct FlashSide {
     pub disk_utilisation: Option<f64>,
 }
 
-/// What came of a policy at a size. Ratios are of requests for pages; none where there were none.
+/// Results of a policy at a size. Ratios are per page request; none without requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Run {
-    /// With its parameters.
+    /// Policy with its parameters.
     pub policy: String,
     pub size_pages: u64,
     pub size_bytes: u64,
-    /// The size by the distinct pages of the trace.
+    /// Size relative to the distinct pages of the trace.
     pub footprint_ratio: f64,
     pub requests: u64,
     pub hits: u64,
@@ -44,15 +44,15 @@ pub struct Run {
     pub write_hits: u64,
     pub write_miss_ratio: Option<f64>,
     pub evictions: u64,
-    /// Pages evicted that had been written since they came.
+    /// Evicted pages that had been written since their insertion.
     pub write_backs: u64,
-    /// On flash, if it ran there.
+    /// Results on flash, if it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<FlashSide>,
 }
 
 impl Run {
-    /// The run of a policy, called `policy`, over a trace.
+    /// Creates the results of a policy, labelled `policy`, over a trace.
     pub fn new(policy: String, size_pages: u64, counts: &Counts, pages: &Pages) -> Self {
         let misses = |hits: u64, of: u64| (of > 0).then(|| (of - hits) as f64 / of as f64);
         let reads = counts.requests - counts.writes;
@@ -80,18 +80,18 @@ impl Run {
 }
 
 impl Pages {
-    /// The pages that a cache of a size holds.
+    /// Returns the pages that a cache of a size holds.
     pub fn size(&self, size: Size) -> Result<u64, CacheError> {
         size.pages(self.input.page_bytes, self.footprint())
     }
-    /// A policy with `size` pages over the whole trace, from an empty cache.
+    /// Runs a policy with `size` pages over the whole trace, from an empty cache.
     pub fn run(&self, chosen: &Chosen, size: u64) -> Run {
         let policy = Replacing::new(&chosen.policy, size as usize);
         Run::new(chosen.label.clone(), size, &play(policy, self), self)
     }
 }
 
-/// What an empty cache of this policy makes of a trace.
+/// Runs a policy with an empty cache over a trace.
 pub fn play(mut policy: impl Replace, pages: &Pages) -> Counts {
     if pages.trims.is_empty() {
         return policy.replay(&pages.requests);
@@ -99,7 +99,8 @@ pub fn play(mut policy: impl Replace, pages: &Pages) -> Counts {
     one_by_one(&mut policy, pages, |_, _| true)
 }
 
-/// Request after request, until `goes_on` says otherwise after one, of which it is told the place.
+/// Runs request by request until `goes_on`, which receives the index of each request, returns
+/// `false`.
 pub(super) fn one_by_one<P: Replace>(
     policy: &mut P,
     pages: &Pages,
@@ -147,14 +148,15 @@ pub(super) fn one_by_one<P: Replace>(
     }
 }
 
-/// For each request the place of the next one of its page; none if the page is trimmed before.
+/// Returns for each request the index of the next request for its page; none if the page is trimmed
+/// before.
 fn upcoming(pages: &Pages) -> Vec<u32> {
     let requests = &pages.requests;
     let mut coming = vec![u32::MAX; requests.footprint() as usize];
     let mut next = vec![u32::MAX; requests.len()];
     let mut trims = pages.trims.iter().rev().peekable();
     for (place, &number) in requests.numbers().iter().enumerate().rev() {
-        // These stand between the request and the one behind it.
+        // These TRIMs are between the request and the next one.
         while let Some(Trim { entry, .. }) = trims.next_if(|trim| trim.place as usize > place) {
             coming[entry.index()] = u32::MAX;
         }
@@ -163,9 +165,9 @@ fn upcoming(pages: &Pages) -> Vec<u32> {
     next
 }
 
-/// Keeps the dirty marks of a run and counts who leaves.
+/// Tracks the dirty bits of a run and counts evictions.
 struct Leaving<'a> {
-    /// By entry, if they are kept.
+    /// Page number of each entry, if they are kept.
     keys: &'a [u64],
     dirty: Vec<bool>,
     evictions: u64,

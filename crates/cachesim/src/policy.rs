@@ -1,4 +1,4 @@
-//! Policies as the command line names them: `lru`, `arc:p=integer`.
+//! Policies as named on the command line: `lru`, `arc:p=integer`.
 
 use serde_json::{Map, Value};
 use wordline_cache::Replacement;
@@ -7,20 +7,20 @@ use super::{CacheError, Size};
 use wordline_config::keys::{self, Key, Kind};
 use wordline_config::nearest;
 
-/// A policy with its name, parameters included.
+/// Policy with its name, including parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// As it was given.
+    /// Name as given.
     pub label: String,
-    /// The policy.
+    /// Policy.
     pub policy: Replacement,
 }
 
-/// What is given in place of a name for every policy.
+/// Word that stands for every policy.
 const ALL: &str = "all";
 
-/// The policies of a list of names, each with parameters behind colons or without; `all` stands for every
-/// policy that a trace suffices for, with default parameters. None is there twice.
+/// Parses a list of policies, with or without parameters after colons. `all` stands for every
+/// policy that needs only a trace, with default parameters. Duplicates are removed.
 pub fn choose<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Chosen>, CacheError> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for name in names {
@@ -58,7 +58,7 @@ fn one(text: &str) -> Result<Chosen, CacheError> {
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| {
             let remedy = format!("write {name}:PARAMETER=VALUE, such as arc:p=integer");
-            CacheError::argument(text, format!("`{word}` is no parameter"), remedy)
+            CacheError::argument(text, format!("`{word}` is not a parameter"), remedy)
         })?;
         let value = parameter(text, name, key.trim(), value.trim())?;
         parameters.insert(key.trim().to_owned(), value);
@@ -74,7 +74,7 @@ fn one(text: &str) -> Result<Chosen, CacheError> {
     if needs_device(&policy) {
         return Err(CacheError::argument(
             name,
-            "it evicts by what goes on in the flash, which a trace does not tell",
+            "it evicts by the state of the flash, which a trace does not contain",
             format!(
                 "run a device with it: `wordline run d4 --set buffer.replacement={name}`, and \
                  buffer.capacity_kib"
@@ -91,19 +91,19 @@ fn unknown(name: &str) -> CacheError {
     let known = Replacement::NAMES.join(", ");
     let remedy = match nearest(name, Replacement::NAMES) {
         _ if name.parse::<Size>().is_ok() => {
-            "this is a size: name a policy before it, as in `wordline cache disk.csv lru 1%`".into()
+            "this is a size: put a policy before it, as in `wordline cache disk.csv lru 1%`".into()
         }
         Some(near) => format!("did you mean {near}? There are {known}, and all"),
         None => format!("there are {known}, and all"),
     };
     CacheError::argument(
         format!("policy `{name}`"),
-        "there is none of this name",
+        "there is no such policy",
         remedy,
     )
 }
 
-/// A value of a parameter, checked against its kind and range.
+/// Parses a value of a parameter, and checks its type and range.
 fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, CacheError> {
     let table = format!("{}.{policy}.", Replacement::PATH);
     let Some(found) = keys::find(&format!("{table}{key}")) else {
@@ -119,7 +119,7 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
         return Err(CacheError::argument(text, reason, remedy));
     };
     let wrong = || {
-        let reason = format!("`{value}` is no value of {key}");
+        let reason = format!("`{value}` is not a value of {key}");
         CacheError::argument(text, reason, format!("give {}", values(found)))
     };
     let number = |number: f64| {
@@ -141,7 +141,7 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
     }
 }
 
-/// What a parameter takes, in words.
+/// Describes the values of a parameter.
 fn values(key: &Key) -> String {
     let range = key.range.as_ref();
     let range = range.map_or_else(String::new, |range| format!(" {range}"));
@@ -153,8 +153,7 @@ fn values(key: &Key) -> String {
     }
 }
 
-/// Whether a policy asks its owner what only a device knows: how loaded the flash is, and whether it
-/// collects.
+/// Returns `true` if a policy queries device state: the load of the flash and GC in progress.
 fn needs_device(policy: &Replacement) -> bool {
     matches!(policy, Replacement::GcarCflru(_) | Replacement::Lcr(_))
 }

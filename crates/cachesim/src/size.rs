@@ -1,22 +1,22 @@
-//! Sizes of caches as the command line gives them: `64MiB`, `4096p`, `0.01`, `1%`.
+//! Cache sizes as given on the command line: `64MiB`, `4096p`, `0.01`, `1%`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::CacheError;
 
-/// How large a cache is.
+/// Size of a cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// So many pages.
+    /// Number of pages.
     Pages(u64),
-    /// As many pages as so many bytes hold.
+    /// Number of bytes, rounded down to pages.
     Bytes(u64),
-    /// A share of the distinct pages of the trace, above 0.
+    /// Share of the distinct pages of the trace, above 0.
     Share(f64),
 }
 
-/// Bytes of a unit.
+/// Bytes per unit.
 const UNITS: [(&str, u64); 9] = [
     ("B", 1),
     ("kB", 1_000),
@@ -48,7 +48,7 @@ impl FromStr for Size {
             .parse()
             .map_err(|_| wrong(text, "it does not begin with a number"))?;
         if number == 0.0 {
-            return Err(wrong(text, "a cache holds something"));
+            return Err(wrong(text, "it is 0"));
         }
         let bytes = UNITS
             .iter()
@@ -58,7 +58,7 @@ impl FromStr for Size {
             ("", _) => Err(wrong(text, "it has no unit")),
             ("%", _) => share(text, number / 100.0),
             ("p" | "page" | "pages", _) if digits.contains('.') => {
-                Err(wrong(text, "a page is not divided"))
+                Err(wrong(text, "pages cannot be divided"))
             }
             ("p" | "page" | "pages", _) => digits
                 .parse()
@@ -100,8 +100,8 @@ fn share(text: &str, share: f64) -> Result<Size, CacheError> {
 }
 
 impl Size {
-    /// The pages that a cache of this size holds, of a trace with `footprint` distinct ones. A share is rounded
-    /// down, and is one page at least.
+    /// Returns the pages that a cache of this size holds, for a trace with `footprint` distinct
+    /// ones. A share is rounded down, but at least one page.
     pub fn pages(self, page_bytes: u64, footprint: u64) -> Result<u64, CacheError> {
         let pages = match self {
             Self::Pages(pages) => pages,
@@ -110,7 +110,11 @@ impl Size {
         };
         if pages == 0 {
             let what = format!("size of {page_bytes} bytes a page");
-            return Err(CacheError::argument(what, "the cache is smaller", REMEDY));
+            return Err(CacheError::argument(
+                what,
+                "the cache is smaller than a page",
+                REMEDY,
+            ));
         }
         if pages > u64::from(u32::MAX) {
             let what = format!("size of {pages} pages");

@@ -1,4 +1,4 @@
-//! A trace as requests for pages.
+//! Converts a trace to requests for pages.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,73 +13,73 @@ use wordline_workload::{
 
 use super::{CacheError, Phase, Progress, Watch};
 
-/// Requests between two looks at the watch.
+/// Requests between two progress reports.
 const BEAT: u64 = 1 << 14;
-/// Pages that one request may ask for.
+/// Maximum pages of one request.
 const MAX_PAGES: u64 = 1 << 20;
-/// Bits of a page's number within its volume.
+/// Bits of a page number within its volume.
 const PAGE_BITS: u32 = 44;
 
-/// How a trace becomes requests for pages.
+/// Parameters of the conversion of a trace to page requests.
 #[derive(Clone, Debug)]
 pub struct Paging {
-    /// The files of the command.
+    /// Files of the command.
     pub recordings: Recordings,
-    /// Those of the trace, one after the other.
+    /// Files of the trace, read one after another.
     pub paths: Vec<PathBuf>,
-    /// How they are read.
+    /// Options for reading the files.
     pub trace: TraceOptions,
-    /// Bytes of a page.
+    /// Size of a page. Bytes.
     pub page_bytes: u64,
-    /// Take no more requests than these.
+    /// Maximum number of requests.
     pub max_requests: Option<u64>,
-    /// Number of leading reads and writes to keep as they were asked for, for a replay on the disk.
+    /// Number of leading reads and writes to keep unchanged, for a replay on the disk.
     pub leading: u64,
 }
 
-/// What a trace consists of.
+/// Statistics of a trace.
 #[derive(Clone, Debug, Default, Serialize)]
 #[allow(missing_docs)]
 pub struct Input {
     pub files: Vec<InputFile>,
     pub page_bytes: u64,
-    /// Of the trace: reads, writes and trims.
+    /// Reads, writes and TRIMs of the trace.
     pub requests: u64,
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
     pub flushes_ignored: u64,
     pub lines_skipped: u64,
-    /// For single pages, reads and writes.
+    /// Reads and writes of single pages.
     pub page_requests: u64,
     pub page_reads: u64,
     pub page_writes: u64,
     pub pages_trimmed: u64,
-    /// Pages that are read or written; an estimate if only sampled ones were looked at.
+    /// Pages that are read or written; an estimate if only sampled pages were counted.
     pub distinct_pages: u64,
     pub footprint_bytes: u64,
     pub notes: Vec<String>,
 }
 
-/// Where the requests of a trace go. Keys are the numbers of pages.
+/// Receiver of the requests of a trace. Keys are page numbers.
 pub(super) trait Sink {
-    /// Reads of one page each.
+    /// Receives reads of one page each.
     fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError>;
-    /// A read or a write of neighbouring pages.
+    /// Receives a read or write of adjacent pages.
     fn request(&mut self, keys: Range<u64>, write: bool) -> Result<(), CacheError>;
-    /// When the next request was issued.
+    /// Receives the arrival time of the next request.
     fn arrives(&mut self, _at: Time) {}
-    /// A read or a write as the trace has it, before its pages.
+    /// Receives a read or write as in the trace, before its pages.
     fn asked(&mut self, _request: &Request) {}
-    /// Whether the requests of the trace have arrival times.
+    /// Receives whether the requests of the trace have arrival times.
     fn timed(&mut self, _timed: bool) {}
-    /// Pages are forgotten; how many of them were known.
+    /// Receives a TRIM; returns how many of the pages were known.
     fn trim(&mut self, _keys: Range<u64>) -> u64 {
         0
     }
 }
 
-/// Reads a trace to its end, or as far as was said, into a sink.
+/// Reads a trace into a sink, to its end or to the maximum number of requests.
 pub(super) fn pour(
     paging: &Paging,
     sink: &mut impl Sink,
@@ -141,8 +141,11 @@ fn pour_requests(
         if !whole {
             return Err(CacheError::argument(
                 file.path.display().to_string(),
-                format!("it holds keys ({}), and other files addresses", file.format),
-                "study them one by one",
+                format!(
+                    "it contains keys ({}), but other files contain addresses",
+                    file.format
+                ),
+                "analyse them separately",
             ));
         }
     }
@@ -181,14 +184,15 @@ fn files(files: &[TraceFile]) -> Vec<InputFile> {
 }
 
 impl Paging {
-    /// The first file, as messages call the trace.
+    /// Returns the first file, which names the trace in messages.
     pub(super) fn name(&self) -> String {
         let first = self.paths.first();
         first.map_or_else(|| "trace".to_owned(), |path| path.display().to_string())
     }
 }
 
-/// Volumes and the ends of what was asked for in them, in pages. Pages of different volumes are different pages.
+/// Volumes and their ends in pages, as far as requests reach. Pages of different volumes are
+/// different pages.
 #[derive(Default)]
 struct Places {
     volumes: BTreeMap<u32, Place>,
@@ -196,14 +200,14 @@ struct Places {
 
 #[derive(Clone, Copy)]
 struct Place {
-    /// The number of its first page.
+    /// Number of its first page.
     start: u64,
-    /// Pages below the last that was asked for, and this.
+    /// End of the requested pages, exclusive.
     end: u64,
 }
 
 impl Places {
-    /// Counts a request and hands it on.
+    /// Counts a request and passes it on.
     fn pass(
         &mut self,
         request: &Request,
@@ -220,7 +224,7 @@ impl Places {
             Op::Trim => {
                 input.requests += 1;
                 input.trims += 1;
-                // Pages that the trim covers whole, as far as anything was asked for.
+                // Pages that the TRIM covers completely, within the range of earlier requests.
                 let place = self.of(request.volume);
                 let end = (request.end() / bytes).min(place.end);
                 let first = request.offset.div_ceil(bytes).min(end);
@@ -268,50 +272,50 @@ impl Places {
     }
 }
 
-/// A trace taken in: its requests for pages, ready for policies to run over.
+/// Trace as requests for pages, ready for policies to run over.
 #[derive(Debug)]
 pub struct Pages {
     pub(super) requests: Requests,
     pub(super) trims: Vec<Trim>,
-    /// By entry the number of the page; none unless they are kept.
+    /// Page number of each entry; empty unless they are kept.
     pub(super) keys: Vec<u64>,
-    /// From the first request to the last; zero in a trace of keys.
+    /// Time from the first request to the last; zero for a trace of keys.
     pub(super) span: Time,
-    /// The first requests, as they were asked for.
+    /// Leading requests, unchanged.
     pub(super) leading: Leading,
-    /// What it consists of.
+    /// Statistics of the trace.
     pub input: Input,
 }
 
-/// The first reads and writes of a trace, as they were asked for.
+/// Leading reads and writes of a trace, unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Leading {
     pub(super) requests: Vec<Asked>,
     /// Whether they have arrival times.
     pub(super) timed: bool,
-    /// By volume, the byte behind the last that any request of the trace asks for.
+    /// End of the requests of each volume, exclusive. Bytes.
     ends: BTreeMap<u32, u64>,
 }
 
-/// A read or a write.
+/// Read or write request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) arrival: Time,
-    /// First byte; volumes are laid end to end.
+    /// Offset of the first byte; volumes are concatenated.
     pub(super) offset: u64,
     pub(super) bytes: u64,
     volume: u32,
     pub(super) write: bool,
     pub(super) fua: bool,
-    /// Place of its first page among the requests for pages.
+    /// Index of its first page among the page requests.
     pub(super) place: u32,
 }
 
-/// Volumes begin at multiples of this where they are laid end to end, as in a run. Bytes.
+/// Alignment of concatenated volumes, as in a run. Bytes.
 const VOLUME_UNIT: u64 = 4096;
 
 impl Leading {
-    /// Takes no more than `most` requests.
+    /// Adds a request, up to `most` requests.
     fn push(&mut self, request: &Request, place: usize, most: u64) {
         let end = self.ends.entry(request.volume).or_default();
         *end = (*end).max(request.end());
@@ -328,7 +332,7 @@ impl Leading {
             });
         }
     }
-    /// Lays the volumes end to end, in the order of their numbers.
+    /// Concatenates the volumes in the order of their numbers.
     fn stack(&mut self) {
         let mut next = 0_u64;
         let mut starts = BTreeMap::new();
@@ -340,16 +344,16 @@ impl Leading {
             asked.offset += starts.get(&asked.volume).copied().unwrap_or(0);
         }
     }
-    /// Volumes of the trace.
+    /// Returns the number of volumes in the trace.
     pub(super) fn volumes(&self) -> usize {
         self.ends.len()
     }
 }
 
-/// An entry is forgotten before a request.
+/// An entry is trimmed before a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trim {
-    /// The place of the request.
+    /// Index of the request.
     pub(super) place: u32,
     pub(super) entry: Entry,
 }
@@ -361,8 +365,9 @@ impl Pages {
         let input = pour(paging, &mut numbering, watch)?;
         Ok(numbering.finish(input))
     }
-    /// Reads a trace, and keeps the numbers of its pages for policies that are not members. They are those of
-    /// the addresses (of the keys, in a trace of keys); pages of another volume begin at the next 2^44.
+    /// Reads a trace and keeps its page numbers for policies that are not members. They follow from
+    /// the addresses (from the keys, in a trace of keys); the pages of another volume begin at the
+    /// next 2^44.
     pub fn read_with_keys(paging: &Paging, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
         let mut numbering = Numbering::new(paging);
         let input = pour(paging, &mut numbering, watch)?;
@@ -389,13 +394,13 @@ impl Pages {
             input,
         }
     }
-    /// Distinct pages.
+    /// Returns the number of distinct pages.
     pub fn footprint(&self) -> u64 {
         self.requests.footprint().into()
     }
 }
 
-/// Leaves out trims of pages that were not requested since their last trim: there is nothing to remove.
+/// Drops TRIMs of pages that were not requested since their last TRIM: there is nothing to remove.
 fn leave_out_trimmed(requests: &Requests, trims: &mut Vec<Trim>) {
     let mut there = vec![false; requests.footprint() as usize];
     let mut seen = 0;
@@ -409,17 +414,17 @@ fn leave_out_trimmed(requests: &Requests, trims: &mut Vec<Trim>) {
     });
 }
 
-/// Gives pages their numbers.
+/// Assigns numbers to pages.
 pub(super) struct Numbering {
     path: String,
     intake: Intake,
     trims: Vec<Trim>,
-    /// The earliest and the latest request.
+    /// Arrivals of the earliest and the latest request.
     times: Option<(Time, Time)>,
     leading: Leading,
-    /// Requests that are kept in it.
+    /// Maximum number of leading requests to keep.
     most_leading: u64,
-    /// Whether volumes have the addresses that the trace gives them, so that they overlap.
+    /// Whether volumes use the addresses in the trace, so that they overlap.
     overlap: bool,
 }
 

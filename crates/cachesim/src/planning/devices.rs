@@ -1,4 +1,4 @@
-//! What the flash and the disk of a plan take, from their configurations.
+//! Parameters of the flash and the disk of a plan, from their configurations.
 
 use serde::Serialize;
 use wordline_config::costs::{FlashCosts, of_disk, of_flash};
@@ -9,18 +9,18 @@ use wordline_hdd::model::{Mechanism, Timed};
 
 use crate::CacheError;
 
-/// A configuration as it was named.
+/// Configuration as given by the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Device {
-    /// The preset or the file.
+    /// Preset or file.
     pub name: String,
-    /// Its text.
+    /// Text of the configuration.
     pub text: String,
     /// Keys and their values as TOML.
     pub overrides: Vec<(String, String)>,
 }
 
-/// A flash device, but for its size. Times are those of an idle device, with the bus.
+/// Flash device of any size. Times are those of an idle device, including the bus.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Flash {
@@ -28,38 +28,39 @@ pub struct Flash {
     pub page_bytes: u32,
     pub pages_per_block: u32,
     pub over_provisioning_ratio: f64,
-    /// Share of the pages that never hold what is cached: collections keep them free, or they are block summaries.
+    /// Share of the pages that never hold cached data: GC keeps them free, or they are block
+    /// summaries.
     pub free_ratio: f64,
     pub read_us: f64,
     pub program_us: f64,
-    /// A collection moves a page.
+    /// Time of a page relocation by GC. Microseconds.
     pub copy_us: f64,
     pub erase_us: f64,
     pub endurance_cycles: u32,
-    /// Dies that work at once; a small flash has fewer.
+    /// Dies that work in parallel; a small flash has fewer.
     pub dies: u32,
-    /// Pages that are destaged together.
+    /// Pages destaged as a group.
     pub group_pages: u32,
-    /// Whether what is destaged has to be on the platters, not in the disk's write cache.
+    /// Whether destaged pages must be on the platters, not in the disk's write cache.
     pub durable_destages: bool,
 }
 
-/// A disk.
+/// Disk of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Disk {
     pub name: String,
-    /// Time of a page, with its transfer and the time of the controller. Microseconds.
+    /// Time of a page access, including transfer and controller. Microseconds.
     pub read_us: f64,
     pub write_us: f64,
-    /// `keys` of a model without positions; `random-accesses` of one with an arm.
+    /// `keys` for a model without positions; `random-accesses` for one with an arm.
     pub found_by: String,
-    /// Its model.
+    /// Model of the disk.
     #[serde(skip)]
     pub(super) plan: wordline_hdd::Plan,
 }
 
-/// Bytes of a disk whose model knows no positions: as large as any trace.
+/// Capacity of a disk whose model has no positions: larger than any trace. Bytes.
 const WITHOUT_POSITIONS_BYTES: u64 = 1 << 50;
 
 fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
@@ -73,7 +74,7 @@ fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     Ok(plan.store)
 }
 
-/// The same device with a cache that keeps what is written.
+/// Returns the same device with a cache that keeps writes.
 fn keeping_writes(device: &Device) -> Device {
     let mut keeping = device.clone();
     let mode = ("cache.mode".to_owned(), "\"write-back\"".to_owned());
@@ -82,7 +83,7 @@ fn keeping_writes(device: &Device) -> Device {
 }
 
 impl Flash {
-    /// The flash of a configuration: of an SSD, or of a cache in front of a disk.
+    /// Returns the flash of a configuration: of an SSD, or of a cache in front of a disk.
     pub fn of(device: &Device) -> Result<Self, CacheError> {
         let store = match loaded(device, "flash")? {
             Store::Cached(cached) if !cached.cache.mode.keeps_writes() => {
@@ -137,7 +138,8 @@ impl Flash {
 }
 
 impl Disk {
-    /// The disk of a configuration, for pages of a size: the disk itself, or the one behind a cache.
+    /// Returns the disk of a configuration, for a given page size: the disk itself, or the one
+    /// behind a cache.
     pub fn of(device: &Device, page_bytes: u64) -> Result<Self, CacheError> {
         let store = loaded(device, "disk")?;
         let leaf = match store {

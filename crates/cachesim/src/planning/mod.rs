@@ -1,5 +1,5 @@
-//! Plans of flash in front of a disk: its size, its division and its cost, from a trace, the cost models, and a replay of the leading
-//! requests on the model of the disk.
+//! Plans of flash in front of a disk: its size, its division and its cost, from a trace, the cost
+//! models, and a replay of the leading requests on the model of the disk.
 
 mod devices;
 mod models;
@@ -17,65 +17,65 @@ use stacks::{Sampled, Stopped};
 
 use crate::{CacheError, Input, Pages, Phase, Progress, Size, Watch};
 
-/// Blocks of a flash at least: with fewer, whole blocks are too coarse for what a model says of shares.
+/// Minimum blocks of a flash: with fewer, whole blocks are too coarse for the shares of a model.
 const MIN_BLOCKS: u64 = 64;
-/// Pages of the leading requests at most.
+/// Maximum pages of the leading requests.
 const MAX_LEADING_PAGES: u64 = 1 << 20;
-/// Share of the work on a size that is the cost models; the rest is the replays.
+/// Share of the work on a size that the cost models take; the rest is the replays.
 const MODELS: f64 = 0.5;
-/// Pages of a sample for a segment at least.
+/// Minimum sampled pages per segment.
 const MIN_PAGES: f64 = 2.0;
 
-/// What is asked.
+/// Parameters of a plan.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The flash, but for its size.
+    /// Flash, except for its size.
     pub flash: Device,
-    /// The disk.
+    /// Disk.
     pub disk: Device,
-    /// Sizes of the flash: all its pages, over-provisioning included.
+    /// Sizes of the flash: all its pages, including over-provisioning.
     pub sizes: Vec<Size>,
-    /// Share of the pages of the trace that is looked at; 1 for all.
+    /// Share of the pages of the trace that is sampled; 1 for all.
     pub rate: f64,
-    /// Chooses them.
+    /// Seed of the sample.
     pub seed: u64,
-    /// Steps of a flash in which divisions are compared.
+    /// Number of steps of a flash in which divisions are compared.
     pub steps: u32,
 }
 
-/// The answer.
+/// Plan of a flash cache.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct CachePlan {
     pub input: Input,
     pub flash: Flash,
     pub disk: Disk,
-    /// From the first request to the last; none in a trace without times.
+    /// Time from the first request to the last; none if the trace has no times.
     pub seconds: Option<f64>,
     pub rate: f64,
     pub steps: u32,
-    /// The leading requests, which were played; none of a trace of keys, which says nothing of a disk.
+    /// Replay of the leading requests; none for a trace of keys, which has no addresses on a disk.
     pub replay: Option<Replay>,
-    /// A page without any flash.
+    /// Cost of a page without flash. Microseconds.
     pub disk_only_us: f64,
-    /// A request without any flash.
+    /// Response times without flash.
     pub disk_only: Requests,
     pub sizes: Vec<OfSize>,
     pub notes: Vec<String>,
 }
 
-/// The leading requests of a trace, which were played on the disk.
+/// Replay of the leading requests of a trace on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Replay {
     pub requests: u64,
     pub pages: u64,
-    /// Whether they arrive by the times of the trace; if not, one after the other.
+    /// Whether requests arrive by the times of the trace; otherwise one after another.
     pub timed: bool,
     pub volumes: usize,
 }
 
-/// The mean response time of the leading requests; none of what there were none of, or if none were played.
+/// Mean response times of the leading requests; none without such requests, or without a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Requests {
@@ -94,60 +94,61 @@ impl Requests {
     }
 }
 
-/// A size of the flash.
+/// Answers for a size of the flash.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct OfSize {
     pub flash_pages: u64,
     pub flash_bytes: u64,
     pub footprint_ratio: f64,
-    /// As it was asked for; whole blocks are at least as large.
+    /// The size as requested; the flash is rounded up to whole blocks.
     pub asked: Vec<String>,
-    /// A page that is read from the disk, and one that is destaged, in the mean.
+    /// Mean time of a page read from the disk, and of a page destaged.
     pub disk_read_us: f64,
     pub disk_write_us: f64,
     pub answers: Vec<Answer>,
     pub map: Map,
 }
 
-/// How a policy would divide the flash, and what that would cost.
+/// Division of the flash by a policy, and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Answer {
-    /// As in `cache.partition`; `unified-best` is one list of the size that costs least.
+    /// Name in `cache.partition`; `unified-best` is one list of the size with the lowest cost.
     pub policy: String,
     pub flash_pages: u64,
-    /// The list of reads; none in one list.
+    /// Pages of the read list; none with one list.
     pub read_pages: Option<u64>,
-    /// The list of writes, or the one list.
+    /// Pages of the write list, or of the only list.
     pub write_pages: u64,
     pub over_provisioning_ratio: f64,
-    /// Of a page of a request, in the mean.
+    /// Mean cost of a page access. Microseconds.
     pub page_us: f64,
-    /// Expected mean response time of a request: of the leading ones where they were played, else of pages one after the other.
+    /// Expected mean response time of a request: from the replay of the leading requests, otherwise
+    /// from pages accessed one after another.
     pub request_us: f64,
     pub read_request_us: Option<f64>,
     pub write_request_us: Option<f64>,
-    /// Of reads, those that flash serves.
+    /// Share of reads that the flash serves.
     pub read_hit_ratio: Option<f64>,
-    /// Of writes, those of what flash holds.
+    /// Share of writes to pages that the flash holds.
     pub write_hit_ratio: Option<f64>,
-    /// Pages that the host and fills program, by pages of requests.
+    /// Pages programmed by the host and by fills, per page requested.
     pub programs_per_page: f64,
-    /// Mean share of valid pages in the blocks that collections take.
+    /// Mean share of valid pages in GC victims.
     pub victim_utilisation: f64,
-    /// Pages programmed, with those that collections move, by those that the host and fills program.
+    /// Pages programmed, including those moved by GC, per page programmed by the host and by fills.
     pub write_amplification: f64,
-    /// Bytes that the host and fills program per day; none without times.
+    /// Bytes programmed by the host and by fills per day; none without times.
     pub written_bytes_per_day: Option<f64>,
-    /// In the time of the trace.
+    /// Erases during the trace.
     pub erases: f64,
-    /// How long the flash lasts at this load; none without times, or without an erase.
+    /// Lifetime of the flash at this load; none without times, or without an erase.
     pub lifetime_years: Option<f64>,
 }
 
-/// The cost of a page by the share of the flash that is cached and by the share of reads in it (C_HY), of op-fcl; and by the cached share
-/// alone of one list and of a write cache.
+/// Cost of a page access by the cached share of the flash and the share of reads in it (C_HY), for
+/// op-fcl; and by the cached share, for one list and for a write cache.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Map {
@@ -159,7 +160,7 @@ pub struct Map {
     pub locality_us: Vec<f64>,
 }
 
-/// Refuses pages of another size than those of the flash, and a share of them that is none.
+/// Checks that pages have the size of flash pages, and that the sampled share is valid.
 fn check(pages: &Pages, flash: &Flash, question: &Question) -> Result<(), CacheError> {
     if u64::from(flash.page_bytes) != pages.input.page_bytes {
         return Err(CacheError::argument(
@@ -180,7 +181,7 @@ fn check(pages: &Pages, flash: &Flash, question: &Question) -> Result<(), CacheE
     Ok(())
 }
 
-/// The plan of a trace.
+/// Computes the plan of a trace.
 pub fn plan_cache(
     pages: &Pages,
     question: &Question,
@@ -212,7 +213,7 @@ pub fn plan_cache(
     let mut notes = Vec::new();
     if alone.wrapped > 0 {
         notes.push(format!(
-            "{} of the leading requests lie beyond the end of {} ({} bytes) and were wrapped around it",
+            "{} of the leading requests are beyond the end of {} ({} bytes) and were wrapped around it",
             alone.wrapped, disk.name, disk.plan.capacity_bytes
         ));
     }
@@ -267,7 +268,7 @@ pub fn plan_cache(
 }
 
 impl<'a> Played<'a> {
-    /// As many of the leading requests as have no more than a number of pages.
+    /// Takes the leading requests up to a maximum number of pages.
     fn of(pages: &'a Pages, disk: &'a Disk) -> Option<Self> {
         let all = &pages.leading.requests;
         let first = all.first()?.place;
@@ -281,7 +282,7 @@ impl<'a> Played<'a> {
             disk: &disk.plan,
         })
     }
-    /// Pages that the requests ask for.
+    /// Returns the number of pages that the requests access.
     fn page_requests(&self) -> u64 {
         let bytes = self.page_bytes;
         let of = |asked: &crate::source::Asked| {
@@ -299,7 +300,7 @@ impl<'a> Played<'a> {
     }
 }
 
-/// What an answer is about: a trace and the flash.
+/// Trace and flash of an answer.
 struct Case<'a> {
     input: &'a Input,
     flash: &'a Flash,
@@ -309,7 +310,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// The answers at a size. What a page costs the disk is what it cost in a replay with one list.
+    /// Computes the answers for a size. The cost of a page on the disk is that of a replay with one
+    /// list.
     fn size(
         &self,
         sampled: &Sampled,
@@ -360,7 +362,7 @@ impl Case<'_> {
             map: answers.map(),
         })
     }
-    /// The note on an over-provisioning that is too small for collections at a size.
+    /// Returns the note on an over-provisioning that is too small for GC at a size.
     fn clipped(&self, size: &OfSize) -> Option<String> {
         let unified = size.answers.iter().find(|one| one.policy == "unified")?;
         let asked = self.flash.over_provisioning_ratio;
@@ -380,7 +382,7 @@ impl Case<'_> {
 }
 
 impl Answer {
-    /// The lists of the division.
+    /// Returns the lengths of the lists.
     fn lengths(&self) -> Lengths {
         match self.read_pages {
             None => Lengths::One(self.write_pages),
@@ -389,7 +391,7 @@ impl Answer {
     }
 }
 
-/// The sizes in whole blocks, ascending, each once, and how they were asked for.
+/// Returns the sizes in whole blocks, ascending and without duplicates, with their spellings.
 fn sizes(
     pages: &Pages,
     flash: &Flash,
@@ -407,8 +409,8 @@ fn sizes(
     Ok(sizes.into_iter().collect())
 }
 
-/// A size in whole blocks, checked. A share of the pages of the trace is at least the smallest flash; a size in pages or bytes that is less is
-/// refused.
+/// Returns a size in whole blocks. A share of the pages of the trace is at least the smallest
+/// flash; a smaller size in pages or bytes is refused.
 fn flash_pages(
     pages: &Pages,
     flash: &Flash,
@@ -422,7 +424,7 @@ fn flash_pages(
         return Err(CacheError::argument(
             format!("size `{size}`"),
             format!(
-                "a flash has {MIN_BLOCKS} blocks at least, which are {least} pages of {}",
+                "a flash needs at least {MIN_BLOCKS} blocks, which are {least} pages of {}",
                 flash.name
             ),
             format!("give {least}p or more, or a flash with smaller blocks"),
@@ -434,16 +436,16 @@ fn flash_pages(
     if sampled < MIN_PAGES {
         return Err(CacheError::argument(
             what(),
-            format!("a step of it is {sampled:.2} pages of the sample, and {MIN_PAGES} are needed"),
-            "look at a larger share of the pages (rate), compare fewer steps, or take a larger size",
+            format!("one step has {sampled:.2} sampled pages, but {MIN_PAGES} are needed"),
+            "sample a larger share of the pages (rate), compare fewer steps, or choose a larger size",
         ));
     }
     u32::try_from(whole).map_err(|_| {
-        CacheError::argument(what(), "it is more than 2^32 - 1", "take a smaller size")
+        CacheError::argument(what(), "it is more than 2^32 - 1", "choose a smaller size")
     })
 }
 
-/// A flash of that size.
+/// Returns the space of a flash of this size.
 fn space(total_pages: u32, flash: &Flash, disk: &Disk) -> Space {
     let share = |ratio: f64| (f64::from(total_pages) * ratio).round() as u32;
     let threshold_pages = share(flash.free_ratio).max(flash.pages_per_block);

@@ -1,4 +1,4 @@
-//! What the models make of the stacks of a trace.
+//! Applies the cost models to the stacks of a trace.
 
 use wordline_partition::Space;
 use wordline_partition::cost::{Division, Model};
@@ -10,36 +10,36 @@ use wordline_partition::utilisation::victims;
 use super::stacks::{Sampled, Stopped, Unified, Writes, split};
 use super::{Answer, Case, Map};
 
-/// How often the division and what its write list serves are found from each other.
+/// Maximum iterations between the division and the reads that its write list serves.
 const ROUNDS: u32 = 8;
-/// Steps of a map at most, each way.
+/// Maximum steps of a map in each direction.
 const MAP_STEPS: u32 = 50;
-/// Over-provisionings that the locality-driven division compares, in per cent.
+/// Over-provisionings that the locality-driven policy compares, in per cent.
 const PERCENTS: std::ops::RangeInclusive<u32> = 15..=85;
 const SECONDS_A_DAY: f64 = 24.0 * 3600.0;
 const SECONDS_A_YEAR: f64 = 365.25 * SECONDS_A_DAY;
 
-/// What is known of a flash of a size.
+/// Model inputs of a flash of a given size.
 pub(super) struct Answers<'a> {
     space: &'a Space,
     steps: u32,
-    /// Pages of a segment, in pages of the whole flash.
+    /// Length of a segment, in pages of the whole flash.
     segment: f64,
     unified: Unified,
     writes: Writes,
-    /// Without and with an over-provisioning that moves.
+    /// Divisions with fixed and with variable over-provisioning.
     rw: Settled,
     op: Settled,
     trained: Trained,
 }
 
-/// A division, and the period in which a write list of its size serves reads.
+/// Division, and the period in which a write list of its size serves reads.
 struct Settled {
     division: Division,
     period: Period,
 }
 
-/// What a division comes to, but for the trace's length.
+/// Cost of a division, independent of the trace's length.
 struct Outcome {
     read_pages: Option<u64>,
     write_pages: u64,
@@ -101,7 +101,7 @@ impl<'a> Answers<'a> {
             trained: Trained::analytic(space),
         })
     }
-    /// The answers of all policies.
+    /// Returns the answers of all policies.
     pub(super) fn all(&self, case: &Case) -> Vec<Answer> {
         let own = f64::from(self.space.first_pages()) / self.total();
         let least = |best: f64, other: f64| {
@@ -134,7 +134,7 @@ impl<'a> Answers<'a> {
     fn total(&self) -> f64 {
         self.space.total_pages.into()
     }
-    /// Cached shares that collections can bear, in steps.
+    /// Cached shares that GC can sustain, in steps.
     fn utilisations(&self) -> impl Iterator<Item = f64> {
         let most = f64::from(self.space.most_pages) / self.total();
         let steps = self.steps;
@@ -145,7 +145,8 @@ impl<'a> Answers<'a> {
         Model::of(self.space)
     }
 
-    /// One list: a miss of a read fills, and whoever leaves dirty is read and written to the disk.
+    /// Cost with one list: a read miss fills, and an evicted dirty page is read and written to the
+    /// disk.
     fn unified_us(&self, utilisation: f64) -> f64 {
         self.one_list(utilisation).page_us
     }
@@ -172,7 +173,7 @@ impl<'a> Answers<'a> {
             victims: victims(utilisation),
         }
     }
-    /// Two lists.
+    /// Outcome with two lists.
     fn two_lists(&self, settled: &Settled) -> Outcome {
         let Settled { division, period } = settled;
         let sizes = division.sizes(self.space.total_pages);
@@ -199,12 +200,13 @@ impl<'a> Answers<'a> {
             victims: victims(division.utilisation),
         }
     }
-    /// Of writes, those that hit in a list of so many pages.
+    /// Share of writes that hit in a list of `pages` pages.
     fn write_hits(&self, pages: f64) -> f64 {
         let Writes { writes, .. } = &self.writes;
         writes.within(pages / self.segment) / writes.total().max(1) as f64
     }
-    /// A list of writes alone; reads of what it holds are served by it, others by the disk.
+    /// Outcome with a list of writes only: it serves reads of its pages, and the disk serves all
+    /// others.
     fn write_list(&self, over_provisioning: f64) -> Outcome {
         let Writes { writes, reads } = &self.writes;
         let costs = &self.space.costs;
@@ -229,7 +231,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// What is drawn.
+    /// Returns the cost map to draw.
     pub(super) fn map(&self) -> Map {
         let every = self.steps.div_ceil(MAP_STEPS).max(1) as usize;
         let utilisations: Vec<f64> = self.utilisations().skip(every - 1).step_by(every).collect();
@@ -257,7 +259,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// The model of a flash that is as long as the stacks of a period.
+/// Model of a flash as long as the stacks of a period.
 fn scaled_model(space: &Space, period: &Period) -> Model {
     Model {
         total_pages: period.total_pages(),
@@ -265,7 +267,8 @@ fn scaled_model(space: &Space, period: &Period) -> Model {
     }
 }
 
-/// The division of least cost that collections can bear; with a cached share that is `fixed`, or with any.
+/// Returns the division with the lowest cost that GC can sustain; with the cached share `fixed`, or
+/// with any.
 fn best(space: &Space, steps: u32, period: &Period, fixed: Option<f64>) -> Division {
     let model = scaled_model(space, period);
     let most = f64::from(space.most_pages) / f64::from(space.total_pages);
@@ -300,7 +303,7 @@ fn share(part: f64, all: f64) -> Option<f64> {
     (all > 0.0).then(|| part / all)
 }
 
-/// To a hundredth of a microsecond.
+/// Rounds to a hundredth of a microsecond.
 fn rounded(us: f64) -> f64 {
     (us * 100.0).round() / 100.0
 }

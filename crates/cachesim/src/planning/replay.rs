@@ -1,5 +1,6 @@
-//! The leading requests of a trace, played through the lists of a division and the model of the disk, with flash that is a queue of its
-//! own: what requests would take, and what a page costs the disk.
+//! Replay of the leading requests of a trace through the lists of a division and the model of the
+//! disk, with the flash as a separate queue: response times of requests, and the cost of a page on
+//! the disk.
 
 use wordline_block::Op;
 use wordline_cache::Entry;
@@ -13,37 +14,38 @@ use super::spindle::{Access, Spindle, Tag};
 use super::stacks::Stopped;
 use crate::source::{Asked, Pages};
 
-/// Requests between two looks at the watch.
+/// Requests between two progress reports.
 const BEAT: usize = 1 << 12;
-/// Blocks of a die at least: a smaller flash has fewer dies.
+/// Minimum blocks per die: a smaller flash has fewer dies.
 const BLOCKS_OF_A_DIE: u32 = 64;
-/// The lists.
+/// Indices of the lists.
 const READS: usize = 0;
 const WRITES: usize = 1;
 
-/// The leading requests and the disk.
+/// Leading requests and the disk.
 pub(super) struct Played<'a> {
     pub(super) pages: &'a Pages,
     pub(super) requests: &'a [Asked],
-    /// Whether they arrive by their times; if not, each when the one before is complete.
+    /// Whether requests arrive by their times; otherwise each arrives when the previous one
+    /// completes.
     pub(super) timed: bool,
     pub(super) page_bytes: u64,
     pub(super) disk: &'a wordline_hdd::Plan,
 }
 
-/// Response times of requests, and their share of the disk. Microseconds.
+/// Response times of requests, and the time of their disk accesses. Microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Took {
     pub(super) reads: Mean,
     pub(super) writes: Mean,
-    /// Pages that were read from the disk, and that were destaged.
+    /// Pages read from the disk, and pages destaged.
     pub(super) fetched: Mean,
     pub(super) destaged: Mean,
     /// Requests beyond the end of the disk.
     pub(super) wrapped: u64,
 }
 
-/// A sum of times and how many they are of.
+/// Sum of times, and their count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     us: f64,
@@ -55,7 +57,7 @@ impl Mean {
         self.us += took.as_us();
         self.count += count;
     }
-    /// None of nothing.
+    /// Mean; `None` without values.
     pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.us / self.count as f64)
     }
@@ -68,7 +70,7 @@ impl Mean {
 }
 
 impl Took {
-    /// The mean of all requests.
+    /// Mean response time of all requests. Microseconds.
     pub(super) fn request_us(&self) -> Option<f64> {
         self.reads.and(&self.writes).value()
     }
@@ -78,39 +80,40 @@ impl Took {
     }
 }
 
-/// The pages that the lists hold.
+/// Capacities of the lists in pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lengths {
     /// One list for reads and writes.
     One(u64),
-    /// A list of reads and one of writes.
+    /// Read list and write list.
     Two(u64, u64),
 }
 
-/// A division of the flash.
+/// Division of the flash.
 pub(super) struct Divided<'a> {
     pub(super) lengths: Lengths,
     pub(super) space: &'a Space,
     pub(super) flash: &'a Flash,
 }
 
-/// A request of the host that is under way.
+/// Outstanding host request.
 #[derive(Clone, Copy)]
 struct Job {
     arrival: Time,
     write: bool,
-    /// Requests of the disk that it waits for.
+    /// Outstanding disk requests.
     left: u32,
-    /// When the flash has read what it holds.
+    /// Time at which the flash has read the hits.
     hits: Time,
-    /// Pages that are programmed when the disk is done: those of a write, which the job waits for, or the fills of a read, which it does not.
+    /// Pages programmed when the disk is done: those of a write, which the job waits for, or the
+    /// fills of a read, which it does not wait for.
     programs: u32,
 }
 
-/// Pages that are destaged together.
+/// Group of pages being destaged.
 #[derive(Clone, Copy)]
 struct Group {
-    /// The write that waits for it.
+    /// Write that waits for the group.
     job: Option<u32>,
     begun: Time,
     pages: u32,
@@ -118,26 +121,27 @@ struct Group {
     flushes: bool,
 }
 
-/// Purpose of a request of the disk.
+/// Purpose of a disk request.
 #[derive(Clone, Copy)]
 enum Purpose {
-    /// A number of pages that a job has missed.
+    /// Fetch of pages that a job has missed.
     Fetch { job: u32, pages: u32 },
-    /// A request of the host, as it is.
+    /// Host request, unchanged.
     Direct { job: u32 },
-    /// A write, or the flush, of a group.
+    /// Write of a group, or its flush.
     Destage { group: u32 },
 }
 
-/// The flash: a queue that is served at the rate of all dies together. No operation takes less than on one die.
+/// Flash as a queue that is served at the combined rate of all dies. No operation is faster than on
+/// one die.
 struct FlashQueue {
     free: Time,
     dies: u64,
     read: Time,
     program: Time,
-    /// The share of a collection that a program bears once the flash has been filled.
+    /// GC time per program, once the flash has been filled.
     collection: Time,
-    /// Programs until then.
+    /// Programs until the flash has been filled.
     fresh: u64,
 }
 
@@ -168,7 +172,7 @@ impl FlashQueue {
             fresh: space.total_pages.into(),
         }
     }
-    /// Pages are read and programmed from an instant on; when they are.
+    /// Reads and programs pages, starting at `at`; returns the completion time.
     fn serve(&mut self, at: Time, reads: u32, programs: u32) -> Time {
         if reads + programs == 0 {
             return at;
@@ -190,12 +194,12 @@ impl FlashQueue {
 }
 
 impl Played<'_> {
-    /// Without any flash.
+    /// Replays without flash.
     pub(super) fn disk_alone(&self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Took, Stopped> {
         let mut tier = Tier::new(self, None);
         tier.play(goes_on)
     }
-    /// With flash that is divided so.
+    /// Replays with a divided flash.
     pub(super) fn with_flash(
         &self,
         divided: &Divided<'_>,
@@ -206,36 +210,36 @@ impl Played<'_> {
     }
 }
 
-/// A page of a request.
+/// Page of a request.
 #[derive(Clone, Copy)]
 struct Page {
     entry: Entry,
-    /// Its number on the disk.
+    /// Page number on the disk.
     number: u64,
-    /// Whether the request covers it.
+    /// Whether the request covers the whole page.
     whole: bool,
 }
 
-/// The lists, the flash and the disk at an instant.
+/// Lists, flash and disk during a replay.
 struct Tier<'a> {
     played: &'a Played<'a>,
     spindle: Spindle,
     flash: Option<FlashQueue>,
     lists: Lists<2>,
-    /// By list, the pages that it may hold; of one list, it is that of writes.
+    /// Capacity of each list; a single list uses that of writes.
     limits: [usize; 2],
     is_split: bool,
     group_pages: usize,
     durable: bool,
     volatile: bool,
     dirty: Vec<bool>,
-    /// By entry, its number on the disk.
+    /// Page number on the disk of each entry.
     numbers: Vec<u64>,
     jobs: Vec<Job>,
     groups: Vec<Group>,
     purposes: Vec<(Purpose, Time)>,
     leaving: Vec<u64>,
-    /// When the latest job was over.
+    /// Completion time of the latest job.
     over: Time,
     took: Took,
 }
@@ -294,7 +298,7 @@ impl<'a> Tier<'a> {
         self.took.wrapped = self.spindle.wrapped;
         Ok(self.took)
     }
-    /// When the latest job is over, which is the only one.
+    /// Runs the disk until the latest job, which is the only one, completes; returns that time.
     fn finish_job(&mut self) -> Time {
         while self.jobs.last().is_some_and(|job| job.left > 0) && self.spindle.next_time().is_some()
         {
@@ -303,7 +307,7 @@ impl<'a> Tier<'a> {
         }
         self.over
     }
-    /// Runs the disk up to an instant.
+    /// Runs the disk up to a time.
     fn run_until(&mut self, end: Time) {
         while self.spindle.next_time().is_some_and(|due| due < end) {
             self.spindle.step();
@@ -369,7 +373,8 @@ impl<'a> Tier<'a> {
                 whole: offset <= number * bytes && (number + 1) * bytes <= end,
             })
     }
-    /// Hits are read from flash; what is missed is read from the disk at once, from the first to the last page.
+    /// Hits are read from flash; missed pages are read from the disk in one access, from the first
+    /// to the last page.
     fn read(&mut self, asked: &Asked, job: u32) {
         let (mut hits, mut missed, mut fills) = (0, None::<(u64, u64, u32)>, 0);
         let takes = !self.is_split || self.limits[READS] > 0;
@@ -399,7 +404,8 @@ impl<'a> Tier<'a> {
             self.fetch(begun, first, last, Purpose::Fetch { job, pages });
         }
     }
-    /// All pages are programmed; before that, pages that leave for them are destaged, and the rest of a page that is not held is read.
+    /// All pages are programmed. Before that, pages evicted for them are destaged, and the rest of
+    /// a partially written page that is not cached is read.
     fn write(&mut self, asked: &Asked, job: u32) {
         let mut programs = 0;
         for page in self.pages(asked) {
@@ -430,7 +436,7 @@ impl<'a> Tier<'a> {
         self.lists.push_front(list, page.entry);
         self.numbers[page.entry.index()] = page.number;
     }
-    /// Where a list is full, a group of its least recent pages leaves; those that are dirty are destaged.
+    /// If a list is full, evicts a group of its least recent pages; dirty ones are destaged.
     fn make_room(&mut self, list: usize, at: Time, job: Option<u32>) {
         if self.lists.len(list) < self.limits[list] {
             return;
@@ -448,7 +454,8 @@ impl<'a> Tier<'a> {
             self.destage(at, job);
         }
     }
-    /// Pages next to each other are written at once. One write says itself that it is to be durable, several are flushed.
+    /// Adjacent pages are written in one access. A single write is FUA, several are followed by a
+    /// flush.
     fn destage(&mut self, at: Time, job: Option<u32>) {
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.sort_unstable();
@@ -457,7 +464,7 @@ impl<'a> Tier<'a> {
             Some(flash) => flash.serve(at, pages, 0),
             None => at,
         };
-        // The disk takes requests in the order of time; what the flash reads before is added behind.
+        // The disk needs requests in time order, so the preceding flash reads are added afterwards.
         let delay = begun - at;
         let runs: Vec<(u64, u64)> = leaving
             .chunk_by(|before, after| before + 1 == *after)
@@ -508,7 +515,7 @@ impl<'a> Tier<'a> {
         self.spindle.ask(at, access, tag);
     }
 
-    /// Completes what the finished requests of the disk were for.
+    /// Handles the completed disk requests.
     fn settle(&mut self) {
         while let Some((tag, now)) = self.spindle.ended() {
             let (purpose, since) = self.purposes[tag as usize];
@@ -541,7 +548,8 @@ impl<'a> Tier<'a> {
             self.done(job, now);
         }
     }
-    /// Something that a job waits for is done; with the last of it, the job is, but for what the flash does.
+    /// Handles an event that a job waits for; after the last one, the job is done apart from flash
+    /// operations.
     fn done(&mut self, number: u32, now: Time) {
         let job = &mut self.jobs[number as usize];
         job.left -= 1;

@@ -1,4 +1,4 @@
-//! The disk of a plan with its queue, its buffer and its arm: requests in, completions out.
+//! Disk of a plan with its queue, its buffer and its arm: accepts requests, returns completions.
 
 use std::collections::VecDeque;
 
@@ -6,16 +6,16 @@ use wordline_block::{BlockDevice, Op, Request};
 use wordline_hdd::{Disk, Event};
 use wordline_kernel::{Context, EventQueue, Time};
 
-/// A request of the disk, by the number under which its owner knows it.
+/// Number of a disk request, assigned by its owner.
 pub(super) type Tag = u32;
 
-/// A disk, the events to come, and the requests that it has no room for yet.
+/// Disk, its pending events, and the requests that it cannot accept yet.
 pub(super) struct Spindle {
     disk: Disk,
     capacity: u64,
     queue: EventQueue<Event>,
     outside: VecDeque<(Request, Tag)>,
-    /// By ticket.
+    /// Tag of each ticket.
     tags: Vec<Tag>,
     done: VecDeque<(Tag, Time)>,
     now: Time,
@@ -23,7 +23,7 @@ pub(super) struct Spindle {
     pub(super) wrapped: u64,
 }
 
-/// Request of the disk.
+/// Disk request.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) op: Op,
@@ -33,7 +33,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Makes what was written durable.
+    /// Makes all completed writes durable.
     pub(super) const FLUSH: Self = Self {
         op: Op::Flush,
         fua: false,
@@ -55,7 +55,7 @@ impl Spindle {
             wrapped: 0,
         }
     }
-    /// A request arrives; no event before that is left.
+    /// Submits a request at `at`; all earlier events must have been processed.
     pub(super) fn ask(&mut self, at: Time, access: Access, tag: Tag) {
         self.now = self.now.max(at);
         let Access {
@@ -78,7 +78,7 @@ impl Spindle {
         self.outside.push_back((request, tag));
         self.start();
     }
-    /// The addresses of a request on the disk: as they are, or wrapped around its end.
+    /// Returns the addresses of a request on the disk, wrapped around its end if needed.
     fn fitting(&self, offset: u64, bytes: u64) -> (u64, u64) {
         let bytes = bytes.min(self.capacity);
         if offset.saturating_add(bytes) <= self.capacity {
@@ -93,7 +93,7 @@ impl Spindle {
         {
             let probe = &mut ();
             let cx = &mut Context::new(self.now, &mut self.queue, probe);
-            // A request that fits is taken.
+            // A request within the disk is accepted.
             let Ok(ticket) = self.disk.submit(cx, request) else {
                 self.done.push_back((tag, self.now));
                 continue;
@@ -112,11 +112,11 @@ impl Spindle {
             self.done.push_back((tag, self.now));
         }
     }
-    /// When the next event is due.
+    /// Returns the time of the next event.
     pub(super) fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }
-    /// Deals with the next event.
+    /// Processes the next event.
     pub(super) fn step(&mut self) {
         let Some((now, event)) = self.queue.pop() else {
             return;
@@ -124,12 +124,12 @@ impl Spindle {
         self.now = now;
         let probe = &mut ();
         let cx = &mut Context::new(now, &mut self.queue, probe);
-        // The events of a disk cannot fail.
+        // Disk events cannot fail.
         let _ = self.disk.handle(cx, event);
         self.collect();
         self.start();
     }
-    /// A request that has ended since this was last asked, and when.
+    /// Returns a request that has completed since the last call, with its completion time.
     pub(super) fn ended(&mut self) -> Option<(Tag, Time)> {
         self.done.pop_front()
     }

@@ -1,4 +1,4 @@
-//! What LRU lists of every size would have made of a trace, from a few passes over it.
+//! Behaviour of LRU lists of every size on a trace, from a few passes over it.
 
 use wordline_cache::Ghosts;
 use wordline_kernel::random::splitmix;
@@ -7,20 +7,21 @@ use wordline_partition::period::Period;
 
 use crate::source::Pages;
 
-/// Requests between two looks at the watch.
+/// Requests between two progress reports.
 const BEAT: usize = 1 << 16;
 
-/// A pass is no longer wanted.
+/// The user stopped a pass.
 pub(super) struct Stopped;
 
-/// The requests of a trace for a share of its pages, chosen by their hash, and stacks as long as that share of a flash.
+/// Requests of a trace for a share of its pages, selected by their hash, with stacks as long as
+/// that share of a flash.
 pub(super) struct Sampled<'a> {
     pages: &'a Pages,
     rate: f64,
     seed: u64,
 }
 
-/// One thing that happens to a page.
+/// Access to a page.
 enum Event {
     Read,
     Write,
@@ -31,7 +32,7 @@ impl<'a> Sampled<'a> {
     pub(super) fn new(pages: &'a Pages, rate: f64, seed: u64) -> Self {
         Self { pages, rate, seed }
     }
-    /// So many pages, as many of the sample as stand for them.
+    /// Returns the number of sampled pages that represent `pages` pages.
     pub(super) fn scaled(&self, pages: u32) -> u32 {
         ((f64::from(pages) * self.rate).round() as u32).max(1)
     }
@@ -39,7 +40,8 @@ impl<'a> Sampled<'a> {
         let limit = (self.rate * 2.0_f64.powi(64)) as u64;
         self.rate >= 1.0 || splitmix(u64::from(number) ^ splitmix(self.seed)) < limit
     }
-    /// Hands what happens to sampled pages to `act`; ends when `goes_on`, which hears the share that is done, says no.
+    /// Calls `act` for each access to a sampled page; stops when `goes_on`, which receives the
+    /// share done, returns `false`.
     fn pass(
         &self,
         goes_on: &mut dyn FnMut(f64) -> bool,
@@ -66,7 +68,7 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// Counts by segment of a stack, and of what is in none.
+/// Counts by segment of a stack, and of accesses outside it.
 #[derive(Clone, Debug)]
 pub(super) struct Depths {
     by_segment: Vec<u64>,
@@ -89,7 +91,7 @@ impl Depths {
     pub(super) fn total(&self) -> u64 {
         self.total
     }
-    /// Those within the first so many segments, straight between two.
+    /// Returns the count within the first `segments` segments, with linear interpolation.
     pub(super) fn within(&self, segments: f64) -> f64 {
         let whole = (segments.floor() as usize).min(self.by_segment.len());
         let below: u64 = self.by_segment[..whole].iter().sum();
@@ -102,7 +104,8 @@ impl Depths {
 pub(super) struct Unified {
     pub(super) reads: Depths,
     pub(super) writes: Depths,
-    /// Writes by how deep their page lay, at most, until it was written again: a smaller cache has written it back.
+    /// Writes by the maximum depth of their page until it was written again: a smaller cache has
+    /// written it back.
     pub(super) written: Depths,
 }
 
@@ -119,7 +122,8 @@ impl Unified {
             writes: Depths::new(segments),
             written: Depths::new(segments),
         };
-        // By number: where it lay deepest since it was written, one more than the segment; beyond all: the segments.
+        // Deepest segment of each page since it was written; pages beyond all segments have the
+        // number of segments.
         let footprint = sampled.pages.footprint() as usize;
         let mut deepest: Vec<Option<usize>> = vec![None; footprint];
         sampled.pass(goes_on, |page, event| {
@@ -143,7 +147,7 @@ impl Unified {
                     .count(Some(depth).filter(|&depth| depth < segments as usize));
             }
         })?;
-        // What is dirty at the end has been written back if it was ever beyond a cache, or is now.
+        // A dirty page at the end has been written back if it was ever beyond a cache, or is now.
         for (page, deep) in deepest.iter().enumerate() {
             if let Some(before) = deep {
                 let now = stack.segment(page as u64).unwrap_or(segments as usize);
@@ -155,16 +159,16 @@ impl Unified {
         }
         Ok(found)
     }
-    /// Pages written back by a cache of the first so many segments.
+    /// Returns the pages written back by a cache of the first `segments` segments.
     pub(super) fn written_back(&self, segments: f64) -> f64 {
         self.written.total() as f64 - self.written.within(segments)
     }
 }
 
-/// A list of writes that reads neither enter nor move.
+/// Write list that reads neither enter nor reorder.
 pub(super) struct Writes {
     pub(super) writes: Depths,
-    /// Reads by where their page lay.
+    /// Reads by the depth of their page.
     pub(super) reads: Depths,
 }
 
@@ -189,8 +193,8 @@ impl Writes {
     }
 }
 
-/// Two lists, of which the one of writes holds the first `held` segments of its stack: what a period as long as the trace has of
-/// it. Reads of what it holds are served by it.
+/// Returns the period of two lists over the whole trace, where the write list holds the first
+/// `held` segments of its stack and serves reads of its pages.
 pub(super) fn split(
     sampled: &Sampled,
     space: &wordline_partition::Space,

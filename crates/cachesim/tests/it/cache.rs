@@ -1,4 +1,4 @@
-//! Policies over traces: requests become pages, sizes and policies are named, trims remove.
+//! Policies over traces: page requests, names of sizes and policies, TRIMs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use wordline_workload::{Recordings, TraceOptions};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
 
-/// A trace in Wordline's own format.
+/// Writes a trace in Wordline's own format.
 fn written(folder: &TempDir, lines: &str) -> PathBuf {
     let path = folder.path().join("trace.csv");
     std::fs::write(&path, format!("{HEADER}{lines}")).unwrap();
@@ -57,11 +57,11 @@ fn sizes_have_units() {
     assert_eq!(of("1%"), 7_632);
     assert_eq!(of("50%"), 381_637);
     assert_eq!(of("1.0"), 763_274);
-    assert_eq!(of("0.0000001"), 1, "a share is one page at least");
+    assert_eq!(of("0.0000001"), 1, "a share is at least one page");
 }
 
 #[test]
-fn wrong_sizes_are_refused_with_what_to_do() {
+fn invalid_sizes_are_refused_with_a_remedy() {
     let remedy = "give pages (4096p), bytes (64MiB, 1GB) or a share of the distinct pages \
                   (0.01, 1%)";
     for (text, reason) in [
@@ -71,11 +71,11 @@ fn wrong_sizes_are_refused_with_what_to_do() {
         ("", "it does not begin with a number"),
         ("-1p", "it does not begin with a number"),
         ("1.2.3", "it does not begin with a number"),
-        ("0p", "a cache holds something"),
-        ("0.0", "a cache holds something"),
+        ("0p", "it is 0"),
+        ("0.0", "it is 0"),
         ("1.5", "it is more than all distinct pages"),
         ("101%", "it is more than all distinct pages"),
-        ("1.5p", "a page is not divided"),
+        ("1.5p", "pages cannot be divided"),
         ("3 parsecs", "there is no unit `parsecs`"),
         ("99999999999999999999p", "it is too large"),
         ("9999999TiB", "it is too large"),
@@ -113,14 +113,12 @@ fn policies_are_named_with_parameters() {
 }
 
 #[test]
-fn wrong_policies_are_refused_with_what_to_do() {
+fn invalid_policies_are_refused_with_a_remedy() {
     let said = refusal("lrz");
     assert!(
-        said.starts_with(
-            "policy `lrz`: there is none of this name; did you mean lru? There are lru,"
-        )
+        said.starts_with("policy `lrz`: there is no such policy; did you mean lru? There are lru,")
     );
-    assert!(refusal("1%").contains("this is a size: name a policy before it"));
+    assert!(refusal("1%").contains("this is a size: put a policy before it"));
     assert!(refusal("zzzzzz").contains("; there are lru, fifo,"));
     assert_eq!(
         refusal("arc:q=1"),
@@ -132,20 +130,20 @@ fn wrong_policies_are_refused_with_what_to_do() {
     );
     assert_eq!(
         refusal("arc:p=half"),
-        "arc:p=half: `half` is no value of p; give one of real, integer"
+        "arc:p=half: `half` is not a value of p; give one of real, integer"
     );
     assert_eq!(
         refusal("cflru:window_ratio=2"),
-        "cflru:window_ratio=2: `2` is no value of window_ratio; give a number from 0 to 1"
+        "cflru:window_ratio=2: `2` is not a value of window_ratio; give a number from 0 to 1"
     );
     assert_eq!(
         refusal("arc:integer"),
-        "arc:integer: `integer` is no parameter; write arc:PARAMETER=VALUE, such as arc:p=integer"
+        "arc:integer: `integer` is not a parameter; write arc:PARAMETER=VALUE, such as arc:p=integer"
     );
     for name in ["gcar-cflru", "lcr"] {
         let said = refusal(name);
         assert!(
-            said.contains("it evicts by what goes on in the flash"),
+            said.contains("it evicts by the state of the flash"),
             "{said}"
         );
         assert!(
@@ -190,7 +188,7 @@ fn pages_can_be_larger() {
     assert_eq!(pages.input.requests, 1);
 }
 
-/// LRU over requests with trims, as one would do it by hand: hits of reads, of writes, write-backs.
+/// LRU over requests with TRIMs, written naively: read hits, write hits, write-backs.
 fn by_hand(requests: &[(char, u64, u64)], capacity: usize) -> (u64, u64, u64, u64) {
     let mut cache: Vec<u64> = Vec::new();
     let mut dirty = BTreeSet::new();
@@ -261,23 +259,23 @@ fn trims_remove_pages() {
     }
 }
 
-/// No policy finds more than Belady's, trims or not; that with a page that is trimmed before it is
-/// needed again keeps another instead.
+/// No policy has more hits than Belady's, with TRIMs or without. Belady evicts a page that is
+/// trimmed before its next request rather than another.
 #[test]
-fn belady_knows_of_trims() {
-    // Two places: page 0 is trimmed before it is read again, page 1 and 2 are not.
+fn belady_considers_trims() {
+    // Two places: page 0 is trimmed before it is read again, pages 1 and 2 are not.
     let lines = "0,read,0,4096,0\n1,read,4096,4096,0\n2,read,8192,4096,0\n3,trim,0,4096,0\n\
                  4,read,0,4096,0\n5,read,4096,4096,0\n6,read,8192,4096,0\n";
     let pages = taken(lines).unwrap();
     let run = |name: &str| pages.run(&choose([name]).unwrap()[0], 2).hits;
-    // At the third read page 0 goes. Page 0 comes again and takes the place of page 2, which is
-    // needed last: only page 1 is found.
+    // At the third read, page 0 is evicted. When it is read again it replaces page 2, whose next
+    // request is last: only page 1 hits.
     assert_eq!(run("belady"), 1);
     assert_eq!(run("lru"), 0);
 }
 
 #[test]
-fn part_of_a_page_is_not_trimmed() {
+fn partially_covered_pages_are_not_trimmed() {
     let lines =
         "0,write,0,8192,0\n1,trim,1,8190,0\n2,read,0,8192,0\n3,trim,0,18446744073709551615,0\n";
     let pages = taken(lines).unwrap();
@@ -286,31 +284,31 @@ fn part_of_a_page_is_not_trimmed() {
 }
 
 #[test]
-fn a_page_is_trimmed_once() {
+fn repeated_trims_of_a_page_count_once() {
     let lines = "0,trim,0,4096,0\n1,write,0,8192,0\n2,trim,0,4096,0\n3,trim,0,4096,0\n\
                  4,read,4096,4096,0\n5,trim,0,8192,0\n6,read,0,4096,0\n7,trim,0,8192,0\n";
     let pages = taken(lines).unwrap();
-    // Pages 0, 1, 0; the others were gone already.
+    // Pages 0, 1, 0; the others had been trimmed already.
     assert_eq!((pages.input.trims, pages.input.pages_trimmed), (5, 3));
 }
 
 #[test]
-fn what_cannot_be_studied_is_said() {
+fn unusable_traces_are_refused_with_a_reason() {
     let said = |lines: &str| taken(lines).unwrap_err().to_string();
     assert!(
         said("0,flush,0,0,0\n").ends_with("the trace has neither reads nor writes; name another")
     );
     let long = said("0,read,0,8589934592,0\n");
     assert!(
-        long.contains("a request for 2097152 pages at byte 0; take larger pages"),
+        long.contains("a request for 2097152 pages at byte 0; use larger pages"),
         "{long}"
     );
     let far = said("0,read,1152921504606846976,512,0\n");
-    assert!(far.contains("lies beyond 2^44 pages"), "{far}");
+    assert!(far.contains("is beyond 2^44 pages"), "{far}");
 }
 
 #[test]
-fn the_watch_ends_the_reading() {
+fn watch_can_stop_the_reading() {
     let folder = TempDir::new().unwrap();
     let mut lines = String::new();
     for time in 0..100_000 {
@@ -333,9 +331,9 @@ fn the_watch_ends_the_reading() {
     assert!(matches!(ended, Err(CacheError::Interrupted)));
 }
 
-/// The exact curve at a size is what LRU of that size misses, writes and all.
+/// At every size the exact curve has the misses of LRU, including writes.
 #[test]
-fn a_curve_is_lru_at_every_size() {
+fn curve_equals_lru_at_every_size() {
     let folder = TempDir::new().unwrap();
     let mut draw = Rng::new(9, "curve");
     let mut lines = String::new();
@@ -381,7 +379,7 @@ fn a_curve_is_lru_at_every_size() {
         assert!(one.method == "AET" || one.error_max < 1e-12, "{one:?}");
         assert_eq!(one.error_half_width.is_none(), one.method == "AET");
     }
-    // Sampling alone finds the same without knowing all pages.
+    // Sampling alone gives the same result without numbering all pages.
     let alone = Methods {
         exact: false,
         aet: false,

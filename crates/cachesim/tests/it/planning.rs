@@ -1,4 +1,4 @@
-//! Plans of flash caches: sizes, faults, interruption. What the numbers are, the tests of the Python package say.
+//! Plans of flash caches: sizes, errors, interruption. The Python tests check the numbers.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write;
@@ -60,7 +60,7 @@ fn plan(question: &Question) -> Result<CachePlan, CacheError> {
 }
 
 #[test]
-fn sizes_are_whole_blocks_and_none_is_told_twice() {
+fn sizes_are_whole_blocks_without_duplicates() {
     let found = plan(&question(&["5000p", "1%", "2%", "32MiB", "8192p"])).unwrap();
     let of = |size: &wordline_cachesim::OfSize| (size.flash_pages, size.asked.join(" "));
     let sizes: Vec<(u64, String)> = found.sizes.iter().map(of).collect();
@@ -79,7 +79,7 @@ fn sizes_are_whole_blocks_and_none_is_told_twice() {
 }
 
 #[test]
-fn a_division_that_moves_costs_no_more_than_one_that_does_not() {
+fn adaptive_division_costs_no_more_than_a_fixed_one() {
     for size in plan(&question(&["16MiB", "24MiB"])).unwrap().sizes {
         let cost = |policy: &str| {
             let mut answers = size.answers.iter();
@@ -94,7 +94,7 @@ fn a_division_that_moves_costs_no_more_than_one_that_does_not() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_said() {
+fn impossible_plans_are_refused_with_a_reason() {
     let of = |change: fn(&mut Question)| {
         let mut question = question(&["16MiB"]);
         change(&mut question);
@@ -103,13 +103,13 @@ fn what_cannot_be_planned_is_said() {
     assert!(of(|asked| asked.flash = device("nearline-7200")).contains("not one flash device"));
     assert!(of(|asked| asked.disk = device("d4")).contains("not one disk"));
     assert!(of(|asked| asked.rate = 0.001).contains("larger share of the pages"));
-    assert!(of(|asked| asked.sizes = vec!["1p".parse().unwrap()]).contains("64 blocks at least"));
+    assert!(of(|asked| asked.sizes = vec!["1p".parse().unwrap()]).contains("at least 64 blocks"));
     assert!(of(|asked| asked.rate = 2.0).contains("out of range"));
     assert!(of(|asked| asked.flash = device("consumer-tlc")).contains("has pages of 16384 bytes"));
 }
 
 #[test]
-fn a_plan_can_be_ended() {
+fn plan_can_be_interrupted() {
     let mut heard = Vec::new();
     let ended = plan_cache(&pages(), &question(&["16MiB"]), &mut |now| {
         heard.push(now);
