@@ -235,7 +235,7 @@ def test_wrong_types_are_type_errors() -> None:
         with pytest.raises(TypeError):
             package.cache(BUNDLED, wrong)  # pyright: ignore[reportArgumentType]
     for wrong in (True, [None]):
-        with pytest.raises(TypeError, match="a size must be a text or a number"):
+        with pytest.raises(TypeError, match="a size must be a string or a number"):
             package.cache(BUNDLED, "lru", wrong)  # pyright: ignore[reportArgumentType]
     with pytest.raises(package.WordlineError, match="no policy is named"):
         package.cache(BUNDLED, "")

@@ -110,9 +110,9 @@ def test_the_cliff_says_what_the_drive_lacks(tiny: str) -> None:
     def lacks(more: dict[str, Any]) -> str:
         return cliff.lacks(on_bench(tiny, more, depth=DEPTH, seed=1, quick=True))
 
-    assert lacks({}) == "The drive has no SLC cache and no DRAM buffer to take writes first."
-    assert lacks(buffer) == "The drive has no SLC cache to take writes first."
-    assert lacks(slc) == "The drive has no DRAM buffer to take writes first."
+    assert lacks({}) == "The drive has no SLC cache and no DRAM buffer to absorb writes."
+    assert lacks(buffer) == "The drive has no SLC cache to absorb writes."
+    assert lacks(slc) == "The drive has no DRAM buffer to absorb writes."
     assert lacks(buffer | slc) == ""
 
 
@@ -390,7 +390,7 @@ def test_a_known_lab_runs_nothing(tiny: str) -> None:
 
 def test_wrong_names_are_told(wordline: Command, tiny: str, place: Path) -> None:
     for args, told in (
-        (("lab", "demos"), "no file or preset is called 'demos'; did you mean 'demo'?"),
+        (("lab", "demos"), "no file or preset is called 'demos'; did you mean 'demo' or"),
         (("lab", "nothing.toml"), "nothing.toml: no such file"),
         (("lab", tiny, "--only", "clif"), "no experiment is called 'clif'; did you mean 'cliff'?"),
         (("lab", tiny, "--depth", "0"), "depth"),

@@ -141,7 +141,7 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
     ("args", "fault"),
     [
         (["--method", "shard"], "method: 'shard' is not one of exact, shards, aet"),
-        (["--rate", "0.1"], "rate is for the method shards"),
+        (["--rate", "0.1"], "rate: applies to the method shards"),
         (["--method", "shards", "--rate", "0"], "rate: 0.0 is not above 0"),
         (["--method", "shards", "--samples", "0"], "samples: 0 is not between 1 and"),
         (["--sizes", "7"], "size `7`: it has no unit"),

@@ -336,7 +336,7 @@ def test_where_the_write_cache_of_the_disk_absorbs_writes_no_flash_is_recommende
     assert alone is not None
     assert alone < 100
     assert plan.advice["policy"] is None
-    assert plan.advice["sentence"].startswith("Take no cache: nearline-7200 alone is faster")
+    assert plan.advice["sentence"].startswith("Use no cache: nearline-7200 alone is faster")
     assert plan.check is not None
     assert plan.check["disk_us"] == pytest.approx(alone)
     assert not plan.check["runs"][0]["parts"]
@@ -347,7 +347,7 @@ def test_a_disk_that_takes_as_long_as_with_flash_is_not_called_faster(place: Pat
     plan = package.plan_cache(recorded(place, [(0, "read", 5, 1)]), sizes="16MiB")
     assert plan.check is not None
     assert plan.check["runs"][0]["simulated_us"] == plan.check["disk_us"]
-    assert plan.advice["sentence"].startswith("Take no cache: disk-average alone is as fast, with")
+    assert plan.advice["sentence"].startswith("Use no cache: disk-average alone is as fast, with")
 
 
 def test_a_share_below_the_smallest_flash_is_raised_and_says_so(

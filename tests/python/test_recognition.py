@@ -47,7 +47,9 @@ def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, f
     for words in every_command(tiny, five):
         told = " ".join(wordline(*words).stdout.split())
         assert "those of mqsim, with times in ns (1005 requests per second)" in told, words
-        assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests per second)" in told, words
+        assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests per second)" in told, (
+            words
+        )
     for name, seconds in (("mqsim", 0.199), ("ssdsim-us", 199.0)):
         told = package.trace_stat(five, format=name)
         assert (told["duration_s"], told["notes"]) == (seconds, [])

@@ -102,7 +102,7 @@ def test_an_option_that_a_cache_shares_with_a_device_is_named(
 ) -> None:
     said = wordline("cache", trace, "lru", "1%", "--flash", "d4", "--page-bytes", "512").stderr
     assert said.startswith(
-        "error: --page-bytes: 512 is not the page of d4, of 4096 bytes; leave --page-bytes out"
+        "error: --page-bytes: 512 is not the page size of d4 (4096 bytes); leave --page-bytes out"
     )
 
 

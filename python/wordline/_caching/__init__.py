@@ -1,1 +1,1 @@
-"""Caches over traces without a device, and plans of flash in front of disks."""
+"""Cache simulations without a device, and sizing of flash caches for disks."""

@@ -1,4 +1,4 @@
-"""Replacement policies over traces: no device, no time, only who is in the cache.
+"""Simulation of replacement policies over a trace, without devices or time.
 
 r = wordline.cache("disk.csv.gz", "lru,arc", ["1%", "64MiB"])
 r.runs[0]["miss_ratio"]
@@ -38,11 +38,11 @@ LEAST_PAGE, MOST_PAGE = 512, 1 << 30
 
 
 class CacheProgress(TypedDict):
-    """How far the work is; heard about ten times a second.
+    """Progress, reported about ten times per second.
 
-    `phase` is "read" while the trace is read, then what is done with it: the policy and its size,
-    "exact", "aet" or "accuracy". `fraction` is the share of the phase, or of all runs, that is
-    done, where it is known.
+    `phase` is "read" while the trace is read, then the policy and its size, "exact", "aet" or
+    "accuracy". `fraction` is the completed share of the phase, or of all runs, or None if it is
+    unknown.
     """
 
     phase: str
@@ -51,10 +51,11 @@ class CacheProgress(TypedDict):
 
 
 class CacheInput(TypedDict):
-    """What a trace consists of.
+    """Statistics of a trace.
 
-    `requests` are those of the trace: reads, writes and trims. `page_requests` are for one page
-    each: the reads and writes that policies see. `pages_trimmed` were known when they were trimmed.
+    `requests` counts the reads, writes and trims of the trace. `page_requests` counts the reads and
+    writes of single pages, as policies see them. `pages_trimmed` counts pages that had been
+    accessed before their trim.
     """
 
     files: list[InputFile]
@@ -75,9 +76,9 @@ class CacheInput(TypedDict):
 
 
 class CacheRun(TypedDict):
-    """What came of a policy at a size. All counts are of requests for pages; a ratio is None where
-    there were no requests. `write_backs` are the evicted pages that had been written since they
-    came. `flash` is what it did on flash in front of a disk, if it ran there."""
+    """Result of a policy at a size. Counts are requests for pages; a ratio is None without
+    requests. `write_backs` counts evictions of pages that were written while cached. `flash` is the
+    result of the same cache on flash in front of a disk, if it was run there."""
 
     policy: str
     size_pages: int
@@ -99,7 +100,7 @@ class CacheRun(TypedDict):
 
 
 class OnFlashInput(TypedDict):
-    """The flash and the disk of runs on flash, and what there is to know of them."""
+    """Flash and disk of the runs on flash, and notes about them."""
 
     flash: str
     disk: str
@@ -108,20 +109,20 @@ class OnFlashInput(TypedDict):
 
 
 class CacheSummary(TypedDict):
-    """The content of summary.json. `kind` is "cache"."""
+    """Content of summary.json. `kind` is "cache"."""
 
     kind: str
     version: str
     input: CacheInput
     runs: list[CacheRun]
     on_flash: OnFlashInput | None
-    """The devices that the policies ran on too; None if they ran on none."""
+    """Devices of the runs on flash; None without such runs."""
 
 
 class OfTrace(ABC):
-    """What was found out about a trace: a summary, a table, a page."""
+    """Result of the analysis of a trace: a summary, a table and an HTML page."""
 
-    # The command, and the name of its table.
+    # Name of the command, and name of the table.
     COMMAND: ClassVar[str]
     NAME: ClassVar[str]
 
@@ -129,7 +130,7 @@ class OfTrace(ABC):
         self._table = OneTable(table)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes a page with a plot, one self-contained file, and returns its path.
+        """Writes an HTML page with a chart, one self-contained file, and returns its path.
 
         Raises WordlineError if the file cannot be written.
         """
@@ -139,10 +140,9 @@ class OfTrace(ABC):
         )
 
     def write(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Writes summary.json, the table as Parquet and report.html into a folder, which appears
-        complete or not at all, and returns their paths. A former one of the same command is
-        replaced; any other folder that is not empty is refused. Raises WordlineError.
-        """
+        """Writes summary.json, the table as Parquet and report.html into a folder, and returns
+        their paths. The folder appears complete or not at all. An earlier result of the same
+        command is replaced; a folder with any other content is rejected. Raises WordlineError."""
         writers: dict[str, output_folder.Writer] = {
             "summary.json": lambda part: output_folder.write_text(
                 part, json.dumps(self._content(), indent=2) + "\n"
@@ -157,15 +157,15 @@ class OfTrace(ABC):
 
     @abstractmethod
     def _content(self) -> object:
-        """The content of summary.json."""
+        """Returns the content of summary.json."""
 
     @abstractmethod
     def _page(self) -> str:
-        """The page."""
+        """Returns the HTML page."""
 
 
 class CacheResult(OfTrace):
-    """What policies made of a trace."""
+    """Results of policies over a trace."""
 
     COMMAND = "cache"
     NAME = "cache"
@@ -176,12 +176,12 @@ class CacheResult(OfTrace):
 
     @property
     def runs(self) -> list[CacheRun]:
-        """A run for each policy and size: sizes ascending, policies as they were named."""
+        """One run per policy and size: sizes ascending, policies as they were named."""
         return self.summary["runs"]
 
     @cached_property
     def table(self) -> Table:
-        """The runs as a table: a row each, columns as the keys of a run."""
+        """The runs as a table. The columns are the keys of a run."""
         return self._rows()
 
     def _content(self) -> CacheSummary:
@@ -217,27 +217,26 @@ def cache(
     out: str | os.PathLike[str] | None = None,
     **keywords: Unpack[CacheKeywords],
 ) -> CacheResult:
-    """Runs replacement policies of several sizes over a trace, each from an empty cache.
+    """Runs replacement policies at several sizes over a trace. Each run starts with an empty cache.
 
         r = wordline.cache("disk.csv.gz", ["lru", "arc:p=integer"], ["1%", "64MiB"])
 
-    trace         path, or paths played one after the other
-    policies      a name, several with commas between, or a list of them; `wordline policies
-                  buffer.replacement` lists them, "all" stands for all. Parameters stand behind
-                  colons. In a list also classes: policies written in Python (`wordline.policy`)
+    trace         path, or paths to replay one after the other
+    policies      a name, several names separated by commas, or a list of names; `wordline policies
+                  buffer.replacement` lists them, "all" stands for all. Parameters follow after
+                  colons. A list may contain policies written in Python (`wordline.policy`)
     sizes         pages (4096, "4096p"), bytes ("64MiB", "1GB"), or a share of the distinct pages
                   (0.01, "1%"); or a list of them
-    options       a `CacheOptions`, whose options are also keywords. A keyword takes the place of
-                  the same option in the object
+    options       a `CacheOptions`. Each option is also a keyword, which overrides the object
     progress      True for a bar on standard error, or a function that is called with a
                   CacheProgress
     out           folder for the output files; None to write none (see `CacheResult.write`)
 
-    Trims remove the pages that they cover whole; flushes are counted and ignored. The GIL is
-    released while the trace is read and a policy runs; Ctrl-C ends it.
+    A trim removes the pages that it covers completely; flushes are counted and ignored. The GIL is
+    released while the trace is read and a policy runs. Ctrl-C ends the call.
 
-    Raises WordlineError, or KeyboardInterrupt, and leaves nothing then; PolicyError (a
-    WordlineError), with the runs until then, if a policy written in Python goes wrong.
+    Raises WordlineError or KeyboardInterrupt, without results. Raises PolicyError (a WordlineError)
+    with the results so far if a policy written in Python fails.
     """
     asked = chosen("cache", CacheOptions, options, keywords)
     listed, wanted = _split(policies), _sizes(sizes)
@@ -275,33 +274,32 @@ def cache(
 
 
 def _device(asked: CacheOptions, policies: Sequence[Policy]) -> OnFlash | None:
-    """The flash that policies run on, if any. Raises WordlineError."""
+    """Returns the flash device of the runs on flash; None without one. Raises WordlineError."""
     overrides, disk = asked.overrides or {}, asked.disk
     if asked.flash is None:
         if overrides:
-            raise WordlineError("overrides are of a flash device; name one with flash")
+            raise WordlineError("overrides: there is no flash device; name one with flash")
         if disk is not None:
             raise WordlineError(
-                f"disk = {disk}: a disk stands behind a flash device; name one with flash, or "
+                f"disk = {disk}: a disk needs a flash device in front; name one with flash, or "
                 "leave disk out"
             )
         return None
     if said := [key for key in overrides if is_replacement(key)]:
         raise WordlineError(
-            f"{said[0]}: the policies that are compared say it; leave it out, and name the policy "
-            "among them"
+            f"{said[0]}: set by the compared policies; leave it out, and name the policy among them"
         )
     if not all(isinstance(one, str) for one in policies):
-        raise WordlineError("a policy written in Python runs on no flash; leave flash out")
+        raise WordlineError("a policy written in Python cannot run on flash; leave flash out")
     return OnFlash(asked.flash, disk or DISK, overrides)
 
 
 def _page_bytes(asked: CacheOptions, device: OnFlash | None) -> int:
-    """The size of a page, which is that of the flash. Raises WordlineError."""
+    """Returns the page size in bytes, which is that of the flash. Raises WordlineError."""
     if device and asked.page_bytes not in (None, device.page_bytes):
         raise WordlineError(
-            f"page_bytes: {asked.page_bytes} is not the page of {device.device}, of "
-            f"{device.page_bytes} bytes; leave {spelling.name('page_bytes')} out"
+            f"page_bytes: {asked.page_bytes} is not the page size of {device.device} ("
+            f"{device.page_bytes} bytes); leave {spelling.name('page_bytes')} out"
         )
     if asked.page_bytes is None:
         return device.page_bytes if device else 4096
@@ -309,7 +307,7 @@ def _page_bytes(asked: CacheOptions, device: OnFlash | None) -> int:
 
 
 def _reading(asked: CacheOptions) -> dict[str, object]:
-    """How the trace is read, checked. Raises TypeError or WordlineError."""
+    """Checks and returns the options of the trace reader. Raises TypeError or WordlineError."""
     return trace_options(
         asked.format,
         asked.on_bad_line,
@@ -322,7 +320,7 @@ def _reading(asked: CacheOptions) -> dict[str, object]:
 
 
 def _playing(asked: CacheOptions) -> dict[str, Any]:
-    """The options of `wordline.run` for the same trace. An open loop plays by the times."""
+    """Options of `wordline.run` for the same trace. An open loop replays by time stamp."""
     options: dict[str, Any] = {
         "format": asked.format,
         "columns": asked.columns,
@@ -351,7 +349,7 @@ def _played(
     plan: list[tuple[Policy, int]],
     tell: Callable[[dict[str, object]], None] | None,
 ) -> tuple[list[str], str | None]:
-    """Every run of the plan, as JSON, up to the first fault of a policy; and the fault."""
+    """Runs the plan up to the first error of a policy. Returns the runs as JSON, and the error."""
     runs: list[str] = []
     for done, (policy, pages) in enumerate(plan):
         if tell:
@@ -384,7 +382,7 @@ def _split(policies: Policy | Sequence[Policy]) -> list[Policy]:
 
 
 def _checked(policies: list[Policy], sizes: list[str]) -> list[Policy]:
-    """The policies, `all` spelled out, each name once."""
+    """Checks the policies and returns them without duplicates, with `all` expanded."""
     _wordline.cache_check([], sizes)
     checked: list[Policy] = []
     for one in policies:
@@ -403,21 +401,22 @@ def _sizes(sizes: Size | Sequence[Size]) -> list[str]:
 
 
 def size_texts(sizes: Size | Sequence[Size]) -> list[str]:
-    """Sizes as texts: whole numbers are pages, others shares of the distinct pages."""
+    """Converts sizes to strings: integers are pages, other numbers shares of the distinct pages."""
     listed = [sizes] if isinstance(sizes, str | int | float) else list(sizes)
     texts: list[str] = []
     for one in listed:
         if isinstance(one, str):
             texts += [text.strip() for text in one.split(",") if text.strip()]
         elif isinstance(one, bool) or not isinstance(one, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a size must be a text or a number, not {shown(one)}")
+            raise TypeError(f"a size must be a string or a number, not {shown(one)}")
         else:
             texts.append(f"{one}p" if isinstance(one, int) else f"{one:.17f}")
     return texts
 
 
 def reading_options(page_bytes: int, max_requests: int | None) -> dict[str, object]:
-    """How requests become pages, checked. Raises TypeError or WordlineError."""
+    """Checks and returns the options for splitting requests into pages. Raises TypeError or
+    WordlineError."""
     most = None if max_requests is None else whole("max_requests", max_requests, 1)
     return {
         "page_bytes": whole("page_bytes", page_bytes, LEAST_PAGE, MOST_PAGE),
@@ -426,7 +425,7 @@ def reading_options(page_bytes: int, max_requests: int | None) -> dict[str, obje
 
 
 class heard:  # noqa: N801
-    """What is to be called with the progress: nothing, a bar on standard error, or a function."""
+    """Context with the progress callback: None, a bar on standard error, or a function."""
 
     def __init__(self, progress: bool | Callable[[CacheProgress], None]) -> None:
         if not isinstance(progress, bool) and not callable(progress):

@@ -1,4 +1,5 @@
-"""Policies of `wordline cache` on flash in front of a disk: what their hits cost the flash."""
+"""Policies of `wordline cache` on flash in front of a disk, to measure what their hits cost the
+flash."""
 
 from __future__ import annotations
 
@@ -18,16 +19,18 @@ if TYPE_CHECKING:
 
 DISK = "disk-5ms"
 LEAST_BLOCKS = 64
-"""Of a plane; with fewer, whole blocks are too coarse for thresholds and over-provisioning."""
+"""Minimum number of blocks per plane. With fewer, whole blocks are too coarse for GC thresholds and
+over-provisioning."""
 REPLACEMENT = "cache.replacement"
 CEILINGS = ("belady", "unbounded")
-"""Policies that bound what is possible, and run on no device."""
+"""Policies that give an upper bound of the hit ratio. They cannot run on a device."""
 
 
 class FlashSide(TypedDict):
-    """What a policy of a size did on flash in front of a disk. Pages are pages of the flash;
-    `capacity_pages` is its size in whole blocks. `erases` is of the whole device, `lifetime_years`
-    None without an erase, `disk_utilisation` where requests do not wait for each other."""
+    """Result of a policy at a size on flash in front of a disk. Pages are flash pages;
+    `capacity_pages` is the size in whole blocks. `erases` counts all blocks of the device.
+    `lifetime_years` is None without an erase, `disk_utilisation` on a disk model where requests do
+    not queue."""
 
     capacity_pages: int
     hit_ratio: float | None
@@ -41,7 +44,7 @@ class FlashSide(TypedDict):
 
 
 class OnFlash:
-    """A flash device in front of a disk, in any size."""
+    """A flash device of any size in front of a disk."""
 
     def __init__(
         self, flash: str | os.PathLike[str], disk: str, overrides: Mapping[str, Value]
@@ -50,7 +53,7 @@ class OnFlash:
         alone = tomllib.loads(config.show(self.device, {}))
         if "disk" in alone and "cache" not in alone:
             raise WordlineError(
-                f"flash = {self.device}: this is a hard disk; name a device of flash, such as d4, "
+                f"flash = {self.device}: this is a hard disk; name a flash device, such as d4, "
                 "and the disk behind it with disk"
             )
         own = {
@@ -58,16 +61,17 @@ class OnFlash:
             "cache.mode": "write-around",
             "cache.partition": "unified",
             "disk.base": disk,
-            # The cache is in the controller: it reaches the flash without interface or buffer.
+            # The cache is in the controller and accesses the flash without host interface or
+            # buffer.
             "host.interface": "direct",
             "buffer.capacity_kib": 0,
         }
         self.overrides: dict[str, Value] = own | dict(overrides)
         resolved = tomllib.loads(config.show(self.device, self.overrides))
         if "positioned" not in resolved["disk"]["model"]:
-            # A disk without positions is as large as any trace.
+            # A disk model without positions has room for any trace.
             self.overrides = {"disk.capacity_bytes": 1 << 50} | self.overrides
-        # What is wrong in any size is refused; a size that does not fit is a note.
+        # A device that is invalid at any size is an error; a size that does not fit is a note.
         config.check(self.device, self.overrides)
         self._resolved = resolved
         nand = resolved["nand"]["geometry"]
@@ -76,17 +80,18 @@ class OnFlash:
         self._spare: float = resolved["ftl"]["over_provisioning_ratio"]
 
     def sized(self, pages: int) -> dict[str, Value]:
-        """The keys of a device whose cache holds `pages` pages or, in whole blocks, a few more."""
+        """Returns the keys of a device whose cache holds at least `pages` pages, in whole
+        blocks."""
         return in_blocks(self._resolved, pages / (1 - self._spare) / self._block_pages, math.ceil)
 
     def is_narrowed(self, pages: int) -> bool:
-        """Whether a device of that size has fewer channels, ways, dies or planes."""
+        """Whether the device of that size has fewer channels, ways, dies or planes."""
         wired = wiring(self._resolved)
         return any(self.sized(pages)[key] != count for key, count in wired.items())
 
 
 def wiring(resolved: Mapping[str, Any]) -> dict[str, int]:
-    """How many planes a device has, as the keys whose product that is."""
+    """Returns the keys whose product is the number of planes."""
     nand, ssd = resolved["nand"]["geometry"], resolved["ssd"]
     return {
         "ssd.ways": ssd["ways"],
@@ -99,8 +104,8 @@ def wiring(resolved: Mapping[str, Any]) -> dict[str, int]:
 def in_blocks(
     resolved: Mapping[str, Any], blocks: float, rounded: Callable[[float], int] = round
 ) -> dict[str, Value]:
-    """The keys of a device of `blocks` blocks. A small one has fewer ways, dies, channels and
-    planes, so that a plane keeps LEAST_BLOCKS."""
+    """Returns the keys of a device of `blocks` blocks. A small device has fewer ways, dies,
+    channels and planes, so that a plane keeps LEAST_BLOCKS blocks."""
     wired = wiring(resolved)
     for key in wired:
         while blocks / math.prod(wired.values()) < LEAST_BLOCKS and wired[key] % 2 == 0:
@@ -114,7 +119,7 @@ def in_blocks(
 
 
 def is_replacement(key: str) -> bool:
-    """Whether a key says the policy of the cache, or a parameter of it."""
+    """Whether a key sets the replacement policy of the cache, or one of its parameters."""
     return key == REPLACEMENT or key.startswith(f"{REPLACEMENT}.")
 
 
@@ -125,8 +130,8 @@ def play(
     options: Mapping[str, Any],
     tell: Callable[[dict[str, object]], None] | None,
 ) -> tuple[list[FlashSide | None], list[str]]:
-    """The flash side of each of `runs` (`policy` and `size_pages`), None where there is none; and
-    notes that say why. Raises WordlineError."""
+    """Returns the result on flash of each of `runs` (`policy` and `size_pages`), or None if it
+    cannot run there, and notes with the reasons. Raises WordlineError."""
     notes: list[str] = []
     points: list[dict[str, Any]] = []
     places: list[int] = []
@@ -141,7 +146,8 @@ def play(
         points.append({REPLACEMENT: policy} | on.sized(pages))
         places.append(place)
     sides: list[FlashSide | None] = [None] * len(runs)
-    # The points of a sweep have the same keys: those of policies with parameters have their own.
+    # The points of a sweep have the same keys, so each policy with parameters is a sweep of its
+    # own.
     for named in dict.fromkeys(_named(point) for point in points):
         own = [number for number, point in enumerate(points) if _named(point) == named]
         rows = _rows(on, trace, [points[number] for number in own], options, tell)
@@ -152,14 +158,12 @@ def play(
             asked = runs[place]["size_pages"]
             if side["capacity_pages"] != asked:
                 held = f"{many(side['capacity_pages'], 'page')}, in whole blocks of {on.device}"
-                notes.append(
-                    f"{many(asked, 'page')} asked for, while the cache on flash holds {held}"
-                )
+                notes.append(f"{many(asked, 'page')} requested; the cache on flash holds {held}")
     return sides, list(dict.fromkeys(notes))
 
 
 def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:
-    """Whether there is a device of that size; a note where there is none, or a narrower one."""
+    """Whether a device of that size exists. Adds a note if it does not, or has fewer planes."""
     try:
         config.check(on.device, on.overrides | on.sized(pages))
     except WordlineError as fault:
@@ -174,7 +178,7 @@ def _fits(on: OnFlash, pages: int, notes: list[str]) -> bool:
 
 
 def _named(point: Mapping[str, Any]) -> str:
-    """The policy of a point if it has parameters; else nothing."""
+    """Name of the policy of a point if it has parameters; else empty."""
     policy = point[REPLACEMENT]
     return "" if isinstance(policy, str) else next(iter(policy))
 
@@ -196,7 +200,7 @@ def _rows(
 
     files = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
     if len(files) != 1:
-        raise WordlineError("one trace at a time is played on flash; name one, or join them")
+        raise WordlineError("only a single trace can run on flash; name one, or join them")
     file = os.fspath(files[0])
     frame = sweep(
         on.device,

@@ -1,4 +1,4 @@
-"""The options of `wordline.cache`."""
+"""Options of `wordline.cache`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from wordline.config import Value
 
 
 class CacheOptions(Options):
-    """Options of runs of caches:
+    """Options of cache simulations:
 
-    page_bytes    requests are split into pages of this size, 4096 bytes or those of `flash` if not
-                  given; a part of a page counts as the page
-    max_requests  take so many requests of the trace and no more
+    page_bytes    page size in bytes; requests are split into pages, and part of a page counts as
+                  the page. None for the page size of `flash`, or 4096
+    max_requests  use only this many requests of the trace; None for all
     format, columns, on_bad_line, time_order, time_gaps, align, volumes
-                  as of `wordline.run`; pages of different volumes are different pages. By default
-                  requests keep the order of the file: caches know no time
-    flash         a TOML file or a preset of a flash device: each policy of each size also runs as
-                  a read cache on such a device, in as many blocks as the size takes, in front of
-                  a disk
-    disk          the preset of the disk behind `flash`, disk-5ms if not given
+                  as in `wordline.run`, but each volume has its own pages. By default requests keep
+                  the order of the file, because the simulation ignores time
+    flash         TOML file or preset of a flash device. Each policy and size also runs as a read
+                  cache on such a device, with the number of blocks that the size needs, in front
+                  of a disk
+    disk          preset of the disk behind `flash`; None for disk-5ms
     overrides     values of configuration keys of the device, such as cache.suspected_queue
-    jobs          processes of this machine that simulate; None for one a core
+    jobs          processes on this machine; None for one per core
     """
 
     page_bytes: int | None = None
@@ -44,7 +44,7 @@ class CacheOptions(Options):
 
 
 class CacheKeywords(TypedDict, total=False):
-    """The same as keywords, which type checkers cannot derive."""
+    """The options as keywords, which type checkers cannot derive from the class."""
 
     page_bytes: int | None
     max_requests: int | None

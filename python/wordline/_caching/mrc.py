@@ -1,4 +1,4 @@
-"""Miss-ratio curves of traces: what an LRU cache of any size would miss.
+"""Miss-ratio curves of traces: the miss ratio of an LRU cache at every size.
 
 r = wordline.mrc("disk.csv.gz", methods=["exact", "shards"])
 r.curves[0]["sizes"]
@@ -42,7 +42,7 @@ RATE, SAMPLES, HASHES = 0.01, 8192, 20
 
 
 class MrcPoint(TypedDict):
-    """A corner of a curve."""
+    """A vertex of a curve."""
 
     size_pages: float
     miss_ratio: float
@@ -59,10 +59,10 @@ class MrcSize(TypedDict):
 
 
 class MrcCurve(TypedDict):
-    """A curve: `sizes` are those asked for, `points` its corners; between two of them it is
-    straight where sizes are drawn by their logarithm, within 0.0005. `distinct_pages` is an
-    estimate where pages were sampled; `sampled_pages` were looked at at the end, and take
-    `sample_bytes`."""
+    """A curve. `sizes` has the requested sizes, `points` the vertices: between two vertices the
+    curve is straight over the logarithm of the size, within 0.0005. `distinct_pages` is an estimate
+    if pages were sampled. `sampled_pages` is the number of sampled pages at the end, and
+    `sample_bytes` the memory that they take."""
 
     method: str
     distinct_pages: int
@@ -73,10 +73,10 @@ class MrcCurve(TypedDict):
 
 
 class MrcAccuracy(TypedDict):
-    """How far the estimates of a method are from the exact curve, over all sizes from 1 page to
-    the footprint: the mean absolute difference of the miss ratios over independent hashes and half
-    of its 95 % confidence interval, the mean difference, and the largest at any size. A method
-    without hashes has no interval."""
+    """Error of a method against the exact curve, over all sizes from 1 page to the footprint:
+    `error_mean` is the mean absolute difference of the miss ratios over independent hashes,
+    `bias_mean` the mean difference, each with half of its 95 % confidence interval; `error_max` is
+    the largest difference at any size. A method without hashes has no interval."""
 
     method: str
     hashes: int
@@ -88,7 +88,7 @@ class MrcAccuracy(TypedDict):
 
 
 class MrcSummary(TypedDict):
-    """The content of summary.json. `kind` is "mrc"."""
+    """Content of summary.json. `kind` is "mrc"."""
 
     kind: str
     version: str
@@ -98,7 +98,7 @@ class MrcSummary(TypedDict):
 
 
 class MrcResult(OfTrace):
-    """The miss-ratio curves of a trace."""
+    """Miss-ratio curves of a trace."""
 
     COMMAND = "mrc"
     NAME = "curve"
@@ -109,17 +109,17 @@ class MrcResult(OfTrace):
 
     @property
     def curves(self) -> list[MrcCurve]:
-        """A curve for each method."""
+        """One curve per method."""
         return self.summary["curves"]
 
     @property
     def accuracy(self) -> list[MrcAccuracy]:
-        """The errors of the estimates, if asked for."""
+        """Errors of the estimates, if they were requested."""
         return self.summary["accuracy"]
 
     @cached_property
     def table(self) -> Table:
-        """The corners of all curves: method, size_pages, miss_ratio."""
+        """Vertices of all curves: method, size_pages, miss_ratio."""
         return self._rows()
 
     def _content(self) -> MrcSummary:
@@ -162,29 +162,29 @@ def mrc(
     progress: bool | Callable[[CacheProgress], None] = False,
     out: str | os.PathLike[str] | None = None,
 ) -> MrcResult:
-    """Finds the miss-ratio curve of a trace: the share of its requests for pages that an LRU cache
-    misses, for every size at once. Reads and writes count alike; trims are left out.
+    """Computes the miss-ratio curve of a trace: the share of page requests that an LRU cache
+    misses, for every size. Reads and writes count alike; trims are left out.
 
         r = wordline.mrc("disk.csv.gz", ["exact", "shards"], rate=0.001)
 
-    trace         path, or paths played one after the other
+    trace         path, or paths to replay one after the other
     methods       "exact" (stack distances), "shards" (a sample of the pages), "aet" (a model of
-                  the times between requests); several with commas between, or a list
-    rate          SHARDS looks at this share of the pages; None for 0.01, unless `samples` is given
-    samples       SHARDS looks at so many pages, by a share that it lowers as needed; with `rate`
-                  both are found
-    sizes         to tell the miss ratio of, as of `wordline.cache`
-    accuracy      also find how far SHARDS (by rate, and with samples, 8192 if not given) and AET
-                  are from the exact curve, over 20 independent hashes
-    seed          chooses the sampled pages, 0 to 2**64 - 1
+                  reuse times); several names separated by commas, or a list
+    rate          share of the pages that SHARDS samples; None for 0.01, unless `samples` is given
+    samples       number of pages that SHARDS samples; it lowers its rate as needed. With `rate`,
+                  both variants run
+    sizes         sizes at which to report the miss ratio, as in `wordline.cache`
+    accuracy      also measure the errors of SHARDS (by rate, and by samples, 8192 if not given)
+                  and AET against the exact curve, over 20 independent hashes
+    seed          seed of the page sample, 0 to 2**64 - 1
     page_bytes, max_requests, format, columns, on_bad_line, time_order, align, volumes, progress,
     out
-                  as of `wordline.cache`
+                  as in `wordline.cache`
 
-    SHARDS alone never holds more than its sample in memory. The GIL is released meanwhile; Ctrl-C
-    ends it.
+    SHARDS alone never holds more than its sample in memory. The GIL is released during the
+    computation. Ctrl-C ends the call.
 
-    Raises WordlineError, or KeyboardInterrupt, and leaves nothing then.
+    Raises WordlineError or KeyboardInterrupt, without results.
     """
     options = _methods(methods, rate, samples, accuracy=flag("accuracy", accuracy))
     options |= reading_options(page_bytes, max_requests)
@@ -226,7 +226,7 @@ def _methods(
     for option, value in (("rate", rate), ("samples", samples)):
         if value is not None and not sampled:
             raise WordlineError(
-                f"{option} is for the method shards, which is not asked for; add it to the methods"
+                f"{option}: applies to the method shards only; add shards to the methods"
             )
     by_rate = rate if rate is not None or (samples is not None and not accuracy) else RATE
     by_count = SAMPLES if samples is None and accuracy else samples

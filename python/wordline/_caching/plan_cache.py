@@ -1,10 +1,10 @@
-"""How much flash in front of a disk, divided how, and what it would cost: from a trace, by cost
-models, which a short simulation checks.
+"""Sizing of a flash cache for a disk and a trace. Cost models compare the divisions of the flash; a
+short simulation checks them.
 
-r = wordline.plan_cache("disk.csv.gz", flash="d4", disk="disk-average")
-r.advice["sentence"]
-r.best["policy"], r.best["request_us"]
-r.table.polars()
+    r = wordline.plan_cache("disk.csv.gz", flash="d4", disk="disk-average")
+    r.advice["sentence"]
+    r.best["policy"], r.best["request_us"]
+    r.table.polars()
 """
 
 import json
@@ -48,10 +48,10 @@ LEADING, MOST_LEADING = 100_000, 10_000_000
 
 
 class PlanFlash(TypedDict):
-    """The flash, but for its size. Times are those of an idle device, with the bus, in the mean of
-    a block's pages; `free_ratio` is the share of the pages that collections keep free or that are
-    block summaries. `group_pages` are destaged together; `durable_destages` says whether they have
-    to be on the platters, not in the disk's write cache."""
+    """The flash, except its size. Times are those of an idle device including the bus, averaged
+    over the pages of a block. `free_ratio` is the share of the pages that garbage collection keeps
+    free or that hold block summaries. `group_pages` pages are destaged together; `durable_destages`
+    is whether they must be on the platters rather than in the disk's write cache."""
 
     name: str
     page_bytes: int
@@ -69,9 +69,9 @@ class PlanFlash(TypedDict):
 
 
 class PlanDisk(TypedDict):
-    """What a page takes on the idle disk at a random place. `found_by` is "keys" where the model
-    has no positions, and "random-accesses", the mean of 4,096 all over the disk, where it has an
-    arm."""
+    """Time per page at a random position of the idle disk. `found_by` is "keys" for a disk model
+    without positions, and "random-accesses" for one with an arm: the mean of 4,096 accesses over
+    the whole disk."""
 
     name: str
     read_us: float
@@ -80,14 +80,14 @@ class PlanDisk(TypedDict):
 
 
 class PlanAnswer(TypedDict):
-    """How a policy of `cache.partition` would divide the flash, and what that would cost;
-    "unified-best" is one list of the size that costs least.
+    """Division of the flash by a policy of `cache.partition`, and its expected cost. "unified-best"
+    is a single list of the cheapest size.
 
-    `read_pages` is None where reads and writes share a list. `page_us` is the mean cost of a page
-    in the formula by which the flash is divided; `request_us` is the expected mean latency of a
-    request, `read_request_us` and `write_request_us` that of reads and of writes, from a replay of
-    the leading requests. `erases` are those of the trace's time, `lifetime_years` and
-    `written_bytes_per_day` None where it has no times.
+    `read_pages` is None if reads and writes share a list. `page_us` is the mean cost of a page in
+    the formula that divides the flash. `request_us` is the expected mean latency of a request, and
+    `read_request_us` and `write_request_us` those of reads and of writes, from a replay of the
+    leading requests. `erases` covers the duration of the trace. `lifetime_years` and
+    `written_bytes_per_day` are None for a trace without time stamps.
     """
 
     policy: str
@@ -110,9 +110,9 @@ class PlanAnswer(TypedDict):
 
 
 class PlanMap(TypedDict):
-    """The cost of a page of op-fcl, a row for each share of reads in the cache and a column for
-    each cached share of the flash; and that of one list, and of a write cache, by the cached
-    share."""
+    """Cost of a page in the model of op-fcl: one row per share of reads in the cache, one column
+    per cached share of the flash. `unified_us` and `locality_us` are the costs of a single list and
+    of a write cache by cached share."""
 
     utilisations: list[float]
     read_ratios: list[float]
@@ -122,10 +122,9 @@ class PlanMap(TypedDict):
 
 
 class PlanSize(TypedDict):
-    """The answers at a size of the flash, over-provisioning included. `asked` says how the size was
-    asked for; in whole blocks it may be more. `disk_read_us` and `disk_write_us` are what a page
-    that is missed, and one that is destaged, takes on the disk, in the mean of a replay with one
-    list."""
+    """Results for a flash size, including over-provisioning. `asked` lists the requested sizes; in
+    whole blocks the size can be larger. `disk_read_us` and `disk_write_us` are the mean times on
+    the disk of a page that missed and of a destaged page, from a replay with a single list."""
 
     flash_pages: int
     flash_bytes: int
@@ -138,7 +137,7 @@ class PlanSize(TypedDict):
 
 
 class PlanReplay(TypedDict):
-    """The leading requests of the trace, which were played on the model of the disk."""
+    """The leading requests of the trace, which were replayed on the disk model."""
 
     requests: int
     pages: int
@@ -147,8 +146,8 @@ class PlanReplay(TypedDict):
 
 
 class PlanDiskOnly(TypedDict):
-    """The mean latency of the leading requests on the disk without flash: of all, of reads, of
-    writes; None of what there were none of."""
+    """Mean latency of the leading requests on the disk without flash: of all requests, reads and
+    writes; None without such requests."""
 
     request_us: float | None
     read_us: float | None
@@ -156,8 +155,8 @@ class PlanDiskOnly(TypedDict):
 
 
 class PlanSummary(TypedDict):
-    """The content of summary.json. `kind` is "plan-cache"; `disk_only_us` is the cost of a page
-    without flash. `replay` is None of a trace of keys; `check` if no simulation was asked for."""
+    """Content of summary.json. `kind` is "plan-cache". `disk_only_us` is the cost of a page without
+    flash. `replay` is None for a trace of keys, `check` if no simulation was requested."""
 
     kind: str
     version: str
@@ -177,7 +176,7 @@ class PlanSummary(TypedDict):
 
 
 class PlanResult(OfTrace):
-    """A plan of flash in front of a disk."""
+    """Plan of a flash cache for a disk."""
 
     COMMAND = "plan-cache"
     NAME = "plan"
@@ -188,28 +187,28 @@ class PlanResult(OfTrace):
 
     @property
     def sizes(self) -> list[PlanSize]:
-        """The answers by size of the flash, ascending."""
+        """Results by flash size, ascending."""
         return self.summary["sizes"]
 
     @property
     def best(self) -> PlanAnswer:
-        """The answer that the models recommend: of those whose expected latency is within 5 % of
-        the least, that of the smallest flash."""
+        """Recommendation of the models: the smallest flash among the divisions whose expected
+        latency is within 5 % of the minimum."""
         return recommended(self.summary)[1]
 
     @property
     def advice(self) -> PlanAdvice:
-        """What to do, in a sentence, by the simulations if there were any."""
+        """Recommendation in a sentence, based on the simulations if there are any."""
         return self.summary["advice"]
 
     @property
     def check(self) -> PlanCheck | None:
-        """The simulations that the plan was held against."""
+        """Simulations that checked the plan."""
         return self.summary["check"]
 
     @cached_property
     def table(self) -> Table:
-        """The answers as a table: a row each."""
+        """The divisions as a table, one row each."""
         return self._rows()
 
     def _content(self) -> PlanSummary:
@@ -252,35 +251,35 @@ def plan_cache(
     progress: bool | Callable[[CacheProgress], None] = False,
     out: str | os.PathLike[str] | None = None,
 ) -> PlanResult:
-    """Plans flash in front of a disk for a trace: for each size, how each policy of
-    `cache.partition` would divide it between reads, writes and over-provisioning, how long a
-    request would take, and how long the flash would last. Cost models say so of hit curves of the
-    trace and of what its leading requests cost the disk; a short simulation checks them.
+    """Sizes a flash cache for a disk and a trace. For each flash size, it computes how each policy
+    of `cache.partition` divides the flash between reads, writes and over-provisioning, the latency
+    of a request, and the lifetime of the flash. Cost models use the hit curves of the trace and the
+    disk times of its leading requests; a short simulation checks them.
 
         r = wordline.plan_cache("disk.csv.gz", "d4", "nearline-7200", sizes=["1GiB", "10%"])
 
-    trace         path, or paths played one after the other
-    flash         a TOML file or a preset of a flash device: times, pages, endurance, the share of
+    trace         path, or paths to replay one after the other
+    flash         TOML file or preset of a flash device: times, pages, endurance and
                   over-provisioning; its size is not used
-    disk          a TOML file or a preset of a disk
-    sizes         of the flash, all its pages, over-provisioning included, as of `wordline.cache`;
-                  in whole blocks. A share of the distinct pages is 64 blocks at least; pages or
-                  bytes that are fewer are refused
-    rate          look at this share of the pages of the trace, chosen by hash
-    seed          chooses them, 0 to 2**64 - 1
-    steps         number of steps in which the whole flash is divided to compare divisions, 4 to 400
-    check         also simulate the leading requests on what the models recommend and on the disk
-                  alone, and recommend by that
-    leading       number of reads and writes at the beginning of the trace that are replayed on the
-                  model of the disk and simulated; fewer, if they ask for more than 1,048,576 pages
-    overrides     values of configuration keys; those that begin with `disk.` are of the disk
+    disk          TOML file or preset of a disk
+    sizes         flash sizes including over-provisioning, as in `wordline.cache`, in whole blocks.
+                  A share of the distinct pages is at least 64 blocks; smaller sizes in pages or
+                  bytes are rejected
+    rate          share of the trace's pages to use, chosen by hash
+    seed          seed of that choice, 0 to 2**64 - 1
+    steps         number of steps in which the flash is divided to compare divisions, 4 to 400
+    check         also simulate the leading requests on the recommended cache and on the disk
+                  alone, and base the recommendation on the simulations
+    leading       number of reads and writes at the start of the trace that are replayed on the
+                  disk model and simulated; fewer if they access more than 1,048,576 pages
+    overrides     values of configuration keys; keys that begin with `disk.` apply to the disk
     max_requests, format, columns, on_bad_line, time_order, align, volumes, progress, out
-                  as of `wordline.cache`
+                  as in `wordline.cache`
 
-    Requests are split into pages of the flash. Trims remove pages; flushes are ignored. The GIL is
-    released meanwhile; Ctrl-C ends it.
+    Requests are split into flash pages. Trims remove pages; flushes are ignored. The GIL is
+    released during the computation. Ctrl-C ends the call.
 
-    Raises WordlineError, or KeyboardInterrupt, and leaves nothing then.
+    Raises WordlineError or KeyboardInterrupt, without results.
     """
     wanted = size_texts(sizes)
     if not wanted:
@@ -316,8 +315,8 @@ def plan_cache(
 
 
 def _playing(reading: Mapping[str, object]) -> dict[str, Any]:
-    """The options of `wordline.run` for a trace that is read so. An open loop needs times in order,
-    and whole sectors."""
+    """Options of `wordline.run` for a trace read with these options. An open loop needs ordered
+    time stamps and whole sectors."""
     names = ("format", "columns", "on_bad_line", "time_order", "time_gaps", "align", "volumes")
     playing = {name: reading[name] for name in names}
     if playing["time_order"] == "file":
@@ -333,7 +332,7 @@ Named = tuple[str, str, list[tuple[str, str]]]
 def _named(
     flash: str | os.PathLike[str], disk: str | os.PathLike[str], overrides: Mapping[str, Value]
 ) -> tuple[Named, Named]:
-    """The flash and the disk: name, text and overrides of each."""
+    """Name, text and overrides of the flash and of the disk."""
     settings = config.settings(overrides)
     of_disk = [(key, text) for key, text in settings if key.split(".")[0] == "disk"]
     of_flash = [(key, text) for key, text in settings if key.split(".")[0] != "disk"]

@@ -1,4 +1,4 @@
-"""A plan of flash in front of a disk, held against short simulations; and what to do by both."""
+"""Check of a plan against short simulations, and the recommendation."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from wordline._caching.plan_cache import PlanAnswer, PlanSize, PlanSummary
 
 TOLERANCE = 0.25
-"""A plan and a simulation part where they differ by more than this share of the simulation."""
+"""Plan and simulation disagree if they differ by more than this share of the simulated latency."""
 LEAST_US = 50.0
-"""Differences below this do not count, whatever share they are."""
+"""Smaller differences in µs never count as disagreement."""
 NEAR = 1.05
-"""Of answers whose latency is within this factor of the least, the smallest flash is taken."""
+"""Factor of the minimum latency within which the smallest flash is recommended."""
 MOST_RUNS = 5
-"""Answers that are simulated at most, where the first one does not do what its plan says."""
+"""Maximum number of divisions to simulate if the first one disagrees with its plan."""
 STANDARD_INPUT = "-"
 
 
 class PlanRun(TypedDict):
-    """An answer that was simulated: the mean latency of the leading requests as planned and as
-    simulated. `parts` where they differ by more than the tolerance. `settings` are the keys of
-    the flash that make it so; `flash_pages` is its size as simulated."""
+    """A simulated division: mean latency of the leading requests as planned and as simulated.
+    `parts` is whether they differ by more than the tolerance. `settings` are the flash keys of the
+    division; `flash_pages` is its simulated size."""
 
     policy: str
     flash_pages: int
@@ -41,9 +41,9 @@ class PlanRun(TypedDict):
 
 
 class PlanCheck(TypedDict):
-    """Simulations of the leading requests. `fault` says why there is none; `runs` is then
-    empty. `disk_us` is the mean latency of the disk alone, `disk_planned_us` what the plan says
-    of it."""
+    """Simulations of the leading requests. `fault` is the reason if there are none; `runs` is then
+    empty. `disk_us` is the mean latency of the disk alone, and `disk_planned_us` its planned
+    value."""
 
     requests: int
     tolerance_ratio: float
@@ -54,9 +54,9 @@ class PlanCheck(TypedDict):
 
 
 class PlanAdvice(TypedDict):
-    """What to do. `sentence` says it, `reason` what it rests on, `basis` what the lifetime rests
-    on; `policy` is None where no flash is best. `latency_us` and `disk_us` are of a simulation
-    where `by` is "simulation", else of the models."""
+    """The recommendation as a `sentence`, with its `reason` and the `basis` of the lifetime.
+    `policy` is None if no flash is best. `latency_us` and `disk_us` are simulated if `by` is
+    "simulation", else computed by the models."""
 
     sentence: str
     reason: str
@@ -82,17 +82,17 @@ class Tiers:
         self._disk = _resolved(disk)["disk"]
         self.block_pages: int = self._flash["nand"]["geometry"]["pages_per_block"]
         if "positioned" not in self._disk["model"]:
-            # A disk without positions is as large as any trace.
+            # A disk model without positions has room for any trace.
             self._disk["capacity_bytes"] = 1 << 50
         for table in ("disk", "workload", "streams", "precondition", "replay", "host_side"):
             self._flash.pop(table, None)
 
     def alone(self) -> dict[str, Any]:
-        """The disk without flash."""
+        """Returns the disk without flash."""
         return {"schema": 1, "name": "disk", "disk": self._disk}
 
     def settings(self, answer: PlanAnswer) -> dict[str, Any]:
-        """The keys of the flash that make it what an answer says."""
+        """Returns the flash keys of a division."""
         reads, writes = answer["read_pages"], answer["write_pages"]
         partition: Any = "unified"
         if reads is not None and answer["policy"] != "locality-driven":
@@ -111,7 +111,7 @@ class Tiers:
         }
 
     def store(self) -> dict[str, Any]:
-        """The flash in front of the disk, before any settings."""
+        """Returns the flash in front of the disk, without the keys of a division."""
         return {**self._flash, "disk": self._disk}
 
 
@@ -127,8 +127,8 @@ def check(
     playing: Mapping[str, Any],
     tell: Callable[[dict[str, object]], None] | None,
 ) -> PlanCheck:
-    """Simulates the disk alone and the answer that the models recommend; where they part, the best
-    answers of the other policies too."""
+    """Simulates the disk alone and the recommended division. If the simulation disagrees with the
+    plan, also simulates the best division of each other policy."""
     replay = summary["replay"]
     found: PlanCheck = {
         "requests": replay["requests"] if replay else 0,
@@ -139,10 +139,10 @@ def check(
         "fault": None,
     }
     if not replay:
-        found["fault"] = "the trace has keys in place of addresses, which say nothing of a disk"
+        found["fault"] = "the trace has keys instead of disk addresses"
         return found
     if STANDARD_INPUT in trace:
-        found["fault"] = "a trace on standard input can be read once only"
+        found["fault"] = "a trace on standard input can be read only once"
         return found
     playing = {**playing, "max_requests": replay["requests"], "fit": "wrap"}
     if playing["volumes"] == "shared" and replay["volumes"] > 1:
@@ -208,7 +208,7 @@ def parts(planned: float, simulated: float) -> bool:
 
 
 def blocks_of(settings: Mapping[str, Any]) -> int:
-    """The blocks of a flash with these settings."""
+    """Number of blocks of a flash with these settings."""
     return math.prod(value for key, value in settings.items() if key in BLOCKS)
 
 
@@ -222,8 +222,8 @@ BLOCKS = (
 
 
 def recommended(summary: PlanSummary) -> tuple[PlanSize, PlanAnswer]:
-    """The size and the answer that the models recommend: the smallest flash whose latency is near
-    the least."""
+    """Recommendation of the models, as a size and a division: the smallest flash whose latency is
+    near the minimum."""
     every = [(size, answer) for size in summary["sizes"] for answer in size["answers"]]
     least = min(answer["request_us"] for _, answer in every)
     near = [one for one in every if one[1]["request_us"] <= NEAR * least]
@@ -231,7 +231,7 @@ def recommended(summary: PlanSummary) -> tuple[PlanSize, PlanAnswer]:
 
 
 def _candidates(summary: PlanSummary) -> list[PlanAnswer]:
-    """The answers to simulate: the recommended one, then the best of each other policy."""
+    """Divisions to simulate: the recommended one, then the best of each other policy."""
     _, first = recommended(summary)
     every = [answer for size in summary["sizes"] for answer in size["answers"]]
     others: dict[str, PlanAnswer] = {}
@@ -242,7 +242,7 @@ def _candidates(summary: PlanSummary) -> list[PlanAnswer]:
 
 
 def advice(summary: PlanSummary, check: PlanCheck | None) -> PlanAdvice:
-    """What to do, by the simulations if there are any, else by the models."""
+    """Returns the recommendation, based on the simulations if there are any, else on the models."""
     if check and check["runs"] and check["disk_us"] is not None:
         run = min(check["runs"], key=lambda run: run["simulated_us"])
         size, answer = _answer(summary, run)
@@ -271,7 +271,7 @@ def advice(summary: PlanSummary, check: PlanCheck | None) -> PlanAdvice:
 
 
 def _answer(summary: PlanSummary, run: PlanRun) -> tuple[PlanSize, PlanAnswer]:
-    """The answer that a run was of."""
+    """Returns the size and the division of a run."""
     every = [(size, answer) for size in summary["sizes"] for answer in size["answers"]]
     own = [one for one in every if one[1]["policy"] == run["policy"]]
     planned = [one for one in own if one[1]["request_us"] == run["planned_us"]]
@@ -286,7 +286,7 @@ def _flash(
     disk: float | None,
 ) -> str:
     page = summary["flash"]["page_bytes"]
-    against = f" in place of {units.duration(disk)} from the disk alone" if disk else ""
+    against = f" instead of {units.duration(disk)} with the disk alone" if disk else ""
     hits = [
         f"{units.share(ratio)} of the {what} hit"
         for what, ratio in (
@@ -307,7 +307,7 @@ def _flash(
 
 
 def division(answer: PlanAnswer, page_bytes: int) -> str:
-    """How an answer divides the flash, in words."""
+    """Describes the division of the flash in words."""
     reads, writes = answer["read_pages"], answer["write_pages"]
     spare = f"{units.share(answer['over_provisioning_ratio'])} over-provisioning"
     if reads is None:
@@ -324,23 +324,23 @@ def _no_flash(
     page = summary["flash"]["page_bytes"]
     faster = "as fast" if latency == disk else "faster"
     return (
-        f"Take no cache: {summary['disk']['name']} alone is {faster}, with {units.duration(disk)} "
-        f"a request on average; with {units.size(size['flash_bytes'])} of flash "
+        f"Use no cache: {summary['disk']['name']} alone is {faster}, with {units.duration(disk)} "
+        f"per request on average; with {units.size(size['flash_bytes'])} of flash "
         f"({division(answer, page)}) a request takes {units.duration(latency)}."
     )
 
 
 def _reason(check: PlanCheck | None) -> str:
-    """What the sentence rests on."""
+    """Basis of the recommendation, as a sentence."""
     if check is None:
-        return "By the models alone: no simulation was asked for."
+        return "Based on the models alone: no simulation was requested."
     if not check["runs"]:
-        return f"By the models alone; nothing was simulated: {check['fault']}."
+        return f"Based on the models alone; nothing was simulated: {check['fault']}."
     count = units.many(check["requests"], "request")
     tolerance = units.share(check["tolerance_ratio"])
     run, planned, disk = check["runs"][0], check["disk_planned_us"], check["disk_us"]
     parted = [
-        f"for {store} the models say {units.duration(said)}, the simulation {units.duration(was)}"
+        f"for {store} the models give {units.duration(said)}, the simulation {units.duration(was)}"
         for store, said, was in (
             ("the disk alone", planned, disk),
             (
@@ -351,26 +351,26 @@ def _reason(check: PlanCheck | None) -> str:
         )
         if said is not None and was is not None and parts(said, was)
     ]
-    broken = f" One could not be simulated: {check['fault']}." if check["fault"] else ""
+    broken = f" One division could not be simulated: {check['fault']}." if check["fault"] else ""
     if not parted:
         return (
             f"A simulation of the first {count} agrees with the models within {tolerance} of the "
             f"mean latency.{broken}"
         )
-    several = units.many(len(check["runs"]), "answer")
+    several = units.many(len(check["runs"]), "division")
     return (
-        f"Models and simulation part by more than {tolerance} over the first {count}: "
-        f"{'; '.join(parted)}. The sentence is by the simulation, of {several}.{broken}"
+        f"Models and simulation differ by more than {tolerance} over the first {count}: "
+        f"{'; '.join(parted)}. The advice follows the simulation of {several}.{broken}"
     )
 
 
 def basis(summary: PlanSummary, answer: PlanAnswer) -> str | None:
-    """What the lifetime of an answer rests on; None where it has none."""
+    """Basis of the lifetime of a division; None without a lifetime."""
     written = answer["written_bytes_per_day"]
     if answer["lifetime_years"] is None or written is None:
         return None
     cycles = summary["flash"]["endurance_cycles"]
     return (
-        f"{units.whole(cycles)} P/E cycles a block, {units.size(written)} programmed a day by the "
-        f"host and fills, write amplification {units.figures(answer['write_amplification'])}"
+        f"{units.whole(cycles)} P/E cycles per block, {units.size(written)} per day programmed by "
+        f"the host and fills, write amplification {units.figures(answer['write_amplification'])}"
     )

@@ -1,6 +1,6 @@
-"""The device laboratory: a device is put through what reviewers do to real ones.
+"""Device lab: runs the experiments that device reviewers run on real SSDs.
 
-Its experiments follow Jung 2013, chapters 4 and 5; each has a verdict in words.
+The experiments follow Jung 2013, chapters 4 and 5. Each has a verdict in words.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 JOURNAL = "points.jsonl"
 DEPTH = 4
-"""Requests under way, where an experiment does not say otherwise. Jung 2013 does not give it; its
-rates and latencies at 4 KiB multiply to four."""
+"""Outstanding requests of experiments that do not set their own. Jung 2013 does not state the queue
+depth; its rates and latencies at 4 KiB multiply to four."""
 
 
 class LabInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended the experiments. `kept` trials have ended; with a folder, the same call goes on
-    from them."""
+    """Ctrl-C ended the experiments. `kept` trials are complete; with a folder, the same call
+    continues from them."""
 
     def __init__(self, kept: int) -> None:
         super().__init__("the lab was interrupted")
@@ -59,25 +59,27 @@ def lab(
     jobs: int | None = None,
     progress: bool | Callable[[State], None] = False,
 ) -> Lab:
-    """Puts a device through the experiments of the laboratory.
+    """Runs the experiments of the lab on a device.
 
         found = wordline.lab("mine.toml", only=["cliff", "trim"], out="out/lab")
         found["cliff"].verdict      # "Write cliff at 20.6 GiB after 4.1 min ..."
         found["cliff"].figures      # the numbers
 
-    device     path of a TOML file, name of a preset, or a mapping of the same shape: a single SSD
-    only       an experiment, several with commas between, or a list of them; None for all
-    quick      fewer requests on fewer blocks: a preview
-    depth      requests under way, where an experiment does not say otherwise
+    device     path of a TOML file, name of a preset, or a mapping with the same structure, of a
+               single SSD
+    only       an experiment, several separated by commas, or a list of them; None for all
+    quick      preview with fewer requests on fewer blocks
+    depth      outstanding requests of experiments that do not set their own
     overrides  values of configuration keys
-    seed       of every random choice
-    out        folder for report.html, lab.json, device.toml, and what has ended, from which the
-               same call goes on if it was stopped; None to write none
-    on, jobs   where to run, as `wordline.sweep` has them
+    seed       seed of every random choice
+    out        folder for report.html, lab.json, device.toml and a journal of completed trials,
+               from which the same call continues if it was interrupted; None to write none
+    on, jobs   where to run, as in `wordline.sweep`
     progress   True for a line on standard error, or a function that is called with a State
 
-    The device begins every trial in a state of the lab's (erased, filled, settled), whatever its
-    own [precondition] and load are. A large one is simulated with fewer blocks on each die.
+    Every trial starts from a state that the lab defines (erased, filled, aged or settled); the
+    device's own [precondition] and load are ignored. A large device is simulated with fewer blocks
+    per die.
 
     Raises WordlineError, or LabInterrupted on Ctrl-C.
     """
@@ -93,8 +95,8 @@ def lab(
 
 
 def experiments(names: str | Sequence[str] | None = None) -> list[Experiment]:
-    """The experiments of these names, in the order of the report; None for all. Raises
-    WordlineError for a name that is unknown, or without one."""
+    """Returns the experiments with these names in the order of the report; None for all. Raises
+    WordlineError for an unknown name, or without a name."""
     if names is None:
         return list(EXPERIMENTS)
     if isinstance(names, str):
@@ -163,7 +165,8 @@ def _carry_out(
 def _tasks(
     made: TestDevice, chosen: Sequence[Experiment], folder: Path, on: Any
 ) -> tuple[dict[str, dict[str, Task]], dict[str, str]]:
-    """The tasks of each experiment by the names of its trials, and why there are none, if so."""
+    """Returns the tasks of each experiment by trial name, and by experiment the error that prevents
+    its trials."""
     known = Known(here=here(on))
     found: dict[str, dict[str, Task]] = {}
     faults: dict[str, str] = {}
@@ -181,7 +184,7 @@ def _tasks(
 def _finding(made: TestDevice, one: Experiment, found: dict[str, Measured], fault: str) -> Finding:
     told = fault or next((each.fault for each in found.values() if each.fault), "")
     if told:
-        return Finding(f"This could not be run: {told}", status="failed")
+        return Finding(f"The experiment failed to run: {told}", status="failed")
     return one.finding(made, found)
 
 

@@ -1,4 +1,4 @@
-"""What an experiment is made of, and what it finds."""
+"""Types of an experiment and of its result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from wordline._lab.trial import Measured, Trial
 from wordline._render.charts import Plot
 
 Found = Mapping[str, Measured]
-"""What came of the trials of an experiment, by their names."""
+"""Results of the trials of an experiment by trial name."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers as text: the names of the columns, and a row a name of its own first."""
+    """Numbers as text: column names, and rows that start with their name."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -22,7 +22,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict in a sentence, and what it is based on. `figures` name their units."""
+    """Result of an experiment: a verdict in one or more sentences, and the numbers, table and plots
+    behind it. Keys of `figures` include units."""
 
     verdict: str
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -30,13 +31,13 @@ class Finding:
     plots: Sequence[Plot] = ()
     notes: Sequence[str] = ()
     status: Literal["measured", "absent", "failed"] = "measured"
-    """`absent`: the device has no such mechanism; `failed`: a trial could not be run."""
+    """"absent": the device lacks the mechanism. "failed": a trial failed to run."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: what it asks, how it goes, where it follows a standard; the trials that it
-    needs, none if the device has not what it is about; and what is found, which is told the
+    """An experiment: title, procedure and counterpart in a standard. `trials` returns the trials
+    that it needs, none if the device lacks the mechanism. `finding` evaluates the results of the
     trials."""
 
     name: str
@@ -48,5 +49,5 @@ class Experiment:
 
 
 def absent(why: str) -> Finding:
-    """That a device has not what an experiment is about."""
+    """Returns the result for a device that lacks the mechanism, with the reason."""
     return Finding(why, status="absent")

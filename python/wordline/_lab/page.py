@@ -1,4 +1,4 @@
-"""The report of the laboratory: one file that needs nothing but a browser."""
+"""HTML report of the lab, one self-contained file."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ def render(
     findings: Mapping[str, Finding],
     failed: Sequence[str],
 ) -> str:
-    """The page as HTML; `failed` are the names of the experiments that could not be run."""
+    """Returns the page as HTML. `failed` lists the experiments that failed to run."""
     drawn = {
         f"{name}-{place}": plot.figure
         for name, finding in findings.items()

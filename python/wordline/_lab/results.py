@@ -1,4 +1,4 @@
-"""What the laboratory found, and what is written of it."""
+"""Results of the lab, and their files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Lab:
-    """What came of the experiments, by their names."""
+    """Results of the experiments by name."""
 
     def __init__(
         self, bench: TestDevice, experiments: Sequence[Experiment], findings: Mapping[str, Finding]
@@ -31,11 +31,11 @@ class Lab:
 
     @property
     def failed(self) -> list[str]:
-        """Names of the experiments that could not be run."""
+        """Names of the experiments that failed to run."""
         return [name for name, one in self.findings.items() if one.status == "failed"]
 
     def to_json(self) -> dict[str, Any]:
-        """All numbers; floats have nine significant figures."""
+        """Returns all numbers, with floats rounded to nine significant digits."""
         return {
             "device": self.bench.name,
             "version": own_version.installed(),
@@ -48,7 +48,8 @@ class Lab:
         }
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the report, one self-contained page; returns its path. Raises WordlineError."""
+        """Writes the report, one self-contained HTML page, and returns its path. Raises
+        WordlineError."""
         page = self._page()
         return Path(
             output_folder.write_file(path, lambda part: output_folder.write_text(part, page))

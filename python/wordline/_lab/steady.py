@@ -1,7 +1,7 @@
-"""Steady state, as SNIA's Solid State Storage Performance Test Specification 2.0.2 defines it.
+"""Steady state as in SNIA's Solid State Storage Performance Test Specification 2.0.2.
 
-Over a window of rounds two criteria hold: the values differ by no more than 20 % of their average,
-and the best straight line through them rises or falls by no more than 10 % of it.
+Over a window of rounds, two criteria hold: the values differ by at most 20 % of their average, and
+the best straight line through them rises or falls by at most 10 % of it.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ MOST_SLOPE = 0.10
 
 @dataclass(frozen=True)
 class Window:
-    """Rounds in a row: the first of them, and of their values the average, and range and slope as
-    shares of it."""
+    """Consecutive rounds: index of the first round, average of the values, and their range and
+    slope as fractions of the average."""
 
     first: int
     average: float
@@ -29,8 +29,8 @@ class Window:
 
 
 def window(values: Sequence[float], first: int = 0) -> Window:
-    """The criteria of these rounds; a straight line is fitted by least squares. The average has to
-    be positive."""
+    """Computes the criteria of these rounds, with a least-squares line. The average must be
+    positive."""
     count = len(values)
     average = sum(values) / count
     middle = (count - 1) / 2
@@ -45,7 +45,7 @@ def window(values: Sequence[float], first: int = 0) -> Window:
 
 
 def first_steady(values: Sequence[float], rounds: int = ROUNDS) -> Window | None:
-    """The first window of so many rounds that is steady; None if there is none."""
+    """Returns the first steady window of `rounds` rounds; None if there is none."""
     for first in range(len(values) - rounds + 1):
         found = window(values[first : first + rounds], first)
         if found.is_steady:

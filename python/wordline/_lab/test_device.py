@@ -1,5 +1,5 @@
-"""The device on the bench: what the user described, without load and history of its own, and small
-enough to be written over several times."""
+"""The device under test: the user's device without its own load and preconditioning, small enough
+to be overwritten several times."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from wordline.config import Overrides
 
 PAGES, QUICK_PAGES = 1 << 24, 1 << 22
-"""Pages of flash from which on a device is scaled down."""
+"""Number of flash pages above which a device is scaled down."""
 LEAST_BLOCKS, QUICK_LEAST_BLOCKS = 128, 64
-"""Blocks that a plane keeps: reserved blocks are a larger share of fewer, and raise write
-amplification."""
+"""Minimum number of blocks per plane. With fewer blocks, the reserved blocks are a larger share of
+them and raise write amplification."""
 OWN = ("workload", "streams", "replay", "series", "observe", "precondition", "base")
-"""Tables of a device that say what is done to it; the lab does that."""
+"""Tables of a device file that define its use; the lab replaces them."""
 STORES = {"array": "an array", "cache": "flash in front of another store", "disk": "a hard disk"}
 
 
 @dataclass(frozen=True)
 class TestDevice:
-    """A device as the lab runs it. `scale` is how many times larger the user's is: it has as many
-    dies, and more blocks on each."""
+    """A device as the lab simulates it, with all dies of the user's device. `scale` is the ratio of
+    blocks per die of the user's device to those of this one."""
 
     name: str
     text: str
@@ -42,12 +42,12 @@ class TestDevice:
 
     @property
     def page_bytes(self) -> int:
-        """Of a page, which is the unit of the map."""
+        """Page size in bytes, which is the mapping unit."""
         return self.config["nand"]["geometry"]["page_bytes"]
 
     @property
     def dies(self) -> int:
-        """Dies of flash."""
+        """Number of flash dies."""
         return math.prod(
             (
                 *(self.config["ssd"][one] for one in ("channels", "ways")),
@@ -57,25 +57,25 @@ class TestDevice:
 
     @property
     def planes(self) -> int:
-        """Planes of all dies."""
+        """Number of planes of all dies."""
         return self.dies * self.config["nand"]["geometry"]["planes_per_die"]
 
     @property
     def blocks(self) -> int:
-        """Erase blocks."""
+        """Number of erase blocks."""
         return self.planes * self.config["nand"]["geometry"]["blocks_per_plane"]
 
     @property
     def cycle(self) -> int:
-        """Programs that fill a block on every plane. Where pages go to the planes in turn, all
-        collect at the same time, once in so many writes; measurements of a used device are no
-        shorter."""
+        """Programs that fill one block on every plane. If pages are allocated to the planes in
+        turn, all planes start GC at the same time, once per this many writes. Measurements of a
+        used device last at least as long."""
         return self.planes * self.config["nand"]["geometry"]["pages_per_block"]
 
     @property
     def slack(self) -> int:
-        """Writes that a settled device takes before the first collection, where these are put off
-        while requests are being served: until then it is not what it is when in use."""
+        """Writes that a settled device absorbs before its first GC run, if GC is deferred while
+        requests are served. Until then its rate is not that of continuous use."""
         if self.policy("ftl", "gc", "schedule") in ("on-demand", "incremental"):
             return 0
         blocks = self.config["nand"]["geometry"]["blocks_per_plane"]
@@ -83,22 +83,22 @@ class TestDevice:
 
     @property
     def spare_pages(self) -> int:
-        """Pages of flash beyond those of the user."""
+        """Flash pages beyond the user capacity."""
         return (self.flash_bytes - self.user_bytes) // self.page_bytes
 
     @property
     def flash_bytes(self) -> int:
-        """All of the flash."""
+        """Flash capacity in bytes."""
         geometry = self.config["nand"]["geometry"]
         return self.blocks * geometry["pages_per_block"] * geometry["page_bytes"]
 
     @property
     def buffer_bytes(self) -> int:
-        """Of the DRAM buffer; 0 for none."""
+        """Size of the DRAM buffer in bytes; 0 without one."""
         return 1024 * self.config.get("buffer", {}).get("capacity_kib", 0)
 
     def policy(self, *path: str) -> str:
-        """The name of the policy that is chosen at a key; empty if this version has no such key."""
+        """Returns the name of the policy at a key; empty if this version has no such key."""
         found: Any = self.config
         for key in path:
             if not isinstance(found, Mapping) or key not in found:
@@ -107,18 +107,18 @@ class TestDevice:
         return next(iter(found)) if isinstance(found, Mapping) else str(found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
     def count(self, full: int, quick: int) -> int:
-        """One number, or the other if it has to be quick."""
+        """Returns `quick` in a preview, else `full`."""
         return quick if self.quick else full
 
     @property
     def told_scale(self) -> str:
-        """How the device was scaled, as a sentence."""
+        """States in a sentence how the device was scaled."""
         if self.scale == 1:
             return "The device is simulated whole."
         return (
-            f"The device is simulated with 1/{self.scale:.3g} of its blocks on every die, all its "
-            "dies and the same over-provisioning. Rates and latencies are those of the whole "
-            "device; what is written before the cliff, and the time it takes, are "
+            f"The device is simulated with 1/{self.scale:.3g} of the blocks on every die, with all "
+            "dies and the same over-provisioning. Rates and latencies apply to the whole "
+            "device; bytes and time before the cliff are "
             f"{self.scale:.3g} times those of the simulated one."
         )
 
@@ -126,15 +126,15 @@ class TestDevice:
 def on_bench(
     device: config.Device, overrides: Overrides | None, *, depth: int, seed: int, quick: bool
 ) -> TestDevice:
-    """Puts a device on the bench. Raises WordlineError if it is no single SSD, or is not sound."""
+    """Prepares a device for the lab. Raises WordlineError if it is invalid or not a single SSD."""
     config.check(device, overrides)
     resolved: dict[str, Any] = tomllib.loads(config.show(device, overrides))
     _, place = config.read(device)
     for table, told in STORES.items():
         if table in resolved:
             raise WordlineError(
-                f"{place}: is {told}; `wordline lab` takes a single SSD: put its flash into a file "
-                "of its own"
+                f"{place}: is {told}; `wordline lab` takes a single SSD; copy its flash into "
+                "a file of its own"
             )
     whole = {key: value for key, value in resolved.items() if key not in OWN}
     scaled = _scaled(whole, quick=quick)
@@ -153,8 +153,8 @@ def on_bench(
 
 
 def _scaled(whole: dict[str, Any], *, quick: bool) -> dict[str, Any]:
-    """The device with as few blocks on each plane as are wanted, or as its mapping and its
-    collections need; the whole of it if it is no larger."""
+    """Scales a device down to the fewest blocks per plane that the lab wants and that its mapping
+    and GC need. A smaller device stays as it is."""
     geometry = whole["nand"]["geometry"]
     planes = geometry["planes_per_die"]
     dies = whole["ssd"]["channels"] * whole["ssd"]["ways"] * geometry["dies_per_package"]
@@ -172,8 +172,8 @@ def _scaled(whole: dict[str, Any], *, quick: bool) -> dict[str, Any]:
 
 
 def _map_cache(ftl: dict[str, Any], share: float) -> dict[str, Any]:
-    """A translation layer whose cache of a map in flash, if its size is given, has this share of
-    it: as many of the entries stay in memory."""
+    """Scales the cached map (`ftl.mapping.dftl.cache_bytes`), if its size is set, by `share`, so
+    that the cached share of the entries stays the same."""
     mapping: Any = ftl["mapping"]
     dftl: dict[str, Any] = {} if isinstance(mapping, str) else mapping.get("dftl", {})
     if dftl.get("cache_bytes") is None:

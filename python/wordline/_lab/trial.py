@@ -1,4 +1,4 @@
-"""A trial: one run of the device on the bench, and what is taken of it."""
+"""A trial: one run of the device under test, and the measurements taken from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERASED: Mapping[str, Value] = {"precondition.fill_ratio": 0.0}
 FILLED: Mapping[str, Value] = {"precondition.fill_ratio": 1.0}
 AGED: Mapping[str, Value] = FILLED | {"precondition.overwrite_ratio": 3.0}
 SETTLED: Mapping[str, Value] = FILLED | {"precondition.settle": True}
-"""States that a device is brought into, each from an erased one: SNIA's purge."""
+"""Initial states of the device. Each starts from an erased device, SNIA's purge."""
 
 SERIES = ("start_s", "end_s", "mb_per_s", "max_us", "gc_runs", "gc_die_ms", "write_bytes")
 PARTS = (
@@ -47,7 +47,7 @@ HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
 
 @dataclass(frozen=True)
 class Phase:
-    """Requests in a row, from the first up to, not including, the last."""
+    """Consecutive requests: from `first`, up to and excluding `last`."""
 
     name: str
     first: int
@@ -56,10 +56,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class Trial:
-    """A load on a state of the device. Either generated, by keys of `[workload]` without its name,
-    or of the requests that `trace` makes; `depth` requests are outstanding, unless the requests of
-    the trace are `timed`. Of its `phases` single requests are looked at; `series` asks for
-    intervals. `device` is a preset in place of the one on the bench."""
+    """A load on a device in a given state. The load is either generated, with `load` as the keys of
+    `[workload]`, or made of the requests of `trace`. `depth` requests are outstanding, unless the
+    trace is `timed`. Single requests are measured in `phases`; `series` records intervals. `device`
+    is a preset that replaces the device under test."""
 
     state: Mapping[str, Value]
     load: Mapping[str, Value] = field(default_factory=dict[str, Any])
@@ -74,15 +74,15 @@ class Trial:
 
 @dataclass(frozen=True)
 class LabJob(Job):
-    """A trial as a process runs it."""
+    """A trial as a worker process runs it."""
 
     phases: tuple[Phase, ...] = ()
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a trial: parts of the summary; by phase its figures; columns of the series; or
-    why there is nothing."""
+    """Measurements of a trial: parts of the summary, metrics by phase, and columns of the series;
+    or the error that prevented it."""
 
     summary: Mapping[str, Any] = field(default_factory=dict[str, Any])
     phases: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -91,13 +91,13 @@ class Measured:
 
 
 def line(op: str, offset: int, size: int, at_ns: int = 0) -> str:
-    """A request as a trace has it."""
+    """Returns a request as a line of a trace."""
     return f"{at_ns},{op},{offset},{size},0\n"
 
 
 def task(known: Known, bench: TestDevice, place: Path, name: str, trial: Trial) -> Task:
-    """What has to be run for a trial of this name. Traces are written into the folder `place`,
-    where the device is, too. Raises WordlineError if it cannot be run."""
+    """Returns the task that runs a trial. Writes the trace into the folder `place`, which also
+    holds the device. Raises WordlineError if the trial cannot run."""
     trace: tuple[str, ...] = ()
     if trial.trace is not None:
         path = place / f"{name.replace('/', '-')}.csv"
@@ -125,7 +125,7 @@ def task(known: Known, bench: TestDevice, place: Path, name: str, trial: Trial) 
 
 
 def overrides(bench: TestDevice, trial: Trial) -> dict[str, Value]:
-    """The values of keys that make a device do a trial, beside those of its own."""
+    """Returns the configuration keys of a trial, in addition to those of the device."""
     depth = trial.depth or bench.depth
     if trial.trace is None:
         loop = {"workload.arrival.closed-loop.queue_depth": depth}
@@ -139,7 +139,7 @@ def overrides(bench: TestDevice, trial: Trial) -> dict[str, Value]:
 
 
 def measure(job: LabJob) -> Measured:
-    """Runs a trial."""
+    """Runs a trial and takes its measurements."""
     try:
         result = simulated(job)
     except WordlineError as fault:
@@ -162,9 +162,8 @@ MEASURED = Work(measure, lambda fault: Measured(fault=fault))  # pyright: ignore
 
 
 def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
-    """The figures of requests in the order of their arrival. Waits outside the device are not part
-    of a latency. `pace` is MB/s of parts of equally many requests, a hundred at least, in the
-    order of completion."""
+    """Metrics of consecutive requests. Latencies exclude waits outside the device. `pace` is the
+    rate in MB/s over groups of equally many requests, at least 100, in order of completion."""
     import polars
 
     rows = rows.with_columns(
@@ -190,7 +189,7 @@ def of_phase(rows: polars.DataFrame) -> dict[str, Any]:
 
 
 def _pace(rows: polars.DataFrame, first_s: float) -> list[tuple[int, float]]:
-    """Bytes written so far, and MB/s since the part before."""
+    """Pairs of bytes written so far and MB/s since the previous pair."""
     step = max(LEAST_PACE, rows.height // PACES)
     found: list[tuple[int, float]] = []
     before, done = first_s, 0

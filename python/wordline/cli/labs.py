@@ -95,5 +95,5 @@ def lab(
 
         print_lab(found, place)
     if found.failed:
-        return fault(f"could not be run: {', '.join(found.failed)}", FAILED)
+        return fault(f"failed to run: {', '.join(found.failed)}", FAILED)
     return DONE

@@ -1,4 +1,4 @@
-"""The experiments, in the order of the report."""
+"""Experiments in the order of the report."""
 
 from wordline._lab.experiments import (
     aged,

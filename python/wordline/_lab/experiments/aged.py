@@ -1,4 +1,4 @@
-"""Sequential reads before and after the device was written at random."""
+"""Sequential reads before and after the device was overwritten at random."""
 
 from collections.abc import Mapping
 
@@ -17,12 +17,12 @@ TOLD = 4096
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """One pass, or as much of it as the number of requests allows."""
+    """One pass over the device, or the part of it that the number of requests covers."""
     return reads_of(bench, STATES)
 
 
 def reads_of(bench: TestDevice, states: Mapping[str, Mapping[str, Value]]) -> dict[str, Trial]:
-    """Reads of each size in each of the states."""
+    """Sequential reads of each size in each state."""
     requests = bench.count(20_000, 5_000)
     return {
         f"{name} {size}": Trial(
@@ -42,7 +42,7 @@ def reads_of(bench: TestDevice, states: Mapping[str, Mapping[str, Value]]) -> di
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Means, and distributions at 4 KiB."""
+    """Mean response times, and distributions at 4 KiB."""
     sizes = QUICK_SIZES if bench.quick else SIZES
     means = {
         name: {size: found[f"{name} {size}"].phases["reads"]["mean_us"] for size in sizes}
@@ -80,7 +80,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         [
             Plot(
                 "Distribution at 4 KiB",
-                "Share of the reads that take no longer.",
+                "Share of reads within the response time.",
                 _distribution(shown),
             )
         ],
@@ -106,7 +106,7 @@ EXPERIMENT = Experiment(
     "aged",
     "Pristine and aged",
     "Sequential reads of 1 to 16 sectors from a device filled in sequence, and from one that was "
-    "then overwritten at random with three times the pages that it has: all but 5 % of its pages "
+    "then overwritten at random with three times its number of pages: all but 5 % of its pages "
     "have moved (e to the power of -3).",
     "No counterpart in PTS.",
     trials,

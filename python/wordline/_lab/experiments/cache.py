@@ -1,4 +1,4 @@
-"""The DRAM buffer: random writes with and without it, before and after the cliff."""
+"""The DRAM buffer: random writes with and without it, before and after the write cliff."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ BYTES = 4096
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """More writes than the buffer holds, before collections begin where there is none yet."""
+    """More writes than the buffer holds; on a device before the cliff, few enough to avoid GC."""
     if not bench.buffer_bytes:
         return {}
     wanted = max(bench.count(20_000, 6_000), 2 * bench.buffer_bytes // bench.page_bytes)
@@ -41,7 +41,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Worst case and mean, with the buffer and without it."""
+    """Maximum and mean response time with and without the buffer."""
     if not found:
         return absent("This device has no DRAM buffer (buffer.capacity_kib = 0).")
     rows: dict[str, dict[str, Any]] = {}
@@ -51,13 +51,13 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         rows[state]["worst_ratio"] = of["buffer"]["max_us"] / of["durable"]["max_us"]
         rows[state]["mean_ratio"] = of["buffer"]["mean_us"] / of["durable"]["mean_us"]
     verdict = (
-        "With its buffer, "
+        "With the buffer, "
         + "; ".join(
             f"{state} the worst write takes {_times(row['worst_ratio'])} and the average "
             f"{_times(row['mean_ratio'])}"
             for state, row in rows.items()
         )
-        + ", of what they take when each write has to be durable (FUA)."
+        + " of the time of durable writes (FUA)."
     )
     drawn = {state: {on: row[f"{on}_max_us"] for on in ON} for state, row in rows.items()}
     return Finding(
@@ -98,8 +98,8 @@ def _times(ratio: float) -> str:
 EXPERIMENT = Experiment(
     "cache",
     "The DRAM buffer",
-    "Random writes of 4 KiB, with the buffer, and each durable on completion (FUA); on a filled "
-    "device before collections begin, and on a settled one.",
+    "Random writes of 4 KiB, with the buffer and with FUA on each write; on a filled "
+    "device before the first GC run, and on a settled one.",
     "PTS for enterprise devices switches the volatile cache off in all tests.",
     trials,
     finding,

@@ -1,4 +1,4 @@
-"""The write cliff: what becomes of random writes when free flash runs out."""
+"""The write cliff: the rate of random writes after free blocks run out."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,16 @@ BYTES, SEQUENTIAL_BYTES = 4096, 131072
 ROUNDS = 25
 STOP = 0.1
 LEVEL = 0.8
-"""Of the rate before the first collection, below which the steady rate is a cliff."""
+"""Fraction of the rate before the first GC run; a steady rate below it is a cliff."""
 INTERVAL_S = 1.0
 FULL = 1 - 1e-6
-"""Of the width of an interval, as floating point has it."""
+"""Minimum width of a full interval, relative to the first; allows for rounding."""
 
 
 @dataclass(frozen=True)
 class Cliff:
-    """Writes in time: MB/s before the first collection; bytes written and seconds until then, none
-    if there is no collection; the longest response time of an interval before it and the longest of
-    one after it."""
+    """Writes over time: MB/s before the first GC run; bytes written and seconds until then, None
+    without GC; the longest response time of any interval before it and of any interval after it."""
 
     before_mb_per_s: float
     at_bytes: float | None
@@ -38,8 +37,8 @@ class Cliff:
 
 @dataclass(frozen=True)
 class Interval:
-    """Writes of an interval: its end, in seconds from the first; MB/s; the longest response time,
-    None if no write was completed."""
+    """Writes of an interval: end in seconds from the first interval, MB/s, and the longest response
+    time, None if no write completed."""
 
     end_s: float
     mb_per_s: float
@@ -47,8 +46,8 @@ class Interval:
 
 
 def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, list[float]]:
-    """A series in intervals of about this width: of the narrower ones as many together as make it.
-    An interval at the end that is not full is left out unless it is the only one."""
+    """Merges the intervals of a series into intervals of about `width_s`. Leaves out a partial
+    interval at the end unless it is the only one."""
     own = series["end_s"][0] - series["start_s"][0]
     many = max(1, round(width_s / own))
     count = len(series["end_s"])
@@ -64,8 +63,8 @@ def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, 
 
 
 def full(found: Mapping[str, Sequence[float]], start_s: float) -> list[Interval]:
-    """The intervals of `intervals` that can be compared: without one at the end that is shorter
-    than the others, whose rate is of a few writes."""
+    """Returns the intervals of `intervals` that are comparable. A shorter interval at the end is
+    left out, because its rate is based on few writes."""
     ends = [start_s, *found["end_s"]]
     widths = [end - begin for begin, end in itertools.pairwise(ends)]
     rows = zip(found["end_s"], found["mb_per_s"], found["max_us"], widths, strict=True)
@@ -77,8 +76,8 @@ def full(found: Mapping[str, Sequence[float]], start_s: float) -> list[Interval]
 
 
 def cliff(series: Mapping[str, Sequence[Any]]) -> Cliff:
-    """Where writes begin to meet collections. If they do in the first interval, the rate before is
-    that of this interval."""
+    """Finds the first GC run. If it falls into the first interval, the rate before it is the rate
+    of that interval."""
     collects = [die_ms > 0 for die_ms in series["gc_die_ms"]]
     first = collects.index(True) if any(collects) else None
     end = max(1, len(collects) if first is None else first)
@@ -95,14 +94,13 @@ def cliff(series: Mapping[str, Sequence[Any]]) -> Cliff:
 
 
 def stopped(rates: Sequence[float], before: float) -> float:
-    """Share of intervals in which writes all but stop: with less than a tenth of the rate before
-    the cliff."""
+    """Share of intervals in which writes stall: below a tenth of the rate before the cliff."""
     return sum(rate < STOP * before for rate in rates) / len(rates)
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Random writes after one sequential pass, the same in the settled state, and sequential
-    ones."""
+    """Random writes after one sequential pass, random writes in the settled state, and sequential
+    writes."""
     spare = bench.spare_pages
     more = max(bench.count(300_000, 60_000), bench.count(3, 1) * bench.cycle)
     more = min(bench.user_bytes // bench.page_bytes, more)
@@ -131,7 +129,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Where the cliff is, how deep, and what the worst case is."""
+    """Position and depth of the cliff, and the worst case."""
     series = found["random"].series
     begin, settled = cliff(series), found["settled"].phases["writes"]
     level = settled["mb_per_s"]
@@ -169,7 +167,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         " ".join(filter(None, (_verdict(figures), lacks(bench)))),
         figures,
         Table(
-            ("random writes of 4 KiB", "before the first collection", "settled"),
+            ("random writes of 4 KiB", "before the first GC run", "settled"),
             [
                 ("rate", units.bandwidth(begin.before_mb_per_s), units.bandwidth(level)),
                 (
@@ -183,14 +181,14 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         _plots(bench, wide, figures, begin.at_s),
         [
             _steady(steady_at, rounds),
-            f"Sequential writes of 128 KiB keep {units.share(even)} of the rate that they have "
-            "before the first collection.",
+            f"Sequential writes of 128 KiB keep {units.share(even)} of their rate "
+            "before the first GC run.",
         ],
     )
 
 
 def _rounds(series: Mapping[str, Sequence[Any]]) -> list[float]:
-    """MB/s of 25 equal rounds of the run."""
+    """MB/s in 25 equal rounds of the run."""
     width = (series["end_s"][-1] - series["start_s"][0]) / ROUNDS
     return [mb for mb in intervals(series, width)["mb_per_s"] if mb > 0]
 
@@ -199,13 +197,13 @@ def _steady(found: steady.Window | None, rounds: Sequence[float]) -> str:
     many = len(rounds)
     if found is None:
         return (
-            f"PTS: no {steady.ROUNDS} rounds in a row of the {many} of this run are steady (range "
-            "within 20 %, slope within 10 % of the average). The level is that of the device "
-            "whose random writes go on until write amplification has settled."
+            f"PTS: no {steady.ROUNDS} consecutive rounds of the {many} of this run are steady "
+            "(range within 20 %, slope within 10 % of the average). The level is that of a device "
+            "after random writes until its write amplification has settled."
         )
     return (
         f"PTS: of {many} rounds, {found.first + 1} to {found.first + steady.ROUNDS} are the first "
-        f"that are steady (range {units.share(found.range)}, slope {units.share(found.slope)} of "
+        f"steady ones (range {units.share(found.range)}, slope {units.share(found.slope)} of "
         f"the average of {units.bandwidth(found.average)}). Steady rounds may precede "
         "the cliff; the level is that of the settled device."
     )
@@ -230,13 +228,13 @@ def _verdict(figures: Mapping[str, Any]) -> str:
         f"Write cliff at {units.size(figures['cliff_at_bytes'])} after "
         f"{units.duration(1e6 * figures['cliff_at_s'])} of random writes of 4 KiB, when free "
         f"blocks run out: from {units.bandwidth(before)} to {units.bandwidth(level)}, "
-        f"{units.figures(before / level)} times less, for good. {stops}Worst case {worst}, "
+        f"{units.figures(before / level)} times less. {stops}Worst case {worst}, "
         f"{units.figures(figures['worst_ratio'])} times that before the cliff."
     )
 
 
 def lacks(bench: TestDevice) -> str:
-    """What would take writes before they meet the flash, and the device has not; empty if it has
+    """Names the buffers that could absorb writes and that the device lacks; empty if it has
     both."""
     without = [
         name
@@ -248,7 +246,7 @@ def lacks(bench: TestDevice) -> str:
     ]
     if not without:
         return ""
-    return f"The drive has no {' and no '.join(without)} to take writes first."
+    return f"The drive has no {' and no '.join(without)} to absorb writes."
 
 
 def _plots(
@@ -257,8 +255,8 @@ def _plots(
     figures: Mapping[str, Any],
     at_s: float | None,
 ) -> list[Plot]:
-    """Rate and longest response time in the time of the whole device, with the first collection and
-    the levels that the verdict names."""
+    """Charts of rate and longest response time over the time of the whole device, with the first GC
+    run and the levels of the verdict."""
     width = wide[0].end_s
     seconds, unit = units.axis(wide[-1].end_s * bench.scale)
     times = [float(f"{(one.end_s - width / 2) * bench.scale / seconds:.6g}") for one in wide]
@@ -282,21 +280,21 @@ def _plots(
         xaxis=across,
         yaxis=decades("response time", [one.max_us for one in wide if one.max_us]),
     )
-    none = "" if at_s is not None else " No collection came: free blocks did not run out."
+    none = "" if at_s is not None else " No GC ran: free blocks did not run out."
     each = units.duration(width * bench.scale * 1e6)
     told = f"In intervals of {each}.{none} {lacks(bench)}".rstrip()
     return [
         Plot("Rate", told, rate),
         Plot(
             "Longest response time",
-            "Of each of these intervals; a gap is one in which no write was completed.",
+            "Per interval; no write completed in a gap.",
             worst,
         ),
     ]
 
 
 def _mark(place: float) -> Figure:
-    """The line across the time at which collection begins."""
+    """Vertical line at the time of the first GC run."""
     return {
         "type": "line",
         "x0": place,
@@ -317,7 +315,7 @@ def _mark(place: float) -> Figure:
 
 
 def _level(name: str, level: float) -> Figure:
-    """The line along a rate in MB/s."""
+    """Horizontal line at a rate in MB/s."""
     return {
         "type": "line",
         "xref": "paper",
@@ -339,8 +337,8 @@ EXPERIMENT = Experiment(
     "cliff",
     "The write cliff",
     "After one sequential pass, random writes of 4 KiB until all spare pages have been written, "
-    "and 300,000 more, or three blocks of each plane (with `--quick` 60,000, or one). The cliff "
-    "begins with the first collection; its level is that of the settled state.",
+    "and 300,000 more, or three blocks per plane (with `--quick` 60,000, or one). The cliff "
+    "begins with the first GC run; its level is that of the settled state.",
     "PTS write saturation (WSAT) begins with an erased device and has rounds of a minute; here a "
     "round is a 25th of the run. Steady state is checked over five rounds as PTS defines it.",
     trials,

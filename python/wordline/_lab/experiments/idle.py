@@ -1,4 +1,4 @@
-"""Idle time: what a pause gives back."""
+"""Idle time: the write rate that a pause restores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
@@ -13,9 +13,10 @@ from wordline._render.plotly import figure
 from wordline._render.plotly import line as drawn
 
 PAUSES_S, QUICK_PAUSES_S = (1, 10, 100), (30,)
-"""Between the bursts, at least, and beyond what the first may take."""
+"""Minimum pauses between the bursts in seconds, in addition to the longest expected first burst."""
 MOST_AMPLIFICATION = 120
-"""Of the first burst, in programs a write, reads and erases among them."""
+"""Upper limit of the cost of a write in the first burst, in page programs, including reads and
+erases."""
 BEFORE, LEAST_AFTER, MOST_AFTER = 1500, 6000, 200_000
 WITHOUT = "no pause"
 AT_REST = 4
@@ -25,7 +26,7 @@ COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Two bursts of random writes at a settled device, with a pause between them."""
+    """Two bursts of random writes on a settled device, separated by a pause."""
     before, after = _counts(bench)
     pauses = QUICK_PAUSES_S if bench.quick else PAUSES_S
     return {
@@ -43,15 +44,15 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def _counts(bench: TestDevice) -> tuple[int, int]:
-    """Writes of the bursts. The first uses up the free blocks that collections may be put off for;
-    its last third is the settled rate."""
+    """Number of writes of each burst. The first burst uses up the free blocks that deferred GC
+    leaves; its last third gives the settled rate."""
     after = min(bench.spare_pages, bench.count(MOST_AFTER, MOST_AFTER // 5))
     return max(BEFORE, bench.cycle, 3 * bench.slack // 2), max(LEAST_AFTER, bench.cycle, after)
 
 
 def start_ns(bench: TestDevice, pause_s: int | None) -> int:
-    """When the second burst begins, which a trace has to say before it is known when the first
-    ends; at once if there is no pause."""
+    """Start of the second burst in ns. A trace must state it before the end of the first burst is
+    known. 0 without a pause."""
     if pause_s is None:
         return 0
     program: int | list[int] = bench.config["nand"]["timing"]["program_ns"]
@@ -69,9 +70,9 @@ def _bursts(bench: TestDevice, pause_s: int | None) -> Iterable[str]:
 
 
 def recovered(pace: list[list[float]] | list[tuple[int, float]], level: float) -> tuple[int, float]:
-    """Bytes written until the pace is first below the middle of its first part and the level, and
-    the pace until then over the level: what a pause gave back. No bytes if the first part is no
-    faster than the level by a fifth."""
+    """Returns the bytes written until the pace falls below the midpoint of its initial value and
+    `level`, and the mean pace until then relative to `level`: the effect of a pause. 0 bytes if the
+    initial pace is less than 20 % above `level`."""
     first = pace[0][1]
     if first < 1.2 * level:
         return 0, first / level
@@ -81,14 +82,14 @@ def recovered(pace: list[list[float]] | list[tuple[int, float]], level: float) -
 
 
 def gain(size: int, without: int, bench: TestDevice) -> int:
-    """What a pause gave back, of what was written fast after it: beyond what the same load without
-    a pause writes fast there, and beyond a few writes a plane, which meet dies at rest. Bytes."""
+    """Bytes that a pause restored: bytes written fast after it, minus those without a pause.
+    Returns 0 for a few writes per plane, which only profit from idle dies."""
     own = size - without
     return own if own > AT_REST * bench.planes * BYTES else 0
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """What was written fast after each pause."""
+    """Bytes written fast after each pause."""
     paused = {name: one for name, one in found.items() if name != WITHOUT}
     control = found[WITHOUT].phases
     without, _ = recovered(control["after"]["pace"], control["before"]["mb_per_s"])
@@ -97,10 +98,10 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     works = schedule in BACKGROUND or bench.config["buffer"].get("idle_flush_ms", 0) > 0
     verdict = _verdict(max(rows, key=lambda row: (row["recovered_bytes"], row["idle_s"])))
     if not works:
-        verdict += f" The device has nothing that works in idle time (collection: {schedule})."
+        verdict += f" The device does no work in idle time (GC schedule: {schedule})."
     notes = [
-        "Amounts are those of the simulated device: a larger one has more to collect in as "
-        "much time, and more spare blocks to gain."
+        "Amounts apply to the simulated device: in the same time, a larger one has more blocks to "
+        "reclaim, and more spare blocks to regain."
     ]
     return Finding(
         verdict,
@@ -112,7 +113,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _row(bench: TestDevice, one: Measured, without: int) -> dict[str, Any]:
-    """A pause, and what it gained beyond the bytes that are written fast `without` one."""
+    """A pause, and its gain over the bytes that are written fast `without` one."""
     before, after = one.phases["before"], one.phases["after"]
     size, ratio = recovered(after["pace"], before["mb_per_s"])
     size = gain(size, without, bench)
@@ -155,7 +156,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot:
-    """The rate after each pause."""
+    """Rate after each pause."""
     data = [
         drawn(
             f"after {units.duration(1e6 * row['idle_s'])}",
@@ -167,7 +168,7 @@ def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot
     ]
     return Plot(
         "After the pause",
-        "Rate of random writes of 4 KiB by what has been written since.",
+        "Rate of random writes of 4 KiB by bytes written since.",
         figure(
             data,
             height=320,
@@ -180,9 +181,9 @@ def _plot(rows: Sequence[Mapping[str, Any]], paused: Sequence[Measured]) -> Plot
 EXPERIMENT = Experiment(
     "idle",
     "Idle time",
-    "At the settled device a burst of random writes of 4 KiB, a pause of seconds to minutes, and a "
-    "burst again; beside it the same without a pause.",
-    "PTS host idle recovery (HIR) alternates bursts and growing pauses likewise.",
+    "A burst of random writes of 4 KiB on a settled device, a pause of seconds to minutes, and a "
+    "second burst; also the same without a pause.",
+    "PTS host idle recovery (HIR) alternates bursts and growing pauses in the same way.",
     trials,
     finding,
 )

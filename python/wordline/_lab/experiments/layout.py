@@ -1,5 +1,5 @@
-"""Physical layout: the same reads of what was written in order, or at random, in pieces of a
-size."""
+"""Physical layout: the same reads of data written sequentially or at random, in pieces of several
+sizes."""
 
 from collections.abc import Iterable, Mapping
 from random import Random
@@ -18,14 +18,14 @@ LARGEST = 131072
 
 
 def space(bench: TestDevice) -> int:
-    """Bytes that are written and read: a part of the device, which is enough for every die to have
-    hundreds of pages of it."""
+    """Bytes that are written and read. A part of the device is enough for hundreds of pages per
+    die."""
     wanted = bench.page_bytes * bench.count(16_384, 4_096)
     return max(LARGEST, min(wanted, bench.user_bytes) // LARGEST * LARGEST)
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """A fill, and behind it the reads, each size one pass."""
+    """Writes that fill the space, followed by one pass of reads per read size."""
     size = space(bench)
     found: dict[str, Trial] = {}
     for order in ORDERS:
@@ -54,7 +54,7 @@ def _requests(bench: TestDevice, order: str, piece: int, size: int) -> Iterable[
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Rates of reads by how the data was written."""
+    """Read rates by write order and size."""
     pieces = QUICK_WRITES if bench.quick else WRITES
     rates = {
         order: {
@@ -73,7 +73,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     ) / (len(pieces) * len(READS))
     told = "as fast as" if 0.9 < ratio < 1.1 else f"{ratio:.2f} times as fast as"
     verdict = (
-        f"What was written in sequence is read {told} what was written at random: "
+        f"Data written sequentially is read {told} data written at random: "
         f"{units.bandwidth(min(every['sequential']))} to "
         f"{units.bandwidth(max(every['sequential']))} against "
         f"{units.bandwidth(min(every['random']))} to {units.bandwidth(max(every['random']))}."
@@ -99,19 +99,19 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         [
             Plot(
                 "Sequential reads of 4 KiB",
-                "By how the data was written: size and order.",
+                "By size and order of the writes.",
                 lines(drawn, COLOURS, "written in pieces of", "MB/s", category=True),
             )
         ],
-        [f"Of the device {units.size(space(bench))} are written and read."],
+        [f"{units.size(space(bench))} of the device are written and read."],
     )
 
 
 EXPERIMENT = Experiment(
     "layout",
     "Physical layout",
-    "An erased device is written in pieces of 4 to 256 sectors, in sequence or each once in random "
-    "order, and then read in sequence, 4 to 32 KiB at a time.",
+    "An erased device is written in pieces of 4 to 256 sectors, in sequence or in random "
+    "order, and then read sequentially, 4 to 32 KiB at a time.",
     "No counterpart in PTS.",
     trials,
     finding,

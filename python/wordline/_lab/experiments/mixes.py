@@ -1,4 +1,4 @@
-"""Mixed loads: the average of a fresh device, the worst case of a used one, and a hard disk."""
+"""Mixed loads: averages of a fresh device, worst cases of a used one, and a hard disk."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ FILE_SERVER = [
         (65536, 10),
     )
 ]
-"""Sizes of Intel's file server pattern of Iometer."""
+"""Request sizes of Intel's file server access pattern for Iometer."""
 MIXES: Mapping[str, dict[str, Any]] = {
     "streaming": {"read_ratio": 0.01, "request_bytes": 65536, "pattern": "sequential"},
     "workstation": {
@@ -38,7 +38,7 @@ ON = {"fresh": "#12a07b", "used": "#d8731c", "disk": "#8b929c"}
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Each mix on a filled device, on a settled one, and on the disk."""
+    """Each mix on a filled device, on a settled device, and on the disk."""
     found: dict[str, Trial] = {}
     for name, mix in MIXES.items():
         count = bench.count(20_000, 5_000)
@@ -55,7 +55,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(_bench: TestDevice, found: Found) -> Finding:
-    """How much better than the disk on average, and how bad at worst."""
+    """Mean response times relative to the disk, and the worst case."""
     rows: dict[str, dict[str, float]] = {}
     for name in MIXES:
         of = {on: found[f"{name}, {on}"].summary["latency"]["all"] for on in ON}
@@ -97,7 +97,9 @@ def finding(_bench: TestDevice, found: Found) -> Finding:
         ),
         [
             Plot(
-                "Mean response time", "Fresh, used, and of a disk.", bars(drawn, ON, "µs", log=True)
+                "Mean response time",
+                "Fresh device, used device, and disk.",
+                bars(drawn, ON, "µs", log=True),
             )
         ],
         [f"The disk is the preset `{DISK}`, under the same load and queue depth."],
@@ -107,11 +109,11 @@ def finding(_bench: TestDevice, found: Found) -> Finding:
 EXPERIMENT = Experiment(
     "mixes",
     "Mixed loads",
-    "Streaming (99 % writes of 64 KiB in sequence), workstation (20 % writes of 8 KiB, 80 % at "
+    "Streaming (99 % sequential writes of 64 KiB), workstation (20 % writes of 8 KiB, 80 % at "
     "random), database (33 % writes of 8 KiB at random), file server (20 % writes, 0.5 to 64 KiB "
-    "at random): averages of a filled device, worst cases of a settled one. Shares of writes are "
-    "those of Jung 2013, section 5.5.1; sizes and orders, which it does not give, are those of "
-    "Intel's access patterns of Iometer.",
+    "at random): averages of a filled device, worst cases of a settled one. The write shares are "
+    "those of Jung 2013, section 5.5.1; request sizes and orders, which it does not state, are "
+    "those of Intel's access patterns of Iometer.",
     "No counterpart in PTS, whose IOPS test has mixes of one size.",
     trials,
     finding,

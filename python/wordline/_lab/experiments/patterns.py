@@ -26,12 +26,12 @@ MOST_WRITES = 40_000
 
 
 def sizes(bench: TestDevice) -> tuple[int, ...]:
-    """Sizes of requests, 1 to 128 sectors."""
+    """Request sizes, 1 to 128 sectors."""
     return QUICK_SIZES if bench.quick else SIZES
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Reads of a filled device, writes to an erased one, each apart."""
+    """Reads of a filled device and writes to an erased one, one kind at a time."""
     reads = bench.count(8000, 2000)
     return {
         f"{kind} {size}": Trial(
@@ -50,12 +50,12 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def writes(bench: TestDevice, least: int, size: int) -> int:
-    """As many as fill the buffer four times, within reason."""
+    """Number of writes that fill the buffer four times, within limits."""
     return max(least, min(MOST_WRITES, 4 * bench.buffer_bytes // size))
 
 
 def ratios(values: Mapping[str, Mapping[int, float]], to: str) -> dict[str, float]:
-    """Of each kind but one the ratio to that one, averaged over the sizes."""
+    """Ratio of each other kind to `to`, averaged over the sizes."""
     return {
         kind: sum(one[size] / values[to][size] for size in one) / len(one)
         for kind, one in values.items()
@@ -64,7 +64,7 @@ def ratios(values: Mapping[str, Mapping[int, float]], to: str) -> dict[str, floa
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Rates and means by size."""
+    """Rates and mean response times by size."""
     rates: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
     means: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
     for kind in KINDS:
@@ -121,19 +121,19 @@ def _notes(bench: TestDevice) -> list[str]:
         return []
     held = units.size(bench.buffer_bytes)
     return [
-        f"The buffer of {held} takes writes first: {MOST_WRITES:,} of less than "
-        f"{units.size(4 * bench.buffer_bytes / MOST_WRITES)} do not fill it four times, and see "
-        "the flash in part only."
+        f"The DRAM buffer of {held} absorbs writes: {MOST_WRITES:,} writes of less than "
+        f"{units.size(4 * bench.buffer_bytes / MOST_WRITES)} do not fill it four times, so their "
+        "rate is only partly that of the flash."
     ]
 
 
 EXPERIMENT = Experiment(
     "patterns",
     "Four patterns",
-    "Sequential and random reads and writes of 1 to 128 sectors, each apart; reads of a device "
-    "filled in sequence, writes to an erased one.",
-    "PTS measures IOPS and throughput in steady state instead, where writes have collections in "
-    "them: see the write cliff.",
+    "Sequential and random reads and writes of 1 to 128 sectors, one kind at a time; reads of a "
+    "device filled in sequence, writes to an erased one.",
+    "PTS measures IOPS and throughput in steady state instead, where writes include garbage "
+    "collection: see the write cliff.",
     trials,
     finding,
 )

@@ -1,4 +1,4 @@
-"""Wear by reads: rounds of reads alone."""
+"""Wear caused by reads, in rounds of reads alone."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -11,25 +11,25 @@ from wordline._render.charts import Plot, lines
 
 ROUNDS = 4
 LIMIT = 64
-"""Reads of a block until its data is moved, at most: the device's own limit would take too long."""
+"""Maximum read limit of a block. The device's own limit would take too long to reach."""
 HOT = 1 / 16
-"""Share of the device that is read, so that few reads reach the limit."""
+"""Share of the device that is read, small enough for few reads to reach the limit."""
 COLOURS = {"most": "#c0392b", "mean": "#1f78b4"}
 
 
 def errs(bench: TestDevice) -> bool:
-    """Whether reads of the device may err."""
+    """Whether the device models read errors."""
     return bench.policy("nand", "reliability", "errors") not in ("", "none")
 
 
 def limit(bench: TestDevice) -> int:
-    """Of reads, the device's own; 0 for none, and where reads do not err: what counts them is the
-    model of errors."""
+    """Read limit of the device; 0 without one, or without read errors, whose model counts the
+    reads."""
     return bench.config["nand"]["reliability"]["read_limit"] if errs(bench) else 0
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """As many reads as one, two, three, four rounds have: of the same load, longer and longer."""
+    """Runs of one, two, three and four rounds of the same load."""
     if not limit(bench):
         return {}
     reads = round(bench.blocks * HOT * min(LIMIT, limit(bench)) * 2)
@@ -50,7 +50,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Erases by rounds."""
+    """Erases by number of rounds."""
     own = limit(bench)
     if not own:
         return absent(
@@ -71,7 +71,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     last = rows[-1]
     factor = own / min(LIMIT, own)
     verdict = (
-        "No data was moved in these rounds: reads wear this device less than they can show."
+        "No data was moved in these rounds: wear by reads is too low to measure here."
         if not last["erases"]
         else f"Reads wear this device: {last['erases']:,} erases by reads alone, {last['most']} at "
         f"most on a block where the mean is {last['mean']:.3g} ({last['most'] / last['mean']:.3g} "
@@ -83,7 +83,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         verdict,
         {"rounds": rows, "scaled_limit": min(LIMIT, own), "factor": factor, "grows": grows},
         Table(
-            ("round", "erases", "most of a block", "mean"),
+            ("round", "erases", "maximum per block", "mean"),
             [
                 (f"{row['round']}", f"{row['erases']:,}", f"{row['most']}", f"{row['mean']:.3g}")
                 for row in rows
@@ -91,8 +91,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         ),
         [
             Plot(
-                "Erases of a block",
-                "By rounds of reads.",
+                "Erases per block",
+                "By number of rounds.",
                 lines(drawn, COLOURS, "rounds", "erases", category=True),
             )
         ],
@@ -103,8 +103,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 EXPERIMENT = Experiment(
     "read-wear",
     "Wear by reads",
-    "A filled device is read at random in a sixteenth of its space, round after round; a round has "
-    "twice as many reads as its blocks take until their data is moved.",
+    "A sixteenth of a filled device is read at random, round after round; a round has "
+    "twice as many reads as the blocks endure until their data is moved.",
     "No counterpart in PTS.",
     trials,
     finding,

@@ -1,4 +1,5 @@
-"""Read reliability: reads that met a retry or a block being moved, beside those that did not."""
+"""Read reliability: response times of reads delayed by a retry or a relocation, and of other
+reads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,7 +39,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Means by what reads have met, by size."""
+    """Mean response times by cause of delay and by size."""
     if not found:
         return absent(
             "The reads of this device never err and move nothing (nand.reliability.errors = none)."
@@ -58,7 +59,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 
 def _row(size: int, one: Measured) -> dict[str, Any]:
-    """What reads of a size have met, and what it took."""
+    """Delays of the reads of one size, with counts and response times."""
     reads = one.phases["reads"]
     errors: dict[str, Any] = one.summary["read_errors"]
     nothing, retry, moved = (errors["reads_met"][what] for what in ("nothing", "retry", "reclaim"))
@@ -81,7 +82,7 @@ def _row(size: int, one: Measured) -> dict[str, Any]:
 
 
 def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What reads have met that took time, in sentences; empty if nothing."""
+    """Describes the delays of reads in sentences; empty without delays."""
     known = [row for row in rows if row["ratio"]]
     retried, pages = (sum(row[key] for row in rows) for key in ("pages_retried", "page_reads"))
     parts: list[str] = []
@@ -129,7 +130,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
-    """Means by size, of the sizes that have them; none without one."""
+    """Charts of the means by size, for sizes with delayed reads; empty without such sizes."""
     if not known:
         return []
     drawn = {
@@ -148,7 +149,7 @@ def _plots(known: Sequence[Mapping[str, Any]]) -> list[Plot]:
 EXPERIMENT = Experiment(
     "reliability",
     "Read reliability",
-    "Random reads of a filled device, in a sixteenth of its space, grouped by what delayed them.",
+    "Random reads of a sixteenth of a filled device, grouped by cause of delay.",
     "No counterpart in PTS.",
     trials,
     finding,

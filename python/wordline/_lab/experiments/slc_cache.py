@@ -1,4 +1,4 @@
-"""The SLC cache: how much is written fast, and what the rate is past it."""
+"""The SLC cache: bytes that are written fast, and the rate beyond them."""
 
 from collections.abc import Mapping
 from statistics import fmean
@@ -15,12 +15,12 @@ from wordline._render.plotly import figure, line
 BYTES = 131072
 DEPTH = 32
 FULL = (0.0, 0.5, 0.9)
-"""Shares of the device that are written before."""
+"""Shares of the device that are filled beforehand."""
 COLOURS = ("#7cc0ea", "#3b86c6", "#1f4f8b")
 
 
 def share(bench: TestDevice) -> float:
-    """Of all blocks those that the cache uses at most; 0 without one."""
+    """Maximum share of all blocks that the SLC cache uses; 0 without one."""
     cache: Any = bench.config["ftl"].get("slc_cache", "off")
     if isinstance(cache, str):
         return 0.0
@@ -28,8 +28,8 @@ def share(bench: TestDevice) -> float:
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Sequential writes of as much as the blocks of the cache would hold in the mode of the part:
-    at least twice what they do in single-level mode."""
+    """Sequential writes of the capacity of the cache's blocks in the part's own mode, which is at
+    least twice their capacity in single-level mode."""
     size = min(bench.user_bytes, share(bench) * bench.flash_bytes)
     requests = int(size / BYTES)
     if requests == 0:
@@ -85,7 +85,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         [
             Plot(
                 "Rate",
-                "Of sequential writes of 128 KiB by what has been written.",
+                "Of sequential writes of 128 KiB by bytes written.",
                 figure(
                     data,
                     height=320,
@@ -100,7 +100,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 def _row(
     bench: TestDevice, state: str, pace: list[tuple[int, float]], cache: Any
 ) -> dict[str, Any]:
-    """Figures of a state. What the DRAM buffer takes at first tells nothing of the flash."""
+    """Metrics of a fill state. Leaves out the first writes, which the DRAM buffer absorbs."""
     behind = [one for one in pace if one[0] > 2 * bench.buffer_bytes] or pace
     slow = fmean(mb for _, mb in behind[-max(1, len(behind) // 5) :])
     size, ratio = recovered(behind, slow)
@@ -127,11 +127,11 @@ def _told(row: Mapping[str, Any]) -> str:
 EXPERIMENT = Experiment(
     "slc-cache",
     "The SLC cache",
-    "Sequential writes of 128 KiB without a pause, 32 under way, at a device that is empty, half "
-    "full and nine tenths full, of as much as the blocks of the cache would hold in the mode of "
-    "the part. The cliff is where the rate is first below the middle of that at first and that at "
-    "the end.",
-    "No counterpart in PTS; reviews fill a device in sequence likewise.",
+    "Sequential writes of 128 KiB without a pause, 32 outstanding, on a device that is empty, half "
+    "full and nine tenths full: as many bytes as the cache's blocks hold in the mode of "
+    "the part. The cliff is where the rate first falls below the midpoint of its initial and "
+    "final values.",
+    "No counterpart in PTS; reviews also fill a device sequentially.",
     trials,
     finding,
 )

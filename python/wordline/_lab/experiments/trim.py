@@ -1,4 +1,4 @@
-"""What TRIM gives back: writes to a used device of which all was trimmed."""
+"""Effect of TRIM: writes to a used device after all of it was trimmed."""
 
 from collections.abc import Iterable, Mapping
 from random import Random
@@ -22,15 +22,15 @@ TOLD = 4096
 
 
 def range_bytes(bench: TestDevice) -> int:
-    """Of a TRIM: a page, or more where the device has more pages than TRIMs are sent."""
+    """Size of a TRIM in bytes: a page, or more if the device has more pages than the limit of
+    TRIMs."""
     most = MOST_RANGES if not bench.quick else QUICK_MOST_RANGES
     pages = -(-bench.user_bytes // bench.page_bytes)
     return bench.page_bytes * -(-pages // most)
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """TRIMs of the whole device, and random writes behind them, which stop before collections
-    begin again."""
+    """TRIMs of the whole device, then random writes that end before GC starts again."""
     found: dict[str, Trial] = {}
     for kind in KINDS:
         for size in QUICK_SIZES if bench.quick else SIZES:
@@ -67,7 +67,7 @@ def _requests(bench: TestDevice, kind: str, size: int, writes: int) -> Iterable[
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Rates of the writes."""
+    """Write rates by kind of TRIM."""
     sizes = QUICK_SIZES if bench.quick else SIZES
     rates = {
         kind: {size: found[f"{kind} {size}"].phases["writes"]["mb_per_s"] for size in sizes}
@@ -85,7 +85,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
     )
     drawn = {units.size(size): {kind: rates[kind][size] for kind in KINDS} for size in sizes}
     frees = bench.policy("ftl", "trim", "frees")
-    notes = [f"A TRIM covers {units.size(range_bytes(bench))}; together they cover the device."]
+    notes = [f"Each TRIM covers {units.size(range_bytes(bench))}; all TRIMs cover the device."]
     if not frees:
         notes.append("TRIM is ideal here: this version has no other firmware for it (ftl.trim).")
     return Finding(
@@ -104,14 +104,14 @@ def finding(bench: TestDevice, found: Found) -> Finding:
                 for size in sizes
             ],
         ),
-        [Plot("Random writes", "By what was trimmed before.", bars(drawn, KINDS, "MB/s"))],
+        [Plot("Random writes", "By preceding TRIMs.", bars(drawn, KINDS, "MB/s"))],
         notes,
     )
 
 
 def gained(rate: float, fresh: float, used: float) -> float | None:
-    """Which share of what an erased device is faster a rate has regained; None if it is not faster
-    by a tenth."""
+    """Fraction of the rate lost to use that `rate` has regained; None if the erased device is less
+    than 10 % faster than the used one."""
     return None if fresh < 1.1 * used else (rate - used) / (fresh - used)
 
 
@@ -119,7 +119,7 @@ def _told(kind: str, rate: float, fresh: float, used: float) -> str:
     which = "TRIM in ascending order" if kind.startswith("ascending") else "TRIM in random order"
     share = gained(rate, fresh, used)
     if share is None:
-        return f"After {which} it is {units.bandwidth(rate)}."
+        return f"After {which} the rate is {units.bandwidth(rate)}."
     if share < 0.05:
         return f"{which} regains nothing."
     return f"{which} regains {units.share(min(share, 1.0))} of the difference."
@@ -127,9 +127,9 @@ def _told(kind: str, rate: float, fresh: float, used: float) -> str:
 
 EXPERIMENT = Experiment(
     "trim",
-    "What TRIM gives back",
+    "Effect of TRIM",
     "A used (settled) device is trimmed as a whole, in ascending or in random order, and written "
-    "at random; beside it an erased one, and the used one without TRIM.",
+    "at random; for comparison, an erased device, and the used one without TRIM.",
     "No counterpart in PTS. Jung 2013, section 5.5.4, trims devices filled in the same order.",
     trials,
     finding,

@@ -1,4 +1,4 @@
-"""What a TRIM costs, by its size."""
+"""Response time of TRIM by size."""
 
 from collections.abc import Iterable, Mapping
 from math import log
@@ -14,19 +14,20 @@ from wordline._render.plotly import at_values, figure
 from wordline._render.plotly import line as drawn
 
 LONGEST = 64 * 65_535 * 512
-"""Ranges of one block of a DATA SET MANAGEMENT command of ATA: 64, each of 65,535 sectors."""
+"""Bytes covered by one block of an ATA DATA SET MANAGEMENT command: 64 ranges of 65,535 sectors."""
 WRITES = 200
 
 
 def sizes(bench: TestDevice) -> list[int]:
-    """From a sector up in powers of four, as long as all fit into half of the device."""
+    """Sizes from one sector in powers of four, limited so that all of them fit into half of the
+    device."""
     most = min(LONGEST, bench.user_bytes // 4 // 512 * 512)
     found = [512 * 4**place for place in range(12) if 512 * 4**place < most]
     return [*found, most]
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """One TRIM after the other, ascending, each of a range of its own; then writes of 4 KiB."""
+    """TRIMs of ascending size, one at a time, each of its own range; then writes of 4 KiB."""
     many = len(sizes(bench))
     return {
         "trims": Trial(
@@ -50,8 +51,8 @@ def _requests(bench: TestDevice) -> Iterable[str]:
 
 
 def slope(of: list[int], took_us: list[float]) -> float:
-    """Of a straight line through the logarithms of the two largest sizes: 1 where time grows as the
-    size does, 0 where it does not grow. Times have to be positive."""
+    """Growth exponent of the time between the two largest sizes: 1 if time is proportional to size,
+    0 if it is constant. Times must be positive."""
     return log(took_us[-1] / took_us[-2]) / log(of[-1] / of[-2])
 
 
@@ -67,7 +68,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         "growth": slope(of, took) if min(took[-2:]) > 0 else 0.0,
     }
     if longest <= 0:
-        verdict = "A TRIM costs no time: it is answered at once, whatever its size."
+        verdict = "A TRIM costs no time: it completes at once at every size."
     else:
         how = "grows with its size" if figures["growth"] > 0.5 else "hardly grows with its size"
         verdict = (
@@ -91,7 +92,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         else []
     )
     answer = bench.policy("ftl", "trim", "answer")
-    notes = [] if answer else ["This version knows ideal TRIMs only (it has no ftl.trim)."]
+    notes = [] if answer else ["This version models only ideal TRIMs (it has no ftl.trim)."]
     return Finding(
         verdict,
         figures,
@@ -106,10 +107,10 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 
 EXPERIMENT = Experiment(
     "trim-cost",
-    "What a TRIM costs",
-    "On a filled device one TRIM after the other, from a sector to what one ATA command can name "
-    "(64 ranges of 65,535 sectors, 2 GiB less 32 KiB) or a quarter of the device, each of a range "
-    "of its own; from submission to the end of the response.",
+    "Cost of TRIM",
+    "TRIMs on a filled device, one at a time, from one sector to the limit of an ATA command "
+    "(64 ranges of 65,535 sectors, 2 GiB less 32 KiB) or a quarter of the device, each of its own "
+    "range; timed from submission to completion.",
     "No counterpart in PTS.",
     trials,
     finding,

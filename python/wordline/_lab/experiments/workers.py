@@ -1,4 +1,4 @@
-"""Several workers, and a queue: what more requests under way bring."""
+"""Parallel workers and a deep queue: the effect of more outstanding requests."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ HOSTLESS = (
 
 
 def trials(bench: TestDevice) -> Mapping[str, Trial]:
-    """Requests of 512 B with so many under way: one for each worker, and a queue of 128."""
+    """Requests of 512 B at several queue depths: one request per worker, and a queue of 128."""
     return {
         f"{op} {depth}": Trial(
             FILLED,
@@ -40,7 +40,7 @@ def trials(bench: TestDevice) -> Mapping[str, Trial]:
 
 
 def finding(bench: TestDevice, found: Found) -> Finding:
-    """Rates and latencies, and Little's law between them."""
+    """Rates and latencies, checked by Little's law."""
     rows: list[dict[str, Any]] = []
     for op in OPS:
         for depth in (*WORKERS, QUEUE):
@@ -57,8 +57,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
             )
     of = {(row["op"], row["outstanding"]): row for row in rows}
     parts = [
-        f"{op}s: eight workers do {of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times the work of "
-        f"one ({units.whole(of[op, 8]['iops'])} a second), a queue of {QUEUE} "
+        f"{op}s: eight workers complete {of[op, 8]['iops'] / of[op, 1]['iops']:.3g} times the "
+        f"requests of one ({units.whole(of[op, 8]['iops'])} per second), a queue of {QUEUE} "
         f"{of[op, QUEUE]['iops'] / of[op, 1]['iops']:.3g} times, and a request takes "
         f"{of[op, QUEUE]['mean_us'] / of[op, 1]['mean_us']:.3g} times as long in it"
         for op in OPS
@@ -68,7 +68,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         "; ".join(parts).capitalize() + ".",
         {"loads": rows},
         Table(
-            ("load", "requests a second", "mean response time", "outstanding, by Little's law"),
+            ("load", "requests per second", "mean response time", "outstanding by Little's law"),
             [
                 (
                     f"{row['op']}s, {row['outstanding']}",
@@ -81,8 +81,8 @@ def finding(bench: TestDevice, found: Found) -> Finding:
         ),
         [
             Plot(
-                "Requests a second",
-                "By requests under way.",
+                "Requests per second",
+                "By outstanding requests.",
                 lines(drawn, COLOURS, "outstanding", "IOPS", category=True),
             )
         ],
@@ -93,7 +93,7 @@ def finding(bench: TestDevice, found: Found) -> Finding:
 EXPERIMENT = Experiment(
     "workers",
     "Workers and queues",
-    "Random requests of 512 B at a filled device: 1, 2, 4, 8 workers with one outstanding each "
+    "Random requests of 512 B on a filled device: 1, 2, 4 and 8 workers with one outstanding each "
     "(legacy), and a queue of 128.",
     "PTS varies threads and outstanding requests in its demand intensity test.",
     trials,

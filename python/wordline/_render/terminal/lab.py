@@ -1,4 +1,4 @@
-"""What the laboratory found, on the terminal."""
+"""Prints the results of the lab on the terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def print_lab(lab: Lab, place: str) -> None:
-    """A verdict for each experiment, and where the report is."""
+    """Prints the verdict of each experiment and the path of the report."""
     print_rows(
         ("experiment", "verdict"),
         [(one.name, lab[one.name].verdict) for one in lab.experiments],
     )
     if lab.bench.scale != 1:
         print(lab.bench.told_scale)
-    print(f"{Path(place, 'report.html')} has the rest")
+    print(f"{Path(place, 'report.html')} contains all results")
