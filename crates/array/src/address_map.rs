@@ -1,41 +1,41 @@
-//! Where the bytes of an array lie.
+//! Address map of an array.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of one member.
+/// Contiguous bytes of one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The member.
+    /// Number of the member.
     pub member: u32,
-    /// The first byte, of the member.
+    /// First byte, at addresses of the member.
     pub offset: u64,
-    /// Length.
+    /// Length. Bytes.
     pub bytes: u64,
 }
 
-/// How the addresses of an array map to its members.
+/// Mapping of array addresses to members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressMap {
     /// RAID-0: stripes of equal length go to the members in turn.
     Striped {
-        /// Length of a stripe.
+        /// Length of a stripe. Bytes.
         stripe_bytes: u64,
-        /// Members.
+        /// Number of members.
         members: u64,
-        /// Bytes that can be addressed.
+        /// Bytes that the host can address.
         user_bytes: u64,
     },
-    /// The members lie one behind the other.
+    /// The members follow one another.
     Concatenated {
-        /// By member: the byte behind its last one.
+        /// End of each member, exclusive. Bytes.
         ends: Vec<u64>,
     },
 }
 
 impl AddressMap {
-    /// Stripes over members of these sizes, of which there is one at least. What the smallest member
-    /// does not have, nor a last stripe that is not whole, is not used on any; a single member is used
-    /// to its end.
+    /// Stripes over members of these sizes, of which there must be at least one. Space beyond the
+    /// smallest member, and a last incomplete stripe, is unused on every member; a single member is
+    /// used completely.
     pub fn striped(stripe_bytes: u64, sizes: &[u64]) -> Self {
         let members = sizes.len() as u64;
         let least = sizes.iter().copied().min().unwrap_or_default();
@@ -49,7 +49,7 @@ impl AddressMap {
             user_bytes,
         }
     }
-    /// Members of these sizes, of which there is one at least, one behind the other.
+    /// Concatenation of members of these sizes, of which there must be at least one.
     pub fn concatenated(sizes: &[u64]) -> Self {
         let ends = sizes.iter().scan(0, |end, size| {
             *end += size;
@@ -59,16 +59,16 @@ impl AddressMap {
             ends: ends.collect(),
         }
     }
-    /// Bytes that can be addressed.
+    /// Bytes that the host can address.
     pub fn user_bytes(&self) -> u64 {
         match self {
             Self::Striped { user_bytes, .. } => *user_bytes,
             Self::Concatenated { ends } => ends.last().copied().unwrap_or_default(),
         }
     }
-    /// Where `bytes` (at least one) from `offset` on lie: one extent of each member that they touch, as
-    /// the stripes of a member that follow each other in a request lie side by side. In the order in
-    /// which the bytes come to the members.
+    /// Splits `bytes` bytes (at least one) from `offset` into one extent for each member that they
+    /// touch; successive stripes of a request are contiguous on a member. The extents are in the
+    /// order in which the bytes reach the members.
     #[inline]
     pub fn split(&self, offset: u64, bytes: u64, extents: &mut Vec<Extent>) {
         extents.clear();

@@ -1,4 +1,4 @@
-//! Several block devices as one: requests are split, and done when their last part is.
+//! Array of block devices: requests are split, and complete with their last part.
 
 use std::collections::VecDeque;
 
@@ -12,30 +12,30 @@ use wordline_kernel::{Context, EventQueue, Probe, Time};
 use crate::address_map::{AddressMap, Extent};
 use crate::error::ArrayError;
 
-/// Parts that wait outside the members at most; with as many the array takes no request. A bound on
-/// memory, far beyond any queue that says something.
+/// Maximum parts that wait outside the members; the array accepts no request while it has that
+/// many. This bounds memory, far beyond any meaningful queue.
 const MAX_WAITING: usize = 1 << 20;
 
-/// No request's ticket.
+/// Stands for no request.
 const NO_REQUEST: Ticket = Ticket::MAX;
 
-/// A part of a request that its member has not taken yet.
+/// Part of a request that its member has not yet accepted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Part {
-    /// At the addresses of the member.
+    /// Request at addresses of the member.
     request: Request,
     whole: Ticket,
 }
 
-/// A device of the array.
+/// Member device of the array.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Member<D> {
     name: String,
     device: D,
-    /// By stream: parts that wait outside, first come, first served.
+    /// Parts of each stream that wait outside the device, first come, first served.
     lines: Vec<VecDeque<Part>>,
     waiting: usize,
-    /// By ticket of a part that the device has: the request that it belongs to.
+    /// Request to which each part in the device belongs, by ticket of the part.
     wholes: Vec<Ticket>,
 }
 
@@ -48,8 +48,8 @@ impl<D: BlockDevice> Member<D> {
         self.lines[stream].push_back(part);
         self.waiting += 1;
     }
-    /// Takes the part that was issued first of those that the device takes; of equals, that of the first
-    /// stream.
+    /// Removes the earliest issued part among those that the device can accept; ties go to the
+    /// first stream.
     fn next(&mut self) -> Option<Part> {
         if self.waiting == 0 {
             return None;
@@ -69,7 +69,8 @@ impl<D: BlockDevice> Member<D> {
         }
         self.wholes[ticket] = whole;
     }
-    /// Forgets the parts of requests that are not open, here and in the device; how many waited here.
+    /// Drops parts of requests that are not open, here and in the device. Returns the number of
+    /// parts that waited here.
     fn withdraw(&mut self, tickets: &Tickets) -> usize {
         let waited = self.waiting;
         for line in &mut self.lines {
@@ -94,18 +95,18 @@ impl<D: BlockDevice> Member<D> {
     }
 }
 
-/// A request under way.
+/// Request in progress.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
     request: Request,
     parts: u32,
-    /// Parts that are not done.
+    /// Parts that are not complete. Count.
     left: u32,
-    /// Whether one has failed.
+    /// Whether a part has failed.
     failed: bool,
 }
 
-/// The requests under way, by ticket.
+/// Requests in progress, by ticket.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Tickets {
     open: Vec<Open>,
@@ -127,11 +128,11 @@ impl Tickets {
         self.open.push(open);
         self.open.len() as Ticket - 1
     }
-    /// Whether parts of a request are still to be done.
+    /// Returns `true` if parts of a request are incomplete.
     fn is_open(&self, ticket: Ticket) -> bool {
         self.open[ticket as usize].left > 0
     }
-    /// Forgets a request of which a part is lost; the request, if it was not forgotten before.
+    /// Drops a request of which a part is lost. Returns the request unless it was already dropped.
     fn lose(&mut self, ticket: Ticket) -> Option<Request> {
         let open = &mut self.open[ticket as usize];
         (open.left > 0).then(|| {
@@ -140,13 +141,14 @@ impl Tickets {
             open.request
         })
     }
-    /// Requests of which a part is done, and not all are.
+    /// Requests of which some parts, but not all, are complete.
     fn begun(&self) -> Vec<Ticket> {
         let open = (0..).zip(&self.open);
         let begun = open.filter(|(_, open)| (1..open.parts).contains(&open.left));
         begun.map(|(ticket, _)| ticket).collect()
     }
-    /// A part is done, or has failed; the request, if it was the last one, and whether any has failed.
+    /// Records a complete or failed part. If it was the last one, returns the request and whether
+    /// any part has failed.
     fn part_done(&mut self, ticket: Ticket, failed: bool) -> Option<(Request, bool)> {
         let open = &mut self.open[ticket as usize];
         open.failed |= failed;
@@ -159,7 +161,7 @@ impl Tickets {
     }
 }
 
-/// Tells the array's probe what it hears of a member.
+/// Reports observations of a member to the probe of the array.
 struct Outside<'a, P> {
     member: u32,
     members: u32,
@@ -179,30 +181,30 @@ impl<T: MemberObservation, P: Probe<ArrayObservation<T::Device>>> Probe<T> for O
     }
 }
 
-/// Devices as one, each with its own queue, interface and configuration.
+/// Block devices that act as one, each with its own queue, interface and configuration.
 ///
-/// A request is split by the address map. Its parts wait for slots of their members independently, so that
-/// a member that is behind does not hold up requests to others. A request is done when its last part
-/// is, and is described by that part.
+/// The address map splits a request. Its parts wait for slots of their members independently, so a
+/// slow member does not delay requests to others. A request completes with its last part, and has
+/// the latency components of that part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Array<D: BlockDevice> {
     map: AddressMap,
     members: Vec<Member<D>>,
     tickets: Tickets,
-    /// Parts that wait outside the members.
+    /// Parts that wait outside the members. Count.
     waiting: usize,
-    /// Requests that are complete since they were last asked for.
+    /// Completions that have not been drained.
     completions: Vec<Completion>,
-    /// What a member schedules, before it is put into the owner's queue.
+    /// Events of a member before they enter the owner's queue.
     #[serde(skip)]
     scheduled: EventQueue<D::Event>,
-    /// Of the request that is being split.
+    /// Extents of the request that is being split.
     #[serde(skip)]
     extents: Vec<Extent>,
 }
 
 impl<D: BlockDevice> Array<D> {
-    /// Pristine devices by name, as many as `map` is made for.
+    /// Creates an array of new devices with their names; their number must match `map`.
     pub fn new(map: AddressMap, members: impl IntoIterator<Item = (String, D)>) -> Self {
         let members = members.into_iter().map(|(name, device)| Member {
             name,
@@ -221,11 +223,11 @@ impl<D: BlockDevice> Array<D> {
             extents: Vec::new(),
         }
     }
-    /// The devices, to look at.
+    /// Member devices.
     pub fn members(&self) -> impl Iterator<Item = &D> {
         self.members.iter().map(|member| &member.device)
     }
-    /// Forgets requests that a power cut lost.
+    /// Drops requests that a power cut lost.
     fn lose(&mut self, tickets: &[Ticket]) {
         for &ticket in tickets {
             self.completions
@@ -238,7 +240,7 @@ impl<D: BlockDevice> Array<D> {
         }
         self.withdraw_parts();
     }
-    /// Forgets what still waits of requests that are not open any more.
+    /// Drops the waiting parts of requests that are no longer open.
     fn withdraw_parts(&mut self) {
         for member in &mut self.members {
             self.waiting -= member.withdraw(&self.tickets);
@@ -269,7 +271,7 @@ impl<D> Array<D>
 where
     D: BlockDevice<Event: Nested, Observation: MemberObservation>,
 {
-    /// Does something with a member at this instant.
+    /// Performs an action on a member at the current time.
     #[inline]
     fn inside<T, P: Probe<Observed<D>>>(
         &mut self,
@@ -288,7 +290,7 @@ where
         act(&mut inside.device, &mut within).map_err(|error| inside.fault(error))
     }
 
-    /// Hands over what a member takes of the parts that wait for it.
+    /// Submits waiting parts while the member accepts them.
     fn feed(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
@@ -304,7 +306,7 @@ where
         Ok(())
     }
 
-    /// Passes on what a member has scheduled, in its order.
+    /// Passes the events that a member has scheduled to the owner's queue, in order.
     fn pass_on(&mut self, member: u32, queue: &mut EventQueue<ArrayEvent<D>>) {
         let members = self.members.len() as u32;
         while let Some((at, event)) = self.scheduled.pop() {
@@ -312,7 +314,8 @@ where
         }
     }
 
-    /// Passes on what a member has scheduled, and joins the parts that it has completed.
+    /// Passes the events that a member has scheduled to the owner's queue, and joins its completed
+    /// parts.
     fn settle(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
@@ -348,9 +351,9 @@ where
     }
 }
 
-/// What an array of `D` schedules.
+/// Event of an array of `D`.
 type ArrayEvent<D> = <<D as BlockDevice>::Event as Nested>::Outside;
-/// What is heard of an array of `D`.
+/// Observation of an array of `D`.
 type Observed<D> = ArrayObservation<<<D as BlockDevice>::Observation as MemberObservation>::Device>;
 
 fn part_of(request: &Request, extent: &Extent) -> Request {
@@ -384,7 +387,7 @@ where
         let tags = self.members().map(D::tags).max().unwrap_or_default();
         tags.saturating_mul(self.members.len() as u32)
     }
-    /// Every member hears of its own parts.
+    /// Announces to every member its own parts.
     fn look_ahead(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<Observed<D>>>,
@@ -405,7 +408,7 @@ where
                 device.look_ahead(cx, &parts);
                 Ok(())
             });
-            debug_assert!(told.is_ok(), "looking ahead cannot fail");
+            debug_assert!(told.is_ok(), "look-ahead cannot fail");
             self.pass_on(member, cx.queue);
         }
     }

@@ -1,11 +1,12 @@
-//! A device of a store.
+//! Device of a store.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
 use wordline_kernel::EventQueue;
 
-/// A device or a cache of a store, with the events that it has scheduled and not yet passed on to the queue of the run.
+/// Device or cache of a store, with the events that it has scheduled but not yet passed to the
+/// queue of the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "D: Serialize + DeserializeOwned, D::Event: Copy + Default")]
 pub struct Device<D: BlockDevice> {

@@ -1,20 +1,20 @@
-//! How a run can fail in a store.
+//! Errors of a run in a store.
 
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};
 
-/// A run that cannot go on, in an array of devices that fail with `E`.
+/// Error of an array whose devices fail with `E`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ArrayError<E> {
-    /// A request outside the array.
+    /// The request is outside the array.
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
     /// A member failed.
     #[error("member {name}: {error}")]
     Member {
-        /// Its name.
+        /// Name of the member.
         name: String,
-        /// How.
+        /// Error of the member.
         error: E,
     },
 }

@@ -1,4 +1,4 @@
-//! The kinds of devices that a store is built of, and what follows from each of them.
+//! Kinds of devices of which a store consists, and the types derived from them.
 
 use std::convert::Infallible;
 
@@ -18,71 +18,73 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::error::ArrayError;
 
-/// What a store schedules.
+/// Event of a store.
 pub(crate) type Event = Member<DeviceEvent>;
 
-/// What is not an array: what it schedules, tells of and fails with, as a store says it.
+/// Device or cache of a store: conversion of its events, observations and errors to those of the
+/// store.
 pub trait Part: BlockDevice<Event: Copy + Default> {
-    /// An event of its own.
+    /// Wraps an event of the device as an event of the store.
     fn outside(event: Self::Event) -> Event;
-    /// Back again; `None` if the event is none of its own.
+    /// Unwraps an event of the store; `None` if it is not an event of the device.
     fn inside(event: Event) -> Option<Self::Event>;
-    /// What is heard of it.
+    /// Wraps an observation of the device as an observation of the store.
     fn heard(observation: Self::Observation) -> ArrayObservation<OfDevice>;
-    /// How it fails.
+    /// Converts an error of the device to an error of the store.
     fn fault(error: Self::Error) -> StoreError;
 }
 
-/// Of a device by itself.
+/// Wraps an event or observation of a single device.
 pub(crate) fn only<T>(of: T) -> Member<T> {
     Member { member: 0, of }
 }
 
-/// Makes of the list of kinds what a store is, holds, schedules, reports and fails with, each one type; how a device is wrapped in
-/// them; and `either!`, which does the same to a store of any kind. Each has its type and its crate; `$d` is the dollar sign, for
+/// Derives from the list of device kinds the types of a store, its devices, events, observations
+/// and errors, the conversions of each device, and the macro `either!`, which applies an expression
+/// to a store of any kind. Each kind has its type and its crate; `$d` is the dollar sign, for
 /// `either!`.
 macro_rules! kinds {
     ($d:tt $($(#[$doc:meta])* $Kind:ident($Device:ty) of $of:ident),+ $(,)?) => {
-        /// A store whose shape is known only when it is built. Where all devices of a store are of one kind, [`Array`] and
-        /// [`Cached`] by themselves are faster.
+        /// Store whose structure is known only at run time. If all devices of a store are of one
+        /// kind, [`Array`] and [`Cached`] alone are faster.
         ///
-        /// Its devices are numbered: the members of an array as [`wordline_block::Member`] says, and in a cached store the flash is
-        /// member 0 of two and the store behind it is member 1.
+        /// Its devices are numbered: the members of an array as in [`wordline_block::Member`]; in a
+        /// cached store the flash is member 0 of two, and the backing store is member 1.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum Store {
             $($(#[$doc])* $Kind(Box<Device<$Device>>),)+
-            /// Flash in front of another store.
+            /// Flash cache in front of another store.
             Cached(Box<Device<Cached<Store>>>),
-            /// Several stores as one.
+            /// Array of stores.
             Array(Box<Array<Store>>),
         }
 
-        /// A device of a store.
+        /// Device of a store.
         #[derive(Clone, Copy, Debug)]
         pub enum Leaf<'a> {
             $($(#[$doc])* $Kind(&'a $Device),)+
-            /// The cache before another store.
+            /// Cache in front of a backing store.
             Cached(&'a Cached<Store>),
         }
 
-        /// Something that happened in a device of a store of any shape, by its kind.
+        /// Observation of a device of a store, by device kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum OfDevice {
             $($(#[$doc])* $Kind(<$Device as BlockDevice>::Observation),)+
-            /// A cache. The devices of the store behind it report what happens there.
+            /// Observation of a cache. The devices of its backing store report their own.
             Cached(flash_cache::Observation<Infallible>),
         }
 
-        /// An event of a device, by its kind. Those of the flash of a cache are those of an SSD.
+        /// Event of a device, by device kind. Events of a cache's flash are events of an SSD.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum DeviceEvent {
             $($(#[$doc])* $Kind(<$Device as BlockDevice>::Event),)+
         }
 
-        /// A run that cannot go on, in a store of any shape.
+        /// Error of a store.
         #[derive(Clone, Debug, PartialEq, Eq, Error)]
         pub enum StoreError {
-            /// A request outside the store.
+            /// The request is outside the store.
             #[error(transparent)]
             BeyondEnd(#[from] BeyondEnd),
             $($(#[$doc])* #[error(transparent)] $Kind(<$Device as BlockDevice>::Error),)+
@@ -92,9 +94,9 @@ macro_rules! kinds {
             /// A member of an array failed, at any depth.
             #[error("member {name}: {error}")]
             Member {
-                /// Its name, behind those of the arrays around it.
+                /// Name of the member, after the names of the arrays that contain it.
                 name: String,
-                /// How.
+                /// Error of the member.
                 error: Box<Self>,
             },
         }
@@ -132,7 +134,8 @@ macro_rules! kinds {
         )+
 
         impl Store {
-            /// The devices: of a cached store the cache, and then what lies behind it; of an array those of its members in their order.
+            /// Devices of the store: for a cached store, the cache and then the devices of its
+            /// backing store; for an array, those of its members in order.
             pub fn leaves(&self) -> Vec<Leaf<'_>> {
                 match self {
                     $(Self::$Kind(one) => vec![Leaf::$Kind(one.device())],)+
@@ -183,7 +186,8 @@ macro_rules! kinds {
             }
         }
 
-        /// Does the same to a store of any shape: to a device of any kind as `$device`, to an array.
+        /// Applies an expression to a store of any kind: to a single device as `$device`, or to an
+        /// array.
         macro_rules! either {
             ($d store:expr, $d device:ident => $d done:expr, $d array:ident => $d of_array:expr) => {
                 match $d store {
@@ -198,9 +202,9 @@ macro_rules! kinds {
 }
 
 kinds! { $
-    /// A solid-state disk.
+    /// Solid-state drive.
     Ssd(Ssd<Map>) of wordline_ssd,
-    /// A hard disk.
+    /// Hard disk.
     Disk(Disk) of wordline_hdd,
 }
 

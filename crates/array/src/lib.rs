@@ -1,4 +1,5 @@
-//! Stores built of block devices, in one event queue: arrays, and SSDs, disks, flash caches and arrays in any nesting.
+//! Stores made of block devices in one event queue: arrays, and SSDs, disks, flash caches and
+//! arrays in any nesting.
 
 pub mod address_map;
 pub mod array;

@@ -1,4 +1,4 @@
-//! What a store of any shape does: pass on to its devices.
+//! A store as a block device: passes all calls to its devices.
 
 use wordline_block::{
     ArrayObservation, BlockDevice, Busy, Completion, Nested, PowerCut, Request, Ticket,
@@ -10,12 +10,12 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::kinds::{DeviceEvent, Event, OfDevice, Part, Store, StoreError, either, only};
 
-/// The places of the two tiers of a cached store among its devices, and how many there are.
+/// Member numbers of the two tiers of a cached store, and their count.
 const FLASH: u32 = 0;
 const BACKING: u32 = 1;
 const TIERS: u32 = 2;
 
-/// The observation, made behind a cache, as one of a store that has this cache in front.
+/// Renumbers an observation of a backing store as one of the store with the cache in front.
 #[inline]
 #[must_use]
 pub fn behind_cache<T>(observation: ArrayObservation<T>) -> ArrayObservation<T> {
@@ -48,7 +48,7 @@ impl Part for Cached<Store> {
     }
 }
 
-/// A probe of any kind: what hears a store in a store in a store is one type.
+/// Type-erased probe, so that nested stores have one probe type.
 struct AnyProbe<'a, O> {
     hear: &'a mut dyn FnMut(Time, O),
     wants_fragments: bool,
@@ -73,7 +73,8 @@ impl<O> Probe<O> for AnyProbe<'_, O> {
 }
 
 impl<D: Part> Device<D> {
-    /// Does something with the device at this instant, and passes on what it schedules.
+    /// Performs an action on the device at the current time, and passes the events that it
+    /// schedules to the queue.
     fn act<T>(
         &mut self,
         cx: &mut Context<'_, Event, impl Probe<ArrayObservation<OfDevice>>>,
@@ -98,7 +99,7 @@ impl<D: Part> Device<D> {
         event: Event,
     ) -> Result<(), StoreError> {
         let Some(event) = D::inside(event) else {
-            unreachable!("a device gets its own events");
+            unreachable!("a device only receives its own events");
         };
         self.act(cx, |device, cx| device.handle(cx, event))
     }
@@ -154,7 +155,7 @@ impl BlockDevice for Store {
                 device.look_ahead(cx, upcoming);
                 Ok(())
             });
-            debug_assert!(told.is_ok(), "looking ahead cannot fail");
+            debug_assert!(told.is_ok(), "look-ahead cannot fail");
         }, array => {
             let pieces = cx.probe.wants_fragments();
             let mut hear = |now, heard| cx.probe.observe(now, heard);
@@ -233,7 +234,7 @@ impl BlockDevice for Store {
             cached.device.backing().die_backlog(times);
         }
     }
-    /// Of all devices in their order ([`Store::leaves`]).
+    /// Busy times of all devices, in the order of [`Store::leaves`].
     fn busy(&self, busy: &mut Busy) {
         either!(self, one => one.device.busy(busy), array => array.busy(busy));
         if let Self::Cached(cached) = self {

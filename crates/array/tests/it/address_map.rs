@@ -1,4 +1,4 @@
-//! Where bytes lie, against counting them one by one.
+//! Address maps compared with counting bytes one by one.
 
 use wordline_array::{AddressMap, Extent};
 use wordline_kernel::Rng;
@@ -11,7 +11,7 @@ fn split(map: &AddressMap, offset: u64, bytes: u64) -> Vec<Extent> {
     extents
 }
 
-/// The member and the place in it of each grain of the extents.
+/// Member and position in it, for each grain of the extents.
 fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     let mut all = Vec::new();
     for extent in extents {
@@ -23,7 +23,7 @@ fn grains(extents: &[Extent]) -> Vec<(u32, u64)> {
     all
 }
 
-/// RAID-0 by its definition: stripe number s lies on member s mod n, in its row s / n.
+/// Definition of RAID-0: stripe s is on member s mod n, in row s / n.
 fn by_definition(stripe: u64, members: u64, offset: u64, bytes: u64) -> Vec<(u32, u64)> {
     let places = (offset..offset + bytes).step_by(GRAIN as usize);
     let mut all: Vec<_> = places
@@ -38,7 +38,7 @@ fn by_definition(stripe: u64, members: u64, offset: u64, bytes: u64) -> Vec<(u32
 }
 
 #[test]
-fn stripes_lie_where_the_definition_of_raid_0_puts_them() {
+fn stripes_match_the_definition_of_raid_0() {
     let mut random = Rng::new(1, "stripes");
     for _ in 0..20_000 {
         let members = 1 + random.below(7);
@@ -63,13 +63,13 @@ fn stripes_lie_where_the_definition_of_raid_0_puts_them() {
             let again = extents[..place]
                 .iter()
                 .any(|one| one.member == extent.member);
-            assert!(!again, "one part for each member: {extents:?}");
+            assert!(!again, "more than one part for a member: {extents:?}");
         }
     }
 }
 
 #[test]
-fn an_aligned_stripe_touches_one_member_and_the_next_another() {
+fn an_aligned_stripe_touches_one_member_and_the_next_stripe_another() {
     let map = AddressMap::striped(4096, &[1 << 20; 3]);
     for stripe in 0..map.user_bytes() / 4096 {
         let extents = split(&map, stripe * 4096, 4096);
@@ -82,9 +82,9 @@ fn an_aligned_stripe_touches_one_member_and_the_next_another() {
     }
 }
 
-/// All that can be addressed is on different bytes of the members.
+/// All addressable bytes map to different bytes of the members.
 #[test]
-fn the_whole_of_equal_members_is_used_once() {
+fn members_of_equal_size_are_used_completely_and_once() {
     for (stripe, size, members) in [(512, 4096, 3), (1024, 4096, 5), (4096, 4096, 2)] {
         let map = AddressMap::striped(stripe, &vec![size; members]);
         assert_eq!(map.user_bytes(), size * members as u64);
@@ -96,7 +96,7 @@ fn the_whole_of_equal_members_is_used_once() {
 }
 
 #[test]
-fn a_single_member_is_used_to_its_end_at_its_own_addresses() {
+fn a_single_member_is_used_completely_at_its_own_addresses() {
     let size = 10 * 4096 + 512;
     let map = AddressMap::striped(4096, &[size]);
     assert_eq!(map.user_bytes(), size);
@@ -109,7 +109,7 @@ fn a_single_member_is_used_to_its_end_at_its_own_addresses() {
 }
 
 #[test]
-fn concatenated_members_lie_one_behind_the_other() {
+fn concatenated_members_follow_one_another() {
     let map = AddressMap::concatenated(&[4096, 8192, 512]);
     assert_eq!(map.user_bytes(), 12_800);
     let of = |member, offset, bytes| Extent {

@@ -1,5 +1,5 @@
-//! What an array does against what its members do.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Behaviour of an array compared with that of its members.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use wordline_kernel::{Context, Digest, EventQueue, Probe, Rng, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_ssd::{Plan, Precondition, Ssd};
 
-/// A disk of some 100 pages a die, with `channels` x 2 dies.
+/// Plan of an SSD with about 100 pages per die and `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {
     let geometry = Geometry {
         blocks_per_plane: 16,
@@ -51,7 +51,7 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
     }
 }
 
-/// A disk that is full and verified, and bears power cuts.
+/// Full SSD with verification and support for power cuts.
 fn disk(channels: u32, interface: &Interface) -> Ssd<Map> {
     let plan = plan(channels, interface);
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
@@ -76,7 +76,7 @@ fn interfaces() -> [Interface; 3] {
     ]
 }
 
-/// Requests of whole sectors that are issued by a clock, each at a time of its own.
+/// Requests of whole sectors, each issued at its own time.
 fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<Request> {
     let mut random = Rng::new(7, "load");
     let mut arrival = Time::ZERO;
@@ -100,10 +100,10 @@ fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<R
     requests.collect()
 }
 
-/// A request that is done: when it was issued, when it was done, and its parts.
+/// Completed request: time of issue, time of completion, latency components.
 type Done = (Time, Time, Parts);
 
-/// Issues requests at their times, as far as the store takes them. The digest of the run.
+/// Issues requests at their times, as far as the store accepts them. Returns the digest of the run.
 fn replay<S: BlockDevice>(
     store: &mut S,
     requests: &[Request],
@@ -112,7 +112,8 @@ fn replay<S: BlockDevice>(
     replay_with_cuts(store, requests, None, probe).0
 }
 
-/// The same, with a power cut after every so many events, if any; and how many requests were lost.
+/// Like [`replay`], with a power cut after every `events_to_cut` events, if given. Returns also the
+/// number of lost requests.
 fn replay_with_cuts<S: BlockDevice>(
     store: &mut S,
     requests: &[Request],
@@ -161,17 +162,21 @@ fn replay_with_cuts<S: BlockDevice>(
         completed += store.completions().count();
     }
     completed += lost;
-    assert_eq!(completed, requests.len(), "every request is told of once");
+    assert_eq!(
+        completed,
+        requests.len(),
+        "every request must complete exactly once"
+    );
     (digest.value(), lost)
 }
 
-/// Hears of requests, and of the parts that they consist of.
+/// Probe that records requests and their parts.
 #[derive(Default)]
 struct Heard {
     whole: Vec<Done>,
-    /// By the arrival of the request: the parts, with their bytes.
+    /// Parts with their bytes, by arrival of the request.
     parts: BTreeMap<Time, Vec<(Done, u64)>>,
-    /// By member: what was heard of it.
+    /// Observations per member. Count.
     members: BTreeMap<u32, u64>,
 }
 
@@ -228,7 +233,7 @@ fn same(heard: &[Done], expected: &[Done], what: &str) {
 }
 
 #[test]
-fn an_array_of_one_device_is_that_device() {
+fn an_array_of_one_device_behaves_like_that_device() {
     for interface in interfaces() {
         for map in [striped, AddressMap::concatenated] {
             for gap_us in [50, 400, 5000] {
@@ -245,10 +250,10 @@ fn an_array_of_one_device_is_that_device() {
     }
 }
 
-/// What no device had taken yet is served after a power cut, by an array as by a disk with a host that
-/// waits for it.
+/// Requests that no device had accepted are served after a power cut, by an array as well as by a
+/// single device whose host waits.
 #[test]
-fn an_array_of_one_device_bears_power_cuts_as_that_device() {
+fn an_array_of_one_device_survives_power_cuts_like_that_device() {
     for interface in interfaces() {
         for gap_us in [50, 5000] {
             let mut single = disk(2, &interface);
@@ -259,13 +264,13 @@ fn an_array_of_one_device_bears_power_cuts_as_that_device() {
             let (_, also) = replay_with_cuts(&mut one, &requests, Some(700), &mut heard);
             same(&heard.whole, &expected.whole, interface.name());
             assert_eq!(also, lost);
-            assert!(lost > 0, "something was under way");
+            assert!(lost > 0, "requests must be in progress at the cut");
         }
     }
 }
 
 #[test]
-fn arrays_bear_power_cuts() {
+fn arrays_survive_power_cuts() {
     for interface in interfaces() {
         for map in [striped, AddressMap::concatenated] {
             let channels = [1, 2, 1];
@@ -274,13 +279,13 @@ fn arrays_bear_power_cuts() {
             let mut heard = Heard::default();
             let (_, lost) = replay_with_cuts(&mut store, &requests, Some(900), &mut heard);
             assert_eq!(heard.whole.len() + lost, requests.len());
-            assert!(lost > 0, "something was under way");
+            assert!(lost > 0, "requests must be in progress at the cut");
         }
     }
 }
 
 #[test]
-fn a_request_is_done_with_its_last_part_and_has_all_its_bytes() {
+fn a_request_completes_with_its_last_part_and_covers_all_bytes() {
     for interface in interfaces() {
         for map in [striped, AddressMap::concatenated] {
             let disks = [1, 2, 1].map(|channels| disk(channels, &interface));
@@ -293,7 +298,7 @@ fn a_request_is_done_with_its_last_part_and_has_all_its_bytes() {
             for (arrival, done, parts) in heard.whole {
                 let own = &heard.parts[&arrival];
                 let last = own.iter().map(|((_, done, _), _)| *done).max().unwrap();
-                assert_eq!(done, last, "done with the last part");
+                assert_eq!(done, last, "completion of the last part");
                 assert_eq!(parts.total(), done - arrival);
                 assert!(own.iter().any(|(part, _)| *part == (arrival, done, parts)));
                 let request = requests.iter().find(|one| one.arrival == arrival).unwrap();
@@ -307,7 +312,7 @@ fn a_request_is_done_with_its_last_part_and_has_all_its_bytes() {
 }
 
 #[test]
-fn the_same_run_has_the_same_digest() {
+fn equal_runs_have_equal_digests() {
     let digest = || {
         let disks = [1, 2].map(|channels| disk(channels, &Interface::default()));
         let mut store = array(striped, disks.into());
@@ -317,10 +322,11 @@ fn the_same_run_has_the_same_digest() {
     assert_eq!(digest(), digest());
 }
 
-/// Two stripes of two devices each, striped again, are one stripe of four: with stripes of the inner arrays as long,
-/// those outside twice as long, every byte lies on the device that has it in the array of four.
+/// An array of two arrays of two devices equals one array of four: with inner stripes of the same
+/// length, and outer stripes of twice that length, every byte is on the same device as in the array
+/// of four.
 #[test]
-fn an_array_of_arrays_serves_as_one_of_all_their_devices() {
+fn an_array_of_arrays_behaves_like_one_array_of_all_devices() {
     for interface in interfaces() {
         for cut in [None, Some(900)] {
             let disks = || (0..4).map(|_| disk(1, &interface)).collect::<Vec<_>>();
@@ -338,7 +344,7 @@ fn an_array_of_arrays_serves_as_one_of_all_their_devices() {
             let (_, also) = replay_with_cuts(&mut nested, &requests, cut, &mut heard);
             same(&heard.whole, &expected.whole, interface.name());
             assert_eq!(also, lost);
-            // Numbered through, the outer member first.
+            // Numbered consecutively, the outer member first.
             let outer_first = |member: &u32| [0, 2, 1, 3][*member as usize];
             let numbered = heard
                 .members
@@ -349,9 +355,9 @@ fn an_array_of_arrays_serves_as_one_of_all_their_devices() {
     }
 }
 
-/// A member serves its own requests as it would without the others, however busy they are.
+/// A member serves its own requests as if it were alone, however busy the others are.
 #[test]
-fn members_one_behind_the_other_do_not_disturb_each_other() {
+fn concatenated_members_do_not_affect_each_other() {
     for interface in interfaces() {
         let mut alone = disk(1, &interface);
         let own = load(alone.user_bytes(), 300, 2000, 8192);
@@ -361,7 +367,7 @@ fn members_one_behind_the_other_do_not_disturb_each_other() {
         let disks = [2, 1, 1].map(|channels| disk(channels, &interface));
         let first = disks[0].user_bytes();
         let mut store = array(AddressMap::concatenated, disks.into());
-        // Ten times what the first member serves; the third is asked for nothing.
+        // Ten times the load of the first member; the third member receives no requests.
         let mut requests = load(first, 3000, 20, 40_000);
         let moved = own.iter().map(|request| Request {
             offset: request.offset + first,
@@ -374,12 +380,15 @@ fn members_one_behind_the_other_do_not_disturb_each_other() {
         let issued: Vec<Time> = own.iter().map(|request| request.arrival).collect();
         heard.whole.retain(|(arrival, ..)| issued.contains(arrival));
         same(&heard.whole, &expected.whole, interface.name());
-        assert!(!heard.members.contains_key(&2), "nothing happened there");
+        assert!(
+            !heard.members.contains_key(&2),
+            "the third member must be idle"
+        );
     }
 }
 
 #[test]
-fn a_request_beyond_the_end_is_refused() {
+fn a_request_beyond_the_end_is_rejected() {
     let mut store = array(striped, vec![disk(1, &Interface::default())]);
     let request = Request {
         stream: 0,

@@ -1,5 +1,5 @@
-//! Caches in arrays and before arrays: what serves blocks nests in any way.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Caches in arrays and in front of arrays: block devices nest in any way.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use serde_json::json;
 use wordline_array::{AddressMap, Array, Leaf, Store};
@@ -62,7 +62,7 @@ fn disk() -> Disk {
     Disk::new(&wordline_hdd::Plan::new(&disk).unwrap())
 }
 
-/// A verified write-back cache.
+/// Write-back cache with verification.
 fn before<B: BlockDevice>(backing: B) -> Cached<B> {
     let config: Config = serde_json::from_value(json!({"mode": "write-back"})).unwrap();
     let device = flash();
@@ -72,7 +72,8 @@ fn before<B: BlockDevice>(backing: B) -> Cached<B> {
     cached
 }
 
-/// Serves a random load with eight requests under way; how many ended, and when.
+/// Serves a random load with eight outstanding requests. Returns the number of completions, and the
+/// time of the last one.
 fn serve<D: BlockDevice>(store: &mut D) -> (u32, Time)
 where
     D::Event: Default,
@@ -123,7 +124,7 @@ fn named<D>(devices: Vec<D>) -> impl Iterator<Item = (String, D)> {
 }
 
 #[test]
-fn an_array_of_one_cache_is_that_cache() {
+fn an_array_of_one_cache_behaves_like_that_cache() {
     let alone = serve(&mut before(disk()));
     let map = AddressMap::concatenated(&[DISK_PAGES * PAGE]);
     let one = serve(&mut Array::new(map, named(vec![before(disk())])));
@@ -131,7 +132,7 @@ fn an_array_of_one_cache_is_that_cache() {
 }
 
 #[test]
-fn caches_stand_in_arrays_and_before_arrays_of_caches() {
+fn caches_work_in_arrays_and_in_front_of_arrays_of_caches() {
     let sizes = [DISK_PAGES * PAGE; 3];
     let array = |stripe| {
         let caches = (0..3).map(|_| before(disk())).collect();
@@ -152,9 +153,10 @@ fn ssd() -> Ssd<Map> {
     ssd
 }
 
-/// A store of any shape is the same as the one of one kind: the same requests end at the same time.
+/// A store of run-time structure behaves like one of static structure: the same requests complete
+/// at the same times.
 #[test]
-fn a_store_of_any_shape_does_what_its_devices_do() {
+fn a_run_time_store_behaves_like_its_devices() {
     assert_eq!(serve(&mut Store::from(disk())), serve(&mut disk()));
     assert_eq!(serve(&mut Store::from(ssd())), serve(&mut ssd()));
     let alone = serve(&mut before(disk()));
@@ -186,7 +188,7 @@ fn a_store_of_any_shape_does_what_its_devices_do() {
 }
 
 #[test]
-fn devices_of_all_kinds_stand_beside_each_other() {
+fn devices_of_all_kinds_work_in_one_array() {
     let members: Vec<Store> = vec![ssd().into(), disk().into(), before(ssd().into()).into()];
     let sizes: Vec<u64> = members.iter().map(Store::user_bytes).collect();
     let mut store = Store::from(Array::new(

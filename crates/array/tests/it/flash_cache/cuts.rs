@@ -1,6 +1,6 @@
 //! Power cuts of a cached store.
 
-#![allow(clippy::print_stdout)] // what records cost is told
+#![allow(clippy::print_stdout)] // the cost of records is printed
 
 use super::*;
 use wordline_array::{AddressMap, Array};
@@ -10,11 +10,11 @@ use wordline_partition::{Costs, Partition};
 type OfDisks = wordline_block::ArrayObservation<wordline_hdd::Observation>;
 pub type Store = Cached<Array<Disk>>;
 
-/// Hears of the pages of metadata that are begun, and of nothing else.
+/// Probe that counts metadata pages and refreshes.
 #[derive(Clone, Default)]
 pub struct FlashWork {
     metadata: u64,
-    /// Blocks whose data has moved for its own sake.
+    /// Refreshed blocks. Count.
     pub refreshes: u64,
 }
 
@@ -43,14 +43,15 @@ pub const SHAPE: Shape = Shape {
 };
 pub const PAGES: u64 = 400;
 
-/// The disk under a cache.
+/// Disk behind the cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Below {
-    /// Of constant time.
+    /// Disk with a constant access time.
     Constant,
-    /// Of constant time, one request after the other, with a queue of four.
+    /// Disk with a constant access time that serves one request at a time, with a queue of four.
     Serial,
-    /// With a mechanism, a queue of four in the order of positioning, and a write cache of so many segments.
+    /// Disk with mechanical positioning, a queue of four in order of positioning time, and a write
+    /// cache with this number of segments.
     Positioned(u32),
 }
 
@@ -66,7 +67,7 @@ impl Below {
     }
 }
 
-/// An array of one disk.
+/// Array of one disk.
 fn disks(below: Below) -> Array<Disk> {
     let mut config = wordline_hdd::Config {
         capacity_bytes: Some(PAGES * PAGE),
@@ -94,7 +95,7 @@ fn disks(below: Below) -> Array<Disk> {
     Array::new(map, [("disk".to_owned(), disk)])
 }
 
-/// A store under a load of the host, whose power fails.
+/// Store under a host load with power cuts.
 pub struct Run {
     pub store: Store,
     queue: EventQueue<Event<<Array<Disk> as BlockDevice>::Event>>,
@@ -103,19 +104,19 @@ pub struct Run {
     pub random: Rng,
     under_way: u32,
     cuts: u32,
-    /// Requests that ended with an error.
+    /// Requests that ended with an error. Count.
     pub failed: u64,
-    /// Dirty pages that came back, and clean ones that did not.
+    /// Dirty pages that were restored; below, clean pages that were dropped.
     pub restored: u64,
     dropped: u64,
-    /// Cuts while a recovery erased, and while lists had other sizes than were wanted.
+    /// Power cuts while a recovery erased; below, while lists had other sizes than their targets.
     in_recovery: u32,
     in_resize: u32,
-    /// Full blocks that had no summary after a cut, where there are summaries.
+    /// Full blocks without a summary after a cut, if there are summaries.
     unsummarized: u32,
-    /// Pages of a block for data.
+    /// Data pages per block.
     data_pages: u32,
-    /// Whether a policy divides the space anew.
+    /// Whether a policy repartitions the space.
     moves: bool,
 }
 
@@ -215,17 +216,18 @@ impl Run {
         self.take_completions();
         true
     }
-    /// Serves a load of so many requests at once for so many events.
+    /// Runs `events` events while keeping `depth` requests outstanding.
     pub fn go_on(&mut self, depth: u32, events: u64) {
         for _ in 0..events {
             while self.under_way < depth {
                 self.submit();
                 self.take_completions();
             }
-            assert!(self.step(), "{} requests never end", self.under_way);
+            assert!(self.step(), "{} requests never complete", self.under_way);
         }
     }
-    /// Every second time, where the space moves: goes on until lists have other sizes than are wanted.
+    /// In half of the calls, if the space is repartitioned: continues until lists differ from their
+    /// target sizes.
     fn go_on_to_resize(&mut self, depth: u32) {
         if self.moves && self.random.below(2) == 0 {
             for _ in 0..300 {
@@ -236,7 +238,8 @@ impl Run {
             }
         }
     }
-    /// The power fails and comes back, for how long whatsoever; now and then once or twice before between two erases of a recovery.
+    /// Cuts power for any time; sometimes the power fails again, once or twice, between two erases
+    /// of the recovery.
     fn try_to_cut(&mut self) -> Result<(), String> {
         self.cuts += 1;
         self.in_resize += u32::from(self.store.is_resizing());
@@ -253,12 +256,13 @@ impl Run {
         self.restored += u64::from(cut.dirty_restored);
         self.dropped += u64::from(cut.clean_dropped);
         self.take_completions();
-        assert_eq!(self.under_way, 0, "a cut ends all requests");
+        assert_eq!(self.under_way, 0, "a power cut must end all requests");
         self.store.flash().mapping().audit().unwrap();
         Ok(())
     }
-    /// What a recovery has read at least: of a full block its summary; of any other a page to see that there is none, and all others. Blocks
-    /// that are erased now may have been full.
+    /// Checks the minimum number of pages read by a recovery: the summary of a full block; for any
+    /// other block, one page that shows that there is no summary, and all its programmed pages.
+    /// Blocks that are now erased may have been full.
     fn count_reads(&mut self, read: u64) {
         if self.data_pages == SHAPE.pages_per_block {
             return;
@@ -276,7 +280,7 @@ impl Run {
         }
         assert!(read >= summaries + scans, "{read} < {summaries} + {scans}");
     }
-    /// The power fails, once or more often before the store can go on.
+    /// Cuts power, at least once before the store can continue.
     pub fn cut(&mut self) {
         let often = 1 + u64::from(self.random.below(8) == 0);
         for _ in 0..often {
@@ -286,13 +290,13 @@ impl Run {
         self.store.resume(cx).unwrap();
         self.take_completions();
     }
-    /// Nothing is left to do.
+    /// Runs until no work is left.
     pub fn rest(&mut self) {
         while self.step() {}
-        assert_eq!(self.under_way, 0, "all requests end");
+        assert_eq!(self.under_way, 0, "all requests must complete");
         self.store.flash().mapping().audit().unwrap();
     }
-    /// Goes on through four cuts, to its end, and reads everything.
+    /// Runs with four power cuts, to the end of its work, and reads everything.
     pub fn through_cuts(&mut self, depth: u32, events: u64) {
         for _ in 0..4 {
             self.go_on(depth, events);
@@ -302,13 +306,13 @@ impl Run {
         self.rest();
         self.read_all();
     }
-    /// Reads every page; each is what it has to be.
+    /// Reads every page and checks its content.
     pub fn read_all(&mut self) {
         for page in 0..PAGES {
             self.serve(Op::Read, page * PAGE, PAGE);
         }
     }
-    /// One request, until nothing is left to do. Whether it ended with an error.
+    /// Serves one request until no work is left. Returns `true` if it ended with an error.
     pub fn serve(&mut self, op: Op, offset: u64, bytes: u64) -> bool {
         let request = Request {
             stream: 0,
@@ -329,7 +333,7 @@ impl Run {
 }
 
 #[test]
-fn what_waits_for_a_disk_of_a_bounded_queue_is_withdrawn_by_a_cut() {
+fn requests_waiting_for_a_disk_queue_are_cancelled_by_a_power_cut() {
     for mode in MODES {
         let table = json!({"mode": mode, "replacement": "arc", "suspected_queue": true});
         let mut run = Run::new("move", &table, Below::Serial, 1);
@@ -341,7 +345,7 @@ fn what_waits_for_a_disk_of_a_bounded_queue_is_withdrawn_by_a_cut() {
     }
 }
 
-/// One of many caches, by a number.
+/// One of many cache configurations, by number.
 pub fn table(number: u64) -> (Value, &'static str, Below) {
     let of = |choices: usize, step: u64| (number / step) as usize % choices;
     let admission = [
@@ -381,24 +385,25 @@ pub fn table(number: u64) -> (Value, &'static str, Below) {
     (table, reclaim, Below::ALL[of(4, 17)])
 }
 
-/// What many cuts have met.
+/// Events that occurred in many power cuts.
 #[derive(Debug, Default)]
 struct Met {
     cuts: u32,
-    /// Dirty pages that have come back.
+    /// Dirty pages restored. Count.
     restored: u64,
     in_recovery: u32,
     in_resize: u32,
-    /// Cuts before disks with a write cache.
+    /// Power cuts with a disk that has a write cache. Count.
     volatile: u32,
-    /// Cuts of flash with block summaries.
+    /// Power cuts of flash with block summaries. Count.
     summarized: u32,
-    /// Full blocks whose summary was torn, or not begun.
+    /// Full blocks whose summary was torn or not started. Count.
     unsummarized: u32,
 }
 
-/// Cuts of caches from a number on, at random events; after each, the cache holds of every page what was acknowledged last or what was
-/// being written; of a page that the disk need not keep, nothing older than what was promised to be durable.
+/// Cuts power of the caches with these numbers, at random events. After each cut, the cache has the
+/// last acknowledged version of every page, or the one being written. For pages that the disk may
+/// lose, it has no version older than the last durable one.
 fn cut_often(numbers: std::ops::Range<u64>, cuts: u32) -> Met {
     let mut all = Met::default();
     for number in numbers {
@@ -449,24 +454,25 @@ impl Met {
 }
 
 #[test]
-fn no_acknowledged_write_is_lost_and_none_is_older_in_any_mode() {
+fn no_acknowledged_write_is_lost_in_any_mode() {
     cut_often(0..120, 8).require(960);
 }
 
 #[test]
-#[ignore = "10^5 cuts take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
+#[ignore = "10^5 cuts take minutes in an optimised build; run by `make test-slow`, a shorter variant always runs"]
 fn no_acknowledged_write_is_lost_in_many_cuts() {
     cut_often(1_000..4_000, 34).require(100_000);
 }
 
-/// Without records, the newest copy of a dead page can be erased before an older one, which comes back then (Oh et al. 2012 leave that
-/// open). The first cut that shows it, of a write-back cache.
+/// Runs a write-back cache to a power cut. Returns `true` if a dead page reappears: without
+/// records, the newest copy of a dead page can be erased before an older one, which is then
+/// restored (Oh et al. 2012 leave this open).
 fn dead_page_comes_back(records: bool, seed: u64) -> bool {
     let table = json!({"mode": "write-back", "destage": {"group_pages": 1 + seed % 4}});
     let mut run = Run::with("move", &table, Below::Constant, seed, |plan, _| {
         let journal = plan.journal.as_mut().unwrap();
         journal.records = records;
-        // Dead pages are recorded when that cannot be put off any more.
+        // Dead pages are recorded only when that cannot be delayed any further.
         journal.most_unrecorded = 1_000;
     });
     run.go_on(4, 3_000);
@@ -474,7 +480,7 @@ fn dead_page_comes_back(records: bool, seed: u64) -> bool {
 }
 
 #[test]
-fn without_records_dead_pages_come_back() {
+fn dead_pages_reappear_only_without_records() {
     let wrong = |records| {
         (0..60)
             .filter(|seed| dead_page_comes_back(records, *seed))
@@ -484,11 +490,12 @@ fn without_records_dead_pages_come_back() {
     assert!(wrong(false) > 10, "{} of 60", wrong(false));
 }
 
-/// What is not on the platters when its copy in flash is recorded as dead is lost with the write cache of the disk: nothing of a group
-/// is in there when the group is over. Pages that leave one by one are forced out, those of a group are flushed together; until then
-/// the flash holds them, and a cut loses none.
+/// Data that is not on the platters when its copy in flash is recorded as dead would be lost with
+/// the disk's write cache, so no page of a group is in that cache at the end of the group. Single
+/// destaged pages are forced out, and those of a group are flushed together; until then the flash
+/// keeps them, and a power cut loses none.
 #[test]
-fn what_is_destaged_is_on_the_platters() {
+fn destaged_pages_are_on_the_platters() {
     for group in [1, 16] {
         let table = json!({"mode": "write-back", "destage": {"group_pages": group}});
         let mut run = Run::new("move", &table, Below::Positioned(3), 1);
@@ -521,7 +528,7 @@ fn what_is_destaged_is_on_the_platters() {
 }
 
 #[test]
-fn a_cache_without_a_journal_loses_what_is_dirty_and_goes_on() {
+fn a_cache_without_a_journal_loses_dirty_pages_and_continues() {
     let table = json!({"mode": "write-back", "journal": "none"});
     let mut run = Run::new("move", &table, Below::Constant, 1);
     run.go_on(8, 3_000);
@@ -531,10 +538,11 @@ fn a_cache_without_a_journal_loses_what_is_dirty_and_goes_on() {
     assert!(dirty > 0 && run.store.residents().is_empty());
 }
 
-/// A page of records holds 256, and 204 dead pages may go unrecorded until one is programmed: at most one in 204 of the pages that are destaged,
-/// fewer where copies are erased or written again before, and what collections ask for in between.
+/// A page of records holds 256 records, and 204 dead pages may be unrecorded until one is
+/// programmed: at most one page in 204 destaged pages, and fewer if copies are erased or
+/// overwritten before, or if GC requests records in between.
 #[test]
-fn records_cost_less_than_a_hundredth_of_the_programs() {
+fn records_cost_less_than_one_percent_of_programs() {
     let shape = Shape {
         blocks: 320,
         pages_per_block: 64,
@@ -564,9 +572,10 @@ fn records_cost_less_than_a_hundredth_of_the_programs() {
     assert!(figures.records * 100 < programs, "{figures:?}");
 }
 
-/// When nothing is under way, all that a full block has to tell is in its summary; of the same flash without summaries every page is read.
+/// When no operation is in progress, the summary of a full block lists all its pages; for the same
+/// flash without summaries, every page is read.
 #[test]
-fn a_recovery_reads_the_summaries_of_full_blocks_and_the_spare_areas_of_others() {
+fn recovery_reads_summaries_of_full_blocks_and_spare_areas_of_others() {
     let reads = |summaries: bool| {
         let table = json!({"mode": "write-back", "journal": "none", "block_summaries": summaries});
         let mut run = Run::new("move", &table, Below::Constant, 3);
@@ -590,17 +599,18 @@ fn a_recovery_reads_the_summaries_of_full_blocks_and_the_spare_areas_of_others()
     assert!(with * 2 < without, "{with} of {without}");
 }
 
-/// Programmed pages, by block.
+/// Programmed pages of each block.
 fn programmed(store: &Store) -> Vec<u32> {
     let array = store.flash().array();
     let blocks = (0..SHAPE.blocks).map(Block);
     blocks.map(|block| array.programmed(block)).collect()
 }
 
-/// The power fails at every event around the program of a summary. As long as that is not done the block is read as if it had no summary; what
-/// was torn is not tried again, what was not begun is when the power is back.
+/// Cuts power at every event around the program of a summary. Until the program is complete, the
+/// block is read as if it had no summary. A torn summary is not retried; one that was not started
+/// is programmed when the power is back.
 #[test]
-fn a_summary_that_is_cut_off_is_none() {
+fn an_interrupted_summary_is_not_used() {
     let table = json!({"mode": "write-back", "journal": "none", "block_summaries": true});
     let mut run = Run::new("move", &table, Below::Constant, 5);
     let (mut torn, mut unbegun, mut done) = (0, 0, 0);
@@ -628,7 +638,7 @@ fn a_summary_that_is_cut_off_is_none() {
                 assert!([0, 7, 8].contains(after), "{before} {after}");
                 of_summary = Some(*after);
             }
-            // All that is under way is one operation of one die.
+            // The only operation in progress is on one die.
             let read = cut.pages_read - u64::from(expected) - u64::from(8 * cut.erases_torn);
             match of_summary {
                 Some(8) => {
@@ -648,11 +658,14 @@ fn a_summary_that_is_cut_off_is_none() {
                 store.handle(cx, event).unwrap();
             }
             let late = after.iter().filter(|pages| **pages == 7).count() as u64;
-            assert_eq!(heard.metadata, late, "what was not begun is programmed");
+            assert_eq!(
+                heard.metadata, late,
+                "a summary that was not started must be programmed"
+            );
             assert!(programmed(&store).iter().all(|pages| *pages != 7));
             run.go_on(4, 1);
         }
     }
-    println!("{torn} torn, {unbegun} not begun, {done} done or none");
+    println!("{torn} torn, {unbegun} not started, {done} complete or none");
     assert!(torn > 20 && unbegun > 20 && done > 20);
 }

@@ -1,5 +1,5 @@
-//! A cache whose flash errs: what it cannot correct of a clean page is read from the disk, and of a dirty page is an error; nothing that was
-//! not written is ever served.
+//! Flash cache with read errors: an uncorrectable clean page is read from the disk, an
+//! uncorrectable dirty page is an error, and data that was not written is never served.
 
 use super::cuts::{Below, PAGES, Run, SHAPE, table};
 use super::*;
@@ -12,7 +12,8 @@ use wordline_reliability::errors::table::Table;
 use wordline_reliability::{Errors, Failing, Failures, Reader};
 use wordline_ssd::Ssd;
 
-/// Reads of this flash cannot be corrected with about this probability, each by itself; with which exactly.
+/// Sets an error rate at which each read of this flash is uncorrectable with about this
+/// probability. Returns the exact probability.
 fn erring(device: &mut wordline_ssd::Plan, probability: f64) -> f64 {
     let bch = Bch::default();
     let code = bch.code().unwrap();
@@ -48,10 +49,11 @@ fn holds_clean_pages_only(table: &Value) -> bool {
         .any(|mode| table["mode"] == **mode)
 }
 
-/// Under every mode, policy and disk, with power cuts in between: every request ends, and every page that is served is what was written
-/// last, or its request has failed. Where the cache holds clean pages only, no request fails.
+/// With every mode, policy and disk, and with power cuts, every request completes, and every page
+/// served has its last written content or its request fails. If the cache has only clean pages, no
+/// request fails.
 #[test]
-fn what_cannot_be_corrected_comes_from_the_disk_or_is_an_error() {
+fn uncorrectable_pages_come_from_the_disk_or_are_errors() {
     let (mut uncorrectable, mut lost, mut failed) = (0, 0, 0);
     for number in 0..120 {
         let (table, reclaim, below) = table(number);
@@ -76,9 +78,10 @@ fn what_cannot_be_corrected_comes_from_the_disk_or_is_an_error() {
     );
 }
 
-/// The same where no read errs and blocks that are read often move, to others or back to where they were: no request fails.
+/// Without read errors, and with refresh of frequently read blocks to another block or in place: no
+/// request fails.
 #[test]
-fn blocks_of_a_cache_move_for_their_data() {
+fn blocks_of_a_cache_are_refreshed() {
     for target in Target::defaults() {
         let mut refreshes = 0;
         for number in 0..60 {
@@ -101,7 +104,7 @@ fn blocks_of_a_cache_move_for_their_data() {
     }
 }
 
-/// A cache before a disk of constant time, both at rest.
+/// Cache in front of a disk with constant access time, both idle.
 fn single(mode: &str, probability: f64) -> (super::Run, f64) {
     let shape = Shape {
         blocks: 24,
@@ -124,7 +127,7 @@ fn single(mode: &str, probability: f64) -> (super::Run, f64) {
     (super::Run::new(Cached::new(&plan, &device, disk)), exactly)
 }
 
-/// What became of a request that is served by itself.
+/// Completion of a request that is served alone.
 fn serve(run: &mut super::Run, op: Op, page: u64) -> Completion {
     run.submit(op, page, 1);
     let mut all: Vec<_> = run.store.completions().collect();
@@ -135,9 +138,10 @@ fn serve(run: &mut super::Run, op: Op, page: u64) -> Completion {
     all[0]
 }
 
-/// A hit that fails takes what a hit takes and then what a miss takes; it is a miss, and the page is in flash again behind it.
+/// A failed hit takes the time of a hit and then that of a miss. It counts as a miss, and the page
+/// is back in flash afterwards.
 #[test]
-fn a_hit_that_cannot_be_corrected_is_a_miss_behind_a_hit() {
+fn an_uncorrectable_hit_takes_the_time_of_a_hit_and_a_miss() {
     let (mut run, _) = single("write-around", 1e-12);
     run.store.verify();
     let miss = serve(&mut run, Op::Read, 7).parts;
@@ -163,9 +167,9 @@ fn a_hit_that_cannot_be_corrected_is_a_miss_behind_a_hit() {
     }
 }
 
-/// As many hits go to the disk as the binomial distribution says.
+/// The number of hits that go to the disk matches the binomial distribution.
 #[test]
-fn hits_go_to_the_disk_as_often_as_theory_says() {
+fn hits_go_to_the_disk_as_often_as_predicted() {
     let (mut run, probability) = single("write-around", 0.026);
     let hits = 6_000;
     for turn in 0..hits + 50 {
@@ -179,9 +183,10 @@ fn hits_go_to_the_disk_as_often_as_theory_says() {
     );
 }
 
-/// A dirty page that cannot be read is an error each time; when it is destaged it is lost, until it is written as a whole or trimmed.
+/// An unreadable dirty page is an error on every read. When it is destaged it is lost, until it is
+/// written as a whole or trimmed.
 #[test]
-fn a_dirty_page_that_cannot_be_destaged_is_lost_until_it_is_written() {
+fn an_unreadable_dirty_page_is_lost_until_rewritten_or_trimmed() {
     for rewrite in [Op::Write, Op::Trim] {
         let table = json!({"mode": "write-back"});
         let mut run = Run::with("move", &table, Below::Constant, 1, |_, device| {
@@ -189,9 +194,12 @@ fn a_dirty_page_that_cannot_be_destaged_is_lost_until_it_is_written() {
         });
         assert!(!run.serve(Op::Write, 0, PAGE));
         assert!(run.serve(Op::Read, 0, PAGE));
-        assert!(run.serve(Op::Write, 512, 512), "its rest cannot be read");
+        assert!(
+            run.serve(Op::Write, 512, 512),
+            "the rest of the page is unreadable"
+        );
         assert_eq!(run.store.figures().pages_lost, 0);
-        // Others push it out.
+        // Other pages evict it.
         let capacity = run.store.residents().limits().sum::<usize>() as u64;
         for page in 1..=capacity {
             assert!(!run.serve(Op::Write, page * PAGE, PAGE));
@@ -200,20 +208,25 @@ fn a_dirty_page_that_cannot_be_destaged_is_lost_until_it_is_written() {
         assert_eq!(run.store.figures().pages_lost, 1);
         assert_eq!(run.store.figures().destages[0].pages, 0);
         assert!(run.serve(Op::Read, 0, PAGE));
-        assert!(run.serve(Op::Flush, 0, 0), "not all is durable");
+        assert!(run.serve(Op::Flush, 0, 0), "not all data is durable");
         run.cut();
-        assert!(run.serve(Op::Read, 0, PAGE), "a cut does not bring it back");
+        assert!(
+            run.serve(Op::Read, 0, PAGE),
+            "a power cut does not restore the page"
+        );
         run.serve(Op::Write, 512, 512);
-        assert!(run.serve(Op::Read, 0, PAGE), "a part of it is lost");
+        assert!(run.serve(Op::Read, 0, PAGE), "part of the page is lost");
         assert!(!run.serve(rewrite, 0, PAGE));
-        // What was trimmed is read from the disk; what was written, not even from flash.
+        // A trimmed page is read from the disk; a written page is not readable, not even from
+        // flash.
         assert_eq!(run.serve(Op::Read, 0, PAGE), rewrite == Op::Write);
     }
 }
 
-/// What a write leaves of a clean page comes from the disk where the flash cannot read it, and the write is no error.
+/// The rest of a partly written clean page comes from the disk if the flash cannot read it, and the
+/// write is not an error.
 #[test]
-fn the_rest_of_a_clean_page_comes_from_the_disk() {
+fn the_rest_of_a_partly_written_clean_page_comes_from_the_disk() {
     let table = json!({"mode": "write-back"});
     let mut run = Run::with("move", &table, Below::Constant, 1, |_, device| {
         erring(device, 0.999_999);
@@ -224,14 +237,14 @@ fn the_rest_of_a_clean_page_comes_from_the_disk() {
     }
     assert_eq!(run.store.figures().rests, 40);
     assert_eq!(run.store.residents().dirty(), 40);
-    // The programs before are no copies that come back.
+    // Earlier programs must not leave copies that would be restored.
     run.cut();
     assert_eq!(run.store.residents().dirty(), 40);
     assert_eq!(run.failed, 0);
     assert_eq!(PAGES, 400);
 }
 
-/// A cache before an SSD, with what each completion says.
+/// Cache in front of an SSD, with the results of completions.
 struct BeforeSsd {
     store: Cached<Ssd<Map>>,
     queue: EventQueue<Event<wordline_ssd::Event>>,
@@ -272,14 +285,14 @@ impl BeforeSsd {
             now: Time::ZERO,
         }
     }
-    /// Notes what completions say; a ticket is that of the last request that got it.
+    /// Records completions; a ticket belongs to the last request that received it.
     fn note(&mut self, tickets: &[u32], failed: &mut [Option<bool>]) {
         for done in self.store.completions() {
             let place = tickets.iter().rposition(|ticket| *ticket == done.ticket);
             failed[place.unwrap()] = Some(done.failed);
         }
     }
-    /// Requests that come at once, until nothing is left to do: which of them failed.
+    /// Submits requests at once and runs until no work is left. Returns which of them failed.
     fn serve(&mut self, requests: &[(Op, u64, u64)]) -> Vec<bool> {
         let mut failed = vec![None; requests.len()];
         let mut tickets = Vec::new();
@@ -304,16 +317,16 @@ impl BeforeSsd {
         }
         let ended = requests.iter().zip(failed);
         let ended = ended.map(|(request, failed)| {
-            failed.unwrap_or_else(|| panic!("{request:?} of {requests:?} does not end"))
+            failed.unwrap_or_else(|| panic!("{request:?} of {requests:?} does not complete"))
         });
         ended.collect()
     }
 }
 
-/// What the store below cannot read is an error of those who asked for it, and is not taken in; others that waited for pages beside it
-/// get theirs.
+/// A page that the backing store cannot read is an error for the requests that need it, and is not
+/// inserted; requests that waited for adjacent pages get theirs.
 #[test]
-fn what_cannot_be_read_below_is_an_error_and_not_taken_in() {
+fn pages_unreadable_in_the_backing_store_are_errors_and_not_inserted() {
     let mut run = BeforeSsd::new("write-around", |below| {
         erring(below, 0.999_999);
     });
@@ -323,7 +336,7 @@ fn what_cannot_be_read_below_is_an_error_and_not_taken_in() {
     assert_eq!(run.serve(&reads), [true, false]);
     assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [true]);
     assert_eq!(run.store.figures().fills, 0);
-    // The rest of a page that is written in part.
+    // The rest of a partly written page.
     let mut run = BeforeSsd::new("write-back", |below| {
         erring(below, 0.999_999);
     });
@@ -334,15 +347,20 @@ fn what_cannot_be_read_below_is_an_error_and_not_taken_in() {
     run.serve(&others);
     assert_eq!(run.store.residents().find(0), None);
     assert_eq!(run.serve(&[(Op::Write, 512, 512)]), [true]);
-    assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [true], "it is lost");
+    assert_eq!(
+        run.serve(&[(Op::Read, 0, PAGE)]),
+        [true],
+        "the page is lost"
+    );
     assert_eq!(run.store.figures().pages_lost, 1);
     assert_eq!(run.serve(&[(Op::Write, 0, PAGE)]), [false]);
     assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [false]);
 }
 
-/// Before an SSD that errs, in every mode: all requests end, and what is served is what was written last.
+/// Cache in front of an SSD with read errors, in every mode: all requests complete, and data served
+/// is the last written content.
 #[test]
-fn a_cache_before_an_ssd_that_errs_is_right_or_says_so() {
+fn a_cache_of_an_ssd_with_errors_serves_correct_data_or_reports_errors() {
     for mode in MODES {
         let mut run = BeforeSsd::new(mode, |below| {
             erring(below, 0.05);
@@ -371,7 +389,7 @@ fn a_cache_before_an_ssd_that_errs_is_right_or_says_so() {
     }
 }
 
-/// Programs and erases of this flash fail with these probabilities, and no spare block stands by.
+/// Sets the probabilities of program and erase failures of this flash, without spare blocks.
 fn failing(device: &mut wordline_ssd::Plan, erase: f64, program: f64) {
     let table = wordline_reliability::failures::table::Table {
         cycles: vec![0.0],
@@ -384,10 +402,10 @@ fn failing(device: &mut wordline_ssd::Plan, erase: f64, program: f64) {
     }));
 }
 
-/// The flash ends with the write of a part of a page that it holds. What the write leaves of the page was acknowledged: it is not lost, nor
-/// is the request, be the page dirty or clean.
+/// The flash fails during the write of a part of a page that it has. The rest of the page was
+/// acknowledged: neither the page, dirty or clean, nor the request is lost.
 #[test]
-fn a_part_of_a_page_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
+fn a_partial_write_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
     for first in [Op::Write, Op::Read] {
         let mut ended = 0;
         for seed in 0..60 {
@@ -404,14 +422,18 @@ fn a_part_of_a_page_that_is_not_programmed_goes_to_the_disk_with_the_rest() {
             let has_ended = run.store.flash().is_read_only();
             ended += u32::from(is_held && has_ended);
         }
-        assert!(ended > 5, "{ended} of them end with the part");
+        assert!(
+            ended > 5,
+            "only {ended} flashes failed during the partial write"
+        );
     }
 }
 
-/// With the end of its flash a cache goes on as none: all requests end, what is served is what was written last, and none fails but what
-/// only the flash held and cannot correct. Dirty pages reach the disk.
+/// When its flash has failed, a cache continues as if there were none: all requests complete, data
+/// served is the last written content, and only data that was in flash alone and is uncorrectable
+/// is an error. Dirty pages reach the disk.
 #[test]
-fn a_cache_whose_flash_ends_is_none_from_then_on() {
+fn a_cache_with_failed_flash_continues_without_cache() {
     let (mut ended, mut failed) = (0, 0);
     for number in 0..240 {
         let (mut table, reclaim, below) = table(number);
@@ -457,19 +479,21 @@ fn has_ended(run: &Run) -> bool {
     run.store.flash().is_read_only()
 }
 
-/// What cuts around the end of the flash have met.
+/// Events that occurred in power cuts around the failure of the flash.
 #[derive(Debug, Default)]
 struct Ends {
     caches: u32,
-    /// Cuts while pages were dirty in a flash that took no programs, and of those that came back with such pages.
+    /// Power cuts while there were dirty pages in flash that accepted no programs; below, those
+    /// after which such pages were restored.
     winding_up: u32,
     restored: u32,
-    /// Cuts of retired caches.
+    /// Power cuts of retired caches. Count.
     retired: u32,
 }
 
-/// Cuts of caches that keep writes and records, from a number on, before, at and behind the end of their flash. After each the store holds of
-/// every page what was acknowledged last or was being written; no request fails. What is retired stays so.
+/// Cuts power of caches with writes and records, with these numbers, before, at and after the
+/// failure of their flash. After each cut the store has the last acknowledged version of every
+/// page, or the one being written, and no request fails. A retired cache stays retired.
 fn cut_around_the_end(numbers: std::ops::Range<u64>) -> Ends {
     let mut all = Ends::default();
     for number in numbers {
@@ -491,7 +515,7 @@ fn cut_around_the_end(numbers: std::ops::Range<u64>) -> Ends {
             for _ in 0..=run.random.below(most) {
                 let ended = has_ended(&run);
                 run.go_on(depth, 1);
-                // Now and then at the very event.
+                // Sometimes at the very event.
                 if !ended && has_ended(&run) && run.random.below(2) == 0 {
                     break;
                 }
@@ -528,18 +552,18 @@ impl Ends {
 }
 
 #[test]
-fn no_acknowledged_write_is_lost_around_the_end_of_the_flash() {
+fn no_acknowledged_write_is_lost_around_the_failure_of_the_flash() {
     cut_around_the_end(0..120).require(80);
 }
 
-/// The power fails between a program that is the end and the end of its command.
+/// The power fails between the program that makes the flash fail and the end of its command.
 #[test]
-fn a_flash_whose_end_is_cut_off_has_ended() {
+fn a_power_cut_does_not_undo_the_failure_of_the_flash() {
     assert_eq!(cut_around_the_end(1_565..1_566).caches, 1);
 }
 
 #[test]
-#[ignore = "10^5 cuts take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
-fn no_acknowledged_write_is_lost_in_many_cuts_around_the_end() {
+#[ignore = "10^5 cuts take minutes in an optimised build; run by `make test-slow`, a shorter variant always runs"]
+fn no_acknowledged_write_is_lost_in_many_cuts_around_the_failure() {
     cut_around_the_end(1_000..2_700).require(1_000);
 }

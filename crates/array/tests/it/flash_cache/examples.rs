@@ -1,14 +1,16 @@
-//! The worked examples of Xia 2017, figures 2 and 7, on the device that they print: four blocks of four pages, of which the queue fills three.
+//! Worked examples of Xia 2017, figures 2 and 7, on the device in the figures: four blocks of four
+//! pages, of which the queue fills three.
 
 use serde_json::{Value, json};
 use wordline_block::Op;
 
 use super::{Run, before_disk, flash};
 
-/// Misses, revived pages, programs, evicted pages, erases, moved and dropped pages.
+/// Misses, revived pages, programs, evicted pages, erases, moved pages and dropped pages.
 type Counts = [u64; 7];
 
-/// Four blocks of four pages whose collections erase without moving anything, behind a queue of 12 pages; `before` has been read.
+/// Four blocks of four pages, in which GC erases without moves, behind a queue of 12 pages; the
+/// pages `before` have been read.
 fn printed(gc: Value, suspected_queue: bool, before: &[u64]) -> Run {
     let mut gc = gc;
     gc["own_block"] = false.into();
@@ -22,7 +24,7 @@ fn printed(gc: Value, suspected_queue: bool, before: &[u64]) -> Run {
     run
 }
 
-/// Reads single pages, one after the other; what they have counted.
+/// Reads single pages in order. Returns the counts of these reads.
 fn read(run: &mut Run, pages: &[u64]) -> Counts {
     let counts = |run: &Run| {
         let (figures, residents) = (run.store.figures(), run.store.residents().counts());
@@ -45,9 +47,10 @@ fn read(run: &mut Run, pages: &[u64]) -> Counts {
     std::array::from_fn(|place| after[place] - before[place])
 }
 
-/// Figure 2: LPN 0 lies at PPN 3 and LPN 1 at PPN 6, both the oldest, and the fourth block is empty. Reads of 15, 23 and 12 miss and fill three of
-/// its pages; 0 and 1, which they have evicted, are still in flash: with a suspected queue they are revived, and without one they miss.
-/// The fifth miss finds no page left then.
+/// Figure 2: LPN 0 is at PPN 3 and LPN 1 at PPN 6, both the oldest, and the fourth block is empty.
+/// Reads of 15, 23 and 12 miss and fill three of its pages. Pages 0 and 1, which they have evicted,
+/// are still in flash: with a suspected queue they are revived, and without one they miss. The
+/// fifth miss then finds no free page.
 #[test]
 fn evicted_pages_are_revived_on_four_blocks() {
     let placed = [30, 31, 32, 0, 33, 34, 1, 35, 36, 37, 38, 39];
@@ -59,12 +62,13 @@ fn evicted_pages_are_revived_on_four_blocks() {
     assert_eq!(read(&mut aware, &requests), [3, 2, 3, 5, 0, 0, 0]);
     assert_eq!(aware.store.residents().suspected(), 3);
     let mut plain = printed(gc, false, &before);
-    // LPN 31 and 32 were evicted, too, from the block of LPN 0, which keeps one page to drop.
+    // LPN 31 and 32 were evicted too, from the block of LPN 0, which has one page left to drop.
     assert_eq!(read(&mut plain, &requests), [5, 0, 5, 5, 1, 0, 1]);
 }
 
-/// Figure 7: of three full blocks the one that holds LPN 15 and 0 has most invalid pages, two, when the open block becomes full. It is erased, and
-/// both are dropped; their next reads miss and enter without an eviction.
+/// Figure 7: of three full blocks, the one with LPN 15 and 0 has the most invalid pages, two, when
+/// the open block becomes full. It is erased and both pages are dropped; their next reads miss and
+/// are inserted without an eviction.
 #[test]
 fn a_victim_is_erased_without_moves_on_four_blocks() {
     let placed = [20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31];

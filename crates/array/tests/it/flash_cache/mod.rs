@@ -1,5 +1,5 @@
-//! A read cache before a disk: against one in plain words, and by its laws.
-#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+//! Read cache in front of a disk, compared with a simple reference and checked by its laws.
+#![allow(clippy::unwrap_used, clippy::panic)] // test code, also outside test functions
 
 mod cuts;
 mod errors;
@@ -21,23 +21,23 @@ use wordline_partition::Costs;
 
 const PAGE: u64 = 4096;
 
-/// A flash of one plane, as a share of which the host cannot address, and a threshold in pages.
+/// Flash of one plane, with its over-provisioning and a GC threshold in pages.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     blocks: u32,
     pages_per_block: u32,
     spare_ratio: f64,
     threshold: u32,
-    /// Whether moved pages have an open block of their own.
+    /// Whether moved pages have a separate open block.
     own_block: bool,
     /// Whether the last page of a block is its summary.
     summaries: bool,
-    /// Blocks that stand by beside.
+    /// Spare blocks, in addition. Count.
     spare_blocks: u32,
 }
 
 impl Shape {
-    /// Pages of a block for data.
+    /// Data pages per block.
     fn data_pages(&self) -> u32 {
         self.pages_per_block - u32::from(self.summaries)
     }
@@ -62,7 +62,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_ssd::Plan {
     Plan::flash(&table, flash(blocks, shape.pages_per_block, ftl)).unwrap()
 }
 
-/// A flash of one plane under a table `ftl`.
+/// Flash of one plane with a table `ftl`.
 fn flash(blocks: u32, pages_per_block: u32, ftl: Value) -> wordline_ssd::Plan {
     let geometry = Geometry {
         dies_per_package: 1,
@@ -98,12 +98,12 @@ fn flash(blocks: u32, pages_per_block: u32, ftl: Value) -> wordline_ssd::Plan {
     }
 }
 
-/// A cache of such a flash under `table`, before a disk of so many pages.
+/// Cache on such a flash, configured by `table`, in front of a disk of `disk_pages` pages.
 fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached<Disk> {
     before_disk(&device(shape, reclaim), table, disk_pages)
 }
 
-/// The same of a flash.
+/// The same for a given flash.
 fn before_disk(device: &wordline_ssd::Plan, table: Value, disk_pages: u64) -> Cached<Disk> {
     let config: Config = serde_json::from_value(table).unwrap();
     let disk = wordline_hdd::Config {
@@ -114,7 +114,7 @@ fn before_disk(device: &wordline_ssd::Plan, table: Value, disk_pages: u64) -> Ca
     Cached::new(&Plan::new(&config, device, Costs::PUBLISHED), device, disk)
 }
 
-/// Hears of moved pages and erased blocks.
+/// Probe that counts moved pages and erased blocks.
 #[derive(Default)]
 struct Heard {
     moves: u64,
@@ -135,7 +135,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for Heard {
     }
 }
 
-/// A store and its clock.
+/// Store with its clock.
 struct Run {
     store: Cached<Disk>,
     queue: EventQueue<Event<wordline_hdd::Event>>,
@@ -164,7 +164,7 @@ impl Run {
         let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
         self.store.submit(cx, request).unwrap()
     }
-    /// A request for some bytes of some pages, in sectors of 512 bytes.
+    /// Submits a request for a random range of sectors of 512 bytes within some pages.
     fn submit_part(&mut self, op: Op, page: u64, pages: u64, random: &mut Rng) {
         let sectors = pages * PAGE / 512;
         let first = random.below(sectors);
@@ -179,7 +179,7 @@ impl Run {
         let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
         self.store.submit(cx, request).unwrap();
     }
-    /// Deals with the next event, if there is one.
+    /// Processes the next event. Returns `false` if there is none.
     fn step(&mut self) -> bool {
         let Some((now, event)) = self.queue.pop() else {
             return false;
@@ -189,7 +189,7 @@ impl Run {
         self.store.handle(cx, event).unwrap();
         true
     }
-    /// One request from its submission until nothing is left to do.
+    /// Serves one request until no work is left. Returns its response time.
     fn serve(&mut self, op: Op, page: u64, pages: u64) -> Time {
         let begun = self.now;
         self.submit(op, page, pages);
@@ -204,7 +204,8 @@ impl Run {
             }
         }
     }
-    /// A block that has been filled has cost a program for its summary, and no other has; nothing was ever left to do.
+    /// Checks that each filled block has cost one program for its summary, that no other block has,
+    /// and that no summary is pending.
     fn audit_summaries(&self, shape: &Shape) {
         let array = self.store.flash().array();
         let full =
@@ -213,7 +214,7 @@ impl Run {
         let summaries = self.store.figures().summaries;
         assert_eq!(summaries, if shape.summaries { filled } else { 0 });
     }
-    /// Every page of the flash is resident, suspected, free or nobody's.
+    /// Checks that every page of the flash is resident, suspected, free or without an owner.
     fn audit(&self) {
         let map = self.store.flash().mapping();
         map.audit().unwrap();
@@ -244,7 +245,7 @@ fn skewed(random: &mut Rng, below: u64) -> u64 {
     random.below(1 + most)
 }
 
-/// Serves the same load by the store and in plain words, request by request.
+/// Serves the same load with the store and the reference, request by request.
 fn compare(
     shape: &Shape,
     policy: usize,
@@ -256,8 +257,9 @@ fn compare(
     let (policy, name) = POLICIES[policy];
     let (collect, reclaim) = COLLECTIONS[collection];
     let ghosts = seed.is_multiple_of(2);
-    // The fills of a request find their places before a collection begins, in plain words it begins between them. Who is in the
-    // queues does not depend on that, unless collections drop pages or a revival needs a block that is not erased.
+    // The store places the fills of a request before a GC run starts; the reference runs GC between
+    // them. The content of the queues does not depend on this, unless GC drops pages or a revival
+    // needs a block that is not erased.
     let wide = seed.is_multiple_of(3) && collect == Collect::Move && !suspect;
     let table = json!({
         "replacement": name,
@@ -384,7 +386,8 @@ fn compare_all(seeds: std::ops::Range<u64>, rounds: u32) {
     }
 }
 
-/// The same where writes stay in flash until they leave; requests of single pages.
+/// Like [`compare`], for writes that stay in flash until they are evicted; requests of single
+/// pages.
 fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, rounds: u32) {
     let ((policy, name), (collect, reclaim)) = (POLICIES[which.0], COLLECTIONS[which.1]);
     let group = if policy == Policy::Lru {
@@ -472,28 +475,29 @@ fn compare_all_back(seeds: std::ops::Range<u64>, rounds: u32) {
 }
 
 #[test]
-fn written_pages_stay_and_leave_as_in_plain_words() {
+fn written_pages_stay_and_are_evicted_like_in_the_reference() {
     compare_all_back(0..4, 1_500);
 }
 
 #[test]
-#[ignore = "10^7 operations take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
-fn written_pages_stay_and_leave_as_in_plain_words_for_long() {
+#[ignore = "10^7 operations take minutes in an optimised build; run by `make test-slow`, a shorter variant always runs"]
+fn written_pages_stay_and_are_evicted_like_in_the_reference_in_long_runs() {
     compare_all_back(4..40, 4_000);
 }
 
 #[test]
-fn the_cache_does_what_it_does_in_plain_words() {
+fn the_cache_matches_the_reference() {
     compare_all(0..3, 2_000);
 }
 
 #[test]
-#[ignore = "10^7 operations take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
-fn the_cache_does_what_it_does_in_plain_words_for_long() {
+#[ignore = "10^7 operations take minutes in an optimised build; run by `make test-slow`, a shorter variant always runs"]
+fn the_cache_matches_the_reference_in_long_runs() {
     compare_all(2..22, 10_500);
 }
 
-/// Keeps `depth` requests of up to six pages under way; everything is served, and nothing stale.
+/// Keeps `depth` requests of up to six pages outstanding; checks that all are served and none
+/// returns stale data.
 fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> CacheStats {
     let shape = Shape {
         blocks: 24,
@@ -529,7 +533,7 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> C
         if done == 0 {
             assert!(
                 run.step(),
-                "{policy} {table}: {under_way} requests never end"
+                "{policy} {table}: {under_way} requests never complete"
             );
         }
     }
@@ -556,7 +560,7 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> C
 }
 
 #[test]
-fn many_requests_at_once_are_all_served_and_none_is_stale() {
+fn concurrent_requests_are_all_served_without_stale_data() {
     let mut seed = 0;
     for policy in ["lru", "arc", "sieve", "two-q", "lirs", "s3-fifo"] {
         for (_, reclaim) in COLLECTIONS {
@@ -589,7 +593,7 @@ fn many_requests_at_once_are_all_served_and_none_is_stale() {
 }
 
 #[test]
-fn space_moves_under_load_and_nothing_is_lost() {
+fn repartitioning_under_load_loses_no_data() {
     let mut seed = 0;
     let divisions = [
         json!({"split": {"read_ratio": 0.3}}),
@@ -622,10 +626,10 @@ fn space_moves_under_load_and_nothing_is_lost() {
     }
 }
 
-/// A list that shrinks under writes of pages that it keeps. Each replaces its copy, which takes no room: the host waits for the flash, of which a
-/// destage takes a read, and never for the disk.
+/// A list shrinks under writes of pages that it contains. Each write replaces a copy, which takes
+/// no space: the host waits for the flash, which a destage reads, and never for the disk.
 #[test]
-fn writes_of_held_pages_do_not_wait_for_destages_of_a_shrinking_list() {
+fn write_hits_do_not_wait_for_destages_of_a_shrinking_list() {
     let shape = Shape {
         blocks: 20,
         pages_per_block: 16,
@@ -650,7 +654,7 @@ fn writes_of_held_pages_do_not_wait_for_destages_of_a_shrinking_list() {
             if let Some(done) = run.store.completions().next() {
                 break done.parts;
             }
-            assert!(run.step(), "it is served");
+            assert!(run.step(), "the write must be served");
         };
         if round >= 20 {
             let disk = parts.disk_queue + parts.seek + parts.transfer;
@@ -663,11 +667,12 @@ fn writes_of_held_pages_do_not_wait_for_destages_of_a_shrinking_list() {
     run.audit();
 }
 
-/// Xia 2017, figure 2: four blocks of four pages, a queue of twelve. LPN 0 lies at PPN 3 and LPN 1 at PPN 6; both are the
-/// least recent. Reads of 15, 23, 12, 0, 1. Three blocks more stand behind them, which page mapping keeps for collections; the suspected
-/// queue is that of four blocks, 4 pages long without a threshold and 3 with one of 5 %.
+/// Xia 2017, figure 2: four blocks of four pages, and a queue of twelve. LPN 0 is at PPN 3 and LPN
+/// 1 at PPN 6; both are the least recent. Reads of 15, 23, 12, 0, 1. Three more blocks follow,
+/// which page mapping reserves for GC; the suspected queue is that of four blocks, with 4 pages
+/// without a threshold and 3 with one of 5 %.
 #[test]
-fn figure_2_takes_three_misses_and_two_revivals() {
+fn figure_2_causes_three_misses_and_two_revivals() {
     for most_suspected in [4, 3] {
         let shape = Shape {
             blocks: 7,
@@ -691,7 +696,7 @@ fn figure_2_takes_three_misses_and_two_revivals() {
         for page in by_place {
             run.serve(Op::Read, page, 1);
         }
-        // Now 0 and 1 are the least recent, with 30 behind them.
+        // Now 0 and 1 are the least recent, followed by 30.
         for page in by_place.iter().skip(1).filter(|page| **page > 1) {
             run.serve(Op::Read, *page, 1);
         }
@@ -720,8 +725,9 @@ fn figure_2_takes_three_misses_and_two_revivals() {
     }
 }
 
-/// Xia 2017, figure 7: of the full blocks one has most invalid pages, two, and is erased with the pages 15 and 0, which leave
-/// map and queue. Nothing is programmed for that, and the next two misses find room in the queue.
+/// Xia 2017, figure 7: among the full blocks one has the most invalid pages, two, and is erased
+/// with the pages 15 and 0, which are removed from map and queue. No page is programmed for that,
+/// and the next two misses find room in the queue.
 #[test]
 fn figure_7_erases_a_block_with_its_valid_pages() {
     let shape = Shape {
@@ -757,7 +763,10 @@ fn figure_7_erases_a_block_with_its_valid_pages() {
         assert_eq!(run.store.flash().mapping().lookup(copy), None);
     }
     assert_eq!(run.store.residents().len(), 13);
-    assert!(took > Time::from_ms(5), "the erase is waited for: {took}");
+    assert!(
+        took > Time::from_ms(5),
+        "the read must wait for the erase: {took}"
+    );
     let evicted = run.store.residents().counts().evicted;
     assert_eq!(evicted, 2);
     run.serve(Op::Read, 15, 1);

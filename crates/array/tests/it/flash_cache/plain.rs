@@ -1,13 +1,14 @@
-//! A cache in plain words: one plane, one page after the other, lists that are searched from end to end.
+//! Simple reference cache: one plane, one page at a time, and lists that are searched completely.
 //!
-//! A cache in plain words that also keeps what is written, until it leaves: then it is destaged, and its copy is clean.
+//! It also supports writes that stay in the cache until eviction: then the page is destaged, and
+//! its copy becomes clean.
 //!
-//! Made from Xia 2017, chapters 2 to 4, and Megiddo and Modha 2003. Inside a miss, the order is: an entry leaves, the page is programmed,
-//! blocks are collected while free pages are few.
+//! Implements Xia 2017, chapters 2 to 4, and Megiddo and Modha 2003. The order within a miss is: an
+//! entry is evicted, the page is programmed, GC runs while free pages are few.
 
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a page of the flash is.
+/// State of a flash page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Free,
@@ -18,7 +19,8 @@ enum Slot {
 
 struct Block {
     slots: Vec<Slot>,
-    /// Full, and since when it has had as many valid pages as it has; `None` while it is not full.
+    /// For a full block, the time since which it has had its number of valid pages; `None` while it
+    /// is not full.
     since: Option<u64>,
 }
 
@@ -60,20 +62,20 @@ pub struct Plain {
     most_suspected: usize,
     threshold: usize,
     blocks: Vec<Block>,
-    /// The block that the host's pages go to, and that of moved ones.
+    /// Open blocks of host pages and of moved pages.
     open: [Option<usize>; 2],
-    /// Which of them takes moved pages.
+    /// Index of the open block that takes moved pages.
     open_of_moved: usize,
     clock: u64,
-    /// T1 (under LRU the queue) and T2, the most recent in front.
+    /// T1 (the queue under LRU) and T2, the most recent page in front.
     t: [VecDeque<u64>; 2],
     b: [VecDeque<u64>; 2],
     sq: [VecDeque<u64>; 2],
     p: f64,
     pub dirty: BTreeSet<u64>,
-    /// Pages that left dirty, with the queue and whether they become ghosts.
+    /// Evicted dirty pages, with their queue and whether they become ghosts.
     leaving: Vec<(u64, usize, bool)>,
-    /// Pages that leave together where one has to.
+    /// Pages evicted together.
     pub group: usize,
     pub counts: Counts,
 }
@@ -128,12 +130,13 @@ impl Plain {
         slots.filter(|slot| **slot == Slot::Free).count()
     }
 
-    /// Whether a page can be read from flash.
+    /// Returns `true` if a page is readable from flash.
     fn holds(&self, page: u64) -> bool {
         let mut lists = self.t.iter().chain(&self.sq);
         lists.any(|list| list.contains(&page))
     }
-    /// A request for pages in a row: what is in flash is read there, then the others come in, one after the other.
+    /// Serves a request for pages in a row: pages in flash are read first, then the others are
+    /// inserted one after another.
     pub fn read_all(&mut self, pages: std::ops::Range<u64>) -> Vec<Found> {
         let mut missing = Vec::new();
         let mut found = Vec::new();
@@ -182,14 +185,14 @@ impl Plain {
         self.set(page, Slot::Invalid);
     }
 
-    /// A write of a whole page that stays in flash. Whether it was held.
+    /// Writes a whole page that stays in flash. Returns `true` if the page was in flash.
     pub fn write_back(&mut self, page: u64) -> bool {
         let to = usize::from(self.policy == Policy::Arc);
         let queued = (0..2).any(|queue| take(&mut self.t[queue], page));
         let suspected = !queued && (0..2).any(|queue| take(&mut self.sq[queue], page));
         if suspected {
             self.make_room(false);
-            self.set(page, Slot::Valid(page)); // it is revived, and then superseded
+            self.set(page, Slot::Valid(page)); // revived, then superseded
         }
         if queued || suspected {
             self.t[to].push_front(page);
@@ -205,7 +208,7 @@ impl Plain {
         self.collect();
         queued || suspected
     }
-    /// A group leaves before a page comes in, where pages leave in groups.
+    /// Evicts a group before an insertion, if pages are evicted in groups.
     fn leave_together(&mut self) {
         if self.group > 1 && self.residents() == self.capacity {
             for _ in 0..self.group {
@@ -250,7 +253,7 @@ impl Plain {
             self.t[0].push_front(page);
         }
     }
-    /// Replaces one if there is no room.
+    /// Evicts a page if there is no room.
     fn make_room(&mut self, for_b2: bool) {
         if self.residents() < self.capacity {
             return;
@@ -263,7 +266,7 @@ impl Plain {
         let oldest = self.t[queue].pop_back().unwrap();
         self.leaves(oldest, queue, true);
     }
-    /// An entry has been evicted from a queue.
+    /// Handles the eviction of an entry from a queue.
     fn leaves(&mut self, page: u64, queue: usize, ghost: bool) {
         self.counts.evicted += 1;
         if self.dirty.remove(&page) {
@@ -272,7 +275,8 @@ impl Plain {
         }
         self.gives_up(page, queue, ghost);
     }
-    /// What has left dirty is written to the disk, in the order of its pages, and then it is as what has left clean.
+    /// Writes evicted dirty pages to the disk, in order of their numbers; then treats them like
+    /// evicted clean pages.
     fn destage(&mut self) {
         self.leaving.sort_unstable();
         for (page, queue, ghost) in std::mem::take(&mut self.leaving) {
@@ -311,7 +315,7 @@ impl Plain {
         {}
     }
 
-    /// The page of the flash that holds a page, valid or suspected, becomes another thing.
+    /// Changes the state of the flash page that contains a page, valid or suspected.
     fn set(&mut self, page: u64, to: Slot) {
         self.clock += 1;
         for block in &mut self.blocks {
@@ -403,7 +407,7 @@ impl Plain {
                 Slot::Free | Slot::Invalid => {}
             }
         }
-        // The block takes no program before it is erased.
+        // The block accepts no program before it is erased.
         self.blocks[victim].slots.fill(Slot::Invalid);
         for page in moved {
             self.counts.moves += 1;
