@@ -1,4 +1,4 @@
-//! The on-board buffer: segments of sectors in a row.
+//! On-board buffer: segments of consecutive sectors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,62 +7,66 @@ use wordline_kernel::Time;
 use crate::error::PlanError;
 use crate::extent::Extent;
 
-/// How far a disk reads on behind a read.
+/// Extent of read-ahead after a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAhead {
-    /// Not at all.
+    /// No read-ahead.
     #[default]
     None,
     /// Until the segment is full, as long as no request needs the arm.
     Segment,
-    /// The same, but only behind a read that begins among sectors in the buffer, or right behind them.
+    /// Like `segment`, but only after a read that starts within the sectors in the buffer, or
+    /// directly after them.
     Sequential,
-    /// To the end of the track, as long as no request needs the arm; to that of the next track, if what the segment holds begins on a track
-    /// before. In a model without tracks, as `segment`.
+    /// To the end of the track, as long as no request needs the arm; to the end of the next track
+    /// if the content of the segment starts on an earlier track. In a model without tracks, like
+    /// `segment`.
     Track,
 }
 
-/// Which of the writes that the buffer takes are hits, and so take the overhead of one (`write_hit_us`).
+/// Buffered writes that count as hits, and therefore take the overhead of a hit (`write_hit_us`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteHit {
-    /// Those that join data that is not on the platters yet: a write cache for streams of writes in order.
+    /// Writes that join data that is not yet on the platters: a write cache for sequential write
+    /// streams.
     #[default]
     Joining,
-    /// All of them: each is complete before its data is on the platters.
+    /// All buffered writes: each completes before its data is on the platters.
     Buffered,
 }
 
-/// The on-board buffer of a disk (`[disk.buffer]`).
+/// On-board buffer of a disk (`[disk.buffer]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools)] // keys of a table
 pub struct Buffer {
-    /// Segments, each of sectors in a row; without a buffer, if 0. Count.
+    /// Segments of consecutive sectors; 0 for no buffer. Count.
     #[schemars(range(min = 0, max = 4096))]
     pub segments: u32,
     /// Size of a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub segment_sectors: u32,
-    /// How far the disk reads on behind a read.
+    /// Extent of read-ahead after a read.
     pub read_ahead: ReadAhead,
-    /// How far at most. Sectors; a segment, if 0.
+    /// Maximum read-ahead; 0 for a segment. Sectors.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
-    /// Whether sectors that pass under the head on the way to a read, on its track and right before it, are kept in its segment.
+    /// Whether sectors that pass under the head before a read, directly before it on its track, are
+    /// kept in its segment.
     pub read_lead: bool,
-    /// Whether reads are served from what writes have left in the buffer; if not, it is dropped when it is on the platters, and reads of it
-    /// wait until then.
+    /// Whether reads are served from data that writes have left in the buffer. Otherwise that data
+    /// is dropped once it is on the platters, and reads of it wait until then.
     pub read_written: bool,
-    /// Whether a write is complete when its data is in the buffer.
+    /// Whether a write completes when its data is in the buffer.
     pub write_cache: bool,
-    /// Segments that can hold data that is not on the platters. Count.
+    /// Maximum segments with data that is not on the platters. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub write_segments: u32,
-    /// Whether a write that goes on where another ends joins its segment.
+    /// Whether a write that continues another joins its segment.
     pub combine_writes: bool,
-    /// Which of the writes that the buffer takes are hits.
+    /// Buffered writes that count as hits.
     pub write_hit: WriteHit,
 }
 
@@ -84,7 +88,7 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Checks it.
+    /// Checks that the settings do not contradict each other.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         let fault = |key, reason: &str, remedy: &str| {
             Err(PlanError {
@@ -96,20 +100,20 @@ impl Buffer {
         if self.segments > 0 && self.segment_sectors == 0 {
             return fault(
                 "disk.buffer.segment_sectors",
-                "a segment of no sectors holds nothing",
-                "give it sectors, or set disk.buffer.segments to 0",
+                "a segment without sectors cannot hold data",
+                "raise it, or set disk.buffer.segments to 0",
             );
         }
         if self.write_cache && (self.segments == 0 || self.write_segments == 0) {
             return fault(
                 "disk.buffer.write_cache",
-                "there is no segment that writes can go to",
-                "give disk.buffer.segments and disk.buffer.write_segments, or set it to false",
+                "there is no segment for writes",
+                "raise disk.buffer.segments and disk.buffer.write_segments, or set it to false",
             );
         }
         Ok(())
     }
-    /// How far the disk reads on behind a read. Sectors.
+    /// Maximum read-ahead after a read. Sectors.
     pub(crate) fn ahead(&self) -> u64 {
         let most = match (self.segments, self.read_ahead) {
             (0, _) | (_, ReadAhead::None) => 0,
@@ -120,25 +124,26 @@ impl Buffer {
     }
 }
 
-/// What a segment holds.
+/// Segment of the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Segment {
-    /// The sectors that it holds.
+    /// First sector; below, end of the segment, exclusive.
     pub start: u64,
     pub end: u64,
-    /// Sectors that are not on the platters, from the start.
+    /// Whether sectors, from the first on, are not on the platters.
     pub dirty: bool,
-    /// Whether a destage of them waits.
+    /// Whether a destage of the segment is queued.
     pub queued: bool,
-    /// Whether they are being written.
+    /// Whether the segment is being destaged.
     pub destaging: bool,
-    /// Of the writes that it holds and the platters do not, the first, in the order in which the buffer took them.
+    /// Number of the first write in the segment that is not on the platters, in order of arrival in
+    /// the buffer.
     pub oldest: u64,
-    /// While they are being written: the first of those that may join.
+    /// Number of the first write that may join during the destage.
     pub next: u64,
-    /// When the data of all is there.
+    /// Time at which all data has arrived.
     pub ready: Time,
-    /// When it was used last, in the order of uses.
+    /// Number of the last use, in order of uses.
     used: u64,
 }
 
@@ -149,7 +154,7 @@ impl Segment {
     fn overlaps(&self, extent: Extent) -> bool {
         self.start < extent.end() && extent.lbn < self.end
     }
-    /// What is to be written of it.
+    /// Extent to be destaged.
     pub fn extent(&self) -> Extent {
         Extent {
             lbn: self.start,
@@ -158,40 +163,41 @@ impl Segment {
     }
 }
 
-/// Sectors that pass under the head into a segment, while nothing else needs the arm.
+/// Read-ahead in progress: sectors pass under the head into a segment while no request needs the
+/// arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ahead {
     pub segment: usize,
-    /// Since when, and from which sector on.
+    /// Start time, and first sector.
     pub since: Time,
     pub from: u64,
-    /// Where it ends.
+    /// Last sector, exclusive.
     pub until: u64,
 }
 
-/// Whether a write finds room.
+/// Room for a write in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// It joins data that has not been written.
+    /// The write joins data that has not been written.
     Joins(usize),
-    /// In a segment of its own.
+    /// The write takes a segment.
     New(usize),
-    /// It has to wait.
+    /// The write has to wait.
     None,
 }
 
-/// The data that a buffer has of an extent that is read.
+/// Data in the buffer for an extent that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// All of it, in a segment that serves.
+    /// All data, in a segment that can serve it.
     All,
-    /// Data that is not on the platters, and that cannot be served yet.
+    /// Data that is not on the platters and cannot be served yet.
     Unwritten,
-    /// Nothing that a read could use or would have to wait for.
+    /// No data that the read can use or has to wait for.
     Nothing,
 }
 
-/// The segments of a buffer.
+/// Segments of a buffer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Segments {
     all: Vec<Segment>,
@@ -215,11 +221,11 @@ impl Segments {
         self.uses += 1;
         self.all[segment].used = self.uses;
     }
-    /// Whether a segment holds sectors of it: seldom, where requests go anywhere.
+    /// Returns `true` if a segment overlaps the extent, which is rare under random requests.
     fn touches(&self, extent: Extent) -> bool {
         self.all.iter().any(|segment| segment.overlaps(extent))
     }
-    /// Looks for an extent that is read, in what is on the platters or, if that serves, in all.
+    /// Looks up an extent to be read, among clean segments only, or among all if `dirty`.
     pub fn look_up(&mut self, extent: Extent, dirty: bool) -> Held {
         if !self.touches(extent) {
             return Held::Nothing;
@@ -235,7 +241,7 @@ impl Segments {
             Held::Nothing
         }
     }
-    /// Where a segment ends that holds the first sectors of an extent and not the last, and nothing that is not on the platters.
+    /// End of a clean segment that contains the first sectors of an extent, but not the last.
     pub fn begins(&self, extent: Extent) -> Option<u64> {
         if !self.touches(extent) {
             return None;
@@ -246,33 +252,33 @@ impl Segments {
         let ends = self.all.iter().filter(holds).map(|segment| segment.end);
         ends.filter(|end| *end < extent.end()).max()
     }
-    /// Whether a read goes on with what a segment holds.
+    /// Returns `true` if a read continues the content of a segment.
     pub fn goes_on(&self, lbn: u64) -> bool {
         let mut all = self.all.iter();
         all.any(|segment| {
             segment.end > segment.start && (segment.start..=segment.end).contains(&lbn)
         })
     }
-    /// Whether data that is not on the platters is among it.
+    /// Returns `true` if the extent includes data that is not on the platters.
     pub fn has_dirty(&self, extent: Extent) -> bool {
         let mut all = self.all.iter();
         all.any(|segment| segment.dirty && segment.overlaps(extent))
     }
-    /// How many hold data that is not on the platters.
+    /// Segments with data that is not on the platters. Count.
     pub fn dirty(&self) -> usize {
         self.all.iter().filter(|segment| segment.dirty).count()
     }
-    /// Of the writes that are not on the platters, the first.
+    /// Number of the first write that is not on the platters.
     pub fn first_unwritten(&self) -> Option<u64> {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty.map(|segment| segment.oldest).min()
     }
-    /// Sectors that are not on the platters.
+    /// Sectors that are not on the platters. Count.
     pub fn dirty_sectors(&self) -> u64 {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty.map(|segment| segment.end - segment.start).sum()
     }
-    /// Of an extent, the sectors that are not on the platters.
+    /// Sectors of an extent that are not on the platters. Count.
     pub fn dirty_sectors_of(&self, extent: Extent) -> u64 {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty
@@ -282,7 +288,7 @@ impl Segments {
             })
             .sum()
     }
-    /// Forgets what is on the platters of an extent that changes there.
+    /// Drops clean segments that overlap an extent that is being changed.
     pub fn invalidate(&mut self, extent: Extent) {
         for segment in &mut self.all {
             if !segment.dirty && segment.overlaps(extent) {
@@ -293,7 +299,7 @@ impl Segments {
     pub fn clear(&mut self) {
         self.all.fill(Segment::default());
     }
-    /// The clean segment that was used longest ago.
+    /// Least recently used clean segment.
     fn oldest(&self) -> Option<usize> {
         let clean = self.all.iter().enumerate();
         let clean = clean.filter(|(_, segment)| !segment.dirty);
@@ -301,7 +307,8 @@ impl Segments {
             .min_by_key(|(_, segment)| segment.used)
             .map(|(place, _)| place)
     }
-    /// Takes a segment for what was read; its last sectors, if it is longer.
+    /// Takes a segment for data that was read; if it is longer than the segment, for its last
+    /// sectors.
     pub fn take(&mut self, extent: Extent, sectors: u32) -> Option<usize> {
         let segment = self.oldest()?;
         self.all[segment] = Segment {
@@ -312,7 +319,7 @@ impl Segments {
         self.touch(segment);
         Some(segment)
     }
-    /// Where a write goes.
+    /// Segment for a write, if there is room.
     pub fn room(&self, extent: Extent, buffer: &Buffer) -> Room {
         if extent.sectors > buffer.segment_sectors.into() {
             return Room::None;
@@ -333,7 +340,7 @@ impl Segments {
         }
         self.oldest().map_or(Room::None, Room::New)
     }
-    /// Puts a write into a segment that has room for it, whose data is there at `ready`.
+    /// Puts a write into a segment that has room for it. Its data arrives by `ready`.
     pub fn put(&mut self, extent: Extent, place: usize, ready: Time, write: u64) {
         self.invalidate(extent);
         let segment = &mut self.all[place];

@@ -1,4 +1,4 @@
-//! The `[disk]` table.
+//! Configuration of the `[disk]` table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,32 @@ use crate::model::Model;
 use crate::overhead::Overhead;
 use crate::queue::Policy;
 
-/// A hard disk (`[disk]`).
+/// Hard disk (`[disk]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Preset whose disk it is, but for what is said beside.
+    /// Preset of the disk, on which the other settings are based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// What the host can address; a whole number of sectors. Left out, all sectors of a model with positions, and 146,815,733,760 of another. Bytes.
+    /// Bytes that the host can address; a whole number of sectors. By default, all sectors of a
+    /// model with positions, and 146,815,733,760 bytes otherwise. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
-    /// How long an access takes.
+    /// Duration of an access.
     pub model: Model,
-    /// Which of the requests that wait is served next.
+    /// Order in which waiting requests are served.
     pub queue: Policy,
-    /// Requests that the disk holds at once, the one it works on included; as many as there are, if 0. Requests beyond wait outside. Count.
+    /// Maximum outstanding requests in the disk, including the one in service; 0 for no limit.
+    /// Further requests wait outside. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub queue_depth: u32,
-    /// Whether requests are served one by one. If not, none waits for another: each takes its time by itself, as in models that
-    /// add a fixed time a request.
+    /// Whether requests are served one at a time. Otherwise no request waits for another: each
+    /// takes its own time, as in models that add a fixed time per request.
     pub serial: bool,
-    /// What the controller and the bus take.
+    /// Times of the controller and the bus.
     pub overhead: Overhead,
-    /// The on-board buffer.
+    /// On-board buffer.
     pub buffer: Buffer,
 }
 

@@ -1,4 +1,4 @@
-//! The disk: requests, from their arrival to their completion.
+//! Hard disk model: requests, from arrival to completion.
 
 use std::collections::VecDeque;
 
@@ -15,19 +15,19 @@ use crate::plan::Plan;
 use crate::queue::{Operation, Order, Queue, Waiting};
 use crate::stats::DiskStats;
 
-/// Sectors that count as a page where lost data is told.
+/// Sectors per page, the unit in which lost data is counted.
 const SECTORS_PER_PAGE: u64 = 8;
 
-/// How many of the requests that wait for a destage are asked again behind one: a bound on the time that a long queue costs.
+/// Maximum requests that are retried after a destage, which bounds the cost of a long queue.
 const MAX_RETRIED: usize = 256;
 
-/// A request that the disk holds.
+/// Outstanding request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Command {
     request: Request,
-    /// When it came in.
+    /// Time of arrival.
     since: Time,
-    /// Where its time goes, once that is known.
+    /// Latency components, once known.
     parts: Parts,
 }
 
@@ -37,48 +37,49 @@ impl Command {
     }
 }
 
-/// A hard disk.
+/// Hard disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Disk {
     plan: Plan,
-    /// By ticket; none is vacant.
+    /// Outstanding requests by ticket; `None` for a vacant ticket.
     held: Vec<Option<Command>>,
     vacant: Vec<Ticket>,
-    /// What waits for the mechanism.
+    /// Requests and destages that wait for the mechanism.
     queue: Queue,
-    /// How many have come to the queue.
+    /// Entries of the queue so far. Count.
     came: u64,
-    /// Whose accesses are under way: one, where requests are served one by one.
+    /// Accesses in progress; at most one if requests are served one at a time. Count.
     at_work: u32,
-    /// What was accessed last, and whether the command before was a write.
+    /// Extent of the last access; below, whether the last command was a write.
     served: Extent,
     behind_write: bool,
     segments: Segments,
     ahead: Option<Ahead>,
-    /// When the buffer has transferred what it serves by itself.
+    /// Time at which the bus has transferred the data that the buffer serves without the mechanism.
     bus_free: Time,
-    /// From when to when the bus is used for the access under way.
+    /// Interval in which the bus is used by the access in progress.
     bus_used: (Time, Time),
-    /// Requests that wait for a destage, in their order.
+    /// Requests that wait for a destage, in order.
     stalled: VecDeque<Ticket>,
-    /// Flushes, and the last write that each waits for: that which the buffer took last before it.
+    /// Flushes, each with the last write that it waits for: the latest one in the buffer when the
+    /// flush arrived.
     flushes: Vec<(Ticket, u64)>,
     busy: Time,
-    /// Since when the mechanism has been at work.
+    /// Start of the current busy interval of the mechanism.
     busy_since: Time,
     completions: Vec<Completion>,
-    /// Since the start.
+    /// Counts since power-on.
     figures: DiskStats,
-    /// When measuring began.
+    /// Counts at the start of the measurement.
     before: DiskStats,
-    /// Up to when the requests held are counted in the figures.
+    /// Time up to which outstanding requests are included in the counts.
     counted: Time,
 }
 
 type Instant<'a, 'c, P> = &'a mut Context<'c, Event, P>;
 
 impl Disk {
-    /// A disk at rest.
+    /// Creates an idle disk.
     pub fn new(plan: &Plan) -> Self {
         Self {
             held: Vec::new(),
@@ -103,11 +104,11 @@ impl Disk {
             plan: plan.clone(),
         }
     }
-    /// Counts and times since the start of measuring.
+    /// Counts and times since the start of the measurement.
     pub fn figures(&self) -> DiskStats {
         self.figures.since(&self.before)
     }
-    /// Requests that it holds.
+    /// Outstanding requests. Count.
     pub fn outstanding(&self) -> u32 {
         (self.held.len() - self.vacant.len()) as u32
     }
@@ -120,14 +121,14 @@ impl Disk {
         self.held.push(Some(held));
         self.held.len() as Ticket - 1
     }
-    /// Books the requests held up to now.
+    /// Updates the queue-depth integral up to `now`.
     fn count_held(&mut self, now: Time) {
         let held = u128::from(self.outstanding());
         self.figures.held_time += held * u128::from(now.since(self.counted).0);
         self.counted = now;
     }
 
-    /// Serves a request from the buffer, or lets it wait.
+    /// Serves a request from the buffer, or queues it.
     fn begin(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
         let Some(held) = self.held[ticket as usize] else {
             return;
@@ -194,7 +195,8 @@ impl Disk {
             self.enqueue(Operation::Destage(place as u32), extent, true, cx.now);
         }
     }
-    /// Sends the data of a request over the bus, without the mechanism; when it is over it.
+    /// Transfers the data of a request over the bus, without the mechanism. Returns the end of the
+    /// transfer.
     fn serve_buffered(
         &mut self,
         cx: Instant<'_, '_, impl Probe<Observation>>,
@@ -239,7 +241,7 @@ impl Disk {
         cx.schedule(done, Event::Complete(ticket));
         done - completion
     }
-    /// When the bus can begin with data that takes so long on it, of a command that has come now.
+    /// Start of a bus transfer of duration `length`, for a command that arrives now.
     fn transfer_begins(&self, now: Time, overhead: Time, length: Time) -> Time {
         let (from, to) = self.bus_used;
         if self.plan.overhead.bus_held {
@@ -262,7 +264,7 @@ impl Disk {
         });
     }
 
-    /// Books what has passed under the head behind the last read.
+    /// Adds the sectors that have passed under the head since the last read to the read-ahead.
     fn catch_up(&mut self, now: Time) {
         let Some(mut ahead) = self.ahead else {
             return;
@@ -279,13 +281,13 @@ impl Disk {
         (ahead.from, ahead.since) = (ahead.from + sectors, at);
         self.ahead = (ahead.from < ahead.until).then_some(ahead);
     }
-    /// The mechanism is needed for something else.
+    /// Ends the read-ahead, because the mechanism is needed.
     fn stop_reading(&mut self, now: Time) {
         self.catch_up(now);
         self.ahead = None;
     }
 
-    /// Goes on with what waits, if the mechanism is free.
+    /// Serves the next waiting operation if the mechanism is free.
     fn advance(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
         while (self.at_work == 0 || !self.plan.serial)
             && !(self.plan.overhead.bus_held && self.bus_free.max(self.bus_used.1) > cx.now)
@@ -353,13 +355,15 @@ impl Disk {
         self.served = extent;
         self.keep(extent, lead, over);
     }
-    /// Time on the bus after the access that reads the rest of a request; data in the buffer is transferred during the access.
+    /// Bus time after the access that reads the rest of a request; data in the buffer is
+    /// transferred during the access.
     fn tail(&self, begun: Time, extent: Extent, rest: Extent, access: &Access) -> Time {
         let times = &self.plan.overhead;
         let behind = times.tail(rest.sectors, access.wrapped, access.transfer);
         behind.max((begun + times.bus(extent.sectors)).since(begun + access.total()))
     }
-    /// Where the head is just passing what a read begins with: since when, and what is left of it.
+    /// If the head is passing the first sectors of a read: the time since then, and the rest of the
+    /// extent.
     fn reading_on(&mut self, now: Time, extent: Extent) -> Option<(Time, Extent)> {
         self.catch_up(now);
         let ahead = self.ahead?;
@@ -374,7 +378,8 @@ impl Disk {
             (ahead.since, rest)
         })
     }
-    /// Puts the sectors of a read into the buffer, with those before it that the head passed; read-ahead may add those after it.
+    /// Puts the sectors of a read into the buffer, with the `lead` sectors before it that passed
+    /// under the head; read-ahead may add those after it.
     fn keep(&mut self, extent: Extent, lead: u64, since: Time) {
         let buffer = &self.plan.buffer;
         let waits =
@@ -402,7 +407,7 @@ impl Disk {
             });
         }
     }
-    /// Where a read-ahead by tracks ends, from a sector on, into a segment that begins at another.
+    /// End of read-ahead by tracks from sector `from`, into a segment that starts at `first`.
     fn end_of_track(&self, first: u64, from: u64) -> u64 {
         let Some((before, left)) = self.plan.model.track(from) else {
             return u64::MAX;
@@ -428,7 +433,8 @@ impl Disk {
         self.settle(cx, ticket, held, overhead, &access, Time::ZERO);
         self.served = extent;
     }
-    /// It is known how long a request takes that the mechanism serves, and that its data is on the bus for `tail` behind that.
+    /// Sets the duration of a request served by the mechanism; its data uses the bus for `tail`
+    /// after the access.
     fn settle(
         &mut self,
         cx: Instant<'_, '_, impl Probe<Observation>>,
@@ -493,7 +499,8 @@ impl Disk {
         cx.observe_fragment(|| Observation::Begun(work));
         cx.schedule(cx.now + work.total(), Event::Destaged(number));
     }
-    /// The data of a segment is on the platters, but for what has joined since.
+    /// Handles a destage: the data of the segment is on the platters, except for data that has
+    /// joined since.
     fn destaged(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, number: u32) {
         let written = self.served.end();
         let segment = self.segments.get_mut(number as usize);
@@ -520,7 +527,7 @@ impl Disk {
         }
         self.retry(cx);
     }
-    /// Asks the first of those that wait for a destage again, in their order.
+    /// Retries the first requests that wait for a destage, in order.
     fn retry(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
         let first = self.stalled.len().min(MAX_RETRIED);
         let behind = self.stalled.split_off(first);
@@ -565,7 +572,7 @@ impl Disk {
     }
 }
 
-/// Of a request that reads or writes.
+/// Purpose of a read or write request.
 fn purpose(request: &Request) -> Purpose {
     if request.op == Op::Write {
         Purpose::Write
@@ -636,8 +643,8 @@ impl BlockDevice for Disk {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// What was under way is lost: a write that has not completed may have reached its sectors or not. So is what the
-    /// write cache holds.
+    /// Requests in progress are lost: an incomplete write may or may not have reached its sectors.
+    /// The content of the write cache is lost too.
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         let extent = Extent::of_bytes(offset, bytes);
         let pages = self
@@ -680,7 +687,7 @@ impl BlockDevice for Disk {
         probe.observe(now, Observation::PowerCut(cut));
         Ok(cut)
     }
-    /// The mechanism, as a die.
+    /// Reports the mechanism as a die.
     fn busy(&self, busy: &mut Busy) {
         let since = (self.at_work > 0).then_some(self.busy_since);
         busy.dies.push(BusyTime::new(self.busy, since));

@@ -1,24 +1,24 @@
-//! How a disk, and a run of it, can fail.
+//! Errors of a disk and its configuration.
 
 use thiserror::Error;
 use wordline_block::{BeyondEnd, Failure};
 
-/// A disk that cannot be built.
+/// Error of a disk that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{key}: {reason}; {remedy}")]
 pub struct PlanError {
-    /// The key to change.
+    /// Key to change.
     pub key: &'static str,
-    /// What is wrong, with the numbers.
+    /// Fault, with its numbers.
     pub reason: String,
-    /// What to do.
+    /// Remedy.
     pub remedy: String,
 }
 
-/// A run that cannot go on.
+/// Error of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DiskError {
-    /// A request outside the disk.
+    /// The request is outside the disk.
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
 }

@@ -1,4 +1,4 @@
-//! What a disk schedules, and what a probe hears of it.
+//! Events and observations of a disk.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{
@@ -10,15 +10,15 @@ use wordline_kernel::{Digest, Time};
 use crate::extent::{Extent, SECTOR_BYTES};
 use crate::model::Access;
 
-/// Something of a disk is over.
+/// Event of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The access of a request, which is not complete yet.
+    /// The access of a request ended; the request is not yet complete.
     #[default]
     Accessed,
-    /// The access of a request, which is complete with it.
+    /// The access of a request ended, which completes the request.
     Served(Ticket),
-    /// A request, which needs the mechanism no more or never has.
+    /// A request completed that no longer needs the mechanism, or never did.
     Complete(Ticket),
     /// The data of a segment of the buffer is on the platters.
     Destaged(u32),
@@ -46,73 +46,76 @@ impl Nested for Event {
     }
 }
 
-/// What the mechanism is needed for.
+/// Purpose of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A read of the host's.
+    /// Read of the host.
     Read,
-    /// A write of the host's, which is complete when its data is on the platters.
+    /// Write of the host that completes when its data is on the platters.
     Write,
-    /// Data of the write cache goes to the platters.
+    /// Destage of the write cache.
     Destage,
 }
 
-/// The mechanism, or the buffer by itself, at work for one thing.
+/// Operation of the mechanism, or of the buffer alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// For what.
+    /// Purpose of the operation.
     pub purpose: Purpose,
-    /// The sectors.
+    /// Sectors of the operation.
     pub extent: Extent,
-    /// Time of the command in the controller.
+    /// Command time in the controller.
     pub overhead: Time,
-    /// Where the time behind that goes; of the buffer by itself, the transfer is that over the bus.
+    /// Access time after the command; for the buffer alone, the transfer is that over the bus.
     pub access: Access,
 }
 
 impl Work {
-    /// Its first byte.
+    /// Offset of the first byte.
     pub fn offset(&self) -> u64 {
         self.extent.lbn * SECTOR_BYTES
     }
-    /// How many bytes.
+    /// Length. Bytes.
     pub fn bytes(&self) -> u64 {
         self.extent.sectors * SECTOR_BYTES
     }
-    /// How long it takes.
+    /// Duration of the operation.
     pub fn total(&self) -> Time {
         self.overhead + self.access.total()
     }
 }
 
-/// Something that happened in a disk.
+/// Observation of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A request has come in.
+    /// A request was submitted to the disk.
     Admitted {
-        /// Requests that the disk holds, with this one.
+        /// Outstanding requests, including this one. Count.
         held: u32,
     },
-    /// A request is complete.
+    /// A request completed.
     Request {
-        /// What was asked.
+        /// Completed request.
         request: Request,
-        /// Where its time went.
+        /// Latency components.
         parts: Parts,
     },
-    /// The mechanism goes to work, a piece of what is told of requests ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]). It is over after [`Work::total`], and then heard of as [`Observation::Over`]; not if the power fails
-    /// before.
+    /// The mechanism starts an operation, a fragment of the observations of requests
+    /// ([`wordline_kernel::Probe::WANTS_FRAGMENTS`]). It ends after [`Work::total`] with
+    /// [`Observation::Over`], unless the power fails before.
     Begun(Work),
-    /// A piece, too: work of the mechanism that was to end now is over; where requests do not wait for each other, one of several maybe.
+    /// Fragment: an operation of the mechanism due now has ended; one of several if requests do not
+    /// wait for each other.
     Over,
-    /// A piece, too: the buffer serves a request by itself, now or soon.
+    /// Fragment: the buffer serves a request without the mechanism, now or soon.
     Buffered {
-        /// When it begins. After [`Work::total`] the request is complete, unless the power fails before.
+        /// Start of the operation. The request completes after [`Work::total`], unless the power
+        /// fails before.
         from: Time,
-        /// What it does.
+        /// The operation.
         work: Work,
     },
-    /// The power has failed.
+    /// The power failed.
     PowerCut(PowerCut),
 }
 

@@ -1,21 +1,21 @@
-//! Sectors.
+//! Sectors and extents of sectors.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a sector.
+/// Bytes per sector.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// Sectors in a row.
+/// Consecutive sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// The first.
+    /// First sector.
     pub lbn: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
 }
 
 impl Extent {
-    /// Those that bytes from an offset on lie in.
+    /// Sectors that contain `bytes` bytes from `offset`.
     pub fn of_bytes(offset: u64, bytes: u64) -> Self {
         let lbn = offset / SECTOR_BYTES;
         Self {
@@ -23,7 +23,7 @@ impl Extent {
             sectors: (offset + bytes).div_ceil(SECTOR_BYTES) - lbn,
         }
     }
-    /// The first sector behind it.
+    /// First sector after the extent.
     pub fn end(&self) -> u64 {
         self.lbn + self.sectors
     }

@@ -1,4 +1,4 @@
-//! Where sectors lie: zones, cylinders, heads, skew.
+//! Physical geometry: zones, cylinders, heads and skew.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use wordline_kernel::Time;
 
 use crate::error::PlanError;
 
-/// How sectors are numbered within a zone.
+/// Numbering of the sectors of a zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbering {
     /// The tracks of a cylinder from the first head to the last, then the next cylinder.
     #[default]
     Cylinder,
-    /// The same, but every other cylinder from the last head to the first.
+    /// Like `cylinder`, but every other cylinder runs from the last head to the first.
     Serpentine,
 }
 
@@ -21,73 +21,76 @@ pub enum Numbering {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zone {
-    /// How many. Count.
+    /// Cylinders of the zone. Count.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub cylinders: u32,
-    /// Sectors of each track. Count.
+    /// Sectors per track. Count.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub sectors_per_track: u32,
-    /// How far the first sector of a track lies behind that of the track before in the same cylinder. Sectors.
+    /// Offset of the first sector of a track from that of the previous track of the cylinder.
+    /// Sectors.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1e6))]
     pub track_skew_sectors: f64,
-    /// How far the first sector of a cylinder lies behind that of the last track of the cylinder before. Sectors.
+    /// Offset of the first sector of a cylinder from that of the last track of the previous
+    /// cylinder. Sectors.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1e6))]
     pub cylinder_skew_sectors: f64,
-    /// Sectors at its start that have no number. Count.
+    /// Sectors without a number at the start of the zone. Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub reserved_sectors: u64,
-    /// Sectors at its end that have no number. Count.
+    /// Sectors without a number at the end of the zone. Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub spare_sectors: u64,
-    /// Sectors at the end of each of its tracks that have no number; those before its start and at its end are counted without them. Count.
+    /// Sectors without a number at the end of each track; those at the start and at the end of the
+    /// zone do not include them. Count.
     #[schemars(range(min = 0, max = 1_048_575))]
     pub spare_sectors_per_track: u32,
 }
 
-/// A part of a revolution, in units of 2^-64 of it: sums wrap as the platter does.
+/// Fraction of a revolution in units of 2^-64, so that sums wrap like the platter.
 type Angle = u64;
 
-/// Cylinders with as many sectors on each track.
+/// Cylinders with the same number of sectors per track.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Band {
     first_cylinder: u32,
     first_lbn: u64,
-    /// The first sector of the next zone.
+    /// First sector of the next zone.
     end_lbn: u64,
-    /// Sectors before the first that has a number.
+    /// Sectors before the first numbered one. Count.
     reserved: u64,
-    /// Sectors of a track that pass in a revolution, and those of them that have numbers.
+    /// Sectors that pass per revolution; below, sectors per track that have numbers.
     sectors_per_track: u32,
     numbered: u32,
     sectors_per_cylinder: u64,
-    /// A turn of 2^64 by the sectors of a track, without the remainder, and the remainder.
+    /// Quotient and remainder of 2^64 divided by the sectors of a track.
     turn_per_sector: [u64; 2],
-    /// Between the first sectors of a track and the next of the cylinder.
+    /// Angle between the first sectors of successive tracks of a cylinder.
     track_skew: Angle,
-    /// Between the first sectors of the last track of a cylinder and the first of the next.
+    /// Angle between the first sectors of the last track of a cylinder and of the next cylinder.
     cylinder_skew: Angle,
 }
 
-/// A track, and a sector of it.
+/// Physical position of a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Where the arm has to be.
+    /// Cylinder of the sector.
     pub cylinder: u32,
-    /// Which head.
+    /// Head of the sector.
     pub head: u32,
-    /// Sectors of the track with lower numbers.
+    /// Sectors of the track with lower numbers. Count.
     pub before: u32,
-    /// Sectors of the track from this one on that have numbers.
+    /// Numbered sectors of the track from this one on. Count.
     pub left: u32,
-    /// Sectors of the track.
+    /// Sectors per track. Count.
     pub sectors_per_track: u32,
-    /// How far behind the index of the disk its first bit passes under the head.
+    /// Angle from the index of the disk to the first bit of the sector.
     angle: Angle,
 }
 
 impl Place {
-    /// Until it passes under the head, from an instant on, at so long a revolution; none if it passes just now, to within a millionth
-    /// of a revolution, which is what sums of rounded times can be off by.
+    /// Time from `from` until the sector passes under the head; zero if it passes now within a
+    /// millionth of a revolution, which is the rounding error of summed times.
     #[inline]
     pub fn wait(&self, from: Time, revolution: Time) -> Time {
         let begins = ((u128::from(self.angle) * u128::from(revolution.0)) >> 64) as u64;
@@ -100,7 +103,7 @@ impl Place {
     }
 }
 
-/// All sectors of a disk.
+/// Geometry of all sectors of a disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Geometry {
     bands: Vec<Band>,
@@ -110,8 +113,8 @@ pub struct Geometry {
     numbering: Numbering,
 }
 
-/// Quotient and remainder of a turn, 2^64, by the sectors of a track. On a track of one sector, which is at the start of the turn,
-/// neither is used.
+/// Quotient and remainder of a turn, 2^64, divided by the sectors of a track. For a track of one
+/// sector, which is at the start of the turn, neither is used.
 fn turn_per_sector(sectors_per_track: u32) -> [u64; 2] {
     let (turn, sectors) = (1_u128 << 64, u128::from(sectors_per_track.max(1)));
     [turn / sectors, turn % sectors].map(|part| part as u64)
@@ -122,7 +125,7 @@ fn angle(sectors: f64, sectors_per_track: u32) -> Angle {
 }
 
 impl Geometry {
-    /// Zones from the outermost inwards, with so many heads.
+    /// Builds a geometry of zones, from the outermost inwards, with `heads` heads.
     pub(crate) fn new(zones: &[Zone], heads: u32, numbering: Numbering) -> Result<Self, PlanError> {
         let (mut cylinder, mut lbn) = (0_u32, 0_u64);
         let mut bands = Vec::with_capacity(zones.len());
@@ -134,7 +137,7 @@ impl Geometry {
                 return Err(PlanError {
                     key: "disk.model.positioned.zones",
                     reason: format!(
-                        "zone {place} keeps back all its sectors, or has more cylinders than can be counted"
+                        "zone {place} has no numbered sectors, or too many cylinders"
                     ),
                     remedy: "lower its reserved_sectors, spare_sectors and spare_sectors_per_track, or its cylinders"
                         .into(),
@@ -160,8 +163,8 @@ impl Geometry {
         if bands.is_empty() || heads == 0 {
             return Err(PlanError {
                 key: "disk.model.positioned.zones",
-                reason: "there is no zone, or no head".into(),
-                remedy: "give heads, and zones with cylinders and sectors_per_track; the presets of disks have them".into(),
+                reason: "there are no zones, or no heads".into(),
+                remedy: "set heads, and zones with cylinders and sectors_per_track, as in the disk presets".into(),
             });
         }
         Ok(Self {
@@ -172,15 +175,15 @@ impl Geometry {
             numbering,
         })
     }
-    /// Sectors in all.
+    /// Sectors of the disk. Count.
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
-    /// Cylinders in all.
+    /// Cylinders of the disk. Count.
     pub fn cylinders(&self) -> u32 {
         self.cylinders
     }
-    /// Where a sector lies.
+    /// Physical position of a sector.
     #[inline]
     pub fn place(&self, lbn: u64) -> Place {
         let band = self.bands.partition_point(|band| band.first_lbn <= lbn) - 1;
@@ -193,7 +196,7 @@ impl Geometry {
         let tracks = u64::from(cylinder) * u64::from(self.heads - 1) + u64::from(track);
         let skew = (band.track_skew.wrapping_mul(tracks))
             .wrapping_add(band.cylinder_skew.wrapping_mul(cylinder.into()));
-        // 2^64 sector / sectors_per_track to the integer, in 64 bits.
+        // Integer part of 2^64 sector / sectors_per_track, computed in 64 bits.
         let [whole, remainder] = band.turn_per_sector;
         let turned = u64::from(sector) * whole
             + u64::from(sector) * remainder / u64::from(band.sectors_per_track);
@@ -216,9 +219,10 @@ impl Geometry {
 mod tests {
     use super::*;
 
-    /// The angle of a sector is 2^64 sector / sectors_per_track to the integer, which takes 128 bits.
+    /// The angle of a sector is the integer part of 2^64 sector / sectors_per_track; computing it
+    /// directly takes 128 bits.
     #[test]
-    fn sectors_lie_where_a_turn_divided_in_128_bits_has_them() {
+    fn sector_angles_match_128_bit_arithmetic() {
         for sectors_per_track in [1, 2, 3, 62, 107, 921, 1_048_573, 1_048_576] {
             let zone = Zone {
                 cylinders: 1,

@@ -1,4 +1,4 @@
-//! Hard disks: a queue, a controller with a buffer, and a mechanism that takes its time.
+//! Hard disk: a queue, a controller with a buffer, and a mechanism.
 
 pub mod buffer;
 pub mod config;

@@ -1,58 +1,61 @@
-//! What the controller of a disk and its bus take.
+//! Times of the controller of a disk and its bus.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// What the controller takes for a command (`[disk.overhead.after_read]` and `[disk.overhead.after_write]`: by what came before).
+/// Command times of the controller (`[disk.overhead.after_read]` and `[disk.overhead.after_write]`,
+/// depending on the previous command).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Commands {
-    /// For a read whose sectors are in the buffer. Microseconds.
+    /// Read whose sectors are in the buffer. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_hit_us: f64,
-    /// For another read, before the arm moves. Microseconds.
+    /// Any other read, before the arm moves. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_miss_us: f64,
-    /// For a write that is a hit, as `disk.buffer.write_hit` says. Microseconds.
+    /// Write hit, as defined by `disk.buffer.write_hit`. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_hit_us: f64,
-    /// For another write. Microseconds.
+    /// Any other write. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_miss_us: f64,
 }
 
-/// What the controller of a disk and its bus take (`[disk.overhead]`).
+/// Times of the controller of a disk and its bus (`[disk.overhead]`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overhead {
-    /// Commands behind a read.
+    /// Commands after a read.
     pub after_read: Commands,
-    /// Commands behind a write.
+    /// Commands after a write.
     pub after_write: Commands,
-    /// Time of the bus for a sector. Microseconds.
+    /// Bus time per sector. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub bus_us_per_sector: f64,
-    /// Whether the disk holds the bus from the command to the completion, while the arm moves and the platter turns: no other command comes
-    /// in meanwhile. If not, it lets go of the bus whenever it has nothing to transfer, and the buffer serves others.
+    /// Whether the disk holds the bus from command to completion, while the arm moves and the
+    /// platter rotates, so that no other command arrives. Otherwise it releases the bus whenever it
+    /// transfers nothing, and the buffer serves other commands.
     pub bus_held: bool,
-    /// To tell the host that a read is complete, behind its data. Microseconds.
+    /// Completion time of a read, after its data. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_completion_us: f64,
-    /// To tell the host that a write is complete, behind its data. Microseconds.
+    /// Completion time of a write, after its data. Microseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_completion_us: f64,
 }
 
-/// In integer time.
+/// Times as integers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timed {
-    /// By whether the command before was a write: of hits and misses of reads, then of writes.
+    /// Command times by whether the previous command was a write: read hit, read miss, write hit,
+    /// write miss.
     commands: [[Time; 4]; 2],
     sector: Time,
     /// Whether the bus is held from a command to its completion.
     pub bus_held: bool,
-    /// Of reads and of writes.
+    /// Completion times of reads and of writes.
     completion: [Time; 2],
 }
 
@@ -80,21 +83,22 @@ impl Timed {
             ],
         }
     }
-    /// Of a command.
+    /// Command time.
     pub fn command(&self, behind_write: bool, write: bool, hit: bool) -> Time {
         let kind = 2 * usize::from(write) + usize::from(!hit);
         self.commands[usize::from(behind_write)][kind]
     }
-    /// Of so many sectors on the bus.
+    /// Bus time of `sectors` sectors.
     pub fn bus(&self, sectors: u64) -> Time {
         self.sector * sectors
     }
-    /// Behind the data of a command.
+    /// Completion time after the data of a command.
     pub fn completion(&self, write: bool) -> Time {
         self.completion[usize::from(write)]
     }
-    /// Of what is left on the bus when the last of some sectors has passed under the head: each goes over the bus in the order of their
-    /// numbers, when it has, and the one before is over. `wrapped` of them have passed before the first.
+    /// Bus time that remains when the last of some sectors has passed under the head. Sectors cross
+    /// the bus in order of their numbers, each after it has passed and after the previous one.
+    /// `wrapped` of them have passed before the first.
     pub fn tail(&self, sectors: u64, wrapped: u64, transfer: Time) -> Time {
         let each = Time(transfer.0 / sectors.max(1));
         let before = each * (wrapped + 1);

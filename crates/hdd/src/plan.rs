@@ -1,4 +1,4 @@
-//! What the `[disk]` table means, checked.
+//! The `[disk]` table, validated.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,44 +10,44 @@ use crate::model::{Mechanism, Timed};
 use crate::overhead;
 use crate::queue::Policy;
 
-/// What the host can address of a disk whose model knows no positions: that of a Maxtor Atlas 10K IV. Bytes.
+/// Default capacity of a disk whose model has no positions: that of a Maxtor Atlas 10K IV. Bytes.
 const CAPACITY_BYTES: u64 = 146_815_733_760;
 
-/// A disk that can be built.
+/// Validated disk configuration, from which a disk can be built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What the host can address. Bytes.
+    /// Bytes that the host can address.
     pub capacity_bytes: u64,
-    /// How long an access takes.
+    /// Duration of an access.
     pub model: Timed,
-    /// Which request is next.
+    /// Order of requests.
     pub queue: Policy,
-    /// Requests held at once.
+    /// Maximum outstanding requests. Count.
     pub queue_depth: u32,
-    /// Whether requests are served one by one.
+    /// Whether requests are served one at a time.
     pub serial: bool,
     pub(crate) overhead: overhead::Timed,
-    /// The on-board buffer.
+    /// On-board buffer.
     pub buffer: Buffer,
 }
 
 impl Plan {
-    /// Checks a table.
+    /// Validates a table.
     pub fn new(config: &Config) -> Result<Self, PlanError> {
         let model = config.model.timed()?;
         config.buffer.check()?;
         if !config.serial && config.buffer.segments > 0 {
             return Err(PlanError {
                 key: "disk.serial",
-                reason: "a disk with a buffer serves its requests one by one".into(),
+                reason: "a disk with a buffer serves its requests one at a time".into(),
                 remedy: "set it to true, or disk.buffer.segments to 0".into(),
             });
         }
         if !config.serial && model.sectors().is_some() {
             return Err(PlanError {
                 key: "disk.serial",
-                reason: "a disk with one arm serves its requests one by one".into(),
-                remedy: "set it to true, or take a model without positions".into(),
+                reason: "a disk with one arm serves its requests one at a time".into(),
+                remedy: "set it to true, or use a model without positions".into(),
             });
         }
         Ok(Self {
@@ -66,7 +66,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// What the controller takes for a command whose sectors are not in the buffer, on average over what came before. Microseconds.
+    /// Command time for sectors that are not in the buffer, averaged over the previous commands.
+    /// Microseconds.
     pub fn command_us(&self, write: bool) -> f64 {
         let behind = |behind_write| self.overhead.command(behind_write, write, false).as_us();
         f64::midpoint(behind(false), behind(true))
@@ -87,13 +88,13 @@ fn capacity(config: &Config, model: &Timed) -> Result<u64, PlanError> {
     };
     if !bytes.is_multiple_of(SECTOR_BYTES) {
         return fault(
-            format!("{bytes} bytes are no whole number of sectors of {SECTOR_BYTES} bytes"),
-            "give a multiple of 512",
+            format!("{bytes} bytes are not a whole number of sectors of {SECTOR_BYTES} bytes"),
+            "set it to a multiple of 512",
         );
     }
     if let Some(all) = all.filter(|all| bytes > *all) {
         return fault(
-            format!("{bytes} bytes are more than the {all} of the zones"),
+            format!("{bytes} bytes exceed the {all} bytes of the zones"),
             "leave it out, or lower it",
         );
     }

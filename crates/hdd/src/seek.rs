@@ -1,4 +1,4 @@
-//! How long the arm takes by its distance.
+//! Seek time by distance.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,31 +6,30 @@ use wordline_kernel::Time;
 
 use crate::error::PlanError;
 
-/// A point of a curve: cylinders, and milliseconds.
+/// Point of a seek curve: cylinders and milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point(
     #[schemars(range(min = 1, max = 4_294_967_295_u32))] pub u32,
     #[schemars(range(min = 0.0, max = 10_000.0))] pub f64,
 );
 
-/// Seek times at some distances, in between on the straight line of their neighbours, beyond the last as long as it.
+/// Seek curve with linear interpolation; beyond the last point, its time applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// By ascending distance, in cylinders; the first is that of one cylinder.
+    /// Points in ascending distance, in cylinders; the first is at one cylinder.
     points: Vec<(u32, Time)>,
 }
 
 impl Curve {
-    /// A curve through points of cylinders and milliseconds.
+    /// Builds a curve through points of cylinders and milliseconds.
     pub(crate) fn new(key: &'static str, points: &[Point]) -> Result<Self, PlanError> {
         let ascends = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let starts = points.first().is_some_and(|first| first.0 == 1);
         if !(ascends && starts) {
             return Err(PlanError {
                 key,
-                reason: "a seek curve has points of cylinders and milliseconds, from 1 cylinder on, each farther than the one before"
-                    .into(),
-                remedy: "give points such as [[1, 0.5], [100, 1.2], [10000, 8.0]]".into(),
+                reason: "the points of a seek curve must start at 1 cylinder and ascend".into(),
+                remedy: "set points such as [[1, 0.5], [100, 1.2], [10000, 8.0]]".into(),
             });
         }
         let point = |&Point(cylinders, ms): &Point| (cylinders, Time((ms * 1e9).round() as u64));
@@ -38,7 +37,7 @@ impl Curve {
             points: points.iter().map(point).collect(),
         })
     }
-    /// How long the arm takes over so many cylinders.
+    /// Seek time over `distance` cylinders.
     #[inline]
     pub fn time(&self, distance: u32) -> Time {
         if distance == 0 {

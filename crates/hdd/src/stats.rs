@@ -1,4 +1,4 @@
-//! What a disk has done.
+//! Statistics of a disk.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Request};
@@ -6,45 +6,45 @@ use wordline_kernel::{Time, since};
 
 use crate::model::Access;
 
-/// Bins of seek distances.
+/// Number of bins of seek distances.
 pub const BINS: usize = 24;
 
-/// Counts and times since measuring began.
+/// Counts and times since the start of the measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskStats {
-    /// Reads.
+    /// Reads. Count.
     pub reads: u64,
-    /// Writes.
+    /// Writes. Count.
     pub writes: u64,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Reads served from the on-board buffer alone.
+    /// Reads served from the on-board buffer alone. Count.
     pub reads_buffered: u64,
-    /// Writes that were complete in the on-board buffer.
+    /// Writes that completed in the on-board buffer. Count.
     pub writes_buffered: u64,
-    /// Sectors read ahead.
+    /// Sectors read ahead. Count.
     pub sectors_ahead: u64,
-    /// Times that data was written from the on-board buffer.
+    /// Destages of the on-board buffer. Count.
     pub destages: u64,
-    /// Accesses of the mechanism.
+    /// Accesses of the mechanism. Count.
     pub accesses: u64,
-    /// Accesses by the distance of their seek: without one, of 1 cylinder, 2 to 3, 4 to 7, and so on.
+    /// Accesses by seek distance: 0, 1, 2 to 3, 4 to 7 cylinders, and so on. Count.
     pub seeks: [u64; BINS],
-    /// Sum of these distances. Cylinders.
+    /// Sum of the seek distances. Cylinders.
     pub cylinders: u64,
-    /// Time of commands in the controller.
+    /// Command time in the controller.
     pub overhead: Time,
-    /// Time that the arm moved, heads were switched, and writes settled.
+    /// Time of arm movement, head switches and write settling.
     pub seek: Time,
-    /// Time that the platter turned to the sectors.
+    /// Time of rotation to the sectors.
     pub rotation: Time,
-    /// Time that sectors passed under the head.
+    /// Time in which sectors passed under the head.
     pub transfer: Time,
-    /// Requests that the disk held at once, at most.
+    /// Maximum outstanding requests. Count.
     pub held_most: u32,
-    /// Sum over the time of the requests that it held; by the time, their mean. Picoseconds.
+    /// Integral of outstanding requests over time; divided by the time, their mean. Picoseconds.
     pub held_time: u128,
 }
 
@@ -52,7 +52,7 @@ since!(DiskStats: reads, writes, bytes_read, bytes_written, reads_buffered, writ
     cylinders, overhead, seek, rotation, transfer, held_time; but held_most);
 
 impl DiskStats {
-    /// A request has come.
+    /// Counts a submitted request.
     pub(crate) fn came(&mut self, request: &Request) {
         match request.op {
             Op::Write => {
@@ -66,7 +66,7 @@ impl DiskStats {
             Op::Trim | Op::Flush => {}
         }
     }
-    /// The mechanism is used.
+    /// Counts an access of the mechanism.
     pub(crate) fn accessed(&mut self, access: &Access) {
         self.accesses += 1;
         self.seek += access.seek;
@@ -76,7 +76,7 @@ impl DiskStats {
         let bin = (u32::BITS - access.distance.leading_zeros()) as usize;
         self.seeks[bin.min(BINS - 1)] += 1;
     }
-    /// Time of the mechanism at work.
+    /// Busy time of the mechanism.
     pub fn busy(&self) -> Time {
         self.seek + self.rotation + self.transfer
     }

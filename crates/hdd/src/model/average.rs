@@ -1,4 +1,4 @@
-//! Average positioning, and a rate.
+//! Average positioning time and transfer rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,18 @@ use super::{Access, Mechanism, milliseconds};
 use crate::error::PlanError;
 use crate::extent::{Extent, SECTOR_BYTES};
 
-/// An access takes the average positioning time of its kind, and as long as its bytes take at a rate.
+/// An access takes the average positioning time of its kind, and the transfer time of its bytes at
+/// a fixed rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Average {
-    /// Positioning of a read. Milliseconds.
+    /// Positioning time of a read. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub read_positioning_ms: f64,
-    /// Positioning of a write. Milliseconds.
+    /// Positioning time of a write. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_positioning_ms: f64,
-    /// Rate of the transfer. Million bytes a second.
+    /// Transfer rate. Million bytes per second.
     #[schemars(range(min = 0.001, max = 1_000_000))]
     pub megabytes_per_s: f64,
 }
@@ -38,12 +39,12 @@ impl Cited for Average {
     const PAPER: &'static str = "Y. Oh, J. Choi, D. Lee, S. Noh, Caching less for better performance: balancing cache size and update cost of flash memory cache in hybrid storage systems, FAST 2012, table 2";
 }
 
-/// In integer time.
+/// Model in integer time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     read: Time,
     write: Time,
-    /// Bytes a second.
+    /// Bytes per second.
     rate: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The same time for every access.
+//! Constant access time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use super::{Access, Mechanism, milliseconds};
 use crate::error::PlanError;
 use crate::extent::Extent;
 
-/// Every access takes the same time, wherever it goes and however long it is.
+/// Every access takes the same time, independent of its position and length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
-    /// That time. Milliseconds.
+    /// Access time. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ms: f64,
 }
@@ -28,7 +28,7 @@ impl Cited for Constant {
     const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, table 2";
 }
 
-/// In integer time.
+/// Model in integer time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     access: Time,

@@ -1,4 +1,4 @@
-//! How long an access takes.
+//! Duration of an access.
 
 pub mod average;
 pub mod constant;
@@ -10,52 +10,56 @@ use wordline_kernel::Time;
 use crate::error::PlanError;
 use crate::extent::Extent;
 
-/// Where the time of an access goes.
+/// Components of an access time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// The arm moves, heads are switched, writes settle.
+    /// Arm movement, head switches and write settling.
     pub seek: Time,
-    /// Until sectors are under the head.
+    /// Wait for sectors to reach the head.
     pub rotation: Time,
-    /// Sectors pass under the head.
+    /// Time in which sectors pass under the head.
     pub transfer: Time,
-    /// How far the arm has moved to the first sector. Cylinders.
+    /// Distance of the arm to the first sector. Cylinders.
     pub distance: u32,
-    /// Sectors that have passed before the first: the head came down behind it.
+    /// Sectors that passed before the first one, because the head started reading after it. Count.
     pub wrapped: u64,
 }
 
 impl Access {
-    /// All of it.
+    /// Total duration.
     pub fn total(&self) -> Time {
         self.seek + self.rotation + self.transfer
     }
 }
 
-/// A model with its times in picoseconds, and where its arm is.
+/// Mechanism model: times in picoseconds, and the position of the arm.
 pub trait Mechanism {
-    /// An access that begins at an instant; the data of a write is there at `ready`, before which no sector is written.
+    /// Performs an access that starts at `now`. The data of a write arrives by `ready`, before
+    /// which no sector is written.
     fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access;
-    /// How long until the first sector is under the head.
+    /// Positioning time to the first sector.
     fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time;
-    /// Sectors that have passed under the head behind an access that ended at `since` right before `from`, up to `now` and to `most`;
-    /// and when the last of them had. The arm is there.
+    /// Sectors that have passed under the head after an access that ended at `since` directly
+    /// before `from`, up to `now` and at most `most`; and the time at which the last of them had
+    /// passed. The arm moves along.
     fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time);
-    /// Sectors directly before the first one that pass under the head before it does, if an access begins at `now`. Count.
+    /// Sectors directly before the first one that pass under the head before it, if an access
+    /// starts at `now`. Count.
     fn lead(&self, _now: Time, _extent: Extent) -> u64 {
         0
     }
-    /// Of the track of a sector, how many sectors there are before it, and how many from it on; none, if the model knows no tracks.
+    /// Numbered sectors of a sector's track before it and from it on; `None` if the model has no
+    /// tracks.
     fn track(&self, _lbn: u64) -> Option<(u64, u64)> {
         None
     }
-    /// Sectors in all, if the model says.
+    /// Sectors of the disk, if the model defines them.
     fn sectors(&self) -> Option<u64> {
         None
     }
 }
 
-/// Milliseconds as time.
+/// Converts milliseconds.
 fn milliseconds(value: f64) -> Time {
     Time((value * 1e9).round() as u64)
 }
@@ -69,13 +73,13 @@ macro_rules! members {
             }
         }
 
-        /// A model that can be asked.
+        /// Model in integer time.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Timed { $($Variant($file::Timed)),+ }
 
         impl Model {
-            /// The model in integer time.
+            /// Converts the model to integer time.
             pub fn timed(&self) -> Result<Timed, PlanError> {
                 match self { $(Self::$Variant(model) => Ok(Timed::$Variant($file::Timed::new(model)?))),+ }
             }

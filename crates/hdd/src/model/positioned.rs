@@ -1,4 +1,4 @@
-//! Arm, heads and platters.
+//! Mechanism with arm, heads and platters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,31 +11,33 @@ use crate::extent::Extent;
 use crate::geometry::{Geometry, Numbering, Place, Zone};
 use crate::seek::{Curve, Point};
 
-/// The arm moves by a measured curve, the platter turns, sectors pass under the head at the rate of their zone.
+/// The arm moves along a measured seek curve, the platter rotates, and sectors pass under the head
+/// at the rate of their zone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Positioned {
-    /// Speed of the platters. Revolutions a minute.
+    /// Speed of the platters. Revolutions per minute.
     #[schemars(range(min = 1, max = 100_000))]
     pub rpm: f64,
-    /// Surfaces with a head each. Count.
+    /// Surfaces, each with a head. Count.
     #[schemars(range(min = 1, max = 256))]
     pub heads: u32,
-    /// Order of the sector numbers on the tracks of a zone.
+    /// Numbering of the sectors on the tracks of a zone.
     pub numbering: Numbering,
-    /// From the outermost inwards.
+    /// Zones, from the outermost inwards.
     pub zones: Vec<Zone>,
-    /// Time of a seek by its distance: points of cylinders and milliseconds, the first of 1 cylinder, linear in between.
+    /// Seek curve: points of cylinders and milliseconds, starting at 1 cylinder, with linear
+    /// interpolation.
     pub seek: Vec<Point>,
-    /// To go on with another head, while the arm moves. Milliseconds.
+    /// Time of a head switch, during which the arm can move. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub head_switch_ms: f64,
-    /// What a write waits longer than a read after the arm has moved or the head has changed. Milliseconds.
+    /// Additional settling time of a write after an arm movement or head switch. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_settle_ms: f64,
-    /// Whether a read can begin with any of its sectors on a track.
+    /// Whether a read can start with any of its sectors on a track.
     pub zero_latency_reads: bool,
-    /// Whether a write can begin with any of its sectors on a track.
+    /// Whether a write can start with any of its sectors on a track.
     pub zero_latency_writes: bool,
 }
 
@@ -60,7 +62,7 @@ impl Cited for Positioned {
         "C. Ruemmler, J. Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994";
 }
 
-/// In integer time.
+/// Model in integer time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     geometry: Geometry,
@@ -68,9 +70,9 @@ pub struct Timed {
     revolution: Time,
     head_switch: Time,
     write_settle: Time,
-    /// Of reads and of writes.
+    /// Settings for reads and for writes.
     zero_latency: [bool; 2],
-    /// Where the arm is, and which head is in use.
+    /// Position of the arm; below, the active head.
     cylinder: u32,
     head: u32,
 }
@@ -88,7 +90,7 @@ impl Timed {
             head: 0,
         })
     }
-    /// How long the arm and the heads take to a place.
+    /// Positioning time to a place.
     #[inline]
     fn move_to(&self, place: &Place, write: bool) -> Time {
         let arm = self.curve.time(place.cylinder.abs_diff(self.cylinder));
@@ -105,23 +107,24 @@ impl Timed {
     fn stand(&mut self, place: &Place) {
         (self.cylinder, self.head) = (place.cylinder, place.head);
     }
-    /// So many sectors of a track.
+    /// Time in which `sectors` sectors of a track pass.
     #[inline]
     fn sweep(&self, sectors: u64, place: &Place) -> Time {
         Time(sectors * self.revolution.0 / u64::from(place.sectors_per_track))
     }
-    /// How many sectors of a track pass in a time.
+    /// Sectors of a track that pass in a given time. Count.
     #[inline]
     fn passed(&self, time: Time, place: &Place) -> u64 {
         let sectors = u64::from(place.sectors_per_track);
-        // A revolution or less: of a track of a million sectors, 64 bits hold 18 s.
+        // A revolution or less: for a track of a million sectors, 64 bits hold 18 s.
         if let Some(turned) = time.0.checked_mul(sectors) {
             return turned / self.revolution.0;
         }
         let turned = u128::from(time.0) * u128::from(sectors);
         (turned / u128::from(self.revolution.0)) as u64
     }
-    /// Whether the head comes down among the wanted sectors of a track, of which those before are read in the next revolution.
+    /// Returns `true` if the head reaches the track among the wanted sectors, so that the earlier
+    /// ones are read in the next revolution.
     fn lands_within(&self, wait: Time, sectors: Time, write: bool) -> bool {
         self.zero_latency[usize::from(write)] && wait + sectors > self.revolution
     }

@@ -1,4 +1,4 @@
-//! The circular elevator.
+//! Circular elevator (C-LOOK).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// Upwards from where the request that was served last begins, then again from the lowest that waits.
+/// Upwards from the start of the request served last, then again from the lowest waiting request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CLook {}
@@ -17,7 +17,7 @@ impl Cited for CLook {
     const PAPER: &'static str = "B. Worthington, G. Ganger, Y. Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994";
 }
 
-/// The queue.
+/// Waiting requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ByLbn);
 

@@ -19,7 +19,7 @@ impl Cited for Fcfs {
     const PAPER: &'static str = "";
 }
 
-/// The queue.
+/// Waiting requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(VecDeque<Waiting>);
 

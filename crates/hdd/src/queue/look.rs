@@ -1,4 +1,4 @@
-//! The elevator.
+//! Elevator (LOOK).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// In one direction from where the request that was served last begins, as long as any waits there; then in the other.
+/// In one direction from the start of the request served last, as long as a request waits there;
+/// then in the other direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Look {}
@@ -17,7 +18,7 @@ impl Cited for Look {
     const PAPER: &'static str = "B. Worthington, G. Ganger, Y. Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994";
 }
 
-/// The queue, and the direction.
+/// Waiting requests, and the direction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     waiting: ByLbn,
@@ -31,13 +32,13 @@ impl State {
             downwards: false,
         }
     }
-    /// The nearest in the direction.
+    /// Nearest request in the current direction.
     fn ahead(&self, from: u64) -> Option<(u64, u64)> {
         if !self.downwards {
             return self.waiting.range((from, 0)..).next().map(|(key, _)| *key);
         }
         let (lowest, _) = *self.waiting.range(..=(from, u64::MAX)).next_back()?.0;
-        // Of those that begin there, the one that came first.
+        // Among requests that start there, the one that arrived first.
         self.waiting
             .range((lowest, 0)..)
             .next()

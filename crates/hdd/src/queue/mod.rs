@@ -1,4 +1,4 @@
-//! Which of the requests that wait is served next.
+//! Order in which a disk serves waiting requests.
 
 pub mod c_look;
 pub mod fcfs;
@@ -12,43 +12,43 @@ use wordline_kernel::Time;
 
 use crate::extent::Extent;
 
-/// What the mechanism can be needed for.
+/// Operation of the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// A request.
+    /// Request.
     Request(Ticket),
-    /// Data of a segment of the on-board buffer that is to be written.
+    /// Destage of a segment of the on-board buffer.
     Destage(u32),
 }
 
-/// What waits for the mechanism.
+/// Operation that waits for the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// What for.
+    /// Operation to perform.
     pub operation: Operation,
-    /// What it touches.
+    /// Sectors of the operation.
     pub extent: Extent,
-    /// Whether it writes.
+    /// Whether the operation writes.
     pub write: bool,
-    /// Since when it waits.
+    /// Time of arrival in the queue.
     pub since: Time,
-    /// Its place in the order in which all came.
+    /// Number in order of arrival.
     pub place: u64,
 }
 
-/// A queue, in its own order.
+/// Queue order of a policy.
 pub trait Order {
-    /// A request comes.
+    /// Adds a request.
     fn push(&mut self, waiting: Waiting);
-    /// The request to be served next, out of the queue; `served` is that which was served last, and `cost` how long the head takes to the first
-    /// sector of one.
+    /// Removes and returns the next request to serve. `served` is the extent served last, and
+    /// `cost` returns the positioning time to the first sector of a request.
     fn next(
         &mut self,
         now: Time,
         served: Extent,
         cost: impl Fn(&Waiting) -> Time,
     ) -> Option<Waiting>;
-    /// How many wait.
+    /// Waiting requests. Count.
     fn waiting(&self) -> usize;
 }
 
@@ -61,13 +61,13 @@ macro_rules! members {
             }
         }
 
-        /// The requests that wait, in the order of a policy.
+        /// Waiting requests, in the order of a policy.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Queue { $($Variant($file::State)),+ }
 
         impl Queue {
-            /// An empty one.
+            /// Creates an empty queue.
             pub fn new(policy: &Policy) -> Self {
                 match policy { $(Policy::$Variant(policy) => Self::$Variant($file::State::new(policy))),+ }
             }
@@ -100,7 +100,7 @@ impl Default for Policy {
     }
 }
 
-/// Requests by their first sectors; of equal ones, those that came before stand before.
+/// Requests by first sector; ties are in order of arrival.
 type ByLbn = std::collections::BTreeMap<(u64, u64), Waiting>;
 
 fn insert(queue: &mut ByLbn, waiting: Waiting) {

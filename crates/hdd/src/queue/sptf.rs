@@ -1,4 +1,4 @@
-//! Shortest positioning time first.
+//! Shortest positioning time first (SPTF).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,12 @@ use wordline_kernel::slot::Cited;
 use super::{Order, Waiting};
 use crate::extent::Extent;
 
-/// The request whose first sector can be under the head soonest; but one that has waited for too long goes first.
+/// The request whose first sector can be under the head soonest, unless one has waited for too
+/// long, which then goes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sptf {
-    /// How long a request waits before it goes first; no bound, if 0. Milliseconds.
+    /// Waiting time after which a request goes first; 0 for no limit. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub age_bound_ms: f64,
 }
@@ -29,10 +30,10 @@ impl Cited for Sptf {
     const PAPER: &'static str = "D. Jacobson, J. Wilkes, Disk scheduling algorithms based on rotational position, HPL-CSP-91-7, 1991";
 }
 
-/// The queue.
+/// Waiting requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
-    /// In the order in which they came.
+    /// Requests in order of arrival.
     waiting: Vec<Waiting>,
     age_bound: Time,
 }

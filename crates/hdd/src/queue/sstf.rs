@@ -1,4 +1,4 @@
-//! Shortest seek first.
+//! Shortest seek time first (SSTF).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{ByLbn, Order, Waiting, insert};
 use crate::extent::Extent;
 
-/// The request whose first sector is nearest, by its number, to where the request that was served last has ended; of two as near, the one that came first.
+/// The request whose first sector is nearest, by number, to the end of the request served last;
+/// ties go to the one that arrived first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sstf {}
@@ -18,7 +19,7 @@ impl Cited for Sstf {
         "P. Denning, Effects of scheduling on file memory operations, AFIPS 1967";
 }
 
-/// The queue.
+/// Waiting requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(ByLbn);
 

@@ -1,5 +1,5 @@
-//! Times of the models without positions, by hand.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+//! Times of the models without positions, worked out by hand.
+#![allow(clippy::unwrap_used)] // test code, also outside test functions
 
 use std::collections::HashMap;
 
@@ -23,7 +23,8 @@ fn disk(table: serde_json::Value) -> Disk {
     Disk::new(&Plan::new(&config).unwrap())
 }
 
-/// Serves requests that all come at their arrival: when each, by its place, is complete, in the order of completion.
+/// Serves requests at their arrival times. Returns the completion time and the index of each, in
+/// order of completion.
 fn serve(disk: &mut Disk, requests: &[Request]) -> Vec<(Time, u32)> {
     let mut queue: EventQueue<Event> = EventQueue::default();
     let mut done = Vec::new();
@@ -52,7 +53,7 @@ fn serve(disk: &mut Disk, requests: &[Request]) -> Vec<(Time, u32)> {
 }
 
 #[test]
-fn a_constant_disk_serves_one_after_the_other() {
+fn a_constant_disk_serves_requests_one_at_a_time() {
     let mut disk = disk(serde_json::json!({"model": {"constant": {"access_ms": 5.0}}}));
     let requests = [0, 1, 2, 20].map(|at| request(Op::Read, at << 20, 4096, Time::from_ms(at)));
     let done = serve(&mut disk, &requests);
@@ -69,7 +70,7 @@ fn a_constant_disk_serves_one_after_the_other() {
 }
 
 #[test]
-fn a_disk_that_is_not_serial_takes_each_request_by_itself() {
+fn a_disk_that_is_not_serial_serves_requests_independently() {
     let mut disk = disk(serde_json::json!({"serial": false}));
     let requests = [0, 1, 2].map(|at| request(Op::Write, 0, 4096, Time::from_ms(at)));
     let done = serve(&mut disk, &requests);
@@ -85,7 +86,7 @@ fn a_disk_that_is_not_serial_takes_each_request_by_itself() {
 
 /// OP-FCL, table 2: 4.5 ms before a read, 4.9 ms before a write, 72 MB/s.
 #[test]
-fn an_average_disk_positions_by_kind_and_transfers_at_its_rate() {
+fn an_average_disk_has_positioning_times_per_operation_and_a_transfer_rate() {
     let mut disk = disk(serde_json::json!({"model": "average"}));
     let requests = [
         request(Op::Read, 0, 7_200_256, Time::ZERO),
@@ -103,7 +104,7 @@ fn an_average_disk_positions_by_kind_and_transfers_at_its_rate() {
 }
 
 #[test]
-fn a_power_cut_loses_what_is_under_way_and_nothing_else() {
+fn a_power_cut_loses_only_requests_in_progress() {
     let mut disk = disk(serde_json::json!({}));
     let mut queue = EventQueue::default();
     for offset in [0, 4096] {

@@ -1,4 +1,4 @@
-//! A host that keeps a disk at work, and the disks of the presets.
+//! Host that keeps a disk busy, and the disks of the presets.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,24 @@ use wordline_hdd::extent::Extent;
 use wordline_hdd::{Config, Disk, Event, Plan};
 use wordline_kernel::{Context, EventQueue, Time};
 
-/// A request to a disk: when it is issued, or how long after the completion of the one before; and what of.
+/// Request to a disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     pub write: bool,
     pub extent: Extent,
 }
 
-/// When requests come.
+/// Arrival times of requests.
 pub enum Arrivals {
-    /// So many at once; the next when one is complete.
+    /// This many outstanding requests; the next one is issued when one completes.
     Closed(usize),
-    /// One at a time, each so long after the completion of the one before.
+    /// One at a time, each issued this long after the completion of the previous one.
     Think(Vec<Time>),
     /// At these times.
     Open(Vec<Time>),
 }
 
-/// What became of a request.
+/// Result of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
     pub place: usize,
@@ -39,7 +39,7 @@ impl Answer {
     }
 }
 
-/// The `[disk]` table of a preset, with tables on top.
+/// The `[disk]` table of a preset, overlaid with other tables.
 pub fn preset(name: &str, over: serde_json::Value) -> Config {
     let path = format!("{}/../../presets/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -75,7 +75,7 @@ fn request(ask: &Ask, arrival: Time) -> Request {
     }
 }
 
-/// Serves all of it, and says in the order of completion what became of each.
+/// Serves all requests. Returns their results in order of completion.
 pub fn serve(disk: &mut Disk, asks: &[Ask], arrivals: &Arrivals) -> Vec<Answer> {
     let mut queue: EventQueue<Event> = EventQueue::default();
     let mut places: HashMap<u32, (usize, Time)> = HashMap::new();
@@ -111,7 +111,11 @@ pub fn serve(disk: &mut Disk, asks: &[Ask], arrivals: &Arrivals) -> Vec<Answer> 
         let done: Vec<Completion> = disk.completions().collect();
         for Completion { ticket, parts, .. } in done {
             let (place, arrival) = places.remove(&ticket).unwrap();
-            assert_eq!(parts.total(), now - arrival, "the parts are the response");
+            assert_eq!(
+                parts.total(),
+                now - arrival,
+                "latency components must sum to the response time"
+            );
             ready = now;
             free = true;
             if let Arrivals::Think(gaps) = arrivals {
@@ -127,7 +131,7 @@ pub fn serve(disk: &mut Disk, asks: &[Ask], arrivals: &Arrivals) -> Vec<Answer> 
     }
 }
 
-/// SplitMix64, as a number from 0 up to 1.
+/// SplitMix64, as a number in `[0, 1)`.
 pub struct Random(pub u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Closed forms, queues in plain words, and what holds under any load.
+//! Closed forms, reference queues, and invariants under any load.
 
 use serde_json::json;
 use wordline_block::{BlockDevice, Op, Request};
@@ -18,7 +18,7 @@ fn uniform(random: &mut Rng, sectors: u64) -> u64 {
     random.below((sectors - 8) / 8) * 8
 }
 
-/// Reads of 4 KiB all over the disk.
+/// Reads of 4 KiB, uniformly over the disk.
 fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
     let sectors = disk(config).user_bytes() / 512;
     let mut random = Rng::new(seed, "reads");
@@ -32,9 +32,9 @@ fn reads(config: &Config, seed: u64, count: usize) -> Vec<Ask> {
     (0..count).map(|_| ask()).collect()
 }
 
-/// The mean over all pairs of sectors of the seek time of their distance, from the zones and the curve alone.
+/// Mean seek time over all pairs of sectors, computed from the zones and the seek curve alone.
 #[test]
-fn the_mean_seek_of_uniform_reads_is_that_of_the_curve() {
+fn mean_seek_time_of_uniform_reads_matches_the_curve() {
     let config = ideal("fcfs");
     let wordline_hdd::Model::Positioned(model) = &config.model else {
         panic!("the preset has positions");
@@ -55,7 +55,7 @@ fn the_mean_seek_of_uniform_reads_is_that_of_the_curve() {
         let (near, far) = (f64::from(near), f64::from(far));
         below + (above - below) * (distance - near) / (far - near)
     };
-    // Groups of 64 cylinders; nearly all pairs are of two.
+    // Groups of 64 cylinders, because nearly all pairs are in different groups.
     let groups: Vec<f64> = share
         .chunks(64)
         .map(|group| group.iter().sum::<f64>() / all)
@@ -81,9 +81,9 @@ fn the_mean_seek_of_uniform_reads_is_that_of_the_curve() {
     assert!((rotation - half).abs() < 0.01 * half, "{rotation} {half}");
 }
 
-/// Each tenth of a revolution is waited for as often as any other.
+/// Each tenth of a revolution is equally likely as a wait.
 #[test]
-fn rotation_is_uniform() {
+fn rotational_latency_is_uniform() {
     let config = ideal("fcfs");
     let answers = serve(
         &mut disk(&config),
@@ -106,9 +106,10 @@ fn rotation_is_uniform() {
     );
 }
 
-/// Pollaczek and Khinchine: W = lambda E[S^2] / (2 (1 - rho)), with the moments of the service times of this very run.
+/// Pollaczek-Khinchine formula: W = lambda E[S^2] / (2 (1 - rho)), with the moments of the service
+/// times of this run.
 #[test]
-fn poisson_reads_wait_as_pollaczek_and_khinchine_say() {
+fn waits_of_poisson_reads_match_pollaczek_khinchine() {
     let config = ideal("fcfs");
     let mut random = Rng::new(3, "arrivals");
     let lambda = 0.064_658;
@@ -142,7 +143,7 @@ fn poisson_reads_wait_as_pollaczek_and_khinchine_say() {
     );
 }
 
-/// A queue that is searched from end to end.
+/// Reference queue, which is searched completely.
 #[derive(Default)]
 struct Naive {
     waiting: Vec<Waiting>,
@@ -207,7 +208,7 @@ impl Naive {
 }
 
 #[test]
-fn every_queue_does_what_it_does_in_plain_words() {
+fn every_queue_matches_the_reference() {
     for name in ["fcfs", "look", "c-look", "sstf", "sptf"] {
         let table = if name == "sptf" {
             json!({"sptf": {"age_bound_ms": 50.0}})
@@ -247,7 +248,7 @@ fn every_queue_does_what_it_does_in_plain_words() {
     }
 }
 
-/// Requests near the arm keep coming, and one is far away: with an age bound it is served all the same.
+/// Requests near the arm keep arriving, and one is far away: with an age bound, it is still served.
 #[test]
 fn an_age_bound_ends_starvation() {
     let wait = |bound: f64| {
@@ -265,14 +266,15 @@ fn an_age_bound_ends_starvation() {
     assert!(wait(100.0) < 250.0);
     assert!(
         wait(0.0) > 1_000.0,
-        "without a bound it waits for as long as others come"
+        "without a bound, it waits as long as others arrive"
     );
 }
 
-/// Reads, writes, flushes and trims at random over a small part of a disk with a write cache: everything is served, one access after the
-/// other, and no flush or forced write ends before its data is on the platters.
+/// Random reads, writes, flushes and trims on a small part of a disk with a write cache: all are
+/// served, one access at a time, and no flush or FUA write completes before its data is on the
+/// platters.
 #[test]
-fn a_disk_that_goes_on_from_its_state_does_the_same() {
+fn a_disk_resumed_from_its_state_continues_identically() {
     for (name, seed) in [
         ("nearline-7200", 1),
         ("atlas-10k", 2),
@@ -336,9 +338,10 @@ fn a_disk_that_goes_on_from_its_state_does_the_same() {
     }
 }
 
-/// A flash of what is volatile: what the write cache holds is lost with the power, and counted; without one nothing acknowledged is.
+/// The content of the write cache is lost with the power, and counted; without a write cache, no
+/// acknowledged data is lost.
 #[test]
-fn a_power_cut_loses_what_the_write_cache_holds() {
+fn a_power_cut_loses_the_content_of_the_write_cache() {
     for (name, lost) in [("nearline-7200", 3), ("atlas-10k-iv", 0)] {
         let mut disk = disk(&preset(name, json!({})));
         let mut queue: EventQueue<Event> = EventQueue::default();
@@ -361,9 +364,9 @@ fn a_power_cut_loses_what_the_write_cache_holds() {
     }
 }
 
-/// A flush waits for the write cache, and a forced write goes by it.
+/// A flush waits for the write cache, and a FUA write bypasses it.
 #[test]
-fn flushes_and_forced_writes_are_durable() {
+fn flushes_and_fua_writes_are_durable() {
     let config = preset("nearline-7200", json!({}));
     let mut disk = Disk::new(&Plan::new(&config).unwrap());
     let mut queue: EventQueue<Event> = EventQueue::default();
@@ -398,9 +401,9 @@ fn flushes_and_forced_writes_are_durable() {
     assert_eq!(disk.figures().destages, 1);
 }
 
-/// A flush waits for the writes that were complete when it came, and not for those that go on coming.
+/// A flush waits for the writes that were complete when it arrived, and not for later ones.
 #[test]
-fn a_flush_ends_while_writes_go_on() {
+fn a_flush_completes_while_writes_continue() {
     let config = preset("nearline-7200", json!({}));
     let mut disk = Disk::new(&Plan::new(&config).unwrap());
     let mut queue: EventQueue<Event> = EventQueue::default();
@@ -446,12 +449,12 @@ fn a_flush_ends_while_writes_go_on() {
             flush = Some(disk.submit(cx, request).unwrap());
         }
     }
-    panic!("the flush waits for all that comes");
+    panic!("the flush waits for later writes");
 }
 
-/// Reads in order are served from what was read ahead, at the rate of the zone.
+/// Sequential reads are served from read-ahead, at the rate of the zone.
 #[test]
-fn sequential_reads_stream() {
+fn sequential_reads_reach_the_rate_of_the_zone() {
     let config = preset("nearline-7200", json!({}));
     let asks: Vec<Ask> = (0..4_000)
         .map(|place| Ask {
@@ -468,9 +471,9 @@ fn sequential_reads_stream() {
     assert!((200.0..260.0).contains(&rate), "{rate} MB/s");
 }
 
-/// Zero-latency access never takes longer, and takes one revolution for a whole track.
+/// Zero-latency access is never slower, and takes one revolution for a whole track.
 #[test]
-fn a_whole_track_takes_a_revolution_from_wherever_it_begins() {
+fn a_zero_latency_read_of_a_whole_track_takes_one_revolution() {
     let plan = |zero_latency: bool| {
         let mut config = ideal("fcfs");
         let wordline_hdd::Model::Positioned(model) = &mut config.model else {

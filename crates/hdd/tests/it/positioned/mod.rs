@@ -1,5 +1,6 @@
-//! The disk with positions: against known answers, measured drives, closed forms and naive queues.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+//! Disk with positions, compared with known results, measured drives, closed forms and reference
+//! queues.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // test code, also outside test functions
 
 mod buffer;
 mod host;

@@ -1,5 +1,5 @@
-//! Response times that were measured on real drives. Without a recording in `../shared/traces/disk/real`, relative to the project's root, the
-//! tests say so and check nothing of that drive.
+//! Response times measured on real drives. If a recording in `../shared/traces/disk/real`, relative
+//! to the project's root, is missing, the test prints a notice and skips that drive.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -36,7 +36,8 @@ fn file(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// Root mean square distance of two distributions, by the quantiles 0.0001, 0.0002 ... 1 (Ruemmler and Wilkes 1994).
+/// Root mean square distance of two distributions, over the quantiles 0.0001, 0.0002 ... 1
+/// (Ruemmler and Wilkes 1994).
 fn demerit(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> f64 {
     let steps = 10_000;
     let square = |step: u32| {
@@ -46,7 +47,7 @@ fn demerit(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> f64 {
     ((1..=steps).map(square).sum::<f64>() / f64::from(steps)).sqrt()
 }
 
-/// Quantiles of response times, linear between neighbours.
+/// Quantiles of response times, with linear interpolation.
 fn quantiles(mut took: Vec<f64>) -> impl Fn(f64) -> f64 {
     took.sort_by(f64::total_cmp);
     move |share| {
@@ -61,10 +62,10 @@ fn mean(took: &[f64]) -> f64 {
     took.iter().sum::<f64>() / took.len() as f64
 }
 
-/// The page that quotes what the tests find.
+/// Documentation page that quotes the results.
 const PAGE: &str = include_str!("../../../../../docs/explanation/disk.md");
 
-/// A drive's row of the page, as it is found.
+/// Row of a drive on that page, as measured here.
 struct Found {
     row: String,
     demerit: f64,
@@ -80,14 +81,14 @@ impl Found {
     fn is_told(&self) {
         assert!(
             PAGE.contains(&self.row),
-            "docs/explanation/disk.md has another row than {}",
+            "docs/explanation/disk.md lacks the row {}",
             self.row
         );
     }
 }
 
-/// The demerit of a preset on requests that a real drive has answered, each issued as long after the completion of the one before as it
-/// was then.
+/// Demerit of a preset for requests that a real drive has served, each issued as long after the
+/// completion of the previous one as in the recording.
 fn compare(name: &str, drive: &str, requests: &str, disksim: f64) -> Option<Found> {
     let text = file(requests)?;
     let mut asks = Vec::new();
@@ -145,10 +146,11 @@ fn compare(name: &str, drive: &str, requests: &str, disksim: f64) -> Option<Foun
     ))
 }
 
-/// DiskSim's demerits are those of its own validation runs over all 10,000 requests (7,980 of the RZ26); ours are of the first 5,000.
+/// DiskSim's demerits are those of its own validation runs over all 10,000 requests (7,980 of the
+/// RZ26); those computed here are over the first 5,000.
 #[test]
 #[allow(clippy::approx_constant)] // a demerit of 0.318 ms
-fn response_times_of_real_drives_are_met_as_well_as_by_disksim() {
+fn response_times_of_real_drives_match_as_well_as_disksim() {
     let drives = [
         ("atlas-10k", "Quantum Atlas 10K", "atlas10k", 0.268),
         ("atlas-iii", "Quantum Atlas III", "atlas_III", 0.378),
@@ -169,9 +171,10 @@ fn response_times_of_real_drives_are_met_as_well_as_by_disksim() {
     }
 }
 
-/// The distribution measured on an Atlas 10K IV with its buffer off; the requests are of the same generator and not the same.
+/// Distribution measured on an Atlas 10K IV with its buffer off; the requests are from the same
+/// generator but not identical.
 #[test]
-fn the_distribution_of_an_atlas_10k_iv_is_met() {
+fn response_time_distribution_of_an_atlas_10k_iv_matches() {
     let (Some(requests), Some(curve)) = (
         file("atlas10k4_random_requests.csv.gz"),
         file("atlas10k4_random_cdf.csv"),

@@ -1,4 +1,4 @@
-//! Ideal loads with known answers.
+//! Ideal loads with known results.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use wordline_hdd::extent::Extent;
 
 use super::host::{Arrivals, Ask, Random, disk, ms, preset, serve};
 
-/// Sectors of the drive that the answers are of.
+/// Sectors of the drive for which the results are known.
 const SECTORS: u64 = 286_765_512;
 
-/// The Atlas 10K IV as the answers know it: no buffer, no overheads, no start in the middle of a track.
+/// Atlas 10K IV without buffer, overheads and zero-latency access, as assumed by the known results.
 pub fn ideal(queue: &str) -> Config {
     let none =
         json!({"read_hit_us": 0.0, "read_miss_us": 0.0, "write_hit_us": 0.0, "write_miss_us": 0.0});
@@ -46,7 +46,7 @@ fn rows() -> Vec<Row<'static>> {
     lines.map(row).collect()
 }
 
-/// The requests of a load, and when they come.
+/// Requests of a load, with their arrival times.
 fn load(row: &Row<'_>) -> (Vec<Ask>, Vec<f64>) {
     let mut random = Random(row.number("seed") as u64);
     let bound = |share: f64| (SECTORS as f64 * share / 8.0).floor() as u64 * 8;
@@ -85,9 +85,10 @@ fn load(row: &Row<'_>) -> (Vec<Ask>, Vec<f64>) {
     (asks, times)
 }
 
-/// Within 0.3 % in closed loops and 1 % in open ones, the same random numbers given: means, percentiles, rates, distances.
+/// Tolerance of 0.3 % in closed loops and 1 % in open loops, with the same random numbers: means,
+/// percentiles, rates, distances.
 #[test]
-fn ideal_loads_take_as_long_as_two_other_implementations_say() {
+fn ideal_loads_match_two_other_implementations() {
     for row in rows() {
         let id = row.0["id"];
         let queue = match row.0["policy"] {
@@ -132,7 +133,7 @@ fn ideal_loads_take_as_long_as_two_other_implementations_say() {
         for (column, found) in told {
             let expected = row.number(column);
             let off = (found - expected).abs() / expected;
-            // Distances of a seek and single phases scatter more than their sum.
+            // Seek distances and single phases scatter more than their sum.
             let within = if ["seek_mean_ms", "rot_mean_ms", "resp_sd_ms"].contains(&column) {
                 0.01
             } else {
@@ -140,7 +141,7 @@ fn ideal_loads_take_as_long_as_two_other_implementations_say() {
             };
             assert!(
                 off <= within,
-                "{id} {column}: {found:.5}, known {expected:.5}, {:.3} % off",
+                "{id} {column}: {found:.5}, expected {expected:.5}, {:.3} % off",
                 100.0 * off
             );
         }
