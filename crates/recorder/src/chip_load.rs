@@ -1,30 +1,30 @@
-//! The load of the chips, looked at from time to time.
+//! Samples of the load of the dies.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Load levels of the dies at an instant (Liu et al., LCR, eq. 2): reads, programs and a collection together.
+/// Load levels of the dies at an instant (Liu et al., LCR, eq. 2): host reads and programs plus GC.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When.
+    /// Simulated time of the sample.
     pub at: Time,
-    /// The mean of the dies.
+    /// Mean load of the dies.
     pub mean: Time,
-    /// Of the die that had most to do.
+    /// Highest load of a die.
     pub max: Time,
 }
 
 impl Sample {
-    /// The load balance rate: the most loaded die against the mean (Liu et al., LCR, section II-A).
+    /// Returns the load balance rate: highest load over mean load (Liu et al., LCR, section II-A).
     pub fn balance(&self) -> f64 {
         self.max.0 as f64 / self.mean.0.max(1) as f64
     }
 }
 
-/// Most samples that are kept; a longer run keeps every second, and so on.
+/// Maximum number of samples; a longer run doubles the interval, repeatedly if needed.
 const MOST: usize = 1 << 20;
 
-/// Samples at equal distances. Instants at which no die had anything to do are counted only.
+/// Samples at equal intervals. Instants at which no die had work are only counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChipLoads {
     interval: Time,
@@ -35,7 +35,7 @@ pub struct ChipLoads {
 }
 
 impl ChipLoads {
-    /// Looks at the end of every `interval`, which is not zero.
+    /// Samples at the end of every `interval`, which must not be zero.
     pub fn every(interval: Time) -> Self {
         Self {
             interval,
@@ -50,12 +50,12 @@ impl ChipLoads {
         self.samples.clear();
         self.idle = 0;
     }
-    /// When it looks next.
+    /// Returns the time of the next sample.
     pub fn next(&self) -> Time {
         self.next
     }
-    /// Nothing has happened since the last event, and nothing will before `until`: looks at all
-    /// instants up to then, which are alike. `look` appends what each die has to do.
+    /// Takes all samples up to `until`. They are equal, because nothing has happened since the last
+    /// event and nothing will before `until`. `look` appends the load of each die.
     pub fn look(&mut self, until: Time, look: impl FnOnce(&mut Vec<Time>)) {
         self.times.clear();
         look(&mut self.times);
@@ -77,7 +77,7 @@ impl ChipLoads {
             }
         }
     }
-    /// Keeps every second sample, and looks half as often.
+    /// Drops every second sample and doubles the interval.
     fn thin_out(&mut self) {
         let twice = Time(2 * self.interval.0);
         self.samples.retain(|sample| sample.at.0 % twice.0 == 0);
@@ -85,15 +85,15 @@ impl ChipLoads {
         self.next = Time(self.next.0.next_multiple_of(twice.0));
         self.interval = twice;
     }
-    /// The samples, in order.
+    /// Returns the samples in order.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
-    /// Instants at which no die had anything to do.
+    /// Returns the number of instants at which no die had work.
     pub fn idle(&self) -> u64 {
         self.idle
     }
-    /// The distance of the instants.
+    /// Returns the sampling interval.
     pub fn interval(&self) -> Time {
         self.interval
     }
@@ -104,11 +104,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_between_events_are_alike_and_idle_ones_are_counted() {
+    fn samples_between_events_are_equal_and_idle_ones_are_counted() {
         let mut loads = ChipLoads::every(Time(10));
         let busy = |times: &mut Vec<Time>| times.extend([Time(30), Time(10)]);
         loads.look(Time(35), busy);
-        assert_eq!(loads.next(), Time(40), "looked at 10, 20 and 30");
+        assert_eq!(loads.next(), Time(40), "sampled at 10, 20 and 30");
         loads.look(Time(70), |times| times.extend([Time(0), Time(0)]));
         assert_eq!(loads.next(), Time(70), "idle at 40, 50 and 60");
         let at: Vec<u64> = loads.samples().iter().map(|sample| sample.at.0).collect();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_looks_half_as_often() {
+    fn long_run_doubles_the_interval() {
         let mut loads = ChipLoads::every(Time(10));
         loads.look(Time(10 * (MOST as u64 + 4)), |times| times.push(Time(1)));
         assert!(loads.samples().len() < MOST);

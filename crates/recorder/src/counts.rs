@@ -1,4 +1,4 @@
-//! What is counted in an interval and in a run.
+//! Counters of an interval and of a run.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PowerCut};
@@ -13,7 +13,7 @@ use wordline_ssd::{Observation, Programmed};
 
 use crate::{buffer_figures, flash_figures};
 
-/// Makes the counters of a table of figures, what an observation adds to them, and their sum.
+/// Declares the counters of a table of metrics, their updates by observations, and their sum.
 macro_rules! counts {
     (
         { $(#[$about:meta])* $name:ident on $observation:ident } $_counts:ident $now:ident $_end:ident;
@@ -40,7 +40,8 @@ macro_rules! counts {
         }
 
         impl $name {
-            /// Counts what has happened at `now`. In line always: where its kind is known, nothing is left of the others.
+            /// Counts an observation at `now`. Inlined, so that only the code of its kind remains
+            /// where the kind is known.
             #[inline(always)]
             pub(super) fn observe(&mut self, $now: Time, observation: &$observation) {
                 let _ = $now;
@@ -65,7 +66,7 @@ macro_rules! counts {
 
 flash_figures! {
     counts {
-        /// What is counted of the flash.
+        /// Counters of the flash.
         FlashCounts on Observation
     }
     counts now end
@@ -73,28 +74,28 @@ flash_figures! {
 
 buffer_figures! {
     counts {
-        /// What is counted of the DRAM buffer.
+        /// Counters of the DRAM buffer.
         BufferCounts on BufferObservation
     }
     counts now end
 }
 
-/// Collections of one kind that were started for the same reason.
+/// GC runs of one kind with the same trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collections {
-    /// How they gained room.
+    /// How they freed space.
     pub kind: GcKind,
-    /// What they were started for.
+    /// Why they were started.
     pub trigger: Trigger,
-    /// How many.
+    /// Number of GC runs.
     pub runs: u64,
     /// Pages moved.
     pub moved: u64,
     /// Blocks erased.
     pub erased: u64,
-    /// Time from start to end, summed up.
+    /// Total time from start to end.
     pub time: Time,
-    /// The longest.
+    /// Time of the longest GC run.
     pub longest: Time,
 }
 
@@ -102,48 +103,48 @@ impl FlashCounts {
     pub(super) fn of(&self, operation: Operation) -> u64 {
         self.done[operation as usize]
     }
-    /// Page reads done.
+    /// Returns the number of page reads.
     pub fn page_reads(&self) -> u64 {
         self.of(Operation::Read) + self.of(Operation::Move)
     }
-    /// Page programs done.
+    /// Returns the number of page programs.
     pub fn page_programs(&self) -> u64 {
         self.of(Operation::Program) + self.of(Operation::Move)
     }
-    /// Bytes programmed for a purpose.
+    /// Returns the bytes programmed for a purpose.
     pub fn programmed(&self, purpose: Programmed) -> u64 {
         self.programmed[purpose as usize]
     }
-    /// Bytes programmed, for whatever.
+    /// Returns the bytes programmed for all purposes.
     pub fn programmed_bytes(&self) -> u64 {
         self.programmed.iter().sum()
     }
-    /// Block erases done.
+    /// Returns the number of block erases.
     pub fn erases(&self) -> u64 {
         self.of(Operation::Erase)
     }
 }
 
 impl BufferCounts {
-    /// Pages of requests that were in the buffer.
+    /// Returns the pages of requests that hit in the buffer.
     pub fn hits(&self) -> u64 {
         self.read_hits + self.write_hits
     }
-    /// Pages of reads.
+    /// Returns the pages of reads.
     pub fn reads(&self) -> u64 {
         self.read_hits + self.read_misses
     }
-    /// Pages of writes.
+    /// Returns the pages of writes.
     pub fn writes(&self) -> u64 {
         self.write_hits + self.write_misses
     }
-    /// Pages that left the buffer.
+    /// Returns the pages evicted from the buffer.
     pub fn evictions(&self) -> u64 {
         self.clean_evictions + self.dirty_evictions
     }
 }
 
-/// Pages of reads by what a cache found of them.
+/// Pages of reads in a cache, by look-up result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheCounts(pub flash_cache::Pages);
 
@@ -156,7 +157,7 @@ impl Merge for CacheCounts {
     }
 }
 
-/// What the lists of a cache held when the last request of an interval began.
+/// Lengths of a cache's lists when the last request of an interval started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheLists(pub Option<flash_cache::Lists>);
 
@@ -166,22 +167,22 @@ impl Merge for CacheLists {
     }
 }
 
-/// What one interval of the series keeps.
+/// Values of one interval of the series.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
     /// Response times of reads and of writes.
     pub latency: [Tally; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
-    /// Time in which requests were in the device.
+    /// Time in which the device held requests.
     pub busy: Time,
-    /// The flash.
+    /// Counters of the flash.
     pub flash: FlashCounts,
-    /// The DRAM buffer.
+    /// Counters of the DRAM buffer.
     pub buffer: BufferCounts,
-    /// The cache.
+    /// Counters of the cache.
     pub cache: CacheCounts,
-    /// Its lists, where its space moves.
+    /// Lengths of the cache's lists, with a partition policy.
     pub lists: CacheLists,
 }
 
@@ -197,7 +198,7 @@ impl Merge for Cell {
     }
 }
 
-/// The longest response times of reads and of writes that ended in an interval; none without any.
+/// Longest response times of reads and of writes that ended in an interval; `None` without any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longest(pub [Option<Time>; 2]);
 
@@ -209,16 +210,16 @@ impl Merge for Longest {
     }
 }
 
-/// Power cuts and the recoveries from them. Devices that fail at the same time fail together.
+/// Power cuts and the recoveries from them. Devices that fail at the same time count as one cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Power {
-    /// How many.
+    /// Number of power cuts.
     pub cuts: u64,
-    /// When the last one was.
+    /// Time of the last one.
     pub(super) last: Option<Time>,
-    /// What they cost, all of them together; the time is the sum of the recoveries.
+    /// Sums over all power cuts; the time is the sum of the recoveries.
     pub cost: PowerCut,
-    /// The longest recovery.
+    /// Time of the longest recovery.
     pub longest: Time,
 }
 

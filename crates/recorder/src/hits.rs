@@ -1,4 +1,4 @@
-//! Requests of a cached store by what served them.
+//! Requests of a flash cache by the tier that served them.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Request};
@@ -7,17 +7,17 @@ use wordline_kernel::Time;
 use wordline_miss_ratio::{Curve, Rate, ShardsSize};
 use wordline_observe::Histogram;
 
-/// Response times of requests that the flash has served alone, and of the others.
+/// Response times of requests that the flash served alone, and of the others.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ByTier {
-    /// From flash alone.
+    /// Requests that the flash served alone.
     pub flash: Histogram,
-    /// With the store below.
+    /// Requests that the backing store served, alone or in part.
     pub disk: Histogram,
 }
 
 impl ByTier {
-    /// Of both.
+    /// Returns the response times of both.
     pub fn all(&self) -> Histogram {
         let mut all = self.flash.clone();
         all.merge(&self.disk);
@@ -25,7 +25,7 @@ impl ByTier {
     }
 }
 
-/// Requests by what served them, and the curve of the pages of reads.
+/// Requests by the tier that served them, and the miss-ratio curve of page reads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hits {
     /// Reads.
@@ -35,18 +35,18 @@ pub struct Hits {
     sampled: Option<Sampled>,
 }
 
-/// A sample of the pages of reads, in the order in which the reads were complete.
+/// Sample of the pages of reads, in order of completion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sampled {
     page_bytes: u64,
     pages: ShardsSize,
 }
 
-/// The share of the pages that are looked at, at most: a page that is not costs a hash.
+/// Maximum share of the pages that is sampled: a page outside the sample costs only a hash.
 const MAX_LOOKED_AT: f64 = 1.0 / 16.0;
 
 impl Hits {
-    /// Before the first request to a cache of pages so long.
+    /// Creates the record of a cache with pages of `page_bytes` bytes, before its first request.
     pub fn new(plan: &Plan, page_bytes: u32) -> Self {
         let sampled = || {
             let room = plan.observe.miss_ratio_pages?;
@@ -62,7 +62,7 @@ impl Hits {
             sampled: sampled(),
         }
     }
-    /// Requests are counted from now on. What the cache holds stays known to the curve.
+    /// Starts to count requests. The curve keeps its knowledge of the pages.
     pub fn begin_measuring(&mut self) {
         self.reads = ByTier::default();
         self.writes = ByTier::default();
@@ -70,7 +70,7 @@ impl Hits {
             sampled.pages.forget_requests();
         }
     }
-    /// A request is complete.
+    /// Records a completed request.
     #[inline]
     pub fn request(&mut self, request: &Request, hit: bool, time: Time) {
         let tiers = match request.op {
@@ -90,8 +90,8 @@ impl Hits {
             sampled.pages.extend(pages);
         }
     }
-    /// Which share of the pages of reads an LRU cache of any size would miss, estimated; none if it was not
-    /// asked for.
+    /// Returns the estimated miss ratio of page reads in an LRU cache of any size; `None` unless
+    /// enabled.
     pub fn curve(&self) -> Option<Curve> {
         self.sampled.as_ref().map(|sampled| sampled.pages.curve())
     }

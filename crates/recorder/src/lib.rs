@@ -1,4 +1,4 @@
-//! Recorder of a run: turns the observations of devices into counts, histograms and time series.
+//! Recorder of a run: turns the observations of devices into counters, histograms and time series.
 
 pub mod chip_load;
 mod counts;
@@ -25,34 +25,35 @@ use wordline_kernel::Time;
 use wordline_nand::Operation;
 use wordline_observe::{Busy, Intervals, Merge};
 
-/// What a run has recorded.
+/// Observations of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// What was served, by stream.
+    /// Requests served, by stream.
     pub streams: Vec<Served>,
-    /// What was served to all streams; complete once the record is closed.
+    /// Requests served to all streams; complete once the record is closed.
     pub total: Served,
-    /// The series.
+    /// Time series.
     pub series: Intervals<Cell>,
-    /// The longest response times, in intervals of their own.
+    /// Longest response times, in their own intervals.
     pub worst: Intervals<Longest>,
     /// Bus time of each channel.
     pub channels: Busy,
     /// Occupied time of each die.
     pub dies: Busy,
-    /// Commands of one plane and of several, then those of each while another die of the package
-    /// was occupied.
+    /// Commands with one plane and with several, then those of each while another die of the
+    /// package was occupied.
     pub commands: [u64; 4],
-    /// Collections, by kind and trigger; in the order in which they came first.
+    /// GC runs by kind and trigger, in the order of first occurrence.
     pub collections: Vec<Collections>,
     /// Power cuts.
     pub power: Power,
-    /// Reads of devices in which they may meet something.
+    /// Response times of reads by flash events, for devices that can have such events.
     pub reads_met: Option<Box<ReadsMet>>,
 }
 
 impl Record {
-    /// The same, empty, from `start` on; what buses and dies have done before is read off `lanes`.
+    /// Returns an empty record that starts at `start`; the earlier busy times of buses and dies are
+    /// read from `lanes`.
     fn starting(&self, start: Time, lanes: Lanes<'_>) -> Self {
         Self {
             series: self.series.starting(start),
@@ -62,7 +63,7 @@ impl Record {
             ..self.clone()
         }
     }
-    /// Sums up the streams, ends all series at `end` and gives them the same intervals.
+    /// Sums the streams, ends all series at `end` and gives them the same intervals.
     fn close(&mut self, end: Time) {
         let Self { streams, total, .. } = self;
         for served in streams {
@@ -82,7 +83,7 @@ impl Record {
         self.channels.close(end);
         self.dies.close(end);
     }
-    /// A die has left a command for which it was occupied from `from` until now.
+    /// Records a command of a die that was occupied from `from` until now.
     #[inline]
     fn worked(
         &mut self,
@@ -103,7 +104,7 @@ impl Record {
         }
         self.series.at(now).flash.done[operation as usize] += u64::from(pages);
     }
-    /// Time in which requests were in the device.
+    /// Returns the time in which the device held requests.
     pub fn busy(&self) -> Time {
         self.series.iter().map(|interval| interval.value.busy).sum()
     }
@@ -136,7 +137,7 @@ impl Record {
     fn met(&mut self, met: ReadEvents, response: Time) {
         self.reads_met.get_or_insert_default().add(met, response);
     }
-    /// The counters of the DRAM buffer of the whole run.
+    /// Returns the counters of the DRAM buffer over the whole run.
     pub fn buffer(&self) -> BufferCounts {
         let mut total = BufferCounts::default();
         self.series
@@ -144,7 +145,7 @@ impl Record {
             .for_each(|interval| total.merge(&interval.value.buffer));
         total
     }
-    /// The flash counters of the whole run.
+    /// Returns the counters of the flash over the whole run.
     pub fn flash(&self) -> FlashCounts {
         let mut total = FlashCounts::default();
         self.series
@@ -159,14 +160,14 @@ mod tests {
     use super::*;
     use wordline_block::{Part, Parts};
 
-    /// Its place among the parts.
+    /// Index of a latency component.
     fn place(key: &str) -> usize {
         let mut all = Part::ALL.iter();
         all.position(|part| part.key == key).expect("a part")
     }
 
     #[test]
-    fn sums_go_beyond_64_bits_without_losing_a_picosecond() {
+    fn sums_beyond_64_bits_are_exact() {
         let long = Time::from_ps(u64::MAX / 2);
         let parts = Parts {
             host_queue: Time::from_ps(1),

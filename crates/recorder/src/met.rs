@@ -1,16 +1,16 @@
-//! Reads by what they have met.
+//! Reads by the flash events that delayed them.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::ReadEvents;
 use wordline_kernel::Time;
 use wordline_observe::Histogram;
 
-/// Response times of reads by what they have met.
+/// Response times of reads by the flash events that delayed them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ReadsMet {
-    /// Of those that have met nothing.
+    /// Reads that were not delayed.
     pub nothing: Histogram,
-    /// By [`ReadEvents::ALL`], of those that have met that, whatever else they have.
+    /// Reads delayed by each of [`ReadEvents::ALL`]; a read counts with each of its events.
     pub each: [Histogram; ReadEvents::ALL.len()],
 }
 

@@ -1,22 +1,22 @@
-//! Sums of the parts of response times.
+//! Sums of latency components.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{PARTS, Parts};
 use wordline_kernel::Time;
 
-/// Sums of the parts of response times, in picoseconds.
+/// Sums of latency components, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct PartSums {
-    /// Requests.
+    /// Number of requests.
     pub count: u64,
-    /// Sums that 64 bits hold, and what they add up to; the others are in `before`.
+    /// Recent sums, which fit 64 bits, and their total; earlier sums are in `before`.
     pub(super) recent: Parts,
     pub(super) all_recent: u64,
     pub(super) before: [u128; PARTS],
 }
 
 impl PartSums {
-    /// Adds the parts of a response time, which add up to it.
+    /// Adds the latency components of a request, which add up to `latency`.
     #[inline(always)]
     pub(super) fn add(&mut self, parts: &Parts, latency: Time) {
         self.count += 1;
@@ -32,12 +32,12 @@ impl PartSums {
         self.recent = Parts::default();
         self.all_recent = 0;
     }
-    /// In the order of [`Part::ALL`].
+    /// Returns the sums in the order of [`Part::ALL`].
     pub fn sums(&self) -> [u128; PARTS] {
         let recent = self.recent.in_order();
         std::array::from_fn(|part| self.before[part] + u128::from(recent[part].0))
     }
-    /// The sums of two kinds of requests.
+    /// Returns the sums over two kinds of requests.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let (own, others) = (self.sums(), other.sums());
@@ -47,7 +47,7 @@ impl PartSums {
             ..Self::default()
         }
     }
-    /// The mean of each part, in microseconds; zero without requests.
+    /// Returns the mean of each component, in microseconds; 0 without requests.
     pub fn means_us(&self) -> [f64; PARTS] {
         self.sums()
             .map(|sum| sum as f64 / self.count.max(1) as f64 / 1e6)

@@ -1,4 +1,4 @@
-//! Hears a device and writes the record.
+//! Probe that records a run.
 
 use super::Record;
 use super::counts::{CacheCounts, CacheLists, Cell, Power};
@@ -15,10 +15,10 @@ use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
 use wordline_ssd::Observation;
 
-/// Most intervals of an automatic width whose longest response times are told.
+/// Maximum number of intervals of an automatic width for the longest response times.
 pub(super) const WORST_INTERVALS: usize = 64;
 
-/// Most intervals of a chosen width; a longer run doubles the width.
+/// Maximum number of intervals of a chosen width; a longer run doubles the width.
 pub(super) const MAX_WORST_INTERVALS: usize = 1024;
 
 pub(super) fn worst_grid(observe: &Observe) -> Grid {
@@ -28,58 +28,57 @@ pub(super) fn worst_grid(observe: &Observe) -> Grid {
     }
 }
 
-/// How long the buses and the dies of a device have been busy, or those of several devices in their
-/// order.
+/// Busy times of the buses and dies of a device, or of several devices in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes<'a> {
-    /// By channel: time its bus has been busy.
+    /// Busy time of each channel's bus.
     pub buses: &'a [BusyTime],
-    /// By die, or by disk: time it has been busy.
+    /// Busy time of each die, or of each disk.
     pub dies: &'a [BusyTime],
 }
 
-/// Records a run.
+/// Recorder of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Recorder {
     pub(super) record: Record,
-    /// The empty record of what is measured, until it is.
+    /// Empty record for the measured part, until measuring begins.
     unmeasured: Option<Box<Record>>,
-    /// Requests completed before anything was measured, by stream.
+    /// Requests completed before measuring began, by stream.
     warm_up: Vec<u64>,
-    /// Requests in the device, and since when there are any.
+    /// Outstanding requests, and the time since which there are any.
     pub(super) in_flight: u32,
     pub(super) busy_since: Time,
     pub(super) rows: Option<Rows>,
-    /// Rows of requests that are complete, and whose numbers are not known yet. Empty between two events.
+    /// Rows of completed requests whose numbers are not known yet. Empty between two events.
     #[serde(skip)]
     unnumbered: VecDeque<Unnumbered>,
-    /// Rows that could not be kept; a run that has such is not written as a state.
+    /// Error of rows that could not be kept; a run with such an error is not saved as a state.
     #[serde(skip)]
     pub(super) rows_error: Option<ObserveError>,
 }
 
 impl Recorder {
-    /// An empty record of a run of `plan`; with `requests`, a row for each request is kept (about 80
-    /// bytes of memory).
+    /// Creates an empty record of a run of `plan`; with `requests`, it keeps a row for each request
+    /// (about 80 bytes of memory).
     pub fn new(plan: &Plan, requests: bool) -> Self {
         let ssds: Vec<_> = plan.ssds().collect();
         let rows = requests.then(|| Rows::new(plan.array().is_some()));
         let leaves = plan.leaves();
-        // A cache before disks tells the busy times of its flash alone.
+        // A cache in front of disks reports only the busy times of its flash.
         let disks = match plan.shape() {
             Shape::CachedDisks => 0,
             _ => leaves.iter().filter(|leaf| leaf.of.ssd().is_none()).count(),
         };
         Self::of(plan, &ssds, disks, plan.streams.len().max(1), rows)
     }
-    /// An empty record of one of the devices of a run, which does not tell streams apart.
+    /// Creates an empty record of one device of a run, which does not distinguish streams.
     pub fn of_device(plan: &Plan, device: Device<'_>) -> Self {
         match device.ssd() {
             Some(ssd) => Self::of(plan, &[ssd], 0, 1, None),
             None => Self::of(plan, &[], 1, 1, None),
         }
     }
-    /// A record of SSDs, and of disks, whose mechanisms count as dies.
+    /// Creates a record of SSDs and disks; the mechanism of a disk counts as a die.
     pub(super) fn of(
         plan: &Plan,
         ssds: &[&Ssd],
@@ -120,11 +119,11 @@ impl Recorder {
             rows_error: None,
         }
     }
-    /// What a record of a run takes of memory, with so many rows of requests if they are kept.
+    /// Returns the memory of a record of a run, with `rows` rows of requests if they are kept.
     pub fn memory(plan: &Plan, rows: Option<u64>) -> [memory::Table; 4] {
         let intervals = match plan.series {
             Series::Automatic { intervals } => u64::from(intervals),
-            Series::Fixed { .. } => 0, // as many as the run is long
+            Series::Fixed { .. } => 0, // depends on the length of the run
         };
         let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(|ssd| u64::from(of(ssd))).sum();
         let dies: u64 = sum(|ssd| ssd.device.part.layout.dies);
@@ -137,20 +136,19 @@ impl Recorder {
             memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
         ]
     }
-    /// A cache has looked for the pages of a read.
+    /// Records the look-up of a read's pages in a cache.
     #[inline]
     pub fn found(&mut self, now: Time, pages: flash_cache::Pages) {
         let found = CacheCounts(pages);
         self.record.series.at(now).cache.merge(&found);
     }
-    /// A request of a cache whose space moves has begun.
+    /// Records the lengths of a partitioned cache's lists when a request starts.
     #[inline]
     pub fn lists(&mut self, now: Time, lists: flash_cache::Lists) {
         let lists = CacheLists(Some(lists));
         self.record.series.at(now).lists.merge(&lists);
     }
-    /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
-    /// asked for.
+    /// Ends the record at `end`; returns it, and the rows of single requests if they were kept.
     pub fn finish(mut self, end: Time) -> (Record, Result<Option<Table>, ObserveError>) {
         if self.in_flight > 0 {
             self.rest(end);
@@ -158,14 +156,15 @@ impl Recorder {
         self.record.close(end);
         (self.record, rows(self.rows, self.rows_error))
     }
-    /// Requests completed so far, by stream; those before measuring began, too.
+    /// Returns the requests completed so far, by stream, including those before measuring began.
     pub fn completed(&self) -> impl Iterator<Item = u64> + '_ {
         let measured = self.record.streams.iter().zip(&self.warm_up);
         measured.map(|(served, before)| {
             before + served.count() + served.trims.count() + served.flushes.count()
         })
     }
-    /// The warm-up is over: the record begins at `now`, up to when buses and dies have done what `lanes` say.
+    /// Ends the warm-up: the record begins at `now`, with the busy times of buses and dies in
+    /// `lanes`.
     pub fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
         let Some(empty) = self.unmeasured.take() else {
             return;
@@ -175,37 +174,37 @@ impl Recorder {
         self.busy_since = now;
         self.rows = self.rows.take().map(Rows::emptied);
     }
-    /// Bytes served so far, by stream.
+    /// Returns the bytes served so far, by stream.
     pub fn bytes(&self) -> Vec<u64> {
         let streams = self.record.streams.iter();
         streams.map(|served| served.bytes.iter().sum()).collect()
     }
 
-    /// When an interval of the busy times ends next.
+    /// Returns when the next interval of the busy times ends.
     #[inline]
     pub fn next_look(&self) -> Time {
         let Record { channels, dies, .. } = &self.record;
         channels.until().min(dies.until())
     }
-    /// Nothing has happened since the last event, and nothing will before `until`: reads off the busy
-    /// times of the intervals that are over by then.
+    /// Reads the busy times of the intervals that end before `until`. Nothing has happened since
+    /// the last event, and nothing will before `until`.
     pub fn look(&mut self, until: Time, lanes: Lanes<'_>) {
         self.record.channels.pass(until, lanes.buses);
         self.record.dies.pass(until, lanes.dies);
     }
-    /// What buses and dies are at is broken off and does not count: the power fails, or the run ends.
+    /// Discards the operations in progress on buses and dies, because power fails or the run ends.
     pub fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
         self.record.channels.break_off(now, lanes.buses);
         self.record.dies.break_off(now, lanes.dies);
     }
 
-    /// The same as [`Probe::observe`], for those who pass on what they hear.
+    /// Same as [`Probe::observe`], for probes that forward observations.
     #[inline]
     pub fn hear(&mut self, now: Time, observation: Observation) {
         self.observe(now, observation);
     }
 
-    /// A request begins, with which there are `in_flight`.
+    /// Records a request that was admitted; `in_flight` requests are outstanding.
     #[inline]
     pub fn admitted(&mut self, now: Time, in_flight: u32) {
         if in_flight == 1 {
@@ -214,7 +213,7 @@ impl Recorder {
         self.in_flight = in_flight;
     }
 
-    /// One of those in flight has ended.
+    /// Records the end of an outstanding request.
     #[inline]
     pub fn left(&mut self, now: Time) {
         self.in_flight = self.in_flight.saturating_sub(1);
@@ -223,7 +222,7 @@ impl Recorder {
         }
     }
 
-    /// Nothing is in flight any more.
+    /// Records a power cut, after which no request is outstanding.
     pub fn power_cut(&mut self, now: Time, cut: &PowerCut) {
         if self.in_flight > 0 {
             self.rest(now);
@@ -232,13 +231,13 @@ impl Recorder {
         self.record.power.add(now, cut);
     }
 
-    /// The device has been busy until now.
+    /// Records that the device was busy until now.
     pub(super) fn rest(&mut self, now: Time) {
         let add = |cell: &mut Cell, part| cell.busy += part;
         self.record.series.span(self.busy_since, now, add);
     }
 
-    /// An SSD has completed a request; the bytes of a write count as written to it.
+    /// Records a request that an SSD completed; the bytes of a write count as written to it.
     #[inline(always)]
     pub fn written(&mut self, now: Time, request: &Request, failed: bool) {
         if request.op == Op::Write && !failed {
@@ -246,7 +245,7 @@ impl Recorder {
         }
     }
 
-    /// A request is done, of an array in `member` last.
+    /// Records a completed request; in an array, `member` is that of the last part.
     #[inline(always)]
     pub fn request(&mut self, now: Time, request: &Request, parts: &Parts, member: u32) {
         let Request {
@@ -272,7 +271,7 @@ impl Recorder {
             *longest = (*longest).max(Some(latency));
         }
         if self.rows.is_some() {
-            // Copies, so that what is only added to sums needs no memory.
+            // Copies avoid that values which are only added to sums need memory.
             let (request, parts) = (*request, *parts);
             self.keep_row(&request, latency, &parts, member);
         }
@@ -285,8 +284,8 @@ impl Recorder {
         let row = Unnumbered::new(request, latency, parts, member);
         self.unnumbered.push_back(row);
     }
-    /// Adds the first row whose number was not known. Without a number, because the store failed while it took the request, the
-    /// row is dropped.
+    /// Numbers the first row without a number and adds it. Without a number, because the store
+    /// failed while accepting the request, the row is dropped.
     pub fn number_row(&mut self, number: Option<u64>) {
         let (Some(rows), Some(row), Some(number)) =
             (&mut self.rows, self.unnumbered.pop_front(), number)
@@ -298,7 +297,7 @@ impl Recorder {
             self.rows = None;
         }
     }
-    /// Whether a row is kept for each request.
+    /// Returns `true` if a row is kept for each request.
     #[inline]
     pub fn keeps_rows(&self) -> bool {
         self.rows.is_some()
@@ -307,11 +306,12 @@ impl Recorder {
 
 impl Probe<Observation> for Recorder {
     const WANTS_FRAGMENTS: bool = false;
-    // Where an observation is made its kind is known: in line, nothing is left of the others.
+    // The kind of an observation is known where it is made; inlining removes the code of all other
+    // kinds.
     #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            // By reference: its parts are too long to be copied once more.
+            // By reference, to avoid another copy of the latency components.
             Observation::Request {
                 ref request,
                 ref parts,

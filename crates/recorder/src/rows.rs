@@ -1,4 +1,4 @@
-//! A row for each request.
+//! One row per request.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::Error};
 use wordline_block::{PARTS, Part, Parts, Request};
@@ -7,12 +7,13 @@ use wordline_observe::{Finished, Heading, Kind, ObserveError, RowTable, Table};
 
 pub(super) const PS: &str = "ps";
 
-/// Columns that are set when a row is added: its place among the rows, and that of its request in the input.
+/// Columns that are set when a row is added: index of the row, and number of the request in the
+/// input.
 const INDEX: usize = 0;
 const NUMBER: usize = 2;
 
-/// Makes what a row says of a request before the parts of its response time, a line for each column: name, unit, meaning,
-/// how its words are read, and its word.
+/// Declares the columns of a row before the latency components, one line per column: name, unit,
+/// description, kind and value.
 macro_rules! head_columns {
     (
         $request:ident $latency:ident;
@@ -29,13 +30,13 @@ macro_rules! head_columns {
 
 head_columns! { request latency;
     index, "", "Order of completion, from 0", Kind::U64, 0;
-    stream, "", "The stream of the host, from 0", Kind::U64, request.stream.into();
-    number, "", "Place of the request in the input of its stream, from 0", Kind::U64, 0;
+    stream, "", "Stream of the host, from 0", Kind::U64, request.stream.into();
+    number, "", "Number of the request in the input of its stream, from 0", Kind::U64, 0;
     op, "", "read, write, trim or flush", Kind::Word(&["read", "write", "trim", "flush"]), request.op as u64;
     offset, "B", "First byte of the request", Kind::U64, request.offset;
     bytes, "B", "Length of the request", Kind::U64, request.bytes;
-    arrival_ps, PS, "When the host issued the request", Kind::I64, request.arrival.0;
-    latency_ps, PS, "From arrival to completion; the sum of the columns that follow", Kind::I64, latency.0;
+    arrival_ps, PS, "Time at which the host issued the request", Kind::I64, request.arrival.0;
+    latency_ps, PS, "Time from arrival to completion; sum of the following columns", Kind::I64, latency.0;
 }
 
 pub(super) const ROW: usize = HEAD + PARTS;
@@ -49,19 +50,19 @@ pub(super) fn column(place: usize) -> (Heading, Kind) {
     })
 }
 
-/// The columns of an array's requests: one more at the end.
+/// Columns of an array's requests: one more at the end.
 pub(super) const MEMBER_ROW: usize = ROW + 1;
 
 pub(super) const MEMBER: (Heading, Kind) = (
     Heading::new(
         "member",
         "",
-        "The member of the array that the part done last went to, from 0",
+        "Member of the array that served the part completed last, from 0",
     ),
     Kind::U64,
 );
 
-/// A row of a request whose number is not known yet.
+/// Row of a request whose number is not known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unnumbered {
     row: [u64; ROW],
@@ -69,7 +70,7 @@ pub(super) struct Unnumbered {
 }
 
 impl Unnumbered {
-    /// The row of a request of these properties, whose last part went to `member`.
+    /// Creates the row of a request whose last part was served by `member`.
     pub(super) fn new(request: &Request, latency: Time, parts: &Parts, member: u32) -> Self {
         let head = head(request, latency);
         let parts = parts.in_order();
@@ -109,7 +110,7 @@ impl Rows {
         let rows = RowTable::resume(std::array::from_fn(column), state)?;
         Ok(Self::OfDevice(Box::new(rows)))
     }
-    /// Without the rows so far.
+    /// Returns an empty table of the same kind.
     pub(super) fn emptied(self) -> Self {
         Self::new(matches!(self, Self::OfArray(_)))
     }
@@ -119,7 +120,7 @@ impl Rows {
             Self::OfArray(rows) => rows.rows(),
         }
     }
-    /// Adds the row of the request that has a number in its stream.
+    /// Adds a row with the number of its request in the stream.
     pub(super) fn push(&mut self, unnumbered: Unnumbered, number: u64) -> Result<(), ObserveError> {
         let Unnumbered { mut row, member } = unnumbered;
         row[INDEX] = self.rows();

@@ -1,4 +1,4 @@
-//! The requests that were served, of a stream or of all.
+//! Requests served to one stream or to all.
 
 use super::parts::PartSums;
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,22 @@ use wordline_block::{Op, Parts};
 use wordline_kernel::Time;
 use wordline_observe::{Excess, Histogram, Merge};
 
-/// Requests that were served. Reads come first in every pair.
+/// Requests served. Reads come first in every pair.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Served {
     /// Response times of reads and of writes.
     pub latency: [Histogram; 2],
-    /// What they have beyond the marginal response time.
+    /// Time of reads and of writes beyond the marginal response time.
     pub excess: [Excess; 2],
-    /// Where the time went.
+    /// Latency components of reads and of writes.
     pub parts: [PartSums; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
-    /// Response times of trims.
+    /// Response times of TRIMs.
     pub trims: Histogram,
     /// Response times of flushes.
     pub flushes: Histogram,
-    /// When the last request was completed.
+    /// Completion time of the last request.
     pub last_completion: Time,
 }
 
@@ -37,11 +37,11 @@ impl Served {
             last_completion: Time::ZERO,
         }
     }
-    /// Requests.
+    /// Returns the number of reads and writes.
     pub fn count(&self) -> u64 {
         self.latency.iter().map(Histogram::count).sum()
     }
-    /// Response times of reads and writes together.
+    /// Returns the response times of reads and writes together.
     pub fn all(&self) -> Histogram {
         let [read, write] = &self.latency;
         let mut all = read.clone();
@@ -55,7 +55,7 @@ impl Served {
         self.parts[op].add(parts, latency);
         self.bytes[op] += bytes;
     }
-    /// Adds a trim or a flush.
+    /// Adds a TRIM or a flush.
     #[inline(never)]
     pub(super) fn add_without_data(&mut self, op: Op, latency: Time) {
         match op {
