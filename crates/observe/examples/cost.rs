@@ -1,4 +1,4 @@
-//! What observation costs: nanoseconds per call of each sink, on this machine.
+//! Cost of observation: nanoseconds per call of each sink, on this machine.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ const CALLS: u64 = 20_000_000;
 const ROUND: u64 = RowTable::<6>::BATCH as u64;
 
 fn main() {
-    // Latencies of 50 us to 3 ms, as a device under load gives.
+    // Latencies of 50 us to 3 ms, as from a device under load.
     let spans: Vec<Time> = (0..4096_u64)
         .map(|i| Time(50_000_000 + scattered(i) % 2_950_000_000))
         .collect();
@@ -64,7 +64,8 @@ fn main() {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// The fastest of many rounds of one batch each: what the call costs when nothing disturbs it.
+/// Measures the fastest of many rounds of one batch each: the cost of the call without
+/// disturbances.
 fn cost(name: &str, calls: u64, mut call: impl FnMut(u64)) {
     let mut best = f64::INFINITY;
     for round in 0..calls / ROUND {
@@ -89,7 +90,8 @@ fn columns() -> [(Heading, Kind); 6] {
     ]
 }
 
-/// Random reads and writes of 4 KiB, 10 us apart on average: no column is easier than in a real run.
+/// Random reads and writes of 4 KiB, 10 us apart on average: no column is easier to compress than
+/// in a real run.
 fn row(call: u64, latency: Time) -> [u64; 6] {
     let scatter = scattered(call);
     let arrival = call * 10_000_000 + scatter % 10_000_000;
@@ -104,7 +106,7 @@ fn row(call: u64, latency: Time) -> [u64; 6] {
     ]
 }
 
-/// The finaliser of SplitMix64: numbers without a pattern a compressor could find.
+/// Finaliser of SplitMix64: numbers without a pattern that a compressor could find.
 fn scattered(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

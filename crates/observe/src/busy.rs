@@ -1,37 +1,37 @@
-//! How busy parallel lanes are over simulated time.
+//! Utilisation of parallel lanes over simulated time.
 
 use crate::grid::{Cursor, Grid};
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
-/// Busy time of each lane in each interval: a heat map in bounded memory, at most
+/// Busy time of each lane in each interval: a heat map in bounded memory, with at most
 /// [`Grid::MAX_CELLS`] values (or two per lane, if there are more lanes than that).
 ///
-/// Lanes keep their busy time themselves; it is read when an interval is over ([`Busy::pass`]).
+/// Lanes keep their busy time themselves; it is read at the end of each interval ([`Busy::pass`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Busy {
-    /// At the interval that is not over yet, the last one of the cells.
+    /// Current interval, the last one of the cells.
     cursor: Cursor,
     lanes: usize,
     /// Picoseconds, one row of `lanes` per interval.
     cells: Vec<u64>,
-    /// Busy picoseconds of each lane when it was read last.
+    /// Busy picoseconds of each lane at the last read.
     read: Vec<u64>,
 }
 
-/// One interval of a heat map.
+/// Interval of a heat map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// Its start.
+    /// Start of the interval.
     pub from: Time,
-    /// Its end.
+    /// End of the interval.
     pub until: Time,
     /// Busy picoseconds of each lane.
     pub busy: &'a [u64],
 }
 
 impl Row<'_> {
-    /// Busy time over time for each lane, 0 to 1 for lanes that do one thing at a time.
+    /// Returns the utilisation of each lane, 0 to 1 for lanes that do one thing at a time.
     pub fn utilisation(&self) -> impl ExactSizeIterator<Item = f64> {
         let width = self.until.since(self.from).ps().max(1) as f64;
         self.busy.iter().map(move |&ps| ps as f64 / width)
@@ -39,8 +39,8 @@ impl Row<'_> {
 }
 
 impl Busy {
-    /// An idle heat map of `lanes` lanes over `grid`, with fewer intervals if there are many lanes
-    /// (see [`Grid::for_lanes`]).
+    /// Creates an idle heat map of `lanes` lanes over `grid`, with fewer intervals if there are
+    /// many lanes (see [`Grid::for_lanes`]).
     pub fn new(grid: Grid, lanes: usize) -> Self {
         Self {
             cursor: Cursor::new(grid.for_lanes(lanes)),
@@ -50,8 +50,8 @@ impl Busy {
         }
     }
 
-    /// The same lanes from `start` on: intervals begin there, and what the lanes have done before, all of it read off `lanes`,
-    /// is not counted.
+    /// Creates a map of the same lanes that starts at `start`. The busy times before that, read
+    /// from `lanes`, are not counted.
     #[must_use]
     pub fn starting(&self, start: Time, lanes: &[BusyTime]) -> Self {
         debug_assert_eq!(lanes.len(), self.lanes, "every lane is read");
@@ -60,14 +60,14 @@ impl Busy {
         started
     }
 
-    /// When the interval that is not over yet ends.
+    /// Returns the end of the current interval.
     #[inline]
     pub const fn until(&self) -> Time {
         self.cursor.until()
     }
 
-    /// Simulated time goes on to `until`: reads off what the lanes, as many as the map has, have done
-    /// in the intervals that end before it. Nothing begins or ends in a lane between the end of the
+    /// Advances simulated time to `until`: reads the busy time of the lanes, as many as the map
+    /// has, in the intervals that end before it. No lane may start or stop between the end of the
     /// first of these intervals and `until`.
     pub fn pass(&mut self, until: Time, lanes: &[BusyTime]) {
         for _ in 0..self.cursor.reach(until) {
@@ -80,8 +80,8 @@ impl Busy {
         }
     }
 
-    /// Reads off what the lanes have done until `now`, when all that they are at is broken off and
-    /// counts for nothing. From now on their busy times begin with zero.
+    /// Reads the busy times of the lanes until `now`, at which all operations in progress are
+    /// aborted and do not count. From then on, the busy times of the lanes start at zero.
     pub fn break_off(&mut self, now: Time, lanes: &[BusyTime]) {
         self.pass(now, lanes);
         self.read(now, lanes);
@@ -94,8 +94,8 @@ impl Busy {
         self.read.fill(0);
     }
 
-    /// Ends the map at `end`, no earlier than any time observed: every interval up to it exists
-    /// and the last one stops there.
+    /// Ends the map at `end`, no earlier than any time observed: every interval up to it exists,
+    /// and the last one is shortened to end there.
     pub fn close(&mut self, end: Time) {
         self.reach(end);
         if self.cursor.close(end, self.rows()) {
@@ -113,16 +113,16 @@ impl Busy {
         }
     }
 
-    /// The grid as it is now.
+    /// Returns the current grid.
     pub const fn grid(&self) -> Grid {
         self.cursor.grid
     }
-    /// How many lanes.
+    /// Returns the number of lanes.
     pub const fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// The intervals from the start to the last one touched, in order of time.
+    /// Iterates over the intervals from the start to the last one touched, in order of time.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.rows()).map(|index| {
             let (from, until) = self.cursor.bounds(index);
@@ -134,7 +134,7 @@ impl Busy {
         })
     }
 
-    /// Busy time over time of one lane in one interval; 0 for an interval never reached.
+    /// Returns the utilisation of a lane in an interval; 0 for an interval that was not reached.
     pub fn utilisation(&self, interval: usize, lane: usize) -> f64 {
         self.iter()
             .nth(interval)
@@ -142,7 +142,7 @@ impl Busy {
             .unwrap_or(0.0)
     }
 
-    /// Busy time of each lane over all intervals.
+    /// Returns the busy time of each lane over all intervals.
     pub fn totals(&self) -> Vec<Time> {
         let mut totals = vec![0; self.lanes];
         (0..self.rows()).for_each(|index| add_rows(&mut totals, self.row(index)));
@@ -157,7 +157,7 @@ impl Busy {
         &self.cells[index * self.lanes..(index + 1) * self.lanes]
     }
 
-    /// What the lanes have done since they were read last goes to the interval that is not over yet.
+    /// Adds the busy times of the lanes since the last read to the current interval.
     fn read(&mut self, at: Time, lanes: &[BusyTime]) {
         debug_assert_eq!(lanes.len(), self.lanes, "every lane is read");
         let row = &mut self.cells[self.cursor.index * self.lanes..];
@@ -205,10 +205,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What lanes were at: from, until, and whether it was broken off when it ended.
+    /// Busy spans of each lane: from, until, and whether an abort ended it.
     type Spans = Vec<Vec<(u64, u64, bool)>>;
 
-    /// Lanes that are at something from time to time, and the instants at which all is broken off.
+    /// Lanes with busy spans, and the instants at which all operations are aborted.
     fn spans() -> impl Strategy<Value = (Spans, Vec<u64>)> {
         let lane = prop::collection::vec((0_u64..400, 1_u64..300), 0..30);
         let breaks = prop::collection::btree_set(0_u64..9_000, 0..4);
@@ -219,7 +219,7 @@ mod tests {
         })
     }
 
-    /// Pauses and lengths one after the other; what a break falls into ends there.
+    /// Places pauses and lengths one after the other; an abort ends the span that contains it.
     fn laid_out(steps: &[(u64, u64)], breaks: &[u64]) -> Vec<(u64, u64, bool)> {
         let mut at = 0;
         let span = |&(pause, length): &(u64, u64)| {
@@ -231,7 +231,8 @@ mod tests {
         steps.iter().map(span).collect()
     }
 
-    /// The busy time of a lane after all that happens before `at`, since the last break before it.
+    /// Returns the busy time of a lane after everything before `at`, since the last abort before
+    /// it.
     fn known(spans: &[(u64, u64, bool)], breaks: &[u64], at: u64) -> BusyTime {
         let begin = breaks.iter().rev().find(|&&b| b < at).copied().unwrap_or(0);
         let mut known = (Time::ZERO, None);
@@ -250,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_lane_keeps_its_busy_time_where_it_was(
+        fn busy_time_stays_in_its_lane_and_interval(
             (lanes, breaks) in spans(),
             limit in 2_usize..40,
         ) {
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_with_an_interval_counts_the_same_before_and_after_it_is_over() {
+    fn span_ending_with_an_interval_counts_equally_before_and_after() {
         let before = BusyTime::new(Time(10), Some(Time(60)));
         let after = BusyTime::new(Time(50), None);
         for lane in [before, after] {
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn many_lanes_have_few_intervals() {
+    fn many_lanes_get_few_intervals() {
         let mut busy = Busy::new(Grid::default(), 1 << 20);
         let mut lanes = vec![BusyTime::new(Time::ZERO, None); 1 << 20];
         lanes[7] = BusyTime::new(Time::from_ms(1), None);
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn no_lanes_is_an_empty_map() {
+    fn zero_lanes_give_an_empty_map() {
         let mut busy = Busy::new(Grid::default(), 0);
         busy.pass(Time::from_us(7), &[]);
         busy.close(Time::from_ms(1));

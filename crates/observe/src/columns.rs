@@ -2,10 +2,10 @@
 
 use crate::{Heading, Values};
 
-/// A column: its heading, and a value for each row.
+/// Column: its heading, and a value for each row.
 pub type Column = (Heading, Values);
 
-/// The values of a column, one for each row. Their type is the type of the column.
+/// Returns the values of a column, one per row. Their type is the type of the column.
 pub fn values<R, T>(rows: &[R], value: impl FnMut(&R) -> T) -> Values
 where
     Values: From<Vec<T>>,
@@ -13,8 +13,8 @@ where
     rows.iter().map(value).collect::<Vec<T>>().into()
 }
 
-/// The columns of a table as a `Vec` of [`Column`], a line for each: name, unit, meaning, and the value of a row.
-/// The rows are a slice.
+/// Builds the columns of a table as a `Vec` of [`Column`], one line per column: name, unit,
+/// description, and the value of a row. The rows are a slice.
 ///
 /// ```
 /// use wordline_observe::{Table, columns};

@@ -1,53 +1,53 @@
-//! What can go wrong when results are kept or written.
+//! Errors of keeping and writing results.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A result that could not be kept or written. Every message is one line: what, where, what to do.
+/// Result that could not be kept or written. Every message is one line: what, where, what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
-    /// The operating system refused a file.
+    /// The operating system refused a file operation.
     #[error("{}: cannot {action}: {reason}; {remedy}", path.display())]
     File {
-        /// The file that was asked for (not the temporary one beside it).
+        /// File that was requested (not the temporary one next to it).
         path: PathBuf,
-        /// What was being done to it, as a verb.
+        /// Operation, as a verb.
         action: &'static str,
         /// The operating system's reason.
         reason: io::Error,
-        /// What to do about it.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// The rows do not fit the schema of the file.
+    /// The rows do not match the schema of the file.
     #[error("{}: cannot write as Parquet: {reason}; write the table to another format or report this table", path.display())]
     Parquet {
-        /// The file that was asked for.
+        /// File that was requested.
         path: PathBuf,
         /// The encoder's reason.
         reason: String,
     },
-    /// A table could not be turned into bytes, or bytes not into a table.
+    /// A table could not be converted to bytes, or bytes to a table.
     #[error("the bytes of a table cannot be {action}: {reason}; store the result again")]
     Bytes {
-        /// What was being done to them, as a participle.
+        /// Operation, as a participle.
         action: &'static str,
-        /// The reason, as Arrow tells it.
+        /// Arrow's reason.
         reason: String,
     },
     /// A column does not fit its table.
     #[error("column {column}: {reason}; {remedy}")]
     Column {
-        /// The name of the column.
+        /// Name of the column.
         column: String,
-        /// What does not fit, with the numbers.
+        /// Mismatch, with its numbers.
         reason: String,
-        /// What to do about it.
+        /// Remedy.
         remedy: &'static str,
     },
 }
 
 impl ObserveError {
-    /// The refusal of `path`, with the remedy that goes with the kind of `reason`.
+    /// Creates the error of an operation on `path`, with the remedy for the kind of `reason`.
     pub(crate) fn file(path: &std::path::Path, action: &'static str, reason: io::Error) -> Self {
         let remedy = remedy(reason.kind());
         Self::File {

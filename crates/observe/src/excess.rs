@@ -1,10 +1,10 @@
-//! How far spans of time exceed a bound.
+//! Spans of time beyond a bound.
 
 use crate::{Merge, Tally};
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Sums of 1, 2 and 5 in each power of ten from a microsecond to a thousand seconds.
+/// Steps of 1, 2 and 5 in each power of ten from a microsecond to a thousand seconds.
 const STEPS: [Time; 28] = steps();
 
 const fn steps() -> [Time; 28] {
@@ -22,27 +22,27 @@ const fn steps() -> [Time; 28] {
     steps
 }
 
-/// The part of spans that lies beyond a bound: of a response time, the excess waiting time. All
-/// counts are exact; a span within the bound costs one comparison.
+/// Excess of spans beyond a bound; of a response time, the excess waiting time. All counts are
+/// exact; a span within the bound costs one comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excess {
     bound: Time,
     tally: Tally,
-    /// How many excesses are above no step, above the first step and no other, and so on.
+    /// Number of excesses above no step, above only the first step, and so on.
     reached: [u64; STEPS.len() + 1],
 }
 
-/// How many excesses are above a length.
+/// Number of excesses above a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Above {
-    /// The length.
+    /// Length.
     pub than: Time,
-    /// How many are longer.
+    /// Number of longer excesses.
     pub count: u64,
 }
 
 impl Excess {
-    /// Nothing yet, beyond `bound`.
+    /// Creates an empty record of excesses beyond `bound`.
     pub const fn beyond(bound: Time) -> Self {
         Self {
             bound,
@@ -50,19 +50,19 @@ impl Excess {
             reached: [0; STEPS.len() + 1],
         }
     }
-    /// Adds what `span` has beyond the bound, if it is longer.
+    /// Records the excess of `span`, if it is longer than the bound.
     #[inline]
     pub fn record(&mut self, span: Time) {
         if span > self.bound {
             self.add(span - self.bound);
         }
     }
-    /// The excesses: how many, their sum and extremes.
+    /// Returns count, sum and extremes of the excesses.
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }
-    /// How many excesses are longer than 0, 1, 2, 5, 10 us and so on to 1000 s, up to the first length
-    /// that none exceeds.
+    /// Returns the number of excesses longer than 0, 1, 2, 5, 10 us and so on to 1000 s, up to the
+    /// first length that none exceeds.
     pub fn above(&self) -> Vec<Above> {
         let lengths = std::iter::once(Time::ZERO).chain(STEPS);
         let counts = self.reached.iter().scan(self.tally.count(), |left, &here| {
@@ -87,7 +87,7 @@ impl Excess {
 }
 
 impl Merge for Excess {
-    /// Adds what was recorded beyond the bound of `other`.
+    /// Adds the excesses of `other`.
     fn merge(&mut self, other: &Self) {
         self.tally.merge(&other.tally);
         for (sum, part) in self.reached.iter_mut().zip(other.reached) {
@@ -110,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_those_of_the_spans(
+        fn counts_match_the_spans(
             spans in prop::collection::vec((0_u32..50, any::<u64>()).prop_map(|(shift, bits)| bits >> shift >> 10), 0..200),
             bound in 0_u64..40_000_000_000,
             at in 0_usize..200,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_at_the_bound_has_no_excess() {
+    fn span_at_the_bound_has_no_excess() {
         let mut excess = Excess::beyond(Time::from_ms(30));
         excess.record(Time::from_ms(30));
         assert_eq!(excess.tally().count(), 0);

@@ -1,10 +1,10 @@
-//! Intervals of simulated time, few enough to keep.
+//! Intervals of simulated time, in bounded number.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Equal intervals of simulated time. When time passes the last interval allowed, the width
-/// doubles and neighbours are merged, so that memory stays bounded however long the simulation.
+/// Equal intervals of simulated time. When time passes the last interval allowed, the width doubles
+/// and adjacent intervals are merged, so that memory is bounded for any length of simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grid {
     start: u64,
@@ -13,19 +13,21 @@ pub struct Grid {
 }
 
 impl Default for Grid {
-    /// At most 512 intervals, at first of 1 us.
+    /// At most 512 intervals, initially of 1 us.
     fn default() -> Self {
         Self::growing(Time::from_us(1), 512)
     }
 }
 
 impl Grid {
-    /// Most intervals of a width the user chose; a longer simulation doubles the width.
+    /// Maximum number of intervals of a width chosen by the user; a longer simulation doubles the
+    /// width.
     pub const FIXED_LIMIT: usize = 1 << 20;
-    /// Most values kept over all intervals and lanes together (64 MiB).
+    /// Maximum number of values over all intervals and lanes together (64 MiB).
     pub const MAX_CELLS: usize = 8 << 20;
 
-    /// At most `limit` intervals (an even number, at least 2), at first of `width` (at least 1 ps).
+    /// Creates a grid of at most `limit` intervals (an even number, at least 2), initially of
+    /// `width` (at least 1 ps).
     pub fn growing(width: Time, limit: usize) -> Self {
         Self {
             start: 0,
@@ -33,11 +35,12 @@ impl Grid {
             limit: even(limit),
         }
     }
-    /// Intervals of `width` for as long as [`Grid::FIXED_LIMIT`] of them suffice.
+    /// Creates a grid of intervals of `width`, as long as [`Grid::FIXED_LIMIT`] of them suffice.
     pub fn fixed(width: Time) -> Self {
         Self::growing(width, Self::FIXED_LIMIT)
     }
-    /// The same intervals counted from `start`; earlier times belong to the first interval.
+    /// Returns the same grid with its origin at `start`; earlier times belong to the first
+    /// interval.
     #[must_use]
     pub const fn starting(self, start: Time) -> Self {
         Self {
@@ -45,8 +48,8 @@ impl Grid {
             ..self
         }
     }
-    /// The same grid with fewer intervals if `lanes` values per interval would otherwise exceed
-    /// [`Grid::MAX_CELLS`]. Never fewer than 2.
+    /// Returns the same grid with fewer intervals if `lanes` values per interval would otherwise
+    /// exceed [`Grid::MAX_CELLS`]. Never fewer than 2.
     #[must_use]
     pub fn for_lanes(self, lanes: usize) -> Self {
         let most = even(Self::MAX_CELLS / lanes.max(1));
@@ -56,15 +59,15 @@ impl Grid {
         }
     }
 
-    /// Where the first interval starts.
+    /// Returns the start of the first interval.
     pub const fn start(&self) -> Time {
         Time(self.start)
     }
-    /// The width of an interval.
+    /// Returns the width of an interval.
     pub const fn width(&self) -> Time {
         Time(self.width)
     }
-    /// Most intervals.
+    /// Returns the maximum number of intervals.
     pub const fn limit(&self) -> usize {
         self.limit
     }
@@ -83,7 +86,7 @@ impl Grid {
         self.from(index.saturating_add(1))
     }
 
-    /// The parts of `from..until` in each interval they touch, in order; their sum is the span.
+    /// Divides `from..until` into its parts in each interval, in order; their sum is the span.
     pub(crate) fn parts(self, from: Time, until: Time) -> impl Iterator<Item = (usize, Time)> {
         let (mut index, mut at) = (self.index(from), from);
         std::iter::from_fn(move || {
@@ -103,13 +106,13 @@ fn even(limit: usize) -> usize {
     (limit & !1).max(2)
 }
 
-/// The interval simulated time is in: found by one comparison while time stays in it.
+/// Current interval of simulated time, found by one comparison while time stays in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cursor {
     pub grid: Grid,
     pub index: usize,
     from: u64,
-    /// Where the interval ends, or the clock.
+    /// End of the interval, or of the clock.
     until: u64,
     end: Option<Time>,
 }
@@ -130,7 +133,7 @@ impl Cursor {
         at.ps().wrapping_sub(self.from) < self.grid.width
     }
 
-    /// Of a span that does not end before it starts.
+    /// Returns `true` if the span is within the interval. The span must not end before it starts.
     #[inline]
     pub fn holds_span(&self, from: Time, until: Time) -> bool {
         from.ps() >= self.from && until.ps() <= self.until
@@ -146,7 +149,7 @@ impl Cursor {
         self.until = self.grid.until(index).ps();
     }
 
-    /// Doubles the width until `at` is within the limit; returns how often it doubled.
+    /// Doubles the width until `at` is within the limit; returns the number of doublings.
     pub fn reach(&mut self, at: Time) -> u32 {
         let mut doublings = 0;
         while self.grid.index(at) >= self.grid.limit {
@@ -157,7 +160,7 @@ impl Cursor {
         doublings
     }
 
-    /// Doubles the width until it is at least `width`; returns how often it doubled.
+    /// Doubles the width until it is at least `width`; returns the number of doublings.
     pub fn widen(&mut self, width: Time) -> u32 {
         let mut doublings = 0;
         while self.grid.width < width.ps() && self.grid.width <= u64::MAX / 2 {
@@ -168,15 +171,17 @@ impl Cursor {
         doublings
     }
 
-    /// Notes the end of the simulation. With `len` intervals reaching it, says whether the last
-    /// one holds nothing but the instant of the end and belongs to the one before.
+    /// Records the end of the simulation. For a series of `len` intervals that reaches it, returns
+    /// `true` if the last interval contains only the instant of the end and must be merged with the
+    /// previous one.
     pub fn close(&mut self, end: Time, len: usize) -> bool {
         self.end = Some(end);
         self.seek(0);
         len > 1 && self.grid.from(len - 1) == end
     }
 
-    /// The bounds of an interval; the one that the simulation ended in is cut short there.
+    /// Returns the bounds of an interval; the one that contains the end of the simulation is
+    /// shortened to end there.
     pub fn bounds(&self, index: usize) -> (Time, Time) {
         let (from, until) = (self.grid.from(index), self.grid.until(index));
         match self.end {
@@ -202,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_grids_are_mended() {
+    fn degenerate_grids_are_corrected() {
         let grid = Grid::growing(Time::ZERO, 0);
         assert_eq!((grid.width(), grid.limit()), (Time(1), 2));
     }

@@ -1,21 +1,21 @@
-//! The distribution of spans of time.
+//! Distribution of spans of time.
 
 use crate::{Merge, Tally};
 use hdrhistogram::Histogram as Buckets;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Most points a distribution function is given as.
+/// Maximum number of points of a distribution function.
 const CDF_POINTS: usize = 500;
-/// Decimal digits the buckets keep.
+/// Decimal digits of precision of the buckets.
 const DIGITS: u8 = 3;
-/// Bits of a bucket's leading part: 2^10 buckets per power of two make 3 decimal digits.
+/// Leading bits of a bucket: 2^10 buckets per power of two give 3 decimal digits.
 const BUCKET_BITS: u32 = 10;
 
-/// The distribution of spans of time, recorded in picoseconds.
+/// Distribution of spans of time, recorded in picoseconds.
 ///
 /// Count, mean, standard deviation, minimum and maximum are exact; percentiles are at most 0.1 %
-/// above the true order statistic (buckets of three decimal digits). The range grows by itself
+/// above the true order statistic (buckets of three decimal digits). The range grows automatically
 /// over the whole clock; memory is at most 0.5 MB.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Histogram {
@@ -25,7 +25,7 @@ pub struct Histogram {
     squares: Squares,
 }
 
-/// Buckets in a written state: those that hold anything, each by its least value, and their counts.
+/// Serialized buckets: the non-empty ones, each as its lowest value and its count.
 mod counts {
     use hdrhistogram::Histogram as Buckets;
     use serde::de::Error;
@@ -53,14 +53,14 @@ mod counts {
     }
 }
 
-/// One point of a cumulative distribution function.
+/// Point of a cumulative distribution function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// A length of time.
+    /// Length of time.
     pub at: Time,
-    /// The fraction of all spans not longer than `at`.
+    /// Fraction of all spans not longer than `at`.
     pub fraction: f64,
-    /// How many spans are longer than the point before and not longer than this one.
+    /// Number of spans longer than the previous point and not longer than this one.
     pub count: u64,
 }
 
@@ -77,7 +77,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Adds one span.
+    /// Records a span.
     #[inline]
     pub fn record(&mut self, span: Time) {
         let ps = span.ps();
@@ -95,29 +95,30 @@ impl Histogram {
         self.squares.merge(other.squares);
     }
 
-    /// How many spans.
+    /// Returns the number of spans.
     pub const fn count(&self) -> u64 {
         self.tally.count()
     }
-    /// Their sum in picoseconds, exact.
+    /// Returns the exact sum of the spans in picoseconds.
     pub const fn sum_ps(&self) -> u128 {
         self.tally.sum_ps()
     }
-    /// Their mean in microseconds, `None` without any.
+    /// Returns the mean in microseconds; `None` without spans.
     pub fn mean_us(&self) -> Option<f64> {
         self.tally.mean_us()
     }
-    /// The shortest, exact, `None` without any.
+    /// Returns the exact minimum; `None` without spans.
     pub fn min(&self) -> Option<Time> {
         self.tally.min()
     }
-    /// The longest, exact, `None` without any.
+    /// Returns the exact maximum; `None` without spans.
     pub fn max(&self) -> Option<Time> {
         self.tally.max()
     }
 
-    /// Their standard deviation (of the population, divided by the count) in microseconds, `None`
-    /// without any. Computed from integers: nothing cancels however small the spread.
+    /// Returns the standard deviation (of the population, divided by the count) in microseconds;
+    /// `None` without spans. It is computed from integers, so that no digits cancel even if the
+    /// spread is small.
     pub fn std_us(&self) -> Option<f64> {
         let count = self.count();
         if count == 0 {
@@ -131,16 +132,16 @@ impl Histogram {
         Some(variance.max(0.0).sqrt() / 1e6)
     }
 
-    /// The nearest-rank percentile: the shortest span that at least a fraction `q` (0 to 1) of all
-    /// spans do not exceed; at most 0.1 % above it, never outside the exact extremes. `None`
-    /// without any span.
+    /// Returns the nearest-rank percentile: the shortest span that at least a fraction `q` (0 to 1)
+    /// of all spans do not exceed. It is at most 0.1 % too high, and never outside the exact
+    /// extremes. `None` without spans.
     pub fn percentile(&self, q: f64) -> Option<Time> {
         self.min()?;
         Some(self.upper(self.buckets.value_at_quantile(q)))
     }
 
-    /// The cumulative distribution in at most 500 points, spaced logarithmically and no closer
-    /// than the buckets; the last is (max, 1).
+    /// Returns the cumulative distribution in at most 500 points, spaced logarithmically and no
+    /// closer than the buckets; the last is (max, 1).
     pub fn cdf(&self) -> Vec<Point> {
         let buckets: Vec<(u64, u64)> = self
             .buckets
@@ -164,8 +165,8 @@ impl Histogram {
             .collect()
     }
 
-    /// The longest span that the bucket of `value` may hold: its upper end, or the exact maximum
-    /// for the bucket that has it.
+    /// Returns the longest span that the bucket of `value` can hold: its upper end, or the exact
+    /// maximum for the bucket that contains it.
     fn upper(&self, value: u64) -> Time {
         match self.max() {
             Some(max) if self.buckets.equivalent(value, max.ps()) => max,
@@ -174,7 +175,7 @@ impl Histogram {
     }
 }
 
-/// The most leading bits for which the buckets fall into few enough cells.
+/// Returns the maximum number of leading bits for which the buckets fall into few enough cells.
 fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
     let cells = |bits| {
         buckets
@@ -187,13 +188,13 @@ fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
         .unwrap_or(0)
 }
 
-/// The logarithmic cell of a value: its power of two and the `bits` that follow the leading one.
+/// Returns the logarithmic cell of a value: its power of two and the `bits` after the leading one.
 fn cell(value: u64, bits: u32) -> (u32, u64) {
     let power = value.checked_ilog2().unwrap_or(0);
     (power, value >> power.saturating_sub(bits))
 }
 
-/// A sum of squares in 192 bits, which no number of 64-bit spans overflows.
+/// Sum of squares in 192 bits, which no number of 64-bit spans overflows.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Squares {
     low: u128,
@@ -213,8 +214,8 @@ impl Squares {
         self.high += other.high;
     }
 
-    /// The sum of squared distances from `mean`, where sum = count * mean + rest:
-    /// squares - count * mean^2 - 2 * mean * rest, exact modulo 2^192 and so exact.
+    /// Returns the sum of squared distances from `mean`, where sum = count * mean + rest: squares -
+    /// count * mean^2 - 2 * mean * rest, which is exact modulo 2^192 and therefore exact.
     fn around(mut self, count: u64, mean: u64, rest: u64) -> f64 {
         let square = u128::from(mean) * u128::from(mean);
         let upper = (square >> 64) * u128::from(count);
@@ -246,13 +247,13 @@ mod tests {
         histogram
     }
 
-    /// Spans of every magnitude, as latencies have.
+    /// Spans of all magnitudes, as latencies have.
     fn spans() -> impl Strategy<Value = Vec<u64>> {
         let span = (0_u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift);
         prop::collection::vec(span, 1..400)
     }
 
-    /// Mean and standard deviation by the textbook's two passes, in microseconds.
+    /// Mean and standard deviation by two passes, in microseconds.
     fn two_passes(spans: &[u64]) -> (f64, f64) {
         let n = spans.len() as f64;
         let mean = spans.iter().map(|&ps| ps as f64).sum::<f64>() / n;
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_spread_on_a_long_span_does_not_cancel() {
+    fn tiny_spread_of_long_spans_does_not_cancel() {
         let day = 86_400_000_000_000_000;
         let std = of(&[day, day + 2]).std_us().unwrap();
         assert_eq!(std, 1e-6);
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_clock_can_be_recorded_without_overflow() {
+    fn whole_clock_is_recorded_without_overflow() {
         let histogram = of(&[u64::MAX, u64::MAX, u64::MAX, 0]);
         let end = u64::MAX as f64 / 1e6;
         assert!(close(histogram.mean_us().unwrap(), end * 0.75, 1e-12));
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_distribution_stays_within_the_points() {
+    fn wide_distribution_stays_within_the_point_limit() {
         let spans: Vec<u64> = (0..60_000_u64).map(|i| 1_000 + i * i * 17).collect();
         let cdf = of(&spans).cdf();
         assert!(
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_is_no_number() {
+    fn empty_histogram_has_no_statistics() {
         let empty = Histogram::default();
         assert_eq!((empty.count(), empty.percentile(0.5)), (0, None));
         assert_eq!((empty.mean_us(), empty.std_us()), (None, None));

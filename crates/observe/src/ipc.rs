@@ -7,7 +7,8 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::ArrowError;
 
 impl Table {
-    /// The table as an Arrow IPC stream, compressed (zstd), with the metadata of its columns.
+    /// Serializes the table as an Arrow IPC stream, compressed (zstd), with the metadata of its
+    /// columns.
     pub fn to_ipc(&self) -> Result<Vec<u8>, ObserveError> {
         self.write_ipc().map_err(|error| ObserveError::Bytes {
             action: "written",
@@ -15,7 +16,7 @@ impl Table {
         })
     }
 
-    /// The table that an Arrow IPC stream of `to_ipc` holds.
+    /// Deserializes a table from an Arrow IPC stream of [`Table::to_ipc`].
     pub fn from_ipc(bytes: &[u8]) -> Result<Self, ObserveError> {
         Self::read_ipc(bytes).map_err(|error| ObserveError::Bytes {
             action: "read",
@@ -73,14 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_comes_back_with_units_types_and_values() {
+    fn table_round_trips_with_units_types_and_values() {
         let back = Table::from_ipc(&table().to_ipc().unwrap()).unwrap();
         assert_eq!(back.schema(), table().schema());
         assert_eq!(back.batches(), table().batches());
     }
 
     #[test]
-    fn broken_bytes_are_refused_in_a_sentence() {
+    fn corrupt_bytes_are_refused_with_a_message() {
         let whole = table().to_ipc().unwrap();
         for bytes in [&b""[..], b"rubbish", &whole[..whole.len() / 2]] {
             let message = Table::from_ipc(bytes).unwrap_err().to_string();

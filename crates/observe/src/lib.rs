@@ -1,7 +1,7 @@
 //! Observation sinks: tallies, histograms, time series, Arrow and Parquet tables, timelines.
 //!
-//! Knows times, lanes and columns but no storage word; the simulation decides what flows in.
-//! The only crate that depends on arrow and parquet.
+//! This crate has times, lanes and columns, but no storage concepts; the simulation decides what is
+//! recorded. It is the only crate that depends on arrow and parquet.
 
 pub mod busy;
 pub mod columns;

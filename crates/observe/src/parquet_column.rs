@@ -1,4 +1,4 @@
-//! Columns of a Parquet file while their row group is not full.
+//! Columns of a Parquet file whose row group is not full yet.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnDescPtr;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The values of a column in a row group, encoded in memory.
+/// Values of a column in a row group, encoded in memory.
 pub(crate) struct ColumnChunk {
     writer: ColumnWriter<'static>,
     pages: Pages,
@@ -31,7 +31,7 @@ impl ColumnChunk {
         }
     }
 
-    /// Appends the values of `array`, which has the type of the column.
+    /// Appends the values of `array`, which must have the type of the column.
     pub fn write(&mut self, array: &ArrayRef) -> Result<(), ParquetError> {
         use ColumnWriter as To;
         let written = match (&mut self.writer, array.data_type()) {
@@ -78,15 +78,15 @@ impl ColumnChunk {
         written.map(drop)
     }
 
-    /// The encoded pages, and what the file has to know of them.
+    /// Returns the encoded pages, and their metadata for the file.
     pub fn close(self) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
         let closed = self.writer.close()?;
         Ok((self.pages.take()?, closed))
     }
 }
 
-/// The numbers of `lists`; for each whether it is there, which is not so in an empty list, and whether it
-/// continues the list of the one before.
+/// Returns the numbers of `lists`; for each, whether it exists (not so for an empty list), and
+/// whether it continues the list of the previous one.
 fn items(lists: &ListArray) -> (&[f32], Vec<i16>, Vec<i16>) {
     let (mut present, mut continued) = (Vec::new(), Vec::new());
     for length in lists.offsets().lengths() {
@@ -106,7 +106,7 @@ fn text(text: Option<&str>) -> ByteArray {
     text.unwrap_or_default().into()
 }
 
-/// Pages in memory, which their writer and the chunk share.
+/// Pages in memory, shared by their writer and the chunk.
 #[derive(Clone)]
 struct Pages(Arc<Mutex<TrackedWrite<Vec<u8>>>>);
 

@@ -1,4 +1,4 @@
-//! Parquet files that appear whole or not at all.
+//! Parquet files that appear complete or not at all.
 
 use crate::ObserveError;
 use crate::parquet_column::ColumnChunk;
@@ -17,14 +17,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A Parquet file (zstd) in the making: written to `<name>.part` beside its place and moved there
-/// when finished. Dropped unfinished, it leaves nothing and an older file of its name untouched.
+/// Parquet file (zstd) being written: to `<name>.part` next to its final path, to which it is moved
+/// when finished. If it is dropped unfinished, it is removed, and an older file of its name is
+/// unchanged.
 pub struct ParquetFile {
-    // Before the part, so that the file is closed when it is removed.
+    // Declared before the part, so that the file is closed when it is removed.
     writer: SerializedFileWriter<File>,
-    /// The row group that is not full yet, by column; none before its first row.
+    /// Row group that is not full yet, by column; empty before its first row.
     chunks: Vec<ColumnChunk>,
-    /// Its rows.
+    /// Rows of the row group.
     rows: usize,
     schema: SchemaRef,
     part: Part,
@@ -38,10 +39,10 @@ impl fmt::Debug for ParquetFile {
 }
 
 impl ParquetFile {
-    /// Most rows that are encoded in memory before they go to the file.
+    /// Maximum rows encoded in memory before they are written to the file.
     pub const ROWS_PER_GROUP: usize = 1024 * 1024;
 
-    /// Starts the file `path`; its folder must exist.
+    /// Creates the file `path`; its directory must exist.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<Self, ObserveError> {
         let properties = properties(&schema).build();
         Self::with(path, schema, properties)
@@ -115,7 +116,7 @@ impl ParquetFile {
         group.close().map(drop)
     }
 
-    /// Completes the file and moves it to its place.
+    /// Completes the file and moves it to its final path.
     pub fn finish(mut self) -> Result<(), ObserveError> {
         let finished = self.flush().and_then(|()| self.writer.finish());
         finished.map_err(|error| refused(self.part.target(), error))?;
@@ -127,7 +128,7 @@ impl ParquetFile {
     }
 }
 
-/// Writes `batches` of `schema` as the Parquet file `path`, whole or not at all.
+/// Writes `batches` of `schema` as the Parquet file `path`, completely or not at all.
 pub fn write_parquet(
     path: &Path,
     schema: SchemaRef,
@@ -146,8 +147,8 @@ pub fn write_parquet(
     file.finish()
 }
 
-/// A column that takes less memory is not compressed: the start of a compressor costs more time than
-/// its few bytes are worth.
+/// Minimum memory of a column to be compressed: starting a compressor costs more time than fewer
+/// bytes are worth.
 const LEAST_COMPRESSED_BYTES: usize = 4096;
 
 /// Compressed; integers as differences, which suits counters and times better than a dictionary.

@@ -1,4 +1,4 @@
-//! What a Parquet file says of its columns: their types, and the Arrow schema they come from.
+//! Schema of a Parquet file: its column types, and the Arrow schema that they come from.
 
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::{DataType, Field, Schema};
@@ -10,7 +10,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::schema::types::{Type, TypePtr};
 use std::sync::Arc;
 
-/// The columns as Parquet types.
+/// Returns the columns as Parquet types.
 pub(crate) fn schema_type(schema: &Schema) -> Result<TypePtr, ParquetError> {
     let fields = schema.fields().iter().map(|field| column_type(field));
     let root =
@@ -68,8 +68,8 @@ fn repetition(field: &Field) -> Repetition {
     }
 }
 
-/// The entry by which readers find the Arrow types, such as those of words, and the metadata of the
-/// columns: the schema's message of an Arrow IPC stream, in base 64.
+/// Returns the entry by which readers find the Arrow types, such as those of words, and the
+/// metadata of the columns: the schema's message of an Arrow IPC stream, in base 64.
 pub(crate) fn arrow_schema(schema: &Schema) -> KeyValue {
     let message = IpcDataGenerator::default()
         .schema_to_bytes_with_dictionary_tracker(

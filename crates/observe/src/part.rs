@@ -1,14 +1,14 @@
-//! Files that appear whole or not at all.
+//! Files that appear complete or not at all.
 
 use crate::ObserveError;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file in the making, `<name>.part` next to its place, or `<name>.2.part` and so on while other processes
-/// make the same file. It is locked until it is in its place, so that no two processes write to one; what a
-/// process that was killed has left is written over. Dropped, it is removed and an older file in its place stays
-/// as it is.
+/// File being written, `<name>.part` next to its final path, or `<name>.2.part` and so on while
+/// other processes write the same file. It is locked until it has its final name, so that no two
+/// processes write to one part; parts left by killed processes are overwritten. If it is dropped,
+/// it is removed, and an older file at the final path is unchanged.
 #[derive(Debug)]
 pub struct Part {
     target: PathBuf,
@@ -18,7 +18,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Starts the file `target`; its folder must exist.
+    /// Creates a part of the file `target`; its directory must exist.
     pub fn of(target: &Path) -> io::Result<(Self, File)> {
         let (unfinished, file) = claimed(target)?;
         let lock = file.try_clone()?;
@@ -29,26 +29,26 @@ impl Part {
         };
         Ok((part, file))
     }
-    /// Starts the file that `path` names; its folder must exist.
+    /// Creates a part of the file that `path` names; its directory must exist.
     pub(crate) fn create(path: &Path) -> Result<(Self, File), ObserveError> {
         let target = target(path)?;
         Self::of(&target).map_err(|error| ObserveError::file(&target, "create", error))
     }
-    /// Where the file goes.
+    /// Returns the final path.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
-    /// The refusal of the file, for messages.
+    /// Creates an error of the file.
     pub(crate) fn refuse(&self, action: &'static str, reason: io::Error) -> ObserveError {
         ObserveError::file(&self.target, action, reason)
     }
-    /// Moves the file, which is complete, to its place.
+    /// Moves the complete file to its final path.
     pub fn finish(self) -> io::Result<()> {
         fs::rename(&self.unfinished, &self.target)?;
         remove_abandoned(&self.target);
         Ok(())
     }
-    /// The same, with a refusal that names the file.
+    /// Same as [`Part::finish`], with an error that names the file.
     pub(crate) fn put(self) -> Result<(), ObserveError> {
         let target = self.target.clone();
         let finished = self.finish();
@@ -58,9 +58,9 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // After the move the name may be another process's.
+        // After the move the name may belong to another process.
         if is_still(&self.unfinished, &self.lock) {
-            // When it cannot be removed there is no one to tell.
+            // If it cannot be removed, there is no way to report it.
             let _ = fs::remove_file(&self.unfinished);
         }
     }
@@ -73,7 +73,7 @@ fn numbered(target: &Path, number: u32) -> PathBuf {
     }
 }
 
-/// The first part of `target` that no other process has, empty and locked.
+/// Creates the first part of `target` that no other process has, empty and locked.
 fn claimed(target: &Path) -> io::Result<(PathBuf, File)> {
     let mut number = 1;
     loop {
@@ -88,7 +88,7 @@ fn claimed(target: &Path) -> io::Result<(PathBuf, File)> {
             number += 1;
             continue;
         }
-        // Its process may have put it in its place before this one locked it.
+        // Its process may have moved it to the final path before this one locked it.
         if is_still(&path, &file) {
             if file.metadata()?.is_file() {
                 file.set_len(0)?;
@@ -111,7 +111,7 @@ fn is_still(_: &Path, _: &File) -> bool {
     true
 }
 
-/// Removes the parts that processes which were killed have left.
+/// Removes the parts left by killed processes.
 fn remove_abandoned(target: &Path) {
     for number in 1.. {
         let path = numbered(target, number);
@@ -127,7 +127,7 @@ fn remove_abandoned(target: &Path) {
     }
 }
 
-/// Where the file goes: a link is followed, and only a regular file is ever replaced.
+/// Returns the final path: links are followed, and only a regular file is ever replaced.
 fn target(path: &Path) -> Result<PathBuf, ObserveError> {
     let refuse = |error| ObserveError::file(path, "create", error);
     if path.file_name().is_none() {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_make_one_file_do_not_share_a_part() {
+    fn concurrent_writers_do_not_share_a_part() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("aged.wls");
         let (one, mut first) = Part::of(&target).unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_nobody_writes_any_more_are_written_over_and_removed() {
+    fn abandoned_parts_are_overwritten_and_removed() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("aged.wls");
         fs::write(numbered(&target, 1), "left by a process that was killed").unwrap();

@@ -7,22 +7,22 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How the words of a column are read.
+/// Interpretation of a column's 64-bit words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An unsigned 64-bit integer.
+    /// Unsigned 64-bit integer.
     U64,
-    /// A signed 64-bit column of numbers that are not negative, such as times: easier to subtract
-    /// in other tools than unsigned ones. Numbers of 2^63 and more are refused.
+    /// Signed 64-bit column of non-negative numbers, such as times, which are easier to subtract in
+    /// other tools than unsigned ones. Numbers of 2^63 and more are refused.
     I64,
-    /// A word of a closed vocabulary, as its index.
+    /// Word of a closed vocabulary, as its index.
     Word(&'static [&'static str]),
 }
 
-/// A table of `N` columns that takes one row at a time, for as many rows as a simulation has.
+/// Table of `N` columns that is filled row by row, for any number of rows.
 ///
-/// Rows collect in a buffer that becomes a batch when full: kept in memory (8 bytes per number,
-/// 4 per word) or appended to a Parquet file.
+/// Rows are collected in a buffer that becomes a batch when full. The batch is kept in memory (8
+/// bytes per number, 4 per word) or appended to a Parquet file.
 #[derive(Debug)]
 pub struct RowTable<const N: usize> {
     columns: [(Heading, Kind); N],
@@ -38,12 +38,12 @@ enum Sink {
     File(Box<ParquetFile>),
 }
 
-/// Where the rows are now.
+/// Location of the finished rows.
 #[derive(Debug)]
 pub enum Finished {
     /// In memory.
     Kept(Table),
-    /// In the Parquet file that was asked for; how many.
+    /// In the requested Parquet file; number of rows.
     Written(u64),
 }
 
@@ -51,20 +51,20 @@ impl<const N: usize> RowTable<N> {
     /// Rows per batch.
     pub const BATCH: usize = 64 * 1024;
 
-    /// A table that stays in memory.
+    /// Creates a table in memory.
     pub fn in_memory(columns: [(Heading, Kind); N]) -> Self {
         Self::new(columns, schema(&columns), Sink::Memory(Vec::new()))
     }
 
-    /// A table that goes to the Parquet file `path`, which appears when the table is finished.
+    /// Creates a table in the Parquet file `path`, which appears when the table is finished.
     pub fn to_parquet(columns: [(Heading, Kind); N], path: &Path) -> Result<Self, ObserveError> {
         let schema = schema(&columns);
         let file = ParquetFile::create(path, Arc::clone(&schema))?;
         Ok(Self::new(columns, schema, Sink::File(Box::new(file))))
     }
 
-    /// What a table in memory holds: its batches, as [`Table::to_ipc`] has them, and the numbers of the
-    /// rows behind them.
+    /// Returns the state of a table in memory: its batches, as in [`Table::to_ipc`], and the
+    /// numbers of the rows after them.
     pub fn state(&self) -> Result<(Vec<u8>, Vec<u64>), ObserveError> {
         let batches = match &self.sink {
             Sink::Memory(batches) => batches.clone(),
@@ -74,7 +74,7 @@ impl<const N: usize> RowTable<N> {
         Ok((kept, self.buffer.concat()))
     }
 
-    /// A table in memory that goes on where another was.
+    /// Creates a table in memory that continues from a state.
     pub fn resume(
         columns: [(Heading, Kind); N],
         (kept, rows): (&[u8], &[u64]),
@@ -97,8 +97,8 @@ impl<const N: usize> RowTable<N> {
         }
     }
 
-    /// Adds a row; each number is read as its column's [`Kind`]. Fails when a batch is full and
-    /// cannot be kept; that batch is lost, earlier ones stay.
+    /// Adds a row; each number is interpreted by its column's [`Kind`]. Fails when a batch is full
+    /// and cannot be kept; that batch is lost, earlier ones remain.
     #[inline]
     pub fn push(&mut self, row: [u64; N]) -> Result<(), ObserveError> {
         self.buffer.push(row);
@@ -109,12 +109,12 @@ impl<const N: usize> RowTable<N> {
         }
     }
 
-    /// How many rows were added.
+    /// Returns the number of rows added.
     pub const fn rows(&self) -> u64 {
         self.rows + self.buffer.len() as u64
     }
 
-    /// Ends the table: gives it back, or makes its file appear.
+    /// Ends the table: returns it, or completes its file.
     pub fn finish(mut self) -> Result<Finished, ObserveError> {
         self.flush()?;
         match self.sink {
@@ -205,7 +205,7 @@ mod tests {
     ];
 
     #[test]
-    fn rows_become_batches_without_loss() {
+    fn rows_are_batched_without_loss() {
         let rows = RowTable::<3>::BATCH as u64 + 7;
         let mut table = RowTable::in_memory(COLUMNS);
         for row in 0..rows {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_table_keeps_its_schema() {
+    fn empty_table_keeps_its_schema() {
         let Finished::Kept(table) = RowTable::in_memory(COLUMNS).finish().unwrap() else {
             panic!("kept in memory")
         };

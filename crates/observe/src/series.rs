@@ -4,7 +4,7 @@ use crate::grid::{Cursor, Grid};
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Joins what was observed in one interval with what was observed in another.
+/// Merges the observations of two intervals.
 pub trait Merge {
     /// Adds `other` to `self`. Merging a default value changes nothing.
     fn merge(&mut self, other: &Self);
@@ -24,7 +24,7 @@ impl Merge for Time {
     }
 }
 
-/// Place by place.
+/// Element by element.
 impl<T: Merge, const N: usize> Merge for [T; N] {
     #[inline]
     fn merge(&mut self, other: &Self) {
@@ -36,29 +36,29 @@ impl<T: Merge, const N: usize> Merge for [T; N] {
 
 /// One value per interval of simulated time, in bounded memory (see [`Grid`]).
 ///
-/// An interval includes its start and excludes its end, except that the last one of a closed
-/// series includes the end of the simulation.
+/// An interval includes its start and excludes its end, except that the last one of a closed series
+/// includes the end of the simulation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Intervals<T> {
     cursor: Cursor,
-    /// The value of the cursor's interval; its place in `cells` is left empty meanwhile.
+    /// Value of the cursor's interval; its element of `cells` is a default value in the meantime.
     here: T,
     cells: Vec<T>,
 }
 
-/// One interval of a series.
+/// Interval of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval<T> {
-    /// Its start.
+    /// Start of the interval.
     pub from: Time,
-    /// Its end.
+    /// End of the interval.
     pub until: Time,
-    /// What was observed in it.
+    /// Value of the interval.
     pub value: T,
 }
 
 impl<T: Merge + Default> Intervals<T> {
-    /// An empty series over `grid`.
+    /// Creates an empty series over `grid`.
     pub fn new(grid: Grid) -> Self {
         Self {
             cursor: Cursor::new(grid),
@@ -67,14 +67,14 @@ impl<T: Merge + Default> Intervals<T> {
         }
     }
 
-    /// An empty series of intervals of the same width from `start` on.
+    /// Creates an empty series of intervals of the same width that starts at `start`.
     #[must_use]
     pub fn starting(&self, start: Time) -> Self {
         Self::new(self.grid().starting(start))
     }
 
-    /// The value of the interval that holds `now`. One comparison while `now` stays in the
-    /// interval of the call before; times may come in any order.
+    /// Returns the value of the interval that contains `now`. One comparison while `now` stays in
+    /// the interval of the previous call; times can be in any order.
     #[inline]
     pub fn at(&mut self, now: Time) -> &mut T {
         if !self.cursor.holds(now) {
@@ -83,8 +83,9 @@ impl<T: Merge + Default> Intervals<T> {
         &mut self.here
     }
 
-    /// Distributes `from..until` over the intervals it covers: `add` is called with the value of
-    /// each and the part of the span in it. The parts add up to the span. An empty span adds nothing.
+    /// Distributes `from..until` over the intervals that it covers: calls `add` with the value of
+    /// each and the part of the span in it. The parts add up to the span. An empty span adds
+    /// nothing.
     #[inline]
     pub fn span(&mut self, from: Time, until: Time, mut add: impl FnMut(&mut T, Time)) {
         if from >= until {
@@ -97,8 +98,8 @@ impl<T: Merge + Default> Intervals<T> {
         self.spread(from, until, add);
     }
 
-    /// Ends the series at `end`, no earlier than any time observed: every interval up to it exists
-    /// and the last one stops there.
+    /// Ends the series at `end`, no earlier than any time observed: every interval up to it exists,
+    /// and the last one is shortened to end there.
     pub fn close(&mut self, end: Time) {
         self.swap();
         self.reach(end);
@@ -119,12 +120,12 @@ impl<T: Merge + Default> Intervals<T> {
         self.swap();
     }
 
-    /// The grid as it is now.
+    /// Returns the current grid.
     pub const fn grid(&self) -> Grid {
         self.cursor.grid
     }
 
-    /// The intervals from the start to the last one touched, in order of time.
+    /// Iterates over the intervals from the start to the last one touched, in order of time.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Interval<&T>> {
         self.cells.iter().enumerate().map(|(index, value)| {
             let (from, until) = self.cursor.bounds(index);
@@ -159,7 +160,7 @@ impl<T: Merge + Default> Intervals<T> {
         self.swap();
     }
 
-    /// Puts the value of the cursor's interval among the others, or takes it from there.
+    /// Moves the value of the cursor's interval into `cells`, or back.
     fn swap(&mut self) {
         std::mem::swap(&mut self.here, &mut self.cells[self.cursor.index]);
     }
@@ -196,7 +197,7 @@ mod tests {
         Grid::growing(Time(10), 8)
     }
 
-    /// What `series` must hold, computed from all instants and the final grid at once.
+    /// Computes the expected content of `series` from all instants and the final grid at once.
     fn rebinned(instants: &[u64], series: &Intervals<u64>) -> Vec<u64> {
         let within = |i: &Interval<&u64>, t: u64| i.from.ps() <= t && t < i.until.ps();
         series
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_width_is_kept() {
+    fn chosen_width_is_kept() {
         let mut series = Intervals::<u64>::new(Grid::fixed(Time::from_ms(1)));
         *series.at(Time::from_ms(5_000)) += 1;
         assert_eq!(series.grid().width(), Time::from_ms(1));
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_width_too_small_for_the_simulation_doubles() {
+    fn chosen_width_doubles_if_the_simulation_is_too_long() {
         let mut series = Intervals::<u64>::new(Grid::fixed(Time(1)));
         *series.at(Time(0)) += 1;
         *series.at(Time(Grid::FIXED_LIMIT as u64)) += 1;
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_clock_is_reached() {
+    fn end_of_the_clock_is_reached() {
         let mut series = Intervals::<u64>::new(Grid::default());
         *series.at(Time::ZERO) += 1;
         *series.at(Time::MAX) += 1;

@@ -1,12 +1,12 @@
-//! Handing tables to other languages without a copy.
+//! Tables for other languages, without a copy.
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
 
-/// A table as the Arrow C stream interface has it: what a `__arrow_c_stream__` capsule holds.
+/// Table in the Arrow C stream interface, as held by a `__arrow_c_stream__` capsule.
 pub use arrow_array::ffi_stream::FFI_ArrowArrayStream as TableStream;
 
-/// The batches as a C stream that owns them, given away in order. Releasing it frees them.
+/// Returns the batches as a C stream that owns them, in order. Releasing the stream frees them.
 pub fn into_ffi_stream(schema: SchemaRef, batches: Vec<RecordBatch>) -> TableStream {
     let batches = batches.into_iter().map(Ok);
     TableStream::new(Box::new(RecordBatchIterator::new(batches, schema)))
@@ -19,7 +19,7 @@ mod tests {
     use arrow_array::ffi_stream::RecordBatchStreamReader;
 
     #[test]
-    fn a_stream_gives_back_the_table_with_its_metadata() {
+    fn stream_returns_the_table_with_its_metadata() {
         let heading = Heading::new("erases", "", "Erases of the block");
         let table = Table::new(vec![(heading, vec![3_u64, 5].into())]).unwrap();
         let reader = RecordBatchStreamReader::try_new(table.stream()).unwrap();

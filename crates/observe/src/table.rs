@@ -12,19 +12,19 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a column is called and means. Unit and description travel as field metadata.
+/// Name and meaning of a column. Unit and description are stored as field metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// The name, unique in its table.
+    /// Name, unique in its table.
     pub name: &'static str,
-    /// The unit of its values, empty for counts and names.
+    /// Unit of the values; empty for counts and names.
     pub unit: &'static str,
-    /// One sentence on what a value is.
+    /// Description of a value, one sentence.
     pub description: &'static str,
 }
 
 impl Heading {
-    /// A heading; `unit` may be empty.
+    /// Creates a heading; `unit` may be empty.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> Self {
         Self {
             name,
@@ -44,7 +44,7 @@ impl Heading {
     }
 }
 
-/// The values of a column.
+/// Values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Unsigned 32-bit integers.
@@ -53,24 +53,24 @@ pub enum Values {
     U64(Vec<u64>),
     /// Signed 64-bit integers.
     I64(Vec<i64>),
-    /// Numbers.
+    /// Floating-point numbers.
     F64(Vec<f64>),
-    /// Numbers, null where there is none.
+    /// Floating-point numbers, or null.
     MaybeF64(Vec<Option<f64>>),
     /// Text.
     Text(Vec<String>),
     /// Words of a closed vocabulary, as indices into it.
     Words {
-        /// The vocabulary, at most 256 words.
+        /// Vocabulary, at most 256 words.
         words: &'static [&'static str],
-        /// The index of each row's word.
+        /// Index of each row's word.
         codes: Vec<u8>,
     },
-    /// A list of `lanes` numbers in each row.
+    /// List of `lanes` numbers in each row.
     Lists {
         /// Numbers per row, at least 1.
         lanes: usize,
-        /// The numbers of all rows, row after row.
+        /// Numbers of all rows, row after row.
         values: Vec<f32>,
     },
 }
@@ -163,7 +163,7 @@ fn refused(column: &str, reason: String) -> ObserveError {
     }
 }
 
-/// A table in memory: a schema with unit and description of every column, and its rows in batches.
+/// Table in memory: a schema with unit and description of every column, and its rows in batches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     schema: SchemaRef,
@@ -171,7 +171,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of whole columns, all of one length and with different names.
+    /// Creates a table of complete columns with equal lengths and different names.
     pub fn new(columns: Vec<(Heading, Values)>) -> Result<Self, ObserveError> {
         let columns = columns
             .into_iter()
@@ -191,23 +191,24 @@ impl Table {
         Self { schema, batches }
     }
 
-    /// The schema; every field's metadata has `unit` (if it has one) and `description`.
+    /// Returns the schema; the metadata of every field has `unit` (if it has one) and
+    /// `description`.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
-    /// The rows.
+    /// Returns the rows.
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches
     }
-    /// How many rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
-    /// The table as an Arrow C stream, sharing its memory.
+    /// Returns the table as an Arrow C stream that shares its memory.
     pub fn stream(&self) -> TableStream {
         into_ffi_stream(self.schema(), self.batches.clone())
     }
-    /// Writes the table as a Parquet file, whole or not at all.
+    /// Writes the table as a Parquet file, completely or not at all.
     pub fn write_parquet(&self, path: &Path) -> Result<(), ObserveError> {
         write_parquet(path, self.schema(), &self.batches)
     }
@@ -238,7 +239,7 @@ fn check(columns: &[(Field, ArrayRef)]) -> Result<(), ObserveError> {
         {
             return Err(ObserveError::Column {
                 column: field.name().clone(),
-                reason: "there are two of this name".to_owned(),
+                reason: "the name is used twice".to_owned(),
                 remedy: "name every column differently",
             });
         }
@@ -254,7 +255,7 @@ mod tests {
     const B: Heading = Heading::new("b", "", "Second");
 
     #[test]
-    fn headings_travel_as_metadata() {
+    fn headings_are_stored_as_metadata() {
         let table = Table::new(vec![(A, vec![1.0].into()), (B, vec![None].into())]).unwrap();
         let schema = table.schema();
         assert_eq!(schema.field(0).metadata()["unit"], "us");
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_fit_are_named() {
+    fn errors_name_the_mismatched_column() {
         let message = |columns| Table::new(columns).unwrap_err().to_string();
         let uneven = message(vec![(A, vec![1_u64, 2].into()), (B, vec![1_u64].into())]);
         assert!(
@@ -273,7 +274,7 @@ mod tests {
         );
         let twice = message(vec![(A, vec![1_u64].into()), (A, vec![1_u64].into())]);
         assert!(
-            twice.starts_with("column a: there are two of this name; "),
+            twice.starts_with("column a: the name is used twice; "),
             "{twice}"
         );
         let word = message(vec![(

@@ -4,7 +4,7 @@ use crate::Merge;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Count, exact sum and extremes of spans of time: what one interval of a series keeps.
+/// Count, exact sum and extremes of spans of time, as kept per interval of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     count: u64,
@@ -20,14 +20,14 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// No spans.
+    /// Tally without spans.
     pub const EMPTY: Self = Self {
         count: 0,
         sum: 0,
         min: Time::MAX,
         max: Time::ZERO,
     };
-    /// Adds one span.
+    /// Records a span.
     #[inline]
     pub fn record(&mut self, span: Time) {
         self.count += 1;
@@ -35,23 +35,23 @@ impl Tally {
         self.min = self.min.min(span);
         self.max = self.max.max(span);
     }
-    /// How many spans.
+    /// Returns the number of spans.
     pub const fn count(&self) -> u64 {
         self.count
     }
-    /// Their sum in picoseconds, exact.
+    /// Returns the exact sum in picoseconds.
     pub const fn sum_ps(&self) -> u128 {
         self.sum
     }
-    /// Their mean in microseconds, `None` without any.
+    /// Returns the mean in microseconds; `None` without spans.
     pub fn mean_us(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e6)
     }
-    /// The shortest, exact, `None` without any.
+    /// Returns the exact minimum; `None` without spans.
     pub fn min(&self) -> Option<Time> {
         (self.count > 0).then_some(self.min)
     }
-    /// The longest, exact, `None` without any.
+    /// Returns the exact maximum; `None` without spans.
     pub fn max(&self) -> Option<Time> {
         (self.count > 0).then_some(self.max)
     }

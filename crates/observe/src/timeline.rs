@@ -1,9 +1,9 @@
-//! Timelines: what each of many resources did when, in Perfetto's trace format.
+//! Timelines of many resources, in Perfetto's trace format.
 //!
-//! A timeline is a tree of tracks; a track holds slices, things that lasted from one time to another,
-//! or the values of a counter. The format is a protobuf stream of packets (Perfetto, Trace Packet
-//! reference, <https://perfetto.dev/docs/reference/trace-packet-proto>), here written by the few
-//! messages of [`message`]. Perfetto counts whole nanoseconds: every time is rounded down.
+//! A timeline is a tree of tracks. A track contains slices, each with a start and an end, or the
+//! values of a counter. The format is a protobuf stream of packets (Perfetto, Trace Packet
+//! reference, <https://perfetto.dev/docs/reference/trace-packet-proto>), written here with the few
+//! messages of [`message`]. Perfetto uses whole nanoseconds: every time is rounded down.
 
 use crate::ObserveError;
 use crate::part::Part;
@@ -14,39 +14,39 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use wordline_kernel::Time;
 
-/// The part of simulated time that a timeline shows: from `from`, up to but without `until`.
+/// Part of simulated time that a timeline shows: from `from` up to `until`, exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its start.
+    /// Start of the window.
     pub from: Time,
-    /// Its end.
+    /// End of the window, exclusive.
     pub until: Time,
 }
 
-/// A track of slices.
+/// Track of slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrackId(u32);
 
-/// A track of values.
+/// Track of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CounterId(u32);
 
-/// Something that lasted a while.
+/// Activity with a start and an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice<'a> {
-    /// What it is called.
+    /// Name of the slice.
     pub name: &'a str,
-    /// The kind of thing, for filters.
+    /// Category, for filters.
     pub category: &'a str,
-    /// Its start.
+    /// Start of the slice.
     pub from: Time,
-    /// Its end.
+    /// End of the slice.
     pub until: Time,
-    /// What else is known of it.
+    /// Further named values.
     pub values: &'a [(&'a str, u64)],
 }
 
-/// A track of the format takes slices that do not overlap.
+/// Track in the format, whose slices must not overlap.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     uuid: u64,
@@ -62,19 +62,19 @@ struct Slices {
 #[derive(Clone, Copy, Debug)]
 struct Values {
     uuid: u64,
-    /// The last value from before the window.
+    /// Last value before the window.
     before: Option<i64>,
 }
 
-/// Writes a timeline as it happens; keeps nothing but its tracks.
+/// Writes a timeline while it happens; keeps only its tracks.
 ///
-/// Slices of a track that overlap, whatever their order, are laid on lanes: tracks of the same name
-/// and parent, which Perfetto shows as one.
+/// Overlapping slices of a track, in any order, are placed on lanes: tracks with the same name and
+/// parent, which Perfetto shows as one.
 #[derive(Debug)]
 pub struct Timeline<W> {
     out: W,
     window: Window,
-    /// Events left: a slice has two, a value is one.
+    /// Remaining events: a slice has two, a value one.
     left: u64,
     slices: Vec<Slices>,
     values: Vec<Values>,
@@ -82,21 +82,21 @@ pub struct Timeline<W> {
     /// Whether the window has begun.
     begun: bool,
     empty: bool,
-    /// When the events were used up.
+    /// Time at which the events were used up.
     full: Option<Time>,
     refused: Option<io::Error>,
 }
 
-/// Who wrote a packet; the format wants a number.
+/// Number of the packet writer, which the format requires.
 const SEQUENCE: u32 = 1;
 /// Flag of the first packet of a sequence.
 const CLEARED: u32 = 1;
-/// Children of a track are ordered by their rank.
+/// Orders the children of a track by their rank.
 const BY_RANK: i32 = 3;
 
 impl<W: Write> Timeline<W> {
-    /// An empty timeline of `window`, to be written to `out`; it ends early after `most` events. A
-    /// slice has two events, a value is one.
+    /// Creates an empty timeline of `window` that is written to `out`; it ends early after `most`
+    /// events. A slice has two events, a value one.
     pub fn new(out: W, window: Window, most: u64) -> Self {
         let mut timeline = Self {
             out,
@@ -116,7 +116,7 @@ impl<W: Write> Timeline<W> {
         }]);
         timeline
     }
-    /// Adds a track, shown after those added to the same parent before.
+    /// Adds a track, shown after earlier ones of the same parent.
     pub fn track(&mut self, parent: Option<TrackId>, name: &str) -> TrackId {
         let descriptor = self.descriptor(parent, name);
         self.write(vec![descriptor_packet(&descriptor)]);
@@ -130,7 +130,7 @@ impl<W: Write> Timeline<W> {
         });
         TrackId(self.slices.len() as u32 - 1)
     }
-    /// Adds a counter of `unit`, shown after the tracks added to the same parent before.
+    /// Adds a counter of `unit`, shown after earlier tracks of the same parent.
     pub fn counter(&mut self, parent: Option<TrackId>, name: &str, unit: &str) -> CounterId {
         let mut descriptor = self.descriptor(parent, name);
         let unit = Some(unit.to_owned());
@@ -141,7 +141,7 @@ impl<W: Write> Timeline<W> {
         CounterId(self.values.len() as u32 - 1)
     }
 
-    /// A slice that has ended. What is outside the window is cut off.
+    /// Writes a slice that has ended, clipped to the window.
     pub fn slice(&mut self, track: TrackId, slice: &Slice<'_>) {
         let Window { from, until } = self.window;
         let after = slice.from >= until;
@@ -171,7 +171,7 @@ impl<W: Write> Timeline<W> {
         };
         self.write(vec![event_packet(from, start), event_packet(until, end)]);
     }
-    /// A counter has the value from `now` on. Calls for one counter come in order of `now`.
+    /// Writes the value of a counter at `now`. Calls for one counter must be in order of `now`.
     pub fn count(&mut self, counter: CounterId, now: Time, value: i64) {
         if now < self.window.from {
             self.values[counter.0 as usize].before = Some(value);
@@ -183,17 +183,16 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Whether it has no slice.
+    /// Returns `true` if the timeline has no slice.
     pub fn is_empty(&self) -> bool {
         self.empty
     }
-    /// When the timeline ended because it had all the events it may have. What had not ended then is
-    /// not in it.
+    /// Returns the time at which the timeline ended because it reached its maximum number of
+    /// events. Slices that had not ended by then are missing.
     pub fn full(&self) -> Option<Time> {
         self.full
     }
-    /// Ends the timeline. The first refusal of the writer, after which nothing was written, comes
-    /// back here.
+    /// Ends the timeline. Returns the first error of the writer, after which nothing was written.
     pub fn finish(mut self) -> io::Result<W> {
         if let Some(error) = self.refused.take() {
             return Err(error);
@@ -202,7 +201,7 @@ impl<W: Write> Timeline<W> {
         Ok(self.out)
     }
 
-    /// Writes the values that the counters have at the start of the window.
+    /// Writes the values of the counters at the start of the window.
     fn begin(&mut self) {
         if self.begun {
             return;
@@ -226,7 +225,7 @@ impl<W: Write> Timeline<W> {
         };
         self.write(vec![event_packet(now, event)]);
     }
-    /// Whether there is room for the events.
+    /// Takes events from the remaining ones; returns `false` if there are too few.
     fn take(&mut self, now: Time, events: u64) -> bool {
         if self.full.is_none() && self.left >= events {
             self.left -= events;
@@ -235,7 +234,7 @@ impl<W: Write> Timeline<W> {
         self.full.get_or_insert(now);
         false
     }
-    /// A lane of the track that is free from `from`, taken to `until`.
+    /// Returns a lane of the track that is free from `from`, and occupies it up to `until`.
     fn lane(&mut self, track: TrackId, from: Time, until: Time) -> u64 {
         let slices = &mut self.slices[track.0 as usize];
         if let Some(lane) = slices.lanes.iter_mut().find(|lane| lane.end <= from) {
@@ -300,26 +299,26 @@ fn annotation(&(name, value): &(&str, u64)) -> Annotation {
     }
 }
 
-/// A timeline in a file that appears whole or not at all.
+/// Timeline in a file that appears complete or not at all.
 #[derive(Debug)]
 pub struct TimelineFile {
-    // Before the part, so that the file is closed when it is removed.
+    // Declared before the part, so that the file is closed when it is removed.
     timeline: Timeline<BufWriter<File>>,
     part: Part,
 }
 
 impl TimelineFile {
-    /// Starts the file `path`; its folder must exist. See [`Timeline::new`].
+    /// Creates the file `path`; its directory must exist. See [`Timeline::new`].
     pub fn create(path: &Path, window: Window, most: u64) -> Result<Self, ObserveError> {
         let (part, file) = Part::create(path)?;
         let timeline = Timeline::new(BufWriter::new(file), window, most);
         Ok(Self { timeline, part })
     }
-    /// The timeline, to write to.
+    /// Returns the timeline to write to.
     pub fn timeline(&mut self) -> &mut Timeline<BufWriter<File>> {
         &mut self.timeline
     }
-    /// Completes the file and moves it to its place.
+    /// Completes the file and moves it to its final path.
     pub fn finish(self) -> Result<(), ObserveError> {
         let Self { timeline, part } = self;
         let written = timeline.finish().and_then(|out| out.get_ref().sync_all());
@@ -328,13 +327,13 @@ impl TimelineFile {
     }
 }
 
-/// The messages of Perfetto's trace format that timelines use, with the fields that they use. Names
-/// are ours, numbers are the format's (`protos/perfetto/trace`).
+/// Messages of Perfetto's trace format that timelines use, with the fields that they use. The names
+/// are Wordline's, the numbers those of the format (`protos/perfetto/trace`).
 pub mod message {
-    /// `Trace`: a file. Files put one after the other are one trace.
+    /// `Trace`: a file. Concatenated files are one trace.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Trace {
-        /// Its packets.
+        /// Packets of the trace.
         #[prost(message, repeated, tag = "1")]
         pub packets: Vec<Packet>,
     }
@@ -342,19 +341,19 @@ pub mod message {
     /// `TracePacket`.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Packet {
-        /// When, for an event.
+        /// Time of an event.
         #[prost(uint64, optional, tag = "8")]
         pub nanoseconds: Option<u64>,
-        /// Who wrote it.
+        /// Sequence of the writer.
         #[prost(uint32, optional, tag = "10")]
         pub sequence: Option<u32>,
-        /// Something that happened.
+        /// Event of a track.
         #[prost(message, optional, tag = "11")]
         pub event: Option<Event>,
         /// 1: this packet needs none before it.
         #[prost(uint32, optional, tag = "13")]
         pub sequence_flags: Option<u32>,
-        /// A track.
+        /// Description of a track.
         #[prost(message, optional, tag = "60")]
         pub track: Option<Track>,
     }
@@ -362,22 +361,22 @@ pub mod message {
     /// `TrackDescriptor`.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Track {
-        /// Its number.
+        /// Number of the track.
         #[prost(uint64, optional, tag = "1")]
         pub uuid: Option<u64>,
-        /// Its name.
+        /// Name of the track.
         #[prost(string, optional, tag = "2")]
         pub name: Option<String>,
-        /// The number of the track that it is part of.
+        /// Number of the parent track.
         #[prost(uint64, optional, tag = "5")]
         pub parent: Option<u64>,
-        /// For a track of values.
+        /// Set for a track of values.
         #[prost(message, optional, tag = "8")]
         pub counter: Option<Counter>,
         /// 3: by rank.
         #[prost(int32, optional, tag = "11")]
         pub child_ordering: Option<i32>,
-        /// Its place among the tracks of its parent.
+        /// Rank among the tracks of its parent.
         #[prost(int32, optional, tag = "12")]
         pub rank: Option<i32>,
     }
@@ -385,7 +384,7 @@ pub mod message {
     /// `CounterDescriptor`.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Counter {
-        /// What is counted.
+        /// Unit of the values.
         #[prost(string, optional, tag = "6")]
         pub unit: Option<String>,
     }
@@ -393,22 +392,22 @@ pub mod message {
     /// `TrackEvent`.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Event {
-        /// What is known of a slice.
+        /// Named values of a slice.
         #[prost(message, repeated, tag = "4")]
         pub annotations: Vec<Annotation>,
-        /// What happened.
+        /// Kind of the event.
         #[prost(enumeration = "EventKind", optional, tag = "9")]
         pub kind: Option<i32>,
-        /// The number of the track.
+        /// Number of the track.
         #[prost(uint64, optional, tag = "11")]
         pub track: Option<u64>,
-        /// Kinds of a slice.
+        /// Categories of a slice.
         #[prost(string, repeated, tag = "22")]
         pub categories: Vec<String>,
-        /// The name of a slice.
+        /// Name of a slice.
         #[prost(string, optional, tag = "23")]
         pub name: Option<String>,
-        /// The value of a counter.
+        /// Value of a counter.
         #[prost(int64, optional, tag = "30")]
         pub value: Option<i64>,
     }
@@ -417,7 +416,7 @@ pub mod message {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
     #[repr(i32)]
     pub enum EventKind {
-        /// None of the others.
+        /// Any other kind.
         Unspecified = 0,
         /// A slice begins.
         Begin = 1,
@@ -430,10 +429,10 @@ pub mod message {
     /// `DebugAnnotation`.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Annotation {
-        /// The value.
+        /// Value of the annotation.
         #[prost(uint64, optional, tag = "3")]
         pub value: Option<u64>,
-        /// What it is.
+        /// Name of the annotation.
         #[prost(string, optional, tag = "10")]
         pub name: Option<String>,
     }

@@ -4,7 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout
-)] // outside test functions too
+)] // also outside test functions
 
 mod parquet;
 mod reader;

@@ -1,4 +1,4 @@
-//! Parquet files: what is written is read back, and no half-written file stays.
+//! Parquet files: data is read back unchanged, and no incomplete file remains.
 #![allow(clippy::unwrap_used)]
 
 use crate::reader::{fields, read, rows};
@@ -64,7 +64,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_type_null_list_and_heading_comes_back() {
+fn types_nulls_lists_and_headings_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("series.parquet");
     let table = series();
@@ -86,7 +86,7 @@ fn streamed_rows_equal_kept_rows() {
         kept.push(row).unwrap();
         written.push(row).unwrap();
     }
-    assert!(!path.exists(), "the file appears when it is whole");
+    assert!(!path.exists(), "the file appears when it is complete");
     let Finished::Written(count) = written.finish().unwrap() else {
         panic!("written")
     };
@@ -103,7 +103,7 @@ fn streamed_rows_equal_kept_rows() {
 }
 
 #[test]
-fn an_empty_table_is_a_readable_file() {
+fn empty_table_is_a_readable_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("requests.parquet");
     RowTable::to_parquet(COLUMNS, &path)
@@ -114,7 +114,7 @@ fn an_empty_table_is_a_readable_file() {
 }
 
 #[test]
-fn a_dropped_file_leaves_nothing_and_the_old_one_untouched() {
+fn dropped_file_is_removed_and_the_old_one_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("series.parquet");
     fs::write(&path, "older").unwrap();
@@ -126,7 +126,7 @@ fn a_dropped_file_leaves_nothing_and_the_old_one_untouched() {
 }
 
 #[test]
-fn an_older_file_is_replaced() {
+fn older_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("series.parquet");
     fs::write(&path, "older").unwrap();
@@ -135,7 +135,7 @@ fn an_older_file_is_replaced() {
 }
 
 #[test]
-fn places_that_cannot_be_written_are_refused_with_path_and_remedy() {
+fn unwritable_paths_are_refused_with_path_and_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
@@ -166,7 +166,7 @@ fn places_that_cannot_be_written_are_refused_with_path_and_remedy() {
 }
 
 #[test]
-fn a_batch_of_another_schema_is_refused() {
+fn batch_of_another_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let other = Table::new(vec![(COLUMNS[0].0, vec![1_u64].into())]).unwrap();
@@ -180,11 +180,12 @@ fn a_batch_of_another_schema_is_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_without_permission_is_refused() {
+fn directory_without_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    // The superuser may write there all the same, but nobody may create a file among the kernel's.
+    // The superuser may write there nevertheless, but no user can create a file in the kernel's
+    // directory.
     let superuser = fs::write(folder.path().join("probe"), "").is_ok();
     let folder = if superuser {
         Path::new("/sys")
@@ -201,7 +202,7 @@ fn a_folder_without_permission_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_followed() {
+fn link_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (
         folder.path().join("real.parquet"),
@@ -216,7 +217,7 @@ fn a_link_is_followed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_device_is_never_replaced() {
+fn device_is_never_replaced() {
     let message = series()
         .write_parquet(Path::new("/dev/full"))
         .unwrap_err()
@@ -228,8 +229,8 @@ fn a_device_is_never_replaced() {
     assert!(!Path::new("/dev/full").is_file());
 }
 
-/// Has what is written for a file go to the device that is always full. A file in the making is locked, and there is one such device:
-/// one test at a time.
+/// Redirects the writes for a file to the device that is always full. A part is locked and there is
+/// one such device, so tests run one at a time.
 #[cfg(target_os = "linux")]
 fn fill_up(file: &Path) -> MutexGuard<'static, ()> {
     static FULL: Mutex<()> = Mutex::new(());
@@ -240,7 +241,7 @@ fn fill_up(file: &Path) -> MutexGuard<'static, ()> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_reported_and_leaves_nothing() {
+fn full_disk_is_reported_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let _turn = fill_up(&path);
@@ -258,7 +259,7 @@ fn a_full_disk_is_reported_and_leaves_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_fills_up_during_the_simulation_is_reported_and_leaves_nothing() {
+fn disk_that_fills_up_during_a_run_is_reported_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let _turn = fill_up(&path);

@@ -1,4 +1,4 @@
-//! Reads Parquet files as other programs do: the Arrow schema in the file, and its values.
+//! Reads Parquet files like other programs: the Arrow schema in the file, and its values.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use arrow_array::cast::AsArray;
@@ -14,17 +14,17 @@ use std::fs::File;
 use std::path::Path;
 use wordline_observe::Table;
 
-/// What a row has in each column: the items of a list, or one value.
+/// Values of a row in each column: the items of a list, or one value.
 type Cells = Vec<Vec<Field>>;
 
-/// The rows of the file.
+/// Returns the rows of the file.
 pub fn read(path: &Path) -> Vec<Cells> {
     let rows = open(path).into_iter().map(Result::unwrap);
     rows.map(|row| row.into_columns().into_iter().map(cell).collect())
         .collect()
 }
 
-/// The columns of the file in Arrow's types, with their metadata.
+/// Returns the columns of the file in Arrow types, with their metadata.
 pub fn fields(path: &Path) -> Fields {
     let file = open(path);
     let entries = file.metadata().file_metadata().key_value_metadata();
@@ -36,7 +36,7 @@ pub fn fields(path: &Path) -> Fields {
     try_schema_from_ipc_buffer(&bytes.unwrap()).unwrap().fields
 }
 
-/// The rows of a table, as a file has them.
+/// Returns the rows of a table as a file has them.
 pub fn rows(table: &Table) -> Vec<Cells> {
     let cells = |(batch, row): (&RecordBatch, usize)| {
         batch

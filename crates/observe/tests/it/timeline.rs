@@ -1,5 +1,5 @@
-//! A timeline is read back, packet by packet, and held against what went in and against what Perfetto
-//! asks of a trace.
+//! Timelines are read back packet by packet, and compared with their input and with Perfetto's
+//! requirements for a trace.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,13 +14,13 @@ use wordline_observe::{ObserveError, Slice, Timeline, TimelineFile, Window};
 
 const NO_LIMIT: u64 = u64::MAX;
 
-/// What a reader of the format finds.
+/// Content of a trace as a reader of the format sees it.
 #[derive(Debug, Default)]
 struct Found {
     tracks: HashMap<u64, Track>,
-    /// By the path of names: slices as (start, end) in nanoseconds and name.
+    /// Slices by the path of names, as (start, end) in nanoseconds and name.
     slices: BTreeMap<String, Vec<(u64, u64, String)>>,
-    /// By name: (time in nanoseconds, value).
+    /// Values by name, as (time in nanoseconds, value).
     values: BTreeMap<String, Vec<(u64, i64)>>,
     events: u64,
 }
@@ -116,7 +116,7 @@ fn slice(name: &str, from: u64, until: u64) -> Slice<'_> {
 
 proptest! {
     #[test]
-    fn what_overlaps_the_window_is_there_and_no_two_slices_of_a_track_overlap(
+    fn slices_in_the_window_are_written_without_overlap(
         slices in prop::collection::vec((0..3_usize, 0..40_000_u64, 0..9_000_u64), 0..60),
         edges in (0..30_000_u64, 1..30_000_u64),
     ) {
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn a_counter_starts_with_the_value_it_has_when_the_window_begins(
+    fn counter_starts_with_its_value_at_the_start_of_the_window(
         steps in prop::collection::vec((0..5_000_u64, -9..9_i64), 1..40),
         edges in (0..60_000_u64, 1..60_000_u64),
     ) {
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn a_timeline_ends_when_its_events_are_used_up(most in 0..40_u64, slices in 1..30_u64) {
+    fn timeline_ends_when_its_events_are_used_up(most in 0..40_u64, slices in 1..30_u64) {
         let mut timeline = Timeline::new(Vec::new(), window(0, 1_000_000), most);
         let track = timeline.track(None, "track");
         for index in 0..slices {
@@ -186,7 +186,7 @@ proptest! {
 }
 
 #[test]
-fn values_of_a_slice_and_the_order_of_tracks_are_kept() {
+fn slice_values_and_track_order_are_kept() {
     let mut timeline = Timeline::new(Vec::new(), window(0, 1_000_000), NO_LIMIT);
     let root = timeline.track(None, "root");
     let names: Vec<_> = (0..12).map(|index| format!("track {index}")).collect();
@@ -231,7 +231,7 @@ impl io::Write for Full {
 }
 
 #[test]
-fn the_refusal_of_the_writer_comes_back_at_the_end() {
+fn writer_error_is_returned_at_the_end() {
     let mut timeline = Timeline::new(Full, window(0, 1_000), NO_LIMIT);
     let track = timeline.track(None, "track");
     timeline.slice(track, &slice("s", 0, 10));
@@ -240,7 +240,7 @@ fn the_refusal_of_the_writer_comes_back_at_the_end() {
 }
 
 #[test]
-fn a_file_appears_when_it_is_finished_and_not_before() {
+fn file_appears_only_when_finished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pftrace");
     let create = || TimelineFile::create(&path, window(0, 1_000), NO_LIMIT).unwrap();
@@ -255,7 +255,7 @@ fn a_file_appears_when_it_is_finished_and_not_before() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_says_so_at_once() {
+fn unwritable_path_is_reported_at_once() {
     let nowhere = Path::new("no such folder/t.pftrace");
     let error = TimelineFile::create(nowhere, window(0, 1), NO_LIMIT).unwrap_err();
     assert!(matches!(
