@@ -74,7 +74,7 @@ impl Build for BlockMapping {
                 key: "ftl.gc.schedule",
                 reason: format!(
                     "{} runs GC in idle time, and block mapping has no update blocks: no GC run can \
-                     be collected before the write that needs it, or be put off",
+                     start before the write that needs it, or be delayed",
                     schedule.name()
                 ),
                 remedy: "use on-demand or incremental, or another ftl.mapping".into(),
@@ -104,8 +104,8 @@ impl Build for BlockMapping {
         Err(PlanError {
             key: "ftl.over_provisioning_ratio",
             reason: format!(
-                "the logical blocks of a plane take {data} of its {blocks} blocks, and {kept} are \
-                 needed beside them (replacement blocks {}, reserve {})",
+                "the logical blocks of a plane take {data} of its {blocks} blocks, and {kept} more \
+                 are needed (replacement blocks {}, reserve {})",
                 self.open_blocks, plan.reserve_blocks
             ),
             remedy: "raise it, lower ftl.mapping.block.open_blocks, or give a plane more blocks"

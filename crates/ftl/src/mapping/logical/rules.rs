@@ -68,7 +68,7 @@ impl Rules {
                 key: "ftl.allocate",
                 reason: format!(
                     "{name} keeps the blocks of a logical block on one plane, and dynamic \
-                     allocation has no plane for a page"
+                     allocation does not assign one"
                 ),
                 remedy: "use ftl.allocate = \"static\"".into(),
             });
