@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Next plane, if it is on the same die.
-    fn beside(&self, plane: Plane) -> Option<Plane> {
+    fn next_on_die(&self, plane: Plane) -> Option<Plane> {
         let next = plane.0 + 1;
         (!next.is_multiple_of(self.dimensions.planes)).then_some(Plane(next))
     }
@@ -94,7 +94,7 @@ impl PlanePolicy for State {
         if let Some(plane) = self.filling.take()
             && has_room(plane)
         {
-            self.filling = self.beside(plane);
+            self.filling = self.next_on_die(plane);
             return Some(plane);
         }
         let fills = self.fills_dies;
@@ -103,7 +103,7 @@ impl PlanePolicy for State {
         let place = place.or_else(|| self.least(&mut has_room))?;
         self.next = (place + 1) % self.planes.len();
         let plane = self.planes[place];
-        self.filling = self.beside(plane).filter(|_| fills);
+        self.filling = self.next_on_die(plane).filter(|_| fills);
         Some(plane)
     }
     fn home(&self, _page: Lpn) -> Option<Plane> {

@@ -3,9 +3,9 @@
 //! power cuts at any time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
-use crate::beside;
+use crate::model;
 
-use beside::{Ability, Device, Load, Seen, fullest, variants};
+use model::{Ability, Device, Load, Seen, fullest, variants};
 use wordline_ftl::mapping::Family;
 use wordline_kernel::Rng;
 

@@ -8,7 +8,7 @@ use crate::naive;
 use std::collections::VecDeque;
 
 use edge::{LOADS, Load, cases, configs, fullest, planes};
-use naive::Beside;
+use naive::CheckedMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -45,7 +45,7 @@ struct Job {
 /// Device whose operations wait in one queue per plane, and whose steps are requested one by one.
 struct Device {
     plan: Plan,
-    beside: Beside,
+    checked: CheckedMap,
     array: Array,
     contents: Vec<Option<Content>>,
     queues: Vec<VecDeque<Operation>>,
@@ -74,7 +74,7 @@ impl Device {
     fn new(plan: Plan) -> Self {
         let planes = plan.layout.planes() as usize;
         Self {
-            beside: Beside::new(&plan),
+            checked: CheckedMap::new(&plan),
             array: Array::new(plan.layout, u32::MAX),
             contents: vec![None; plan.layout.pages() as usize],
             queues: vec![VecDeque::new(); planes],
@@ -96,23 +96,23 @@ impl Device {
 
     /// Places a write. Returns `false` if it must wait.
     fn place(&mut self, page: Lpn) -> bool {
-        match self.beside.write(page) {
+        match self.checked.write(page) {
             Written::Placed(place) => {
                 let plane = self.plane_of(place);
-                let free = self.beside.map.free_blocks_of(plane);
+                let free = self.checked.map.free_blocks_of(plane);
                 let collecting = self.jobs[plane.index()].is_some();
                 assert!(
                     free >= self.plan.reserve_blocks || collecting && self.plan.config.gc.own_block,
                     "the host writes to a plane with {free} free blocks"
                 );
-                let (_, version) = self.beside.naive.find(page).unwrap_or_default();
+                let (_, version) = self.checked.naive.find(page).unwrap_or_default();
                 self.enqueue(plane, Operation::HostProgram(place, (page, version)));
                 true
             }
             Written::Wait(want) => {
                 for plane in self.planes() {
                     if want == SpaceRequest::Anywhere || want == SpaceRequest::Free(plane) {
-                        assert!(self.beside.map.free_blocks_of(plane) <= self.plan.reserve_blocks);
+                        assert!(self.checked.map.free_blocks_of(plane) <= self.plan.reserve_blocks);
                     }
                 }
                 assert!(
@@ -140,8 +140,8 @@ impl Device {
         self.waiting = skipped;
     }
     fn read(&mut self, page: Lpn) {
-        if let Some((place, version)) = self.beside.naive.find(page) {
-            assert_eq!(self.beside.lookup(page), Some(place));
+        if let Some((place, version)) = self.checked.naive.find(page) {
+            assert_eq!(self.checked.lookup(page), Some(place));
             self.enqueue(
                 self.plane_of(place),
                 Operation::HostRead(place, (page, version)),
@@ -152,16 +152,16 @@ impl Device {
     /// Trims a page, unless a write of it waits.
     fn trim(&mut self, page: Lpn) {
         if !self.waiting.contains(&page) {
-            self.beside.trim(page);
+            self.checked.trim(page);
             self.seen.trims += 1;
         }
     }
 
     fn collect(&mut self, plane: Plane, stepwise: bool) {
-        if !self.beside.wants_collection(plane) {
+        if !self.checked.wants_collection(plane) {
             return;
         }
-        let collection = self.beside.collect(SpaceRequest::Free(plane));
+        let collection = self.checked.collect(SpaceRequest::Free(plane));
         if self.jobs[plane.index()].is_some() {
             assert_eq!(collection, None, "two GC runs at once");
             return;
@@ -187,7 +187,7 @@ impl Device {
             return;
         }
         let (from, content) = job.read.swap_remove(salt as usize % job.read.len());
-        if let Some(to) = self.beside.relocate(job.id, from) {
+        if let Some(to) = self.checked.relocate(job.id, from) {
             self.enqueue(plane, Operation::MoveProgram(to, content));
         } else {
             job.outstanding -= 1;
@@ -202,7 +202,7 @@ impl Device {
                 return;
             }
             job.waiting = false;
-            let operation = match self.beside.step(job.id) {
+            let operation = match self.checked.step(job.id) {
                 JobStep::Move(from) => Operation::MoveRead(from),
                 JobStep::Erase(block) => {
                     assert_eq!(
@@ -272,7 +272,7 @@ impl Device {
             (Operation::Erase(block), Some(job)) => {
                 job.outstanding -= 1;
                 let erases = self.array.erases()[block.index()];
-                self.beside.erased(block, erases);
+                self.checked.erased(block, erases);
                 self.go_on(plane);
             }
             (operation, None) => panic!("{operation:?} without a GC run"),
@@ -286,7 +286,7 @@ impl Device {
         match step {
             Step::Write(load) => {
                 let mut random = Rng::new(salt, "interleaving");
-                self.write(load.next(number, &self.beside, &self.plan, &mut random));
+                self.write(load.next(number, &self.checked, &self.plan, &mut random));
             }
             Step::Read => self.read(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
             Step::Trim => self.trim(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
@@ -317,9 +317,9 @@ impl Device {
     }
     /// Compares map and array with the reference, once no operation is in progress.
     fn compare(&self) {
-        self.beside.naive.compare(&self.beside.map, &self.array);
+        self.checked.naive.compare(&self.checked.map, &self.array);
         for page in (0..self.plan.user_pages).map(Lpn) {
-            if let Some((place, version)) = self.beside.naive.find(page) {
+            if let Some((place, version)) = self.checked.naive.find(page) {
                 assert_eq!(self.contents[place.index()], Some((page, version)));
             }
         }
@@ -371,7 +371,7 @@ proptest! {
         let mut device = Device::new(plan);
         for (number, (step, salt)) in steps.into_iter().enumerate() {
             device.step(step, salt, number as u32);
-            device.beside.naive.compare_books(&device.beside.map);
+            device.checked.naive.compare_books(&device.checked.map);
         }
         device.drain();
         device.compare();
@@ -401,7 +401,7 @@ fn every_combination_of_policies_serves_every_write() {
             };
             device.step(step, random.bits(), number);
             if number % 100 == 0 {
-                device.beside.naive.compare_books(&device.beside.map);
+                device.checked.naive.compare_books(&device.checked.map);
             }
         }
         device.drain();

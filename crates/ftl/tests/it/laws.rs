@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::slice;
 
 use edge::{allocations, config, fullest, kinds, layout, planes, victims};
-use naive::Beside;
+use naive::CheckedMap;
 use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::least_busy::LeastBusy;
 use wordline_ftl::allocate::r#static::Static;
@@ -40,7 +40,7 @@ struct Choice {
 fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice> {
     let slack = blocks * pages / 10;
     let plan = fullest(config, planes(1, 1, 1, 1), blocks, pages, slack).unwrap();
-    let mut device = Beside::new(&plan);
+    let mut device = CheckedMap::new(&plan);
     let mut random = Rng::new(1, "laws.writes");
     let mut choices = Vec::new();
     while choices.len() < count {
@@ -488,19 +488,19 @@ fn bulk_writes_and_gc_leave_the_state_of_single_steps() {
 
 /// Fills two devices, one of them page by page, continues with random writes until GC has run, and
 /// compares their complete state.
-fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Range<u32>]) {
+fn fill_both<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[Range<u32>]) {
     let arrays = || Array::new(plan.layout, u32::MAX).with_partial_programs(4);
     let (mut map, mut map_array) = (new(plan), arrays());
     let (mut single, mut single_array) = (new(plan), arrays());
     {
         let mut device = UntimedFtl::new(&mut map, &mut map_array, plan.layout);
-        let mut beside = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
+        let mut by_page = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
         for piece in pieces {
             device.write_row(piece.clone()).unwrap();
             piece
                 .clone()
-                .for_each(|page| beside.write(Lpn(page)).unwrap());
-            assert_eq!(device.work(), beside.work());
+                .for_each(|page| by_page.write(Lpn(page)).unwrap());
+            assert_eq!(device.work(), by_page.work());
         }
     }
     assert_eq!(format!("{map_array:?}"), format!("{single_array:?}"));
@@ -510,18 +510,18 @@ fn fill_beside<M: Mapping + Debug>(plan: &Plan, new: fn(&Plan) -> M, pieces: &[R
     }
     let mut random = Rng::new(1, "laws.writes");
     let mut device = UntimedFtl::new(&mut map, &mut map_array, plan.layout);
-    let mut beside = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
+    let mut by_page = UntimedFtl::new(&mut single, &mut single_array, plan.layout);
     for _ in 0..plan.layout.pages() {
         let page = Lpn(random.below(plan.user_pages.into()) as u32);
         device.write(page).unwrap();
-        beside.write(page).unwrap();
+        by_page.write(page).unwrap();
         // The comparison is expensive, and a difference persists.
         if device.work().written.is_power_of_two() {
-            assert_eq!(format!("{device:?}"), format!("{beside:?}"), "{plan:?}");
+            assert_eq!(format!("{device:?}"), format!("{by_page:?}"), "{plan:?}");
         }
     }
     assert!(device.work().erased > 0, "{plan:?}");
-    assert_eq!(format!("{device:?}"), format!("{beside:?}"), "{plan:?}");
+    assert_eq!(format!("{device:?}"), format!("{by_page:?}"), "{plan:?}");
 }
 
 #[test]
@@ -541,15 +541,15 @@ fn filling_whole_blocks_leaves_the_state_of_single_writes() {
             let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
             let all = plan.user_pages;
             for end in [0, round - 1, round, round + 1, 3 * round, all - 1, all] {
-                fill_beside(&plan, PageMap::new, slice::from_ref(&(0..end)));
+                fill_both(&plan, PageMap::new, slice::from_ref(&(0..end)));
             }
-            fill_beside(
+            fill_both(
                 &plan,
                 PageMap::new,
                 &[0..round, round..2 * round, 2 * round..all],
             );
-            fill_beside(&plan, PageMap::new, &[0..2 * round + 1, 2 * round + 1..all]);
-            fill_beside(&plan, PageMap::new, &[0..2 * round, round..all, 0..all]);
+            fill_both(&plan, PageMap::new, &[0..2 * round + 1, 2 * round + 1..all]);
+            fill_both(&plan, PageMap::new, &[0..2 * round, round..all, 0..all]);
         }
     }
 }
@@ -598,10 +598,10 @@ fn filling_logical_blocks_leaves_the_state_of_single_writes() {
             let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
             let (round, all) = (layout.planes() * pages, plan.user_pages);
             for end in [round - 1, round, 3 * round + 1, all] {
-                fill_beside(&plan, Map::new, slice::from_ref(&(0..end)));
+                fill_both(&plan, Map::new, slice::from_ref(&(0..end)));
             }
-            fill_beside(&plan, Map::new, &[0..2 * round + 1, 2 * round + 1..all]);
-            fill_beside(&plan, Map::new, &[0..2 * round, round..all, 0..all]);
+            fill_both(&plan, Map::new, &[0..2 * round + 1, 2 * round + 1..all]);
+            fill_both(&plan, Map::new, &[0..2 * round, round..all, 0..all]);
             // The fill is by blocks, not page by page, unless runs end in the middle of a block.
             let mut filled = 0;
             let mut map = Map::new(&plan);
@@ -649,12 +649,7 @@ fn only_never_written_pages_are_filled_by_whole_blocks() {
 
 /// Writes a row with one call and, page by page, to a map in the same state. Returns the number of
 /// pages placed.
-fn write_row_beside(
-    map: &mut PageMap,
-    single: &mut PageMap,
-    plan: &Plan,
-    pages: Range<u32>,
-) -> u32 {
+fn write_row_both(map: &mut PageMap, single: &mut PageMap, plan: &Plan, pages: Range<u32>) -> u32 {
     let free_blocks = map.free_blocks();
     let must_end = |map: &PageMap, last: Ppn| {
         let plane = plan.layout.plane_of(plan.layout.block_of(last));
@@ -697,7 +692,7 @@ fn a_row_ends_where_gc_may_be_needed_and_names_superseded_blocks() {
         while full < 20 {
             let first = random.below(plan.user_pages.into()) as u32;
             let end = (first + 1 + random.below(40) as u32).min(plan.user_pages);
-            full += u32::from(write_row_beside(&mut map, &mut single, &plan, first..end) == 0);
+            full += u32::from(write_row_both(&mut map, &mut single, &plan, first..end) == 0);
         }
         assert_eq!(format!("{map:?}"), format!("{single:?}"), "{config:?}");
         map.audit().unwrap();

@@ -6,7 +6,6 @@
     clippy::print_stdout
 )] // outside test functions too
 
-mod beside;
 mod block_mapping;
 mod edge;
 mod families;
@@ -15,6 +14,7 @@ mod interleaving;
 mod laws;
 mod map_in_flash;
 mod merges;
+mod model;
 mod naive;
 mod oracle;
 mod room;

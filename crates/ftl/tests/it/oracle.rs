@@ -6,7 +6,7 @@ use crate::edge;
 use crate::naive;
 
 use edge::{LOADS, Load, cases, config, configs, fullest, planes, victims};
-use naive::Beside;
+use naive::CheckedMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,14 +21,14 @@ use wordline_nand::{Array, Plane};
 /// Device and its reference.
 struct Pair {
     plan: Plan,
-    device: Beside,
+    device: CheckedMap,
     array: Array,
 }
 
 impl Pair {
     fn new(plan: Plan) -> Self {
         Self {
-            device: Beside::new(&plan),
+            device: CheckedMap::new(&plan),
             array: Array::new(plan.layout, u32::MAX),
             plan,
         }

@@ -7,7 +7,7 @@ use crate::naive;
 use std::collections::HashSet;
 
 use edge::{config, fullest, layout, planes};
-use naive::{Beside, Naive, Page};
+use naive::{CheckedMap, Naive, Page};
 use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
@@ -65,7 +65,7 @@ enum Fate {
 fn fate(plan: &Plan) -> Fate {
     let mut short = false;
     let mut seen = HashSet::new();
-    let mut ahead = vec![(Beside::new(plan), Array::new(plan.layout, u32::MAX))];
+    let mut ahead = vec![(CheckedMap::new(plan), Array::new(plan.layout, u32::MAX))];
     while let Some((device, array)) = ahead.pop() {
         for page in (0..plan.user_pages).map(Lpn) {
             let (mut device, mut array) = (device.clone(), array.clone());

@@ -69,8 +69,8 @@ impl Demand {
     /// accepts no more. Not all planes can be in that state at once, because each would contain
     /// more than its share.
     pub fn fits(&self, plan: &Plan) -> bool {
-        let beside = u64::from(self.metadata) + u64::from(self.dedicated);
-        let kept = u64::from(self.filled) + self.collection + beside;
+        let reserved = u64::from(self.metadata) + u64::from(self.dedicated);
+        let kept = u64::from(self.filled) + self.collection + reserved;
         kept <= u64::from(plan.layout.blocks_per_plane)
     }
     /// Error that a plane has too few blocks for page mapping. It names the key with the largest

@@ -13,7 +13,7 @@ use wordline_ftl::{Config, Lpn, Mapping, Plan};
 use wordline_kernel::Rng;
 use wordline_nand::{Geometry, Layout};
 
-use crate::naive::Beside;
+use crate::naive::CheckedMap;
 
 /// 256 cases, the same in every run unless `PROPTEST_CASES` or `PROPTEST_RNG_SEED` is set.
 pub fn cases() -> Cases {
@@ -154,7 +154,7 @@ pub const LOADS: [Load; 7] = [
 
 impl Load {
     /// Next page; `number` counts the writes.
-    pub fn next(self, number: u32, device: &Beside, plan: &Plan, random: &mut Rng) -> Lpn {
+    pub fn next(self, number: u32, device: &CheckedMap, plan: &Plan, random: &mut Rng) -> Lpn {
         let user = plan.user_pages;
         let planes = plan.layout.planes();
         let mut any = || Lpn(random.below(user.into()) as u32);

@@ -314,13 +314,13 @@ impl Twin {
 
 /// Page map together with its reference; each call is checked.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct CheckedMap {
     pub map: PageMap,
     pub naive: Naive,
     twin: Twin,
 }
 
-impl Beside {
+impl CheckedMap {
     pub fn new(plan: &Plan) -> Self {
         Self {
             map: PageMap::new(plan),
@@ -330,7 +330,7 @@ impl Beside {
     }
 }
 
-impl Mapping for Beside {
+impl Mapping for CheckedMap {
     fn user_pages(&self) -> u32 {
         self.map.user_pages()
     }
