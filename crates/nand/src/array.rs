@@ -284,8 +284,8 @@ impl Array {
         let block = self.layout.block_of(page);
         let address = || self.layout.describe(page);
         let expected = self.programmed(block);
-        let beside = self.layout.page_in_block(page) + 1;
-        if beside > expected {
+        let end = self.layout.page_in_block(page) + 1;
+        if end > expected {
             return Err(Violation::OutOfOrder {
                 address: address(),
                 expected,
@@ -294,7 +294,7 @@ impl Array {
         let Some(&again) = self.again.get(block.index()) else {
             return Err(Violation::NotErased { address: address() });
         };
-        if beside < expected {
+        if end < expected {
             return Err(Violation::NotErased { address: address() });
         }
         let programs = u32::from(again) + 1;

@@ -19,10 +19,14 @@ pub enum PlaneRule {
 impl PlaneRule {
     /// Returns `true` if one command may address both pages, each given as (block in plane, page in
     /// block). An erase has no page offset; pass the same value twice.
-    pub const fn allows(self, (block, page): (u32, u32), (other, beside): (u32, u32)) -> bool {
+    pub const fn allows(
+        self,
+        (block, page): (u32, u32),
+        (other_block, other_page): (u32, u32),
+    ) -> bool {
         match self {
-            Self::PageOffset => page == beside,
-            Self::PageAndBlockOffset => page == beside && block == other,
+            Self::PageOffset => page == other_page,
+            Self::PageAndBlockOffset => page == other_page && block == other_block,
         }
     }
     /// Rule as text, for messages.

@@ -102,7 +102,7 @@ impl Machine {
         if first == Command::CopybackProgram && !matches!(register, DataRegister::Copy(_)) {
             return Err(Rule::NothingToCopyIn { plane });
         }
-        let Some(&beside) = self.queued.first() else {
+        let Some(&leader) = self.queued.first() else {
             return Ok(());
         };
         if self.queued.iter().any(|queued| queued.plane == plane) {
@@ -110,14 +110,14 @@ impl Machine {
         }
         let erase = first == Command::Erase;
         let place = |row: Row| (row.block, if erase { 0 } else { row.page });
-        if sheet.plane_rule.allows(place(beside), place(row)) {
+        if sheet.plane_rule.allows(place(leader), place(row)) {
             return Ok(());
         }
         Err(Rule::Planes {
             block: row.block,
             page: row.page,
-            first_block: beside.block,
-            first_page: beside.page,
+            first_block: leader.block,
+            first_page: leader.page,
             demanded: sheet.plane_rule,
         })
     }

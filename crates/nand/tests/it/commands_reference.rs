@@ -103,8 +103,8 @@ fn live(mode: Mode, dies: usize, random: &mut Rng, counts: &mut Counts) {
             recover(&mut pair, random);
         }
         pair.compare_arrays();
-        counts.cycles += pair.told.len();
-        pair.told.clear();
+        counts.cycles += pair.issued.len();
+        pair.issued.clear();
     }
     for (refusal, times) in pair.refusals {
         *counts.refusals.entry(refusal).or_default() += times;

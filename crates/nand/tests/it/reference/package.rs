@@ -63,7 +63,7 @@ pub struct Outcome {
 enum Happening {
     HoldEnds(usize),
     Ready(usize),
-    Told(usize),
+    Signalled(usize),
 }
 
 /// Transaction in progress on a die.
@@ -150,10 +150,10 @@ impl<'a> Package<'a> {
                 match self.happenings.remove(first) {
                     Happening::HoldEnds(die) => self.hold_ends(die),
                     Happening::Ready(die) if self.says_nothing(die) => {
-                        self.happenings.push(Happening::Told(die));
+                        self.happenings.push(Happening::Signalled(die));
                     }
                     Happening::Ready(die) => self.ask(die),
-                    Happening::Told(die) => self.told(die),
+                    Happening::Signalled(die) => self.signalled(die),
                 }
             } else if let Some(submission) = self.submissions.get(self.submitted)
                 && submission.at <= self.bus.now
@@ -170,7 +170,7 @@ impl<'a> Package<'a> {
         match happening {
             Happening::HoldEnds(_) => !self.bus.busy(),
             Happening::Ready(die) => self.bus.dies[die].ready(),
-            Happening::Told(_) => true,
+            Happening::Signalled(_) => true,
         }
     }
     /// Returns `true` if the next bus grant of a die is empty.
@@ -179,7 +179,7 @@ impl<'a> Package<'a> {
         next.is_some_and(|hold| hold.cycles.is_empty())
     }
     /// Handles the ready/busy pin, which signals that the die is ready, without the bus.
-    fn told(&mut self, die: usize) {
+    fn signalled(&mut self, die: usize) {
         let Some((hold, submission, last)) = self.take_hold(die) else {
             return;
         };

@@ -12,7 +12,7 @@ use super::chain::Mode;
 use super::{Bus, Cells, Cycle, Output, Part, Place, Refusal, TICK_PS, sheet};
 
 /// Cycles printed when the two disagree.
-const TOLD: usize = 60;
+const SHOWN: usize = 60;
 
 fn nand_cycle(cycle: Cycle) -> command::Cycle {
     match cycle {
@@ -69,7 +69,7 @@ pub struct Pair {
     layout: Layout,
     expected: Option<Expected>,
     /// Issued cycles and their verdicts: tick, die, cycle, verdict.
-    pub told: Vec<(u64, usize, Cycle, Result<(), Refusal>)>,
+    pub issued: Vec<(u64, usize, Cycle, Result<(), Refusal>)>,
     /// Refusals so far.
     pub refusals: Refusals,
 }
@@ -83,7 +83,7 @@ impl Pair {
             target: Target::new(&part).unwrap(),
             bus: Bus::new(sheet::in_ticks(&part)),
             expected: None,
-            told: Vec::new(),
+            issued: Vec::new(),
             refusals: Refusals::new(),
         }
     }
@@ -92,19 +92,19 @@ impl Pair {
     }
     /// Prints the last cycles and panics.
     pub fn disagree(&self, what: &str) -> ! {
-        let start = self.told.len().saturating_sub(TOLD);
+        let start = self.issued.len().saturating_sub(SHOWN);
         let line = |(tick, die, cycle, verdict): &(u64, usize, Cycle, Result<(), Refusal>)| {
             format!("tick {tick}, die {die}: {cycle:02x?} {verdict:?}\n")
         };
-        let told: String = self.told[start..].iter().map(line).collect();
-        panic!("{told}tick {}: {what}; {:?}", self.bus.now, self.bus.part);
+        let issued: String = self.issued[start..].iter().map(line).collect();
+        panic!("{issued}tick {}: {what}; {:?}", self.bus.now, self.bus.part);
     }
     /// Starts a cycle on both. Returns the verdict on which they agree.
     pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
         let now = self.now();
         let theirs = self.target.issue(now, Die(die as u32), nand_cycle(cycle));
         let verdict = self.bus.issue(die, cycle);
-        self.told.push((self.bus.now, die, cycle, verdict));
+        self.issued.push((self.bus.now, die, cycle, verdict));
         let their_verdict = theirs.as_ref().map(|_| ()).map_err(refusal);
         if their_verdict != verdict {
             self.disagree(&format!("{theirs:?} where {verdict:?} is expected"));

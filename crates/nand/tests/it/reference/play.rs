@@ -101,7 +101,7 @@ impl Play<'_> {
         let resume = Cycle::Command(suspended.resume_command());
         let mut steps = vec![Step::Cycle(resume), Step::Wait];
         for _ in 0..below(self.random, 3) {
-            if let Some(read) = self.read_beside(die) {
+            if let Some(read) = self.read_elsewhere(die) {
                 let part = &self.pair.bus.part;
                 steps.splice(0..0, script::write(part, &read, self.random));
             }
@@ -110,7 +110,7 @@ impl Play<'_> {
     }
     /// Plans a read that avoids the blocks of suspended operations. In a corrupted sequence, the
     /// read may address one of them.
-    fn read_beside(&mut self, die: usize) -> Option<Transaction> {
+    fn read_elsewhere(&mut self, die: usize) -> Option<Transaction> {
         let part = &self.pair.bus.part;
         let suspended = self.pair.bus.dies[die].suspended_pages();
         if !self.legal && one_in(self.random, 4) {
@@ -136,10 +136,10 @@ impl Play<'_> {
         let block = |page: &Place| (page.plane, page.block);
         let suspended: Vec<_> = suspended.iter().map(block).collect();
         let read = planner.plan(self.random, mode)?;
-        let beside = !read.rows[0]
+        let elsewhere = !read.rows[0]
             .iter()
             .any(|page| suspended.contains(&block(page)));
-        beside.then_some(read)
+        elsewhere.then_some(read)
     }
     fn issue(&mut self, die: usize, cycle: Cycle) {
         let verdict = self.pair.issue(die, cycle);
