@@ -403,12 +403,12 @@ where
             }
         }
         for (member, mut parts) in (0..).zip(parts) {
-            let told = self.inside(cx, member, |device, cx| {
+            let result = self.inside(cx, member, |device, cx| {
                 parts.truncate(device.tags() as usize);
                 device.look_ahead(cx, &parts);
                 Ok(())
             });
-            debug_assert!(told.is_ok(), "look-ahead cannot fail");
+            debug_assert!(result.is_ok(), "look-ahead cannot fail");
             self.pass_on(member, cx.queue);
         }
     }

@@ -151,11 +151,11 @@ impl BlockDevice for Store {
         upcoming: &[Request],
     ) {
         either!(self, one => {
-            let told = one.act(cx, |device, cx| {
+            let result = one.act(cx, |device, cx| {
                 device.look_ahead(cx, upcoming);
                 Ok(())
             });
-            debug_assert!(told.is_ok(), "look-ahead cannot fail");
+            debug_assert!(result.is_ok(), "look-ahead cannot fail");
         }, array => {
             let pieces = cx.probe.wants_fragments();
             let mut hear = |now, heard| cx.probe.observe(now, heard);

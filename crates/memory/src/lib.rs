@@ -9,7 +9,7 @@ use wordline_kernel::memory::{Table, ask};
 pub use limit::{Limit, Limits, Of};
 
 /// Other memory of a run: loaded code, buffers of the reader and of the allocator. Bytes.
-const BESIDE: u64 = 6 << 20;
+const OTHER: u64 = 6 << 20;
 
 /// Memory that a run will take, per table, in addition to what the process already uses. Bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub struct Estimate {
 impl Estimate {
     /// Estimate of these tables alone, whose size depends on the geometry of a package.
     pub fn of(tables: &[Table]) -> Self {
-        let beside = Table::written::<u8>("everything else", BESIDE);
+        let other = Table::written::<u8>("everything else", OTHER);
         let mut estimate = Self { tables: Vec::new() };
-        estimate.add([beside], "");
+        estimate.add([other], "");
         estimate.add(tables.iter().copied(), GEOMETRY);
         estimate
     }

@@ -349,7 +349,7 @@ fn an_array_of_arrays_behaves_like_one_array_of_all_devices() {
             let numbered = heard
                 .members
                 .iter()
-                .map(|(member, told)| (outer_first(member), *told));
+                .map(|(member, count)| (outer_first(member), *count));
             assert_eq!(numbered.collect::<BTreeMap<_, _>>(), expected.members);
         }
     }

@@ -114,7 +114,7 @@ fn ideal_loads_match_two_other_implementations() {
         let figures = disk.figures();
         let per_access = |time: wordline_kernel::Time| time.as_us() / 1e3 / count;
         let tolerance = if row.0["mode"] == "open" { 0.01 } else { 0.003 };
-        let mut told = vec![
+        let mut metrics = vec![
             ("resp_mean_ms", mean),
             ("second_implementation_mean_ms", mean),
             ("iops", count / end * 1e3),
@@ -122,15 +122,15 @@ fn ideal_loads_match_two_other_implementations() {
             ("p95_ms", rank(0.95)),
         ];
         if row.0["kind"] != "seq" {
-            told.push(("resp_sd_ms", deviation));
-            told.push(("access_mean_ms", figures.busy().as_us() / 1e3 / count));
-            told.push(("seekdist_mean_cyl", figures.cylinders as f64 / count));
+            metrics.push(("resp_sd_ms", deviation));
+            metrics.push(("access_mean_ms", figures.busy().as_us() / 1e3 / count));
+            metrics.push(("seekdist_mean_cyl", figures.cylinders as f64 / count));
         }
         if row.number("blocks") == 8.0 && row.0["kind"] == "uni" {
-            told.push(("seek_mean_ms", per_access(figures.seek)));
-            told.push(("rot_mean_ms", per_access(figures.rotation)));
+            metrics.push(("seek_mean_ms", per_access(figures.seek)));
+            metrics.push(("rot_mean_ms", per_access(figures.rotation)));
         }
-        for (column, found) in told {
+        for (column, found) in metrics {
             let expected = row.number(column);
             let off = (found - expected).abs() / expected;
             // Seek distances and single phases scatter more than their sum.
