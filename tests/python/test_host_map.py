@@ -50,5 +50,5 @@ def test_as_many_pages_are_hit_as_fit_and_no_write_is_lost(cuts: int | None):
 
 
 def test_memory_for_less_than_a_page_is_refused():
-    with pytest.raises(package.WordlineError, match="directory of the map"):
+    with pytest.raises(package.WordlineError, match="the map's directory"):
         run(60_000)

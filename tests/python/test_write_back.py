@@ -188,7 +188,7 @@ def test_a_stopped_run_goes_on_as_if_nothing_had_been(wordline: Command, place: 
     [
         ("cache.mode=write-behind", "write-back"),
         ("cache.destage.group_pages=0", "cache.destage.group_pages"),
-        ("cache.destage.high_ratio=0.5", "cleaning would stop before it begins"),
+        ("cache.destage.high_ratio=0.5", "destaging would stop before it starts"),
         ("cache.partition=op-fc", "op-fcl"),
         ("cache.partition.split.read_ratio=1.5", "read_ratio"),
         ("nand.geometry.pages_per_block=1", "its summary would take all 1 pages of a block"),

@@ -1,4 +1,4 @@
-//! The `[array]` table: several devices as one.
+//! The `[array]` table: several devices under one address space.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,33 @@ use wordline_ssd::config::{Buffer, Host, Ssd};
 use super::merge::merge;
 use super::{Config, ConfigError, Nand, Precondition, disk, presets};
 
-/// Most members: a bound on memory, of which each takes some megabytes.
+/// Most members of an array. Bounds memory: each member takes some megabytes.
 pub(super) const MAX_MEMBERS: usize = 256;
 
-/// Where the requests of an array go.
+/// Mapping of an array's addresses to its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Layout")]
 pub enum ArrayLayout {
-    /// RAID-0: stripes go to the members in turn.
+    /// RAID-0: stripes are distributed over the members in turn.
     Striped,
-    /// Each disk of a trace goes to the member that names it.
+    /// Each disk of a trace is on the member that names it.
     ByDisk,
 }
 
-/// Several stores in place of one (`[array]`), which the host sees as a single device.
+/// Several stores that the host sees as a single device (`[array]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Array {
-    /// Where requests go: `striped`, stripes to the members in turn (RAID-0), as long as the smallest member has any; `by-disk`, each disk of a trace (its volume) to the member that names it, and what knows no disks to the members one behind the other.
+    /// Mapping of addresses to members. `striped`: stripes go to the members in turn (RAID-0);
+    /// every member contributes as many stripes as the smallest has. `by-disk`: each disk of a
+    /// trace (its volume) is on the member that names it; requests without a disk address the
+    /// members concatenated.
     pub layout: ArrayLayout,
-    /// Length of a stripe; a multiple of the page of every member. Bytes.
+    /// Size of a stripe, a multiple of the page size of every member. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub stripe_bytes: u64,
-    /// The members: SSDs, hard disks, caches, arrays.
+    /// Members of the array: SSDs, hard disks, caches, arrays.
     #[schemars(length(max = MAX_MEMBERS))]
     pub members: Vec<Member>,
 }
@@ -46,53 +49,59 @@ impl Default for Array {
     }
 }
 
-/// A member of an array, or several equal ones. It is the device that the tables at the top of the file
-/// describe, or that of a preset, with what its own tables say on top. A member that says nothing but what its disk is like is a hard
-/// disk.
+/// A member of an array, or several equal ones. Its device is the one that the tables at the top of
+/// the file describe, or the one of a preset. The member's own tables override both. A member with
+/// a `[disk]` table alone is a hard disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
-    /// Its name, of which there is one only: up to 64 letters, digits, `-` and `_`. Several equal ones are numbered behind it, from 0; an empty name is `ssd`, `disk` or `cache` and its place in the array.
+    /// Unique name of the member: up to 64 letters, digits, `-` and `_`. Equal members are numbered
+    /// after it, from 0. An empty name becomes `ssd`, `disk` or `cache` and the position in the
+    /// array.
     pub name: String,
-    /// How many of this kind there are. Count.
+    /// Number of equal members. Count.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// Preset whose device, array or cached store it is, in place of the device of this file.
+    /// Preset whose device, array or cached store the member is, in place of the device of this
+    /// file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Layout `by-disk`: the numbers of the disks of a trace that it holds, one behind the other in this order; left out, the number of its place in the array.
+    /// Layout `by-disk`: numbers of the trace disks that the member holds, in this order. If left
+    /// out, it holds the disk whose number is its position in the array.
     #[schemars(inner(range(min = 0, max = 4_294_967_295_u32)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<u32>,
-    /// How long each of `disks` is, in their order; left out, all are equal parts of the member. Bytes.
+    /// Size of each of `disks`, in their order. If left out, they share the member equally. Bytes.
     #[schemars(inner(range(min = 512, max = 1_000_000_000_000_000_000_u64)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_bytes: Vec<u64>,
-    /// The array that it is itself, or that stands behind its cache, as in `[array]`. Without a cache its tables describe the devices of that array.
+    /// Array that the member is, or that is behind its cache, as in `[array]`. Without a cache, the
+    /// member's other tables describe the devices of that array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
-    /// Its flash packages, as in `[nand]`.
+    /// Flash packages of the member, as in `[nand]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nand: Option<Nand>,
-    /// How its packages are wired, as in `[ssd]`.
+    /// Wiring of the member's packages, as in `[ssd]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssd: Option<Ssd>,
-    /// Its queue and interface, as in `[host]`.
+    /// Queue and interface of the member, as in `[host]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
-    /// Its DRAM buffer, as in `[buffer]`.
+    /// DRAM buffer of the member, as in `[buffer]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Buffer>,
-    /// Its translation layer, as in `[ftl]`.
+    /// Flash translation layer of the member, as in `[ftl]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ftl: Option<wordline_ftl::Config>,
-    /// That it is flash in front of its disk or its array, as in `[cache]`; its other tables then describe the flash of the cache.
+    /// Flash cache in front of the member's disk or array, as in `[cache]`. The member's other
+    /// tables then describe the flash of the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<wordline_flash_cache::Config>,
-    /// The hard disk that it is, or that stands behind its cache, as in `[disk]`.
+    /// Hard disk that the member is, or that is behind its cache, as in `[disk]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_hdd::Config>,
-    /// What happens to it before the run, as in `[precondition]`.
+    /// Preconditioning of the member, as in `[precondition]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
 }
@@ -119,8 +128,8 @@ impl Default for Member {
 }
 
 impl Array {
-    /// The array that holds the `tables` of members at a path: itself at `array.members`, that of its second
-    /// member at `array.members[1].array.members`.
+    /// Returns the array whose members are at the path `tables`: `array.members` is this array,
+    /// `array.members[1].array.members` the one of its second member.
     pub(super) fn at(&self, tables: &str) -> Option<&Self> {
         let inner = tables.strip_prefix("array.members")?;
         let Some((place, inner)) = inner
@@ -134,41 +143,41 @@ impl Array {
     }
 }
 
-/// The tables that describe flash.
+/// Tables that describe flash.
 const FLASH: [&str; 6] = ["nand", "ssd", "host", "buffer", "ftl", "precondition"];
 const ARRAY: &str = "array";
 const CACHE: &str = "cache";
 
-/// Whether a table describes a device.
+/// Returns `true` if a table describes a device.
 fn is_of_device(table: &str) -> bool {
     FLASH.contains(&table) || LEAVES.contains(&table)
 }
 
-/// Whether a table describes a store.
+/// Returns `true` if a table describes a store.
 fn is_of_store(table: &str) -> bool {
     [ARRAY, CACHE].contains(&table) || is_of_device(table)
 }
 
-/// Makes of the tables that describe a device without flash what a configuration and a member do with all of them.
+/// Generates the list of tables of devices without flash, and the methods over all of them.
 macro_rules! leaves {
     ($($table:ident),+ $(,)?) => {
-        /// The tables that describe a device without flash.
+        /// Tables that describe a device without flash.
         const LEAVES: &[&str] = &[$(stringify!($table)),+];
 
         impl Config {
-            /// Those of [`LEAVES`] that it has.
+            /// Returns those of [`LEAVES`] that the configuration has.
             pub(super) fn leaf_tables(&self) -> Vec<&'static str> {
                 let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
                 tables.into_iter().flatten().collect()
             }
-            /// Has those that a member has, and no others.
+            /// Replaces all of [`LEAVES`] by those of a member.
             pub(super) fn take_leaves(&mut self, member: &Member) {
                 $(self.$table.clone_from(&member.$table);)+
             }
         }
 
         impl Member {
-            /// Those of [`LEAVES`] that it has.
+            /// Returns those of [`LEAVES`] that the member has.
             pub(super) fn leaf_tables(&self) -> Vec<&'static str> {
                 let tables = [$(self.$table.as_ref().map(|_| stringify!($table))),+];
                 tables.into_iter().flatten().collect()
@@ -180,17 +189,18 @@ macro_rules! leaves {
 leaves!(disk);
 
 impl Member {
-    /// Whether it says itself what flash is like.
+    /// Returns `true` if the member has a table of flash.
     pub(super) fn has_flash(&self) -> bool {
         FLASH.iter().any(|table| self.has_own(table))
     }
-    /// Whether it has flash in an array in `config`: all but a device without flash by itself have.
+    /// Returns `true` if the member of an array in `config` has flash: only a device without flash,
+    /// alone, has none.
     pub(super) fn is_flash(&self, config: &Config) -> bool {
         let is_more = self.cache.is_some() || self.array.is_some();
         let is_plain = !config.leaf_tables().is_empty() && !self.has_flash();
         is_more || (self.leaf_tables().is_empty() && !is_plain)
     }
-    /// Whether it says itself what the table of `key` holds.
+    /// Returns `true` if the member has the table that contains `key`.
     pub(super) fn has_own(&self, key: &str) -> bool {
         match key.split('.').next().unwrap_or_default() {
             "array" => self.array.is_some(),
@@ -206,8 +216,9 @@ impl Member {
     }
 }
 
-/// Completes the tables of members in a configuration: below what a member says of a table goes what
-/// its base says, or the configuration around it. A member that says nothing of a table has none.
+/// Completes the members' tables. A table of a member is laid over the same table of its base, or
+/// else of the enclosing configuration. Without a base, a table that the member leaves out stays
+/// absent.
 pub(super) fn complete(config: &mut Table) -> Result<(), ConfigError> {
     let enclosing = around_members(config, &Table::new());
     let Some(Value::Table(array)) = config.get_mut("array") else {
@@ -239,8 +250,9 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// What is around the members of an array: the tables of the store that has it, and those around that. Where there is a cache,
-/// tables of flash describe the cache, and no member.
+/// Returns the tables that enclose the members of an array: those of the store that contains it
+/// over those that enclose the store. With a cache, the tables of flash describe the cache and are
+/// dropped.
 fn around_members(store: &Table, enclosing: &Table) -> Table {
     let mut around = enclosing.clone();
     around.extend(tables(store, is_of_device));
@@ -250,7 +262,7 @@ fn around_members(store: &Table, enclosing: &Table) -> Table {
     around
 }
 
-/// Those of the tables of a configuration.
+/// Returns the tables of a configuration that `of` selects.
 fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
     let tables = config.iter().filter(|(key, _)| of(key));
     tables
@@ -258,7 +270,7 @@ fn tables(config: &Table, of: fn(&str) -> bool) -> Table {
         .collect()
 }
 
-/// What the preset that a member names says of a store.
+/// Returns the tables of a store in the preset that a member names.
 fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> {
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);
@@ -272,7 +284,8 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     Ok(Some(tables(&table, is_of_store)))
 }
 
-/// Lays the disk of a store on top of that of the preset that it names. Whether it names one.
+/// Lays the disk of a store over that of the preset that it names. Returns `false` if it names
+/// none.
 fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     let mut whole = Table::new();
     disk::rebase(&mut whole, store)?;
@@ -285,7 +298,7 @@ fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
     Ok(true)
 }
 
-/// Lays the member's tables on top of those of `under`: all of them, or those that it has.
+/// Lays the member's tables over those of `under`: all tables, or only those that the member has.
 fn complete_member(member: &mut Table, under: &Table, all: bool) {
     let all_tables = [ARRAY, CACHE].iter().chain(&FLASH).chain(LEAVES);
     for &table in all_tables {

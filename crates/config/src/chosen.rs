@@ -1,13 +1,13 @@
-//! The policies that a configuration names.
+//! Policies that a configuration names.
 
 use serde_json::Value;
 use wordline_kernel::slot::Member;
 
 use super::{Config, policies};
 
-/// The policies in the slots of a configuration, those of members of an array and of streams included,
-/// each once, in the order of [`policies`]. A slot that a disk has no use for counts for nothing: the
-/// replacement of a buffer that is off, the scheduler of a package by itself.
+/// Returns the policies in the slots of a configuration, including those of array members and
+/// streams. Each is listed once, in the order of [`policies`]. Slots without effect are skipped:
+/// the replacement of a buffer that is off, and the scheduler of a standalone package.
 pub fn chosen(config: &Config) -> Vec<Member> {
     let all = policies();
     let mut named = Vec::new();
@@ -19,7 +19,7 @@ pub fn chosen(config: &Config) -> Vec<Member> {
     kept
 }
 
-/// Adds the places in `all` of the policies that stand in `value`, at `path`, to `named`.
+/// Adds to `named` the indices in `all` of the policies in `value`, which is at `path`.
 fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
     match value {
         Value::Array(elements) => {
@@ -28,7 +28,7 @@ fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
             }
         }
         Value::Object(table) => {
-            // One family serves both caches.
+            // The DRAM buffer and the flash cache share one policy family.
             let slot = path.replace("cache.replacement", "buffer.replacement");
             let names = |member: &Member| {
                 let family = slot.strip_suffix(member.family);
@@ -47,7 +47,7 @@ fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
     }
 }
 
-/// Whether the slot `key` of the table at `path` decides nothing in a disk.
+/// Returns `true` if the slot `key` of the table at `path` has no effect on a device.
 fn is_idle(path: &str, key: &str, table: &Value) -> bool {
     let last = path.rsplit('.').next().unwrap_or_default();
     match (last, key) {

@@ -1,4 +1,4 @@
-//! What single operations of flash and disks take, for models that weigh one against the other.
+//! Mean times of single flash and disk operations, for models that weigh one against the other.
 
 use wordline_hdd::SECTOR_BYTES;
 use wordline_hdd::extent::Extent;
@@ -7,21 +7,22 @@ use wordline_kernel::{Rng, Time};
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
 
-/// Accesses from which the mean of a disk is taken.
+/// Accesses over which the mean of a disk is taken.
 const PROBES: u64 = 1 << 12;
 
-/// What operations of a flash device take while it is idle, with its bus: means over the pages of a block. Microseconds.
+/// Times of operations on an idle flash device, bus included: means over the pages of a block.
+/// Microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct FlashCosts {
     pub read_us: f64,
     pub program_us: f64,
-    /// A collection moves a page: by copyback where it may.
+    /// GC relocation of a page, by copyback where the device uses it.
     pub copy_us: f64,
     pub erase_us: f64,
 }
 
-/// Of a flash device.
+/// Returns the operation times of a flash device.
 pub fn of_flash(flash: &wordline_ssd::Plan) -> FlashCosts {
     let (chains, per_block) = (&flash.part.chains, flash.part.layout.pages_per_block);
     let mean = |operation| {
@@ -41,7 +42,8 @@ pub fn of_flash(flash: &wordline_ssd::Plan) -> FlashCosts {
     }
 }
 
-/// Of a flash device and of an idle disk, with its controller, for pages of the flash.
+/// Returns the costs of a flash device and of an idle disk with its controller, for accesses of one
+/// flash page.
 pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     let page_bytes = u64::from(flash.page_bytes);
     before(
@@ -51,7 +53,7 @@ pub fn costs(flash: &wordline_ssd::Plan, disk: &wordline_hdd::Plan) -> Costs {
     )
 }
 
-/// Of a flash device, and of a disk whose accesses take these means.
+/// Returns the costs of a flash device in front of a disk with these mean access times.
 pub(crate) fn before(flash: &wordline_ssd::Plan, disk_read_us: f64, disk_write_us: f64) -> Costs {
     let FlashCosts {
         read_us,
@@ -69,8 +71,9 @@ pub(crate) fn before(flash: &wordline_ssd::Plan, disk_read_us: f64, disk_write_u
     }
 }
 
-/// The mean time in which an idle disk reads or writes a page, with what its controller takes: over accesses at random places,
-/// some time after each other, so that platters stand anywhere. Microseconds.
+/// Returns the mean time in which an idle disk, with its controller, reads or writes a page. The
+/// accesses are at random places and spaced apart, so that the platter angle is arbitrary.
+/// Microseconds.
 pub fn of_disk(disk: &wordline_hdd::Plan, page_bytes: u64, write: bool) -> f64 {
     let mut model = disk.model.clone();
     let sectors = page_bytes.div_ceil(SECTOR_BYTES);

@@ -1,11 +1,11 @@
-//! The `[disk]` table on top of that of a preset.
+//! Merges the `[disk]` table over that of a preset.
 
 use toml::{Table, Value};
 
 use super::{ConfigError, presets};
 
-/// Where `over` names the disk of a preset as its base: that disk takes the place of the one that `under` describes,
-/// and the base is gone from `over`.
+/// If `over` names a preset as the base of its disk, replaces the disk of `under` by that of the
+/// preset and removes the base from `over`.
 pub(super) fn rebase(under: &mut Table, over: &mut Table) -> Result<(), ConfigError> {
     let Some(Value::Table(disk)) = over.get_mut("disk") else {
         return Ok(());

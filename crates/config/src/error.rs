@@ -1,30 +1,30 @@
-//! What is wrong with a configuration.
+//! Error type of configurations.
 
 use std::fmt;
 
 use super::origin::cut;
 use super::{Origin, SCHEMA};
 
-/// A configuration that cannot be read or cannot work.
+/// A configuration that cannot be read or is not consistent.
 ///
-/// Displayed as one line, `where: what; remedy`; below it, for a fault in a file, the line of the
+/// Displayed as one line, `where: what; remedy`. A fault in a file is followed by the line of the
 /// file with a caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Where the fault was said.
+    /// Where the faulty value was set.
     pub origin: Origin,
-    /// The key concerned, such as `host.queue_depth`; empty if the text is no TOML.
+    /// Key with the fault, such as `host.queue_depth`; empty if the text is not TOML.
     pub key: String,
-    /// What is wrong, with the value and the rule.
+    /// Fault, with the value and the rule.
     pub reason: String,
-    /// What to do.
+    /// Remedy.
     pub remedy: String,
-    /// Further keys whose values take part in the fault.
+    /// Further keys whose values contribute to the fault.
     pub(super) others: &'static [&'static str],
 }
 
 impl ConfigError {
-    /// `key = value` breaks a rule.
+    /// Fault: `key = value` breaks a rule.
     pub(super) fn rule(
         key: &str,
         value: impl fmt::Display,
@@ -40,7 +40,7 @@ impl ConfigError {
         }
     }
 
-    /// A configuration of another version.
+    /// Fault: the configuration has another schema version.
     pub(super) fn schema(version: i64) -> Self {
         Self::rule(
             "schema",
@@ -53,7 +53,7 @@ impl ConfigError {
         )
     }
 
-    /// What stands at `key` cannot be, for a reason that is no single value's.
+    /// Fault at `key` that cannot be blamed on a single value.
     pub(super) fn conflict(
         key: &str,
         reason: impl Into<String>,
@@ -68,8 +68,8 @@ impl ConfigError {
         }
     }
 
-    /// The fault of a table that stands inside `table`, which is empty or ends in a dot: every path that
-    /// is named begins there.
+    /// Moves a fault into the table `table`, whose path is empty or ends in a dot: every path in
+    /// the message then starts there.
     pub(super) fn inside(mut self, table: &str) -> Self {
         for top in ["workload.", "replay."] {
             let here = format!("{table}{top}");
@@ -80,7 +80,7 @@ impl ConfigError {
         self
     }
 
-    /// The fault of a key in the tables of a member of the array.
+    /// Moves the fault into the tables of member `place` of the array.
     pub(super) fn at_member(mut self, place: usize) -> Self {
         let table = format!("array.members[{place}].");
         if self.reason.starts_with(&self.key) {
@@ -91,14 +91,14 @@ impl ConfigError {
         self
     }
 
-    /// Other keys share the blame.
+    /// Names further keys that contribute to the fault.
     pub(super) fn with(mut self, others: &'static [&'static str]) -> Self {
         self.others = others;
         self
     }
 }
 
-/// Most bytes of a fault and of a remedy in a message.
+/// Most bytes of a fault, and of a remedy, in a message.
 const SHOWN: usize = 1000;
 
 impl fmt::Display for ConfigError {

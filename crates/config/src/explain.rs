@@ -1,10 +1,10 @@
-//! Words for what the parser found.
+//! Rewords the parser's messages.
 
 use super::keys::join;
 use super::keys::{self, Key, Kind};
 use super::streams::without_places;
 
-/// What is wrong and what to do about it, from the parser's message on the key at `path`.
+/// Returns the fault and its remedy for the parser's message on the key at `path`.
 pub(super) fn explain(message: &str, path: &str) -> (String, String) {
     let message = message.trim();
     if let Some(rest) = message.strip_prefix("unknown field `") {
@@ -15,7 +15,7 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
         let name = rest.split('`').next().unwrap_or_default();
         return unknown_choice(name, path);
     }
-    // What the reader of TOML says of a word that is no text.
+    // The TOML parser's messages for a value that is not a string.
     let no_word = [
         "wanted string or table",
         "unit variant, expected string only",
@@ -43,7 +43,7 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
     (format!("{at}{line}"), syntax(&line).to_owned())
 }
 
-/// What to do about a text that is no TOML, from the parser's message.
+/// Returns the remedy for a text that is not TOML, from the parser's message.
 fn syntax(message: &str) -> &'static str {
     const REMEDIES: &[(&str, &str)] = &[
         ("duplicate key", "keep one of the two lines"),
@@ -101,12 +101,12 @@ fn syntax(message: &str) -> &'static str {
     let message = message.to_lowercase();
     let known = REMEDIES.iter().find(|(word, _)| message.contains(word));
     known.map_or(
-        "write key = value, one a line; `wordline devices d4` shows a sound file",
+        "write key = value, one a line; `wordline devices d4` prints a valid file",
         |(_, remedy)| remedy,
     )
 }
 
-/// The table that holds `key`, whether or not `path` ends with the key itself.
+/// Returns the table that contains `key`, whether or not `path` ends with the key itself.
 fn parent_of<'a>(path: &'a str, key: &str) -> &'a str {
     match path.strip_suffix(key) {
         Some("") => "",
@@ -138,14 +138,14 @@ fn unknown_key(key: &str, table: &str) -> (String, String) {
     } else if let [home, ..] = homes[..] {
         format!("did you mean `{home}`?")
     } else if siblings.is_empty() {
-        "remove it; no key can stand here".to_owned()
+        "remove it; this table has no keys".to_owned()
     } else {
         format!("known here: {}", siblings.join(", "))
     };
     (reason, remedy)
 }
 
-/// The array of tables that a path lies in, if it lies in one.
+/// Returns the array of tables that contains a path, if any.
 fn element_of(path: &str) -> Option<&'static str> {
     let tables = keys::all().iter().filter(|key| key.kind == Kind::Tables);
     let mut names = tables.map(|key| key.path.as_str());
@@ -182,7 +182,8 @@ fn mismatch(found_and_expected: &str, path: &str) -> (String, String) {
     (reason, meaning(path))
 }
 
-/// What a key is, for someone who has written something else; an element of a list stands for it.
+/// Returns the meaning of a key, for the remedy of a wrong value. An element of a list has the
+/// meaning of its list.
 fn meaning(path: &str) -> String {
     let list = path.rsplit_once('[').map_or(path, |(list, _)| list);
     let key = keys::find(&without_places(path)).or_else(|| keys::find(&without_places(list)));
@@ -193,7 +194,7 @@ fn meaning(path: &str) -> String {
     })
 }
 
-/// The field's words for what the parser expected.
+/// Describes what the parser expected, in the terms of the reference.
 fn wanted(expected: &str, path: &str) -> String {
     match expected {
         "u8" | "u16" | "u32" | "u64" | "usize" => {
@@ -214,7 +215,7 @@ fn wanted(expected: &str, path: &str) -> String {
     }
 }
 
-/// The field's words for what the parser found.
+/// Describes what the parser found, in the terms of the reference.
 fn given(found: &str) -> String {
     match found {
         "map" => "a table".to_owned(),
@@ -229,7 +230,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// The keys that may stand in a table; for a policy slot, the policies.
+/// Returns the keys that a table may contain; for a policy slot, the policies.
 fn children(table: &str) -> impl Iterator<Item = &'static Key> {
     keys::all()
         .iter()
@@ -240,7 +241,7 @@ fn last(key: &Key) -> &str {
     key.path.rsplit('.').next().unwrap_or_default()
 }
 
-/// The most similar of `names`, if one is similar enough to have been meant.
+/// Returns the most similar of `names`, if it is similar enough to be a misspelling.
 pub fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     names

@@ -1,4 +1,4 @@
-//! Every key of a configuration, from its JSON schema.
+//! All keys of a configuration, from its JSON schema.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,31 +7,31 @@ use serde_json::Value;
 
 use crate::range::Range;
 
-/// A key as the reference describes it.
+/// A key, as the reference describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
-    /// The path, such as `host.queue_depth`.
+    /// Path, such as `host.queue_depth`.
     pub path: String,
-    /// What may be written.
+    /// Kind of value.
     pub kind: Kind,
-    /// Unit of the value, from the end of the key's name; empty if it has none.
+    /// Unit of the value, from the suffix of the key's name; empty if it has none.
     pub unit: &'static str,
-    /// The value where nothing is said; null if there is none.
+    /// Default value; null if there is none.
     pub default: Value,
-    /// The doc comment of the key.
+    /// Doc comment of the key.
     pub description: String,
-    /// The numbers that it takes, or the numbers of its list; none of a key that takes no number.
+    /// Range of the number, or of the numbers in the list; `None` if the key takes no number.
     pub range: Option<Range>,
-    /// Most elements of its list, if its field declares a bound. Count.
+    /// Most elements of the list, if its field declares a bound. Count.
     pub longest: Option<usize>,
 }
 
-/// What may be written for a key.
+/// Kind of value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A table of further keys.
     Table,
-    /// A policy slot: a name or a table of one key, the name.
+    /// A policy slot: a name, or a table with the name as its only key.
     Slot(Vec<String>),
     /// One of several words.
     Choice(Vec<String>),
@@ -45,7 +45,7 @@ pub enum Kind {
     Text,
     /// A list.
     Array,
-    /// Tables, one after the other; the keys inside are those of each.
+    /// An array of tables; the keys below are those of each table.
     Tables,
     /// One of several kinds.
     Either(Vec<Kind>),
@@ -60,23 +60,23 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     keys
 });
 
-/// The first key of each path.
+/// First key of each path.
 static BY_PATH: LazyLock<HashMap<&'static str, &'static Key>> = LazyLock::new(|| {
     let keys = all().iter().rev();
     keys.map(|key| (key.path.as_str(), key)).collect()
 });
 
-/// All keys, tables before their contents, in the order of the schema.
+/// Returns all keys, tables before their contents, in the order of the schema.
 pub fn all() -> &'static [Key] {
     &KEYS
 }
 
-/// The key at a path.
+/// Returns the key at a path.
 pub fn find(path: &str) -> Option<&'static Key> {
     BY_PATH.get(in_schema(path)).copied()
 }
 
-/// A path as the schema has it: the members of an array in an array are described where those of an array are.
+/// Maps a path to the schema's: nested arrays are described once, by the outermost `array.members`.
 pub(super) fn in_schema(mut path: &str) -> &str {
     while let Some(inner) = path.strip_prefix("array.members.")
         && inner.starts_with("array")
@@ -86,7 +86,7 @@ pub(super) fn in_schema(mut path: &str) -> &str {
     path
 }
 
-/// Whether a policy is chosen at this path.
+/// Returns `true` if the key at this path is a policy slot.
 pub(super) fn is_slot(path: &str) -> bool {
     matches!(
         find(path),
@@ -97,7 +97,7 @@ pub(super) fn is_slot(path: &str) -> bool {
     )
 }
 
-/// `key` inside the table `prefix`.
+/// Returns the path of `key` inside the table `prefix`.
 pub(super) fn join(prefix: &str, key: &str) -> String {
     if prefix.is_empty() {
         key.to_owned()
@@ -106,7 +106,8 @@ pub(super) fn join(prefix: &str, key: &str) -> String {
     }
 }
 
-/// Adds the keys of the last of `tables`, which stands in those before it. A table inside itself is described once.
+/// Adds the keys of the last of `tables`, which is nested in those before it. A recursive table is
+/// described once.
 fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<Key>) {
     let Some((&table, around)) = tables.split_last() else {
         return;
@@ -141,7 +142,7 @@ fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<
     }
 }
 
-/// Follows references, and passes by the null of something optional.
+/// Follows references, and unwraps the nullable form of an optional value.
 pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(pointer.trim_start_matches('#'));
@@ -157,7 +158,7 @@ pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The table that an array holds, if it holds tables.
+/// Returns the schema of an array's elements if they are tables.
 fn element<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
     let element = resolve(root, schema.get("items")?);
     element.get("properties").is_some().then_some(element)
@@ -186,7 +187,7 @@ fn describe(path: &str, property: &Value, target: &Value) -> Key {
     }
 }
 
-/// The range of a number, of one kind of value that may be a number, or of the numbers of a list.
+/// Returns the range of a number, of a numeric alternative, or of the numbers of a list.
 fn range(schema: &Value) -> Option<Range> {
     let mut kinds = schema["anyOf"].as_array().into_iter().flatten();
     Range::of(schema)

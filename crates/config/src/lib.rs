@@ -1,8 +1,9 @@
-//! What a user says of a device and a run, and what is meant by it.
+//! Configurations: reads them, completes them and checks them.
 //!
-//! A configuration is one TOML file of the keys below, on top of a preset if it names one, below
-//! the overrides of the command line. [`load`] reads it ([`Config`]), [`Plan::new`] checks it
-//! against everything that has to hold together ([`Plan`]).
+//! A configuration is one TOML file with the keys of [`Config`]. It overrides the preset that it
+//! names as its base, and is overridden by the command line. [`load`] reads it into a [`Config`].
+//! [`Plan::new`] checks all rules, including those between keys, and derives a [`Plan`], which the
+//! simulation runs. This crate simulates nothing.
 
 pub mod array;
 mod check;
@@ -48,60 +49,61 @@ pub use plan::Plan;
 pub use reliability::Reliability;
 pub use streams::Stream;
 
-/// The version of the format that this program reads.
+/// Version of the format that this program reads.
 pub const SCHEMA: u32 = 1;
 
-/// A device, how it is filled before the run, and what it is asked to do.
+/// A device, its preconditioning, and the load of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Version of this format.
     #[schemars(extend("enum" = [SCHEMA]))]
     pub schema: u32,
-    /// Preset that gives the keys which the file leaves out; without one they have their defaults.
-    /// A preset has no base of its own.
+    /// Preset that supplies the keys that the file leaves out. Without a preset they have their
+    /// defaults. A preset has no base of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Name of the device, for titles; a file that gives none lends its own.
+    /// Name of the device, for titles. If left out, it is the name of the file.
     pub name: String,
-    /// What the device is, in a sentence or two.
+    /// Description of the device, in one or two sentences.
     pub description: String,
-    /// Where the values come from: papers, data sheets.
+    /// Sources of the values: papers, data sheets.
     pub source: String,
     /// The flash packages.
     pub nand: Nand,
-    /// How packages are wired.
+    /// Wiring of the packages, scheduling and error correction.
     pub ssd: Ssd,
     /// The DRAM buffer between the host interface and the translation layer.
     pub buffer: Buffer,
-    /// What the host sees.
+    /// Host interface and queue depth.
     pub host: Host,
     /// The flash translation layer.
     pub ftl: wordline_ftl::Config,
-    /// Flash in front of a disk or of an array: what the tables above describe is the flash of the cache, which starts empty.
+    /// Flash cache in front of a disk or an array. The tables above then describe the flash of the
+    /// cache, which starts empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<wordline_flash_cache::Config>,
-    /// A hard disk: the store itself, or what lies behind `[cache]`.
+    /// Hard disk: the store itself, or the backing store of `[cache]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_hdd::Config>,
-    /// The host side of the store: workers, cores, a bridge or flash software. Without it the host takes no time.
+    /// Host side of the store: threads, cores, lock and map. Without it, the host takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_side: Option<wordline_host_cpu::Config>,
-    /// Several devices in place of one.
+    /// Array of several devices in place of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
-    /// When requests are issued.
+    /// When the requests of a trace are issued.
     pub replay: Replay,
-    /// What happens to the device before the run; excluded from every result.
+    /// Preconditioning, before the run; excluded from all results.
     pub precondition: Precondition,
-    /// The time series of the results.
+    /// Time series in the results.
     pub series: Series,
-    /// Measurements of a run, and the start of measuring.
+    /// Measurements of a run, and its warm-up.
     pub observe: Observe,
-    /// Load to generate when no trace is given; its own `arrival` says when requests are issued.
+    /// Load to generate if no trace is given. Its `arrival` decides when requests are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
-    /// Several streams of requests at once, in place of `[workload]` or a single trace.
+    /// Several concurrent streams of requests, in place of `[workload]` or a single trace.
     #[schemars(length(max = streams::MOST))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<Stream>,
@@ -135,7 +137,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The name of an element of an array of tables.
+    /// Returns the name of element `place` of an array of tables.
     fn name_in(&self, tables: &str, place: usize) -> Option<&str> {
         match tables {
             "streams" => Some(&self.streams.get(place)?.name),
@@ -148,7 +150,7 @@ impl Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nand {
-    /// Erases that a block endures; the next one is an error. Program/erase cycles.
+    /// Endurance of a block: the erase after these is an error. Program/erase cycles.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub endurance_cycles: u32,
     /// Maximum programs of a page between two erases of its block (NOP). Count.
@@ -157,28 +159,28 @@ pub struct Nand {
     /// Address fields that must match in a multi-plane command: `page-offset`, the offset of the
     /// page in its block; `page-and-block-offset`, also the offset of the block in its plane.
     pub plane_rule: PlaneRule,
-    /// Which bit of its cells a page stores, and with it how long it takes.
+    /// Cell type: the bit of its cells that a page stores decides its read and program time.
     pub cell: Cell,
-    /// How a package is divided.
+    /// Dies, planes, blocks and pages of a package.
     pub geometry: Geometry,
-    /// How long its operations take.
+    /// Times of array operations and of the bus.
     pub timing: Timing,
-    /// How long pages take in single-level mode, in an SLC cache.
+    /// Page times in single-level mode, which an SLC cache uses.
     pub slc_mode: SlcMode,
-    /// What programs and the reads after them cost, where pages are not all programmed alike.
+    /// Program modes: time of a program, wear, and time of the reads after it.
     pub programming: Programming,
-    /// How reads err.
+    /// Read errors, read reclaim, refresh, and bad blocks.
     pub reliability: Reliability,
-    /// Who gets the bus of a channel.
+    /// Arbitration of a channel's bus between its dies.
     pub arbitration: Arbitration,
-    /// Whether a standalone package spreads a stream over its dies or its planes first; an SSD has
-    /// `ftl.allocate` and `ssd.composition` for that.
+    /// Order in which a standalone package spreads a stream: over its dies or over its planes
+    /// first. An SSD uses `ftl.allocate` and `ssd.composition` instead.
     pub scheduler: Scheduler,
     /// Whether the part can move a page inside a plane (internal data move, copyback).
     pub internal_data_move: bool,
-    /// Whether programs and erases can be interrupted for reads.
+    /// Suspension of programs and erases, to serve reads.
     pub suspend: Suspend,
-    /// What its operations cost.
+    /// Voltages and currents, for the energy of operations.
     pub energy: Energy,
 }
 
@@ -203,51 +205,54 @@ impl Default for Nand {
     }
 }
 
-/// When requests are issued (`[replay]`).
+/// When the requests of a trace are issued (`[replay]`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Replay {
-    /// By the clock of the trace, or one after another.
+    /// Replay mode: at time stamps, at a queue depth, or after recorded think times.
     pub mode: replay::Mode,
 }
 
-/// The order in which the pages lie that are filled before the run.
+/// Placement of the pages that preconditioning fills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FillLayout {
-    /// That of their addresses.
+    /// By address.
     #[default]
     Address,
-    /// That in which the run first reads them; a page that it writes before lies where its address puts it. For data whose order
-    /// of writing is unknown: allocation decides "the order in which coalesced data pages are written to physical pages, which
-    /// in turn influences the order in which the pages are read" (Jung 2013, section 3.3). It ends with the first collection; what
-    /// was not read by then stays where it is. Page mapping, and nothing overwritten after the fill.
+    /// In the order in which the run first reads the pages. A page that the run writes first is
+    /// placed by address. For data of unknown write order: allocation decides "the order in which
+    /// coalesced data pages are written to physical pages, which in turn influences the order in
+    /// which the pages are read" (Jung 2013, section 3.3). Placement ends with the first GC run;
+    /// pages not read by then keep their place. Needs page mapping, and no overwrites after the
+    /// fill.
     FirstRead,
-    /// A random one, of the stream `scattered`: consecutive addresses lie anywhere, as after a long life, where addresses do not say
-    /// where data are ("artificial alignment of LBAs and physical addresses", Jung 2013, section 6.7). Allocation that
-    /// does not go by address.
+    /// In a random order, from the random stream `scattered`: addresses do not reveal where data
+    /// are, as on an aged device ("artificial alignment of LBAs and physical addresses", Jung 2013,
+    /// section 6.7). Needs an allocation that does not depend on the address.
     Scattered,
 }
 
-/// What happens to the device before the run (`[precondition]`): through the translation layer,
-/// without taking simulated time; excluded from every result.
+/// Preconditioning (`[precondition]`): writes before the run. They pass through the translation
+/// layer, take no simulated time, and are excluded from all results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Precondition {
-    /// Share of the user pages that is written once, in order, from the first. Ratio.
+    /// Share of the user pages that is written once, sequentially from the first page. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fill_ratio: f64,
-    /// In which order the filled pages lie.
+    /// Placement of the filled pages.
     pub layout: FillLayout,
-    /// Random page writes after the fill, over the filled pages, as a multiple of the user pages. Ratio.
+    /// Random page writes to the filled pages, after the fill, as a multiple of the user pages.
+    /// Ratio.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub overwrite_ratio: f64,
-    /// Whether random page writes go on until write amplification has settled.
+    /// Whether further random page writes follow until write amplification reaches steady state.
     pub settle: bool,
-    /// Settled: successive windows differ by less than this share. Ratio.
+    /// Steady state: successive windows differ by less than this share. Ratio.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_tolerance_ratio: f64,
-    /// Most random page writes spent on settling, as a multiple of the user pages. Ratio.
+    /// Most random page writes to reach steady state, as a multiple of the user pages. Ratio.
     #[schemars(range(max = 1000.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_limit_ratio: f64,
 }
@@ -265,14 +270,14 @@ impl Default for Precondition {
     }
 }
 
-/// The time series of the results (`[series]`).
+/// Time series in the results (`[series]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Series {
     /// Width of an interval; 0 chooses one that gives at most `intervals` of them. Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub interval_ms: f64,
-    /// Most intervals of an automatic width. Count.
+    /// Most intervals if the width is automatic. Count.
     #[schemars(range(min = 2, max = 1_048_576))]
     pub intervals: u32,
 }
@@ -286,38 +291,38 @@ impl Default for Series {
     }
 }
 
-/// Measurements of a run, and the start of measuring (`[observe]`).
+/// Measurements of a run, and its warm-up (`[observe]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Observe {
-    /// Width of the intervals for the maximum response times (`worst_case` of the summary); 0
-    /// chooses one that gives at most 64 of them. Seconds.
+    /// Width of the intervals for the maximum response times (`worst_case` of the summary). 0
+    /// chooses one that gives at most 64 intervals. Seconds.
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub worst_case_interval_s: f64,
-    /// Sampling interval of the load of the dies (`chip_load` of the results); 0 for never. A run
-    /// of more than a million of them doubles it. Milliseconds.
+    /// Sampling interval of the die load (`chip_load` of the results); 0 disables it. The interval
+    /// doubles whenever a run reaches a million samples. Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub chip_load_interval_ms: f64,
-    /// Whether the load of the dies is looked at whenever a page leaves the DRAM buffer (`buffer.balance_above_10_ratio` of the
-    /// results).
+    /// Whether the die load is sampled at every eviction from the DRAM buffer
+    /// (`buffer.balance_above_10_ratio` of the results).
     pub balance_at_evictions: bool,
-    /// Acceptable response time; the time beyond it is a request's excess (`excess` of the
+    /// Acceptable response time. Time beyond it is the excess of a request (`excess` of the
     /// summary). Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub marginal_response_ms: f64,
-    /// Pages that the miss-ratio curve beside what a cache hits is made of (`[cache]`): a sample of the pages of
-    /// reads, at most a sixteenth of them; 0 for no curve. Pages.
+    /// Sample size of the miss-ratio curve that accompanies the hits of a cache (`[cache]`): pages
+    /// drawn from those read, at most one in 16. 0 computes no curve. Pages.
     #[schemars(range(min = 0, max = 1_048_576))]
     pub miss_ratio_pages: u32,
-    /// Simulated time before anything is measured: only what happens later is in the results. One of the three
-    /// `warm_up` keys at most; 0 measures from the start. Seconds.
+    /// Warm-up as simulated time: the results cover only what follows. At most one of the three
+    /// `warm_up` keys may be set; 0 measures from the start. Seconds.
     #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub warm_up_s: f64,
-    /// Requests issued before anything is measured, of all streams together; TRIMs and flushes count. Count.
+    /// Warm-up as the number of issued requests, over all streams. TRIMs and flushes count. Count.
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub warm_up_requests: u64,
-    /// Files of the trace replayed before anything is measured, of each stream with a trace. With the same file given
-    /// twice, 1 measures the second pass. Count.
+    /// Warm-up as the number of trace files to replay, for each stream with a trace. If the same
+    /// file is given twice, 1 measures the second pass. Count.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub warm_up_files: u32,
 }
@@ -337,12 +342,12 @@ impl Default for Observe {
     }
 }
 
-/// The JSON schema of a configuration file.
+/// Returns the JSON schema of a configuration file.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Config).to_value()
 }
 
-/// All policies of all slots, in the order of the configuration.
+/// Returns all policies of all slots, in the order of the configuration.
 pub fn policies() -> Vec<Member> {
     [
         Cell::members(),

@@ -1,4 +1,4 @@
-//! Bounds on what is said, looked at before anything is made of it.
+//! Size limits, checked before a configuration is interpreted.
 
 use toml::{Table, Value};
 
@@ -9,10 +9,10 @@ use super::streams::without_places;
 /// Most bytes of a configuration file, and of an override.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Most elements of a list whose field declares no other bound.
+/// Most elements of a list whose field declares no bound.
 const MAX_ELEMENTS: usize = 1 << 16;
 
-/// A text that is short enough to be read.
+/// Checks that a text is short enough to be parsed.
 pub(super) fn text(text: &str) -> Result<(), ConfigError> {
     if text.len() <= MAX_BYTES {
         return Ok(());
@@ -24,7 +24,7 @@ pub(super) fn text(text: &str) -> Result<(), ConfigError> {
     ))
 }
 
-/// Lists that are as long as their fields allow.
+/// Checks that no list is longer than its field allows.
 pub(super) fn lists(table: &Table, prefix: &str) -> Result<(), ConfigError> {
     for (key, value) in table {
         within(value, &join(prefix, key))?;

@@ -1,4 +1,4 @@
-//! From text to a configuration.
+//! Loads a configuration from text.
 
 use std::ops::Range;
 
@@ -13,31 +13,31 @@ use super::{
     write,
 };
 
-/// A configuration with everything said, and where it was said.
+/// A complete configuration, and the origin of each value.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The configuration; `base` is taken in and gone.
+    /// Configuration; its `base` is merged in and cleared.
     pub config: Config,
-    /// The configuration as a file that needs no base: every key, in a fixed order.
+    /// Configuration as a file without a base: every key, in a fixed order.
     pub resolved_toml: String,
     layers: Layers,
 }
 
-/// Whatever a configuration was put together from, the last word last.
+/// Layers of a configuration, in ascending order of precedence.
 #[derive(Clone, Debug)]
 struct Layers {
     preset: Option<(String, Table)>,
     file: String,
     text: String,
-    /// What the text says.
+    /// Parsed `text`.
     table: Table,
     overrides: Vec<(String, String)>,
 }
 
-/// Reads a configuration: the preset that it names, below the text of the file `file`, below the
-/// overrides `(key, value)` in their order.
+/// Reads a configuration: the overrides `(key, value)` in their order, over the text of the file
+/// `file`, over the preset that it names.
 ///
-/// The value of an override is TOML; a plain word stands for a string.
+/// The value of an override is TOML; a plain word is taken as a string.
 pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Loaded, ConfigError> {
     limits::text(text).map_err(|error| ConfigError {
         origin: Origin::Default(file.to_owned()),
@@ -67,7 +67,7 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
     })
 }
 
-/// A file that says nothing of a device is one that was cut off, or another one than was meant.
+/// Rejects a file without keys of a device: it was truncated, or is not the intended one.
 fn says_something(
     table: &Table,
     file: &str,
@@ -80,10 +80,10 @@ fn says_something(
     Err(ConfigError {
         origin: Origin::Default(file.to_owned()),
         key: String::new(),
-        reason: "it says nothing of a device".into(),
+        reason: "the file has no keys of a device".into(),
         remedy:
             "name a preset to start from, such as base = \"d4\", or give keys of a device, such as \
-                 those of [nand.geometry]; `wordline devices d4` shows a whole one"
+                 those of [nand.geometry]; `wordline devices d4` prints a complete file"
                 .into(),
         others: &[],
     })
@@ -100,18 +100,19 @@ fn resolved(config: &Config, file: &str) -> Result<String, ConfigError> {
 }
 
 impl Loaded {
-    /// Checks the configuration; a fault names the place where its value was said, or the value of
-    /// another key that takes part in it.
+    /// Checks the configuration. A fault names the origin of the value, or of another key that
+    /// contributes to the fault.
     pub fn plan(&self, seed: u64) -> Result<Plan, ConfigError> {
         Plan::new(&self.config, seed).map_err(|error| self.located(error))
     }
 
-    /// One package by itself; checks the `[nand]` tables alone, with faults as of [`Loaded::plan`].
+    /// Returns a standalone package. Checks only the `[nand]` tables; faults are as in
+    /// [`Loaded::plan`].
     pub fn part(&self, seed: u64) -> Result<Part, ConfigError> {
         check::part(&self.config, seed).map_err(|error| self.located(error))
     }
 
-    /// The configuration with streams of these names, those that it does not declare behind all others.
+    /// Returns the configuration with streams of these names. Undeclared ones are appended.
     pub fn with_streams<'a>(
         mut self,
         names: impl IntoIterator<Item = &'a str>,
@@ -132,7 +133,7 @@ impl Loaded {
         error
     }
 
-    /// Where the value of a key was said.
+    /// Returns the origin of a key's value.
     pub fn origin(&self, key: &str) -> Origin {
         let named = streams::by_name(key, |tables, place| self.config.name_in(tables, place));
         let said = |path: &str| {
@@ -161,7 +162,7 @@ impl Loaded {
     }
 }
 
-/// Reads a file by itself, so that its faults can be shown in place.
+/// Reads a file by itself, so that a fault can be shown at its place.
 fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     let fault = |message: &str, path: &str, span: Option<Range<usize>>| {
         let (reason, remedy) = explain::explain(message, path);
@@ -182,12 +183,12 @@ fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     }
     let config =
         read::text(root).map_err(|said| fault(&said.message, said.path(), said.place.clone()))?;
-    // A table holds no number that the typed reading might still take, such as one of 2^63.
+    // TOML tables cannot hold some numbers that typed reading accepts, such as 2^63.
     let table = table.map_err(no_toml)?;
     Ok((config, table))
 }
 
-/// A fault of a key of a file, with its place.
+/// Adds the place in the file to a fault.
 fn in_file(mut error: ConfigError, text: &str, file: &str) -> ConfigError {
     error.origin = match span_of(text, &error.key) {
         Some(span) => Origin::file(file, text, span),
@@ -196,7 +197,7 @@ fn in_file(mut error: ConfigError, text: &str, file: &str) -> ConfigError {
     error
 }
 
-/// A file of another version is refused before its keys are looked at.
+/// Rejects another schema version before any key is checked.
 fn check_schema(table: &Table, text: &str, file: &str) -> Result<(), ConfigError> {
     let Some(version) = table.get("schema").and_then(Value::as_integer) else {
         return Ok(());
@@ -217,7 +218,7 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
         error.origin = Origin::file(file, text, span);
         error
     })?;
-    // Its disk may be another preset's, too.
+    // The disk of the preset may itself come from another preset.
     let mut said = preset.parse::<Table>().unwrap_or_default();
     let mut table = Table::new();
     disk::rebase(&mut table, &mut said)?;
@@ -225,7 +226,8 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
     Ok((name.to_owned(), table))
 }
 
-/// A file with a base is a device of its own: it lends its name, and says what it is based on.
+/// Names a device that has a base: it takes the name of its file, and its description cites the
+/// base.
 fn introduce(config: &mut Config, said: &Config, file: &str) {
     if let Some(base) = &said.base
         && said.description.is_empty()
@@ -268,7 +270,7 @@ impl Layers {
         read::tables(&Value::Table(table)).map_err(|fault| self.override_fault(&fault))
     }
 
-    /// A fault of a table, with the place in the file where its key is said, or else the last override.
+    /// Locates a fault at its key in the file, or else at the last override.
     fn placed(&self, mut error: ConfigError) -> ConfigError {
         error.origin = match (span_of(&self.text, &error.key), self.overrides.last()) {
             (Some(span), _) => Origin::file(&self.file, &self.text, span),
@@ -278,7 +280,7 @@ impl Layers {
         error
     }
 
-    /// Preset and file are each sound, so a fault in their union comes from an override.
+    /// Preset and file are each valid, so an override caused a fault of their union.
     fn override_fault(&self, fault: &read::Fault) -> ConfigError {
         let path = fault.path();
         let (reason, remedy) = explain::explain(&fault.message, path);
@@ -318,7 +320,7 @@ fn fixed(key: &str, value: &str) -> ConfigError {
     }
 }
 
-/// Whether `path` lies inside the table `table`.
+/// Returns `true` if `path` is inside the table `table`.
 fn within(path: &str, table: &str) -> bool {
     path.strip_prefix(table)
         .is_some_and(|rest| rest.starts_with('.'))
@@ -335,7 +337,7 @@ fn contains(table: &Table, key: &str) -> bool {
     found.is_some()
 }
 
-/// Where a key stands in a file.
+/// Returns the place of a key in a file.
 fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     let parsed = DeTable::parse(text).ok()?;
     let mut table = parsed.get_ref();
@@ -357,7 +359,7 @@ fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     }
 }
 
-/// A part of a key path, `streams[1]`, as the name of the array and the place of an element.
+/// Splits a part of a key path, `streams[1]`, into the array's name and the element's index.
 fn element(part: &str) -> (&str, Option<usize>) {
     let split = part.strip_suffix(']').and_then(|part| part.split_once('['));
     match split.map(|(name, place)| (name, place.parse().ok())) {

@@ -1,4 +1,4 @@
-//! One TOML table on top of another.
+//! Merges TOML tables.
 
 use toml::{Table, Value};
 
@@ -6,11 +6,11 @@ use super::ConfigError;
 use super::Origin;
 use super::keys::{self, Kind, join};
 
-/// Lays `over` on top of `under`, key by key.
+/// Merges `over` into `under`, key by key.
 ///
-/// A policy slot is kept and refined only by a table of the same policy; any other choice replaces
-/// it whole, and a bare name stands for that policy with its defaults. A table on top of tables refines
-/// those that its keys name, or adds them: `streams.log` is the stream called `log`.
+/// A table of the same policy refines a policy slot; any other value replaces the slot. A bare name
+/// is the policy with its defaults. A table merged into an array of tables refines the elements
+/// that its keys name, or appends them: `streams.log` is the stream named `log`.
 pub(super) fn merge(under: &mut Table, over: Table) {
     merge_at(under, over, "");
 }
@@ -37,7 +37,7 @@ fn merge_at(under: &mut Table, over: Table, prefix: &str) {
     }
 }
 
-/// Lays each table of `over` on top of the one of its name, or behind all.
+/// Merges each table of `over` into the element of that name, or appends it.
 fn merge_by_name(under: &mut Vec<Value>, over: Table, path: &str) {
     for (name, value) in over {
         let named = |table: &Value| table.get("name").and_then(Value::as_str) == Some(&name);
@@ -61,10 +61,10 @@ fn refines(path: &str, old: &Table, new: &Table) -> bool {
     !keys::is_slot(path) || old.keys().eq(new.keys())
 }
 
-/// The table that an override stands for.
+/// Returns the table that an override denotes.
 ///
-/// The value is read as TOML; what is no TOML but a number such as .5 is a number all the same, and
-/// a plain word is a string.
+/// The value is parsed as TOML. A number that TOML rejects, such as .5, is still a number; a plain
+/// word is a string.
 pub(super) fn parse_override(key: &str, value: &str) -> Result<Table, ConfigError> {
     let fault = |reason: &str, remedy: &str| ConfigError {
         origin: Origin::Override(format!("{key}={value}")),
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_replaced_and_tables_united() {
+    fn keys_are_replaced_and_tables_merged() {
         let table = merged("a = 1\n[t]\nb = 2\nc = 3", "[t]\nc = 4\nd = 5");
         assert_eq!(table, "a = 1\n[t]\nb = 2\nc = 4\nd = 5".parse().unwrap());
     }
 
     #[test]
-    fn another_policy_replaces_a_slot_and_the_same_one_refines_it() {
+    fn same_policy_refines_a_slot_and_another_replaces_it() {
         let under = "[ftl.allocate.static]\norder = 'CWDP'";
         let other = "[ftl.allocate.dynamic]\norder = 'PDWC'";
         assert_eq!(merged(under, other), other.parse().unwrap());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_are_toml_or_plain_words() {
+    fn override_values_are_toml_or_plain_words() {
         let parse = |key, value| parse_override(key, value).unwrap();
         assert_eq!(parse("a.b", "1"), "[a]\nb = 1".parse().unwrap());
         assert_eq!(parse("a", "fifo"), "a = 'fifo'".parse().unwrap());

@@ -1,20 +1,20 @@
-//! Where a value was said.
+//! Origins of values, for messages.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// Where a value, or the fault in it, was said.
+/// Origin of a value, or of the fault in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nowhere in the file of this name: the value is the default. The name is empty if there is no
+    /// The default; the file of this name does not set the value. The name is empty if there is no
     /// file.
     Default(String),
-    /// In a preset.
+    /// A preset.
     Preset(String),
-    /// In the configuration file.
+    /// The configuration file.
     File(Box<Place>),
-    /// In an override: `key=value`.
+    /// An override, `key=value`.
     Override(String),
 }
 
@@ -27,13 +27,13 @@ pub struct Place {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The line.
+    /// Text of the line.
     text: String,
     /// Characters to underline, at least 1.
     width: usize,
 }
 
-/// A longer line is shown in part.
+/// Most characters of a line, and bytes of an override, that messages show.
 const SHOWN: usize = 160;
 
 impl Place {
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// The line, and below it a caret under each faulty character.
+    /// Returns the line, with carets below the faulty characters.
     fn picture(&self) -> String {
         let before = self.column - 1;
         let skipped = before.saturating_sub(SHOWN / 2);
@@ -69,18 +69,18 @@ impl Place {
     }
 }
 
-/// The nearest character boundary at or before byte `at`.
+/// Returns the nearest character boundary at or before byte `at`.
 fn floor(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }
 
 impl Origin {
-    /// The bytes `span` of `text`, which is the content of `file`.
+    /// Origin in the bytes `span` of `text`, the content of `file`.
     pub(super) fn file(file: &str, text: &str, span: Range<usize>) -> Self {
         Self::File(Box::new(Place::new(file, text, span)))
     }
 
-    /// What stands in front of a message about this place.
+    /// Returns the prefix of a message about this origin.
     pub(super) fn prefix(&self) -> String {
         match self {
             Self::Default(file) if file.is_empty() => String::new(),
@@ -91,7 +91,7 @@ impl Origin {
         }
     }
 
-    /// How far from the user's last word: an override is nearest.
+    /// Returns the rank of the origin: 0 for an override, which has the highest precedence.
     pub(super) fn distance(&self) -> u8 {
         match self {
             Self::Override(_) => 0,
@@ -101,7 +101,7 @@ impl Origin {
         }
     }
 
-    /// What stands below a message about this place.
+    /// Returns the text that follows a message about this origin.
     pub(super) fn suffix(&self) -> String {
         match self {
             Self::File(place) => format!("\n{}", place.picture()),
@@ -121,7 +121,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A text as messages show it: of a long one, beginning and end.
+/// Shortens a text for a message: beginning and end of a long one.
 pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! What a configuration means, checked.
+//! Checked form of a configuration.
 
 use std::num::NonZeroU32;
 use wordline_array::AddressMap;
@@ -10,55 +10,57 @@ use wordline_workload::{Disk, generate};
 
 use crate::costs::{of_disk, of_flash};
 
-/// A run that can be simulated: every number checked, nothing left to decide.
+/// A run that can be simulated: all values are checked and all choices are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Name of what is simulated.
+    /// Name of the device or store.
     pub name: String,
-    /// What serves the requests.
+    /// Store that serves the requests.
     pub store: Store,
-    /// The host side of it, if that takes time.
+    /// Host side of the store, if it takes time.
     pub host_side: Option<wordline_host_cpu::Config>,
-    /// When the requests of a trace are issued; a generated workload has its own clock.
+    /// When the requests of a trace are issued; a generated workload has its own arrivals.
     pub replay: Replay,
-    /// The time series.
+    /// Time series of the results.
     pub series: Series,
-    /// Measurements, and the start of measuring.
+    /// Measurements and warm-up.
     pub observe: Observe,
-    /// Load to generate; none if the run is of a trace.
+    /// Load to generate; `None` if the run replays a trace.
     pub workload: Option<generate::Config>,
-    /// Streams by name; none if there is one only, of `workload` or of a trace.
+    /// Streams by name; empty if the run has a single stream, of `workload` or of a trace.
     pub streams: Vec<Stream>,
     /// Seed of all random streams.
     pub seed: u64,
 }
 
-/// What a device is like, whatever its kind.
+/// Properties that devices of all kinds have.
 pub trait DevicePlan {
-    /// Name of the configuration that describes it.
+    /// Returns the name of the configuration that describes the device.
     fn name(&self) -> &str;
-    /// All that it can hold. Bytes.
+    /// Returns the capacity of the medium. Bytes.
     fn capacity_bytes(&self) -> u64;
-    /// What the host can address. Bytes.
+    /// Returns the capacity that the host can address. Bytes.
     fn user_bytes(&self) -> u64 {
         self.capacity_bytes()
     }
-    /// Requests that it holds at once.
+    /// Returns the number of requests that the device holds at once.
     fn queue_depth(&self) -> u32;
-    /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
+    /// Returns `true` if the device completes writes before they are durable, unless they are FUA
+    /// or flushed.
     fn is_volatile(&self) -> bool;
-    /// Mean time in which it reads or writes a page of `page_bytes` while it is idle. Microseconds.
+    /// Returns the mean time in which the idle device reads or writes a page of `page_bytes`.
+    /// Microseconds.
     fn page_us(&self, page_bytes: u32, write: bool) -> f64;
-    /// Its flash, if it has any.
+    /// Returns the flash of the device, if it has any.
     fn ssd(&self) -> Option<&Ssd> {
         None
     }
 }
 
-/// Makes of the list of kinds of devices what a store is, and what a device of it is.
+/// Generates [`Store`] and [`Device`] from the list of device kinds.
 macro_rules! devices {
     ($($(#[$doc:meta])* $Kind:ident($Plan:ty)),+ $(,)?) => {
-        /// What serves requests. Stores nest: the members of an array are stores.
+        /// A store, which serves requests. Stores nest: the members of an array are stores.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Store {
             $($(#[$doc])* $Kind(Box<$Plan>),)+
@@ -68,7 +70,7 @@ macro_rules! devices {
             Array(Array),
         }
 
-        /// What has no members.
+        /// A store without members.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Device<'a> {
             $($(#[$doc])* $Kind(&'a $Plan),)+
@@ -77,7 +79,7 @@ macro_rules! devices {
         }
 
         impl Store {
-            /// The device that it is, or the cache; `None` for an array.
+            /// Returns the device or the cache that the store is; `None` for an array.
             pub fn device(&self) -> Option<Device<'_>> {
                 match self {
                     $(Self::$Kind(device) => Some(Device::$Kind(device)),)+
@@ -88,7 +90,7 @@ macro_rules! devices {
         }
 
         impl<'a> Device<'a> {
-            /// What it is like.
+            /// Returns the properties of the device.
             pub fn plan(self) -> &'a dyn DevicePlan {
                 match self {
                     $(Self::$Kind(device) => device,)+
@@ -106,18 +108,19 @@ devices! {
     Disk(HardDisk),
 }
 
-/// What a store is made of, as far as a run depends on it.
+/// Composition of a store, as far as a run depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One SSD.
     Ssd,
     /// An array of SSDs, at any depth.
     Ssds,
-    /// A hard disk, or an array of them.
+    /// A hard disk, or an array of hard disks.
     Disks,
-    /// Flash in front of a hard disk, or of an array of them.
+    /// Flash in front of a hard disk, or of an array of hard disks.
     CachedDisks,
-    /// Anything else: devices of several kinds, caches in arrays and behind caches, and what has a host side.
+    /// Any other store: devices of several kinds, caches in arrays or behind caches, and stores
+    /// with a host side.
     Mixed,
 }
 
@@ -126,7 +129,7 @@ pub enum Shape {
 pub struct HardDisk {
     /// Name of the configuration that describes it.
     pub name: String,
-    /// What it is.
+    /// Model of the disk.
     pub disk: wordline_hdd::Plan,
 }
 
@@ -155,7 +158,7 @@ pub struct Cached {
     pub ssd: Ssd,
     /// The cache.
     pub cache: wordline_flash_cache::Plan,
-    /// What lies behind it: a disk, or an array.
+    /// Backing store: a disk, or an array.
     pub backing: Store,
 }
 
@@ -183,19 +186,19 @@ impl DevicePlan for Cached {
     }
 }
 
-/// A hard disk, wherever it stands in a store.
+/// A hard disk at any depth of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskLeaf<'a> {
-    /// Its name.
+    /// Name of the disk.
     pub name: String,
-    /// The disks of a trace (its volumes) that it holds.
+    /// Trace disks (volumes) that it holds.
     pub volumes: &'a [u32],
-    /// What it is.
+    /// Model of the disk.
     pub disk: &'a wordline_hdd::Plan,
 }
 
 impl<'a> DiskLeaf<'a> {
-    /// None of what is no disk.
+    /// Returns the leaf as a hard disk; `None` for another kind of device.
     fn of(leaf: Leaf<'a>) -> Option<Self> {
         let Device::Disk(disk) = leaf.of else {
             return None;
@@ -208,66 +211,67 @@ impl<'a> DiskLeaf<'a> {
     }
 }
 
-/// A solid-state disk.
+/// An SSD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ssd {
     /// Name of the configuration that describes it.
     pub name: String,
-    /// How a package is divided.
+    /// Geometry of a package.
     pub geometry: Geometry,
-    /// How its planes are wired.
+    /// Numbers of channels, ways, dies and planes.
     pub dimensions: Dimensions,
     /// Voltages and currents.
     pub energy: Energy,
-    /// The device, for a host with one stream; see [`Ssd::device`].
+    /// Device for a host with one stream; see [`Ssd::device`].
     pub device: wordline_ssd::Plan,
-    /// What happens before the run.
+    /// Preconditioning.
     pub precondition: Precondition,
-    /// Seed of its random streams.
+    /// Seed of the device's random streams.
     pub seed: u64,
 }
 
 /// Several stores as one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// Where its bytes lie.
+    /// Mapping of addresses to members.
     pub layout: AddressMap,
-    /// Where the disks of a trace lie in its addresses, if requests go by disk.
+    /// Address ranges of the trace disks, if requests go by disk.
     pub disks: Vec<Disk>,
-    /// The stores; one at least.
+    /// Members; at least one.
     pub members: Vec<Member>,
 }
 
 /// A store of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// Its name, unlike all others.
+    /// Unique name of the member.
     pub name: String,
-    /// The disks of a trace that it holds, if requests go by disk.
+    /// Trace disks that the member holds, if requests go by disk.
     pub disks: Vec<u32>,
-    /// What it is.
+    /// Store that the member is.
     pub store: Store,
 }
 
 /// A stream of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
-    /// Its name, unlike all others.
+    /// Unique name of the stream.
     pub name: String,
-    /// How urgent its commands are.
+    /// NVMe priority class of the stream.
     pub class: Class,
-    /// Load to generate; none if the stream takes a trace.
+    /// Load to generate; `None` if the stream replays a trace.
     pub workload: Option<generate::Config>,
-    /// When the requests of its trace are issued.
+    /// When the requests of the stream's trace are issued.
     pub replay: Replay,
-    /// The disk of an array that its addresses are those of, if not those of the whole.
+    /// Disk of an array to which the stream's addresses refer; `None` for the whole store.
     pub disk: Option<Disk>,
-    /// Seed of its load: of the run's and of its name, so that no stream changes what another asks for.
+    /// Seed of the load, from the seed of the run and the stream's name. Adding a stream therefore
+    /// does not change the requests of another.
     pub seed: u64,
 }
 
 impl Stream {
-    /// What the interface has to know of it.
+    /// Returns the stream as the host interface needs it.
     pub fn at_the_interface(&self) -> wordline_host_link::Stream {
         wordline_host_link::Stream { class: self.class }
     }
@@ -278,91 +282,91 @@ impl Stream {
 pub enum Replay {
     /// At their time stamps.
     OpenLoop {
-        /// Arrival times are multiplied by this; positive and finite.
+        /// Factor of arrival times; positive and finite.
         time_scale: f64,
     },
-    /// When a request before has completed.
+    /// When an earlier request completes.
     ClosedLoop {
-        /// Requests under way at once.
+        /// Outstanding requests.
         queue_depth: u32,
     },
-    /// When the request before has completed and a recorded time is over.
+    /// A recorded think time after the previous request completes.
     ThinkTime {
-        /// Recorded times between a completion and the next request are multiplied by this; not negative, and finite.
+        /// Factor of recorded think times; finite and not negative.
         time_scale: f64,
     },
 }
 
-/// What happens before the run.
+/// Preconditioning of an SSD.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precondition {
-    /// Logical pages written once, in order, from the first.
+    /// Logical pages written once, sequentially from the first.
     pub fill_pages: u32,
     /// Whether they are written in a random order instead.
     pub scattered: bool,
-    /// Random page writes after that, over the filled pages.
+    /// Random page writes after the fill, to the filled pages.
     pub overwrite_pages: u64,
-    /// Further random page writes, until write amplification has settled.
+    /// Further random page writes, until write amplification reaches steady state.
     pub settle: Settle,
 }
 
-/// How long random page writes go on.
+/// End of the random page writes of preconditioning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Settle {
-    /// Not at all.
+    /// No such writes.
     No,
     /// Until the write amplification of successive windows differs by less than a share.
     Until {
-        /// That share.
+        /// Largest difference. Ratio.
         tolerance_ratio: f64,
-        /// Most page writes spent.
+        /// Most page writes.
         limit_pages: u64,
     },
 }
 
-/// The time series.
+/// Intervals of the time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Series {
-    /// As wide as needed for at most so many intervals.
+    /// Width chosen so that there are at most `intervals` intervals.
     Automatic {
         /// Most intervals.
         intervals: u32,
     },
-    /// Of a given width.
+    /// Given width.
     Fixed {
         /// Width of an interval.
         interval: Time,
     },
 }
 
-/// What is counted of slow requests.
+/// Measurements and warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observe {
-    /// Width of the intervals whose longest response times are kept; none for an automatic one.
+    /// Width of the intervals of the maximum response times; `None` for an automatic one.
     pub worst_case_interval: Option<Time>,
-    /// Distance of looks at the load of the dies, if there are any.
+    /// Sampling interval of the die load; `None` if it is not sampled.
     pub chip_load_interval: Option<Time>,
-    /// Response time that is still all right.
+    /// Acceptable response time.
     pub marginal_response: Time,
-    /// Pages that the miss-ratio curve of a cache is made of, if there is one.
+    /// Sample size of a cache's miss-ratio curve; `None` for no curve.
     pub miss_ratio_pages: Option<NonZeroU32>,
-    /// The part of the run that is not measured, if there is one.
+    /// Warm-up, which is not measured.
     pub warm_up: Option<WarmUp>,
 }
 
-/// The part of a run before anything is measured.
+/// Warm-up: the start of a run, which is not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// Until this time.
+    /// Until this simulated time.
     Until(Time),
-    /// Until this many requests have been issued by all streams.
+    /// Until all streams together have issued this many requests.
     Requests(u64),
     /// Until each stream with a trace has issued the requests of this many of its files.
     Files(u32),
 }
 
 impl Plan {
-    /// The array, if the store is one.
+    /// Returns the array, if the store is one.
     pub fn array(&self) -> Option<&Array> {
         if let Store::Array(array) = &self.store {
             return Some(array);
@@ -370,7 +374,7 @@ impl Plan {
         None
     }
 
-    /// What the store is made of.
+    /// Returns the composition of the store.
     pub fn shape(&self) -> Shape {
         let is_ssd = |leaf: &Leaf<'_>| matches!(leaf.of, Device::Ssd(_));
         match &self.store {
@@ -383,34 +387,36 @@ impl Plan {
         }
     }
 
-    /// Whether its devices are told of one by one.
+    /// Returns `true` if results list the devices one by one.
     pub fn has_members(&self) -> bool {
         matches!(self.shape(), Shape::Ssds | Shape::Mixed)
     }
 
-    /// Where the disks of a trace (its volumes) lie in the addresses of the store, if requests go by them.
+    /// Returns the address ranges of the trace disks (volumes) in the store, if requests go by
+    /// disk.
     pub fn volumes(&self) -> &[Disk] {
         self.store.volumes()
     }
 
-    /// Its hard disks, in the order in which the store numbers them.
+    /// Returns the hard disks, in the order in which the store numbers them.
     pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
         self.leaves().into_iter().filter_map(DiskLeaf::of).collect()
     }
 
-    /// Requests that the store holds at once, of an array each of its members; none where it takes as many as come, and
-    /// where the members of an array differ.
+    /// Returns the queue depth of the store, or of each member of an array. `None` if it is
+    /// unlimited, or if the members of an array differ.
     pub fn slots(&self) -> Option<u32> {
         self.store.queue_depth().filter(|depth| *depth < u32::MAX)
     }
 
-    /// Whether a flush changes anything: whether a device holds acknowledged data that is not durable.
+    /// Returns `true` if a flush has an effect: if a device holds acknowledged data that is not
+    /// durable.
     pub fn takes_flushes(&self) -> bool {
         let mut leaves = self.leaves().into_iter();
         self.has_buffer() || leaves.any(|leaf| leaf.of.plan().is_volatile())
     }
 
-    /// The cached store, if the store is one.
+    /// Returns the cached store, if the store is one.
     pub fn cached(&self) -> Option<&Cached> {
         if let Store::Cached(cached) = &self.store {
             return Some(cached);
@@ -418,17 +424,18 @@ impl Plan {
         None
     }
 
-    /// Its SSDs, in the order in which the store numbers them.
+    /// Returns the SSDs, including the flash of caches, in the order in which the store numbers
+    /// them.
     pub fn ssds(&self) -> impl Iterator<Item = &Ssd> {
         self.store.ssds().into_iter()
     }
 
-    /// The first of its SSDs, if there is any.
+    /// Returns the first SSD, if any.
     pub fn first(&self) -> Option<&Ssd> {
         self.store.ssds().first().copied()
     }
 
-    /// Share of what the host can address of its SSDs that preconditioning fills; 0 without any. Ratio.
+    /// Returns the share of the SSDs' user pages that preconditioning fills; 0 without SSDs. Ratio.
     pub fn fill_ratio(&self) -> f64 {
         let bytes = |of: fn(&Ssd) -> u32| -> u64 {
             let sizes = self
@@ -440,7 +447,8 @@ impl Plan {
         bytes(|ssd| ssd.precondition.fill_pages) as f64 / user.max(1) as f64
     }
 
-    /// The devices as the run tells of them, in the order in which the store numbers them.
+    /// Returns the devices under the names of the results, in the order in which the store numbers
+    /// them.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
         let mut leaves = self.store.leaves();
         let is_in_array = |store: &Store| matches!(store, Store::Array(_));
@@ -448,14 +456,14 @@ impl Plan {
             Store::Cached(cached) if !is_in_array(&cached.backing) => leaves.len(),
             store => usize::from(!is_in_array(store)),
         };
-        // What stands in no array has the name of the store.
+        // A device outside any array has the name of the store.
         for leaf in leaves.iter_mut().take(alone) {
             leaf.name.clone_from(&self.name);
         }
         leaves
     }
 
-    /// The SSDs that are no caches: those that are in a state when the run begins.
+    /// Returns the SSDs that are not the flash of a cache: those that can be preconditioned.
     pub fn own_ssds(&self) -> Vec<(Leaf<'_>, &Ssd)> {
         let own = self.leaves().into_iter().filter_map(|leaf| {
             if let Device::Ssd(ssd) = leaf.of {
@@ -466,14 +474,15 @@ impl Plan {
         own.collect()
     }
 
-    /// The SSDs in it, and the flash of caches, each with the place of its device ([`Plan::leaves`]).
+    /// Returns the SSDs and the flash of caches, each with the index of its device in
+    /// [`Plan::leaves`].
     pub fn flash(&self) -> Vec<(u32, &Ssd)> {
         let leaves = (0..).zip(self.leaves());
         let flash = leaves.filter_map(|(place, leaf)| Some((place, leaf.of.ssd()?)));
         flash.collect()
     }
 
-    /// Of what the host can address, what preconditioning fills. Bytes.
+    /// Returns how much of the user capacity preconditioning fills. Bytes.
     pub fn filled_bytes(&self) -> u64 {
         let own = self.own_ssds().into_iter();
         let filled = own.map(|(_, ssd)| {
@@ -483,18 +492,19 @@ impl Plan {
         filled.saturating_sub(self.reserved_bytes())
     }
 
-    /// Whether a device has a DRAM buffer.
+    /// Returns `true` if a device has a DRAM buffer.
     pub fn has_buffer(&self) -> bool {
         self.ssds().any(|ssd| ssd.device.buffer.is_some())
     }
 
-    /// What the requests of a stream are generated from, if they are.
+    /// Returns the generated load of a stream, if it has one.
     pub fn load(&self, stream: usize) -> Option<&generate::Config> {
         let load = self.streams.get(stream).map(|stream| &stream.workload);
         load.unwrap_or(&self.workload).as_ref()
     }
 
-    /// All pages of its flash, and all of the devices without flash that stand behind none. Bytes.
+    /// Returns the capacity of all flash and of all devices without flash that are not behind a
+    /// cache. Without flash, the capacity that the host can address. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         if self.first().is_none() {
             return self.store.user_bytes();
@@ -511,12 +521,12 @@ impl Plan {
         sizes.sum()
     }
 
-    /// What the host can address. Bytes.
+    /// Returns the capacity that the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
         self.store.user_bytes() - self.reserved_bytes()
     }
 
-    /// Of the store, what the host keeps for itself. Bytes.
+    /// Returns the part of the store that the host side reserves. Bytes.
     fn reserved_bytes(&self) -> u64 {
         let side = self.host_side.as_ref();
         side.map_or(0, |side| side.reserved(self.store.user_bytes()))
@@ -524,12 +534,12 @@ impl Plan {
 }
 
 impl Store {
-    /// Of the device that it is, or what is so of an array.
+    /// Applies `of` to the device; returns `of_array` for an array.
     fn of_device<T>(&self, of_array: T, of: fn(&dyn DevicePlan) -> T) -> T {
         self.device().map_or(of_array, |device| of(device.plan()))
     }
 
-    /// What the host can address. Bytes.
+    /// Returns the capacity that the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
         match self {
             Self::Array(array) => array.layout.user_bytes(),
@@ -537,19 +547,19 @@ impl Store {
         }
     }
 
-    /// The hard disks in it.
+    /// Returns the hard disks of the store.
     pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
         let leaves = self.leaves().into_iter();
         leaves.filter_map(DiskLeaf::of).collect()
     }
 
-    /// The SSDs in it, and the flash of caches.
+    /// Returns the SSDs and the flash of caches.
     pub fn ssds(&self) -> Vec<&Ssd> {
         let leaves = self.leaves().into_iter();
         leaves.filter_map(|leaf| leaf.of.ssd()).collect()
     }
 
-    /// Whether it is a disk, or an array of disks and of nothing else.
+    /// Returns `true` if the store is a hard disk, or an array of hard disks only.
     fn is_disks(&self) -> bool {
         let is_disk = |member: &Member| matches!(member.store, Self::Disk(_));
         match self {
@@ -558,7 +568,8 @@ impl Store {
         }
     }
 
-    /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
+    /// Returns `true` if the store completes writes before they are durable, unless they are FUA or
+    /// flushed.
     pub(crate) fn is_volatile(&self) -> bool {
         match self {
             Self::Array(array) => array.members.iter().any(|one| one.store.is_volatile()),
@@ -574,7 +585,8 @@ impl Store {
         }
     }
 
-    /// Requests that it holds at once; of an array each of its members, none if they differ.
+    /// Returns the queue depth of the store, or of each member of an array; `None` if the members
+    /// differ.
     fn queue_depth(&self) -> Option<u32> {
         match self {
             Self::Array(array) => {
@@ -586,7 +598,8 @@ impl Store {
         }
     }
 
-    /// How many numbers its devices have at most ([`wordline_array::Store`]); some may have none.
+    /// Returns an upper bound of the device numbers ([`wordline_array::Store`]); some may be
+    /// unused.
     pub(crate) fn numbers(&self) -> u64 {
         match self {
             Self::Cached(cached) => cached.backing.numbers().saturating_mul(2),
@@ -599,7 +612,7 @@ impl Store {
         }
     }
 
-    /// Its devices; what is in no array has no name.
+    /// Returns the devices. A device outside any array has no name.
     pub(crate) fn leaves(&self) -> Vec<Leaf<'_>> {
         let alone = |of| Leaf {
             name: String::new(),
@@ -629,33 +642,33 @@ impl Store {
     }
 }
 
-/// What a device is called that stands behind a cache without an array.
+/// Name of a device behind a cache without an array.
 pub const BEHIND: &str = "disk";
 
-/// A device, wherever it stands in a store.
+/// A device at any depth of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<'a> {
-    /// Its name, and before it those of the arrays that it stands in: `mirror.ssd0`.
+    /// Name, after those of the arrays that contain it: `mirror.ssd0`.
     pub name: String,
-    /// The disks of a trace that it holds, all of each or its part of them.
+    /// Trace disks that the device holds, in whole or in part.
     pub disks: &'a [u32],
-    /// How the store numbers it ([`wordline_array::Store`]).
+    /// Number of the device in the store ([`wordline_array::Store`]).
     pub number: u32,
-    /// Whether it stands behind a cache.
+    /// Whether the device is behind a cache.
     pub is_behind: bool,
-    /// What it is.
+    /// The device.
     pub of: Device<'a>,
 }
 
 impl<'a> Device<'a> {
-    /// Its flash, if it has any.
+    /// Returns the flash of the device, if it has any.
     pub fn ssd(self) -> Option<&'a Ssd> {
         self.plan().ssd()
     }
 }
 
 impl Array {
-    /// Whether a member is an array itself.
+    /// Returns `true` if a member is itself an array.
     pub fn is_nested(&self) -> bool {
         let mut members = self.members.iter();
         members.any(|member| matches!(member.store, Store::Array(_)))
@@ -696,7 +709,7 @@ impl DevicePlan for Ssd {
         let buffer = self.device.buffer.as_ref();
         buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
     }
-    /// Of its own pages, whatever their size.
+    /// Uses the page size of the device, whatever `page_bytes` is.
     fn page_us(&self, _page_bytes: u32, write: bool) -> f64 {
         let costs = of_flash(&self.device);
         if write {
@@ -711,7 +724,7 @@ impl DevicePlan for Ssd {
 }
 
 impl Ssd {
-    /// The device, which serves `streams`.
+    /// Returns the device for the given streams.
     pub fn device(&self, streams: &[Stream]) -> wordline_ssd::Plan {
         wordline_ssd::Plan {
             streams: streams.iter().map(Stream::at_the_interface).collect(),

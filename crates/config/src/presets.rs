@@ -1,19 +1,19 @@
-//! Devices that come with the program.
+//! Devices that come with Wordline.
 
 use toml::{Table, Value};
 
 use super::{ConfigError, explain};
 
-/// A device that comes with the program; each is a whole configuration and needs no other.
+/// A device that comes with Wordline: a complete configuration without a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What it is called in `base`, on the command line and as a file in `presets/`.
+    /// Name in `base`, on the command line, and of the file in `presets/`.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the device.
     pub description: String,
-    /// Where its values come from.
+    /// Sources of the values.
     pub source: String,
-    /// The file.
+    /// Text of the file.
     pub text: &'static str,
 }
 
@@ -85,7 +85,7 @@ fn preset(name: &'static str, text: &'static str) -> Preset {
     }
 }
 
-/// All presets.
+/// Returns all presets.
 pub fn all() -> Vec<Preset> {
     TEXTS
         .iter()
@@ -93,7 +93,7 @@ pub fn all() -> Vec<Preset> {
         .collect()
 }
 
-/// The text of the preset called `name`.
+/// Returns the text of the preset `name`.
 pub fn text(name: &str) -> Result<&'static str, ConfigError> {
     if let Some((_, text)) = TEXTS.iter().find(|(known, _)| *known == name) {
         return Ok(text);

@@ -1,21 +1,21 @@
-//! The numbers that a key takes.
+//! Ranges of numeric keys.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
 use serde_json::Value;
 
-/// The numbers that a key takes, as its field declares them.
+/// Range of a numeric key, as its field declares it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
-    /// Those between two bounds.
+    /// Between two bounds.
     Between(Bound<f64>, Bound<f64>),
-    /// One of a few.
+    /// One of several values.
     OneOf(Vec<f64>),
 }
 
 impl Range {
-    /// The range in the schema of a number; none if it has neither bound.
+    /// Returns the range in the schema of a number; `None` if it has no bound.
     pub(crate) fn of(schema: &Value) -> Option<Self> {
         let is_number = |word: &Value| word == "integer" || word == "number";
         let is_among = |words: &Vec<Value>| words.iter().any(is_number);
@@ -42,7 +42,7 @@ impl Range {
         bounded.then_some(Self::Between(least, most))
     }
 
-    /// Whether a number is in it; what is no number is in none.
+    /// Returns `true` if a number is in the range. NaN is in no range.
     pub fn contains(&self, value: f64) -> bool {
         match self {
             Self::Between(least, most) => !value.is_nan() && (*least, *most).contains(&value),
@@ -50,7 +50,7 @@ impl Range {
         }
     }
 
-    /// Whether a number lies below all of it.
+    /// Returns `true` if a number is below the whole range.
     pub(crate) fn is_above(&self, value: f64) -> bool {
         match self {
             Self::Between(least, _) => !(*least, Bound::Unbounded).contains(&value),
@@ -60,7 +60,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// Words that stand behind "a number".
+    /// Writes words that follow "a number".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Bound::{Excluded, Included, Unbounded};
         match self {

@@ -1,5 +1,5 @@
-//! A [`Config`] from a text or from tables. Both go through one reader, so that the code that reads a type is
-//! compiled once.
+//! Deserializes a [`Config`] from a text or from tables. Both use one reader, so that the code that
+//! reads a type is compiled once.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,18 +14,18 @@ use toml::{Spanned, Value};
 
 use super::Config;
 
-/// What is wrong with a value.
+/// A fault of a value.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub message: String,
-    /// The bytes of the text in question.
+    /// Faulty bytes of the text.
     pub place: Option<Range<usize>>,
-    /// From the outermost table on: `.key` or `[element]`.
+    /// Path from the outermost table: `.key` or `[element]` each.
     steps: String,
 }
 
 impl Fault {
-    /// The key path, such as `streams[1].name`.
+    /// Returns the key path, such as `streams[1].name`.
     pub(super) fn path(&self) -> &str {
         self.steps.strip_prefix('.').unwrap_or(&self.steps)
     }
@@ -61,26 +61,26 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A configuration as a text says it; a fault has its place there.
+/// Reads a configuration from a text; a fault has its place there.
 pub(super) fn text(root: Spanned<DeTable<'_>>) -> Result<Config, Fault> {
     let root = Spanned::new(root.span(), DeValue::Table(root.into_inner()));
     let reader = Reader::Text(&root);
     Config::deserialize(reader).map_err(|fault| fault.at(reader.place()))
 }
 
-/// A configuration as tables say it.
+/// Reads a configuration from tables.
 pub(super) fn tables(root: &Value) -> Result<Config, Fault> {
     Config::deserialize(Reader::Table(root))
 }
 
-/// Reads a value.
+/// Deserializer over a text or over tables.
 #[derive(Clone, Copy)]
 enum Reader<'a> {
     Text(&'a Spanned<DeValue<'a>>),
     Table(&'a Value),
 }
 
-/// A value, wherever it was read.
+/// A value of either source.
 enum Said<'a> {
     Boolean(bool),
     Whole(i64),
@@ -90,7 +90,7 @@ enum Said<'a> {
     Date(String),
     List(List<'a>),
     Table(Entries<'a>),
-    /// What no key takes.
+    /// A value that no key accepts.
     Other(String),
 }
 
@@ -149,7 +149,7 @@ fn whole<'a>(digits: &DeInteger<'_>) -> Result<Said<'a>, Fault> {
     if let Ok(value) = u64::from_str_radix(text, radix) {
         return Ok(Said::Large(value));
     }
-    // As the library words it.
+    // The `toml` crate's wording.
     let signed =
         i128::from_str_radix(text, radix).map(|value| format!("integer `{value}` as i128"));
     let either = signed.or_else(|_| {
@@ -170,7 +170,7 @@ fn real<'a>(digits: &DeFloat<'_>) -> Result<Said<'a>, Fault> {
 }
 
 impl Said<'_> {
-    /// The fault of a value of another kind than is expected.
+    /// Returns the fault of a value of an unexpected kind.
     fn is_not(&self, expected: &dyn Expected) -> Fault {
         let unexpected = match self {
             Self::Boolean(value) => Unexpected::Bool(*value),
@@ -187,7 +187,8 @@ impl Said<'_> {
     }
 }
 
-/// Without closures, and without visits that a type has no use for: each would be compiled for every type.
+/// Without closures and without visits that a type does not need: each would be compiled for every
+/// type.
 impl<'de> Deserializer<'de> for Reader<'de> {
     type Error = Fault;
 
@@ -204,7 +205,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             other @ Said::Other(_) => Err(other.is_not(&visitor)),
         }
     }
-    /// A struct may be the list of its fields, too.
+    /// A struct may also be a list of its fields.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -263,10 +264,10 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
 type Entry<'a> = (&'a str, Option<Range<usize>>, Reader<'a>);
 
-/// The entries of a table.
+/// Entries of a table.
 struct Entries<'a> {
     rest: Box<dyn ExactSizeIterator<Item = Entry<'a>> + 'a>,
-    /// That of the last key.
+    /// Name and value of the last key.
     value: Option<(&'a str, Reader<'a>)>,
 }
 
@@ -309,7 +310,7 @@ impl<'a> MapAccess<'a> for Entries<'a> {
     }
 }
 
-/// The elements of an array.
+/// Elements of an array.
 struct List<'a> {
     length: usize,
     rest: Box<dyn ExactSizeIterator<Item = Reader<'a>> + 'a>,
@@ -354,7 +355,7 @@ impl<'a> SeqAccess<'a> for List<'a> {
     }
 }
 
-/// One of several words, with a value if it is the key of one.
+/// One of several words, or a table with one of them as its only key.
 struct Choice<'a> {
     name: &'a str,
     place: Option<Range<usize>>,
@@ -386,7 +387,7 @@ impl<'a> Choice<'a> {
             )),
         }
     }
-    /// As the library words it for each kind.
+    /// The `toml` crate's wording for each source.
     fn neither(reader: Reader<'_>) -> Fault {
         match reader {
             Reader::Text(_) => Fault::custom("wanted string or table"),

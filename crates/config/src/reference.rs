@@ -1,4 +1,4 @@
-//! The reference pages: every key, policy and preset, and lists of quantities, as Markdown.
+//! Reference pages in Markdown: every key, policy and preset, and lists of quantities.
 
 use std::fmt::Write;
 
@@ -10,25 +10,25 @@ use super::keys::{self, Key, Kind};
 use super::presets::{self, Preset};
 use super::{load, policies};
 
-const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-runner --test it reference` renews it. -->\n";
+const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-runner --test it reference` regenerates it. -->\n";
 
 /// A row of a reference page that lists quantities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its unit; empty if it has none.
+    /// Unit; empty if it has none.
     pub unit: String,
-    /// What it is.
+    /// Description.
     pub description: String,
 }
 
-/// `config.md`: every key with type, unit, default and description.
+/// Returns `config.md`: every key with type, unit, default and description.
 pub fn config() -> String {
     let mut page = format!(
         "# Configuration\n\n{NOTICE}\n\
          A configuration is one TOML file. A key that is left out comes from the preset named by \
-         `base`, or else has the default given here; `--set key=value` lies over both. An unknown \
+         `base`, or else has the default given here; `--set key=value` overrides both. An unknown \
          key is an error. A policy is chosen by its name (`ftl.gc.victim = \"fifo\"`) or by a table \
          of its name (`[ftl.gc.victim.d-choices]`); see [policies](policies.md).\n\n\
          ```toml\nschema = 1\nbase = \"d4\"\n\n[host]\nqueue_depth = 8\n\n\
@@ -45,8 +45,8 @@ pub fn config() -> String {
     page
 }
 
-/// Whether a key is a table with a section of its own. The parameters of policies are on the page of
-/// policies.
+/// Returns `true` if a key is a table with its own section. Parameters of policies are on the page
+/// of policies.
 fn is_headed(key: &Key) -> bool {
     match key.kind {
         Kind::Table => !in_tables(key) && !parent(&key.path).is_some_and(is_slot),
@@ -55,8 +55,8 @@ fn is_headed(key: &Key) -> bool {
     }
 }
 
-/// Whether a key stands inside an array of tables, where tables that stand elsewhere too are not
-/// explained again.
+/// Returns `true` if a key is inside an array of tables. Tables there that also exist elsewhere are
+/// not described again.
 fn in_tables(key: &Key) -> bool {
     let parents = std::iter::successors(parent(&key.path), |path| parent(path));
     let mut kinds = parents.filter_map(|path| keys::find(path).map(|key| &key.kind));
@@ -79,7 +79,7 @@ fn parent(path: &str) -> Option<&str> {
 
 fn section(page: &mut String, title: &str, table: &str, description: &str) {
     let stands_in = |path: &str| parent(path).unwrap_or("") == table;
-    // The keys of a list of tables that may stand for a single value follow its own.
+    // If a value may be either a scalar or a list of tables, the keys of the tables follow its row.
     let is_listed = |key: &Key| {
         let list = parent(&key.path).filter(|list| stands_in(list));
         list.is_some_and(|list| {
@@ -100,7 +100,7 @@ fn section(page: &mut String, title: &str, table: &str, description: &str) {
     key_table(page, table, &rows);
 }
 
-/// The keys of a table as rows, their names as they stand in it.
+/// Writes the keys of a table as rows, with their names relative to it.
 fn key_table(page: &mut String, table: &str, rows: &[&Key]) {
     if rows.is_empty() {
         return;
@@ -124,7 +124,7 @@ fn key_table(page: &mut String, table: &str, rows: &[&Key]) {
     }
 }
 
-/// A text as a cell of a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
@@ -156,7 +156,7 @@ fn kind(what: &Kind, path: &str) -> String {
     }
 }
 
-/// Where the family of a slot is explained: two slots may have one family.
+/// Returns the family that describes a slot: two slots may share one.
 fn family_at<'a>(path: &'a str, names: &[String]) -> &'a str {
     let all = policies();
     if all.iter().any(|member| member.family == path) {
@@ -170,7 +170,7 @@ fn family_at<'a>(path: &'a str, names: &[String]) -> &'a str {
     families.find(|family| same(family)).unwrap_or(path)
 }
 
-/// The numbers that a key takes.
+/// Describes the range of a numeric key.
 fn range(key: &Key) -> String {
     let words = key.range.as_ref().map(ToString::to_string);
     let words = words.unwrap_or_default();
@@ -189,7 +189,7 @@ fn default(key: &Key) -> String {
     }
 }
 
-/// `policies.md`: every policy with its description, parameters and paper.
+/// Returns `policies.md`: every policy with its description, parameters and paper.
 pub fn policy_page() -> String {
     let mut page = format!(
         "# Policies\n\n{NOTICE}\n\
@@ -231,11 +231,11 @@ fn policy(page: &mut String, member: &Member) {
     }
 }
 
-/// `presets.md`: every preset with its size, description, source and assumptions.
+/// Returns `presets.md`: every preset with its size, description, source and assumptions.
 pub fn preset_page() -> String {
     let mut page = format!(
         "# Presets\n\n{NOTICE}\n\
-         Devices that come with the program: run one by its name, or start a configuration from it \
+         Devices that come with Wordline: run one by its name, or start a configuration from it \
          with `base = \"name\"`. Each is a file of [presets](../../presets) and states every value \
          of its device. User capacity is what the host can address. The number of devices of \
          an array comes first. Hard disks have a table of their own.\n\n\
@@ -305,7 +305,7 @@ fn summary(page: &mut String, preset: &Preset) {
     );
 }
 
-/// One time in microseconds, or the times of the page types.
+/// Formats one time, or the times of the page types. Microseconds.
 fn times_us(times: &PerLevel) -> String {
     let us = times
         .values()
@@ -329,8 +329,8 @@ fn details(page: &mut String, preset: &Preset) {
     }
 }
 
-/// A page that lists quantities, such as `metrics.md` and `formats.md`. `first` names the column of
-/// names; a column of units is there if any entry has one.
+/// Returns a page that lists quantities, such as `metrics.md` and `formats.md`. `first` is the
+/// heading of the name column. The unit column is left out if no entry has a unit.
 pub fn list(title: &str, introduction: &str, first: &str, entries: &[Entry]) -> String {
     let units = entries.iter().any(|entry| !entry.unit.is_empty());
     let (head, rule) = if units { (" unit |", "---|") } else { ("", "") };

@@ -4,52 +4,57 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_reliability::{Errors, Failures};
 
-/// How reads err, and how blocks go bad (`[nand.reliability]`).
+/// Read errors, read reclaim, refresh, and bad blocks (`[nand.reliability]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reliability {
-    /// How often bits err when a page is read: of pages of medium cost, where `nand.programming` has several.
+    /// Model of the raw bit error rate of page reads; of pages of medium cost if `nand.programming`
+    /// has several modes.
     pub errors: Errors,
-    /// Raw bit error rate of the pages of each level of the cell over that of the model, least significant bit first; the same for all
-    /// where the list is empty. Ratio.
+    /// Raw bit error rate of each page type relative to the model, least significant bit first. If
+    /// the list is empty, the rates are equal. Ratio.
     #[schemars(inner(range(min = 0.0, max = 1000.0)))]
     pub level_factors: Vec<f64>,
-    /// How much blocks of the same age differ: coefficient of variation of their raw bit error rates, which are log-normal around that
-    /// of the model. Ratio.
+    /// Coefficient of variation of the raw bit error rates of blocks of the same age. The rates are
+    /// log-normal around that of the model. Ratio.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub block_variation: f64,
     /// Program/erase cycles of every block before the run. Count.
     #[schemars(range(min = 0.0, max = 10_000_000.0))]
     pub cycles: f64,
-    /// How long the data had lain that was there before the run. Days.
+    /// Age at the start of the run of the data written before it. Days.
     #[schemars(range(min = 0.0, max = 36_500.0))]
     pub retention_days: f64,
-    /// Temperature at which data lies. Degrees Celsius.
+    /// Storage temperature of the data. Degrees Celsius.
     #[schemars(range(min = -60.0, max = 150.0))]
     pub temperature_c: f64,
-    /// Temperature that the model of errors was measured at. Degrees Celsius.
+    /// Temperature at which the error model was measured. Degrees Celsius.
     #[schemars(range(min = -60.0, max = 150.0))]
     pub reference_c: f64,
-    /// Activation energy with which heat ages data (Arrhenius; 1.1 in JEDEC JESD218). Electronvolts.
+    /// Activation energy of retention loss (Arrhenius; 1.1 in JEDEC JESD218). Electronvolts.
     #[schemars(range(min = 0.0, max = 5.0))]
     pub activation_ev: f64,
-    /// Whether a read meets the median of its errors instead of a number drawn at random.
+    /// Whether a read has the median number of errors instead of a random one.
     pub expected: bool,
-    /// Reads of a block since its erase with which its data is moved (`ftl.refresh`) and the block erased (read reclaim); 0 for never. Every page that
-    /// the array senses counts, for whatever purpose, and so does each retry. The read that reaches the limit is served first, and the data
-    /// moves as soon as that read is over: with a limit of 5, after the fifth read. Whether reads err or not; only with page mapping and `dftl`. Count.
+    /// Read reclaim: reads of a block since its last erase at which its data are moved
+    /// (`ftl.refresh`) and it is erased. 0 disables it. Every sensing of a page counts, whatever
+    /// its purpose, including retries. The read that reaches the limit completes first: with a
+    /// limit of 5, the data move after the fifth read. Works with and without read errors; needs
+    /// page mapping or `dftl`. Count.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_limit: u32,
-    /// Age of the data of a block, at the temperature of the model, from which a read has it moved and the block erased (refresh); 0
-    /// for never. Whether reads err or not; only with page mapping and `dftl`. Days.
+    /// Refresh: age of a block's data, at the temperature of the model, from which the next read
+    /// has them moved and the block erased. 0 disables it. Works with and without read errors;
+    /// needs page mapping or `dftl`. Days.
     #[schemars(range(min = 0.0, max = 36_500.0))]
     pub refresh_days: f64,
-    /// Probability with which a block is bad from the factory, each by itself; there have to be as many spare blocks in its plane
-    /// (`ftl.spare_blocks`). Ratio.
+    /// Probability that a block is bad from the factory, independently of other blocks. A plane
+    /// needs at least as many spare blocks as it has bad ones (`ftl.spare_blocks`). Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub factory_bad_ratio: f64,
-    /// How often programs and erases fail. A block on which one has failed is bad, and a spare one takes its place; where its plane has
-    /// none left, the device is read-only from then on. In place of `nand.endurance_cycles`.
+    /// Failure model of programs and erases. A block is bad after its first failure, and a spare
+    /// block replaces it. The device becomes read-only when a plane has no spare block left. Used
+    /// in place of `nand.endurance_cycles`.
     pub failures: Failures,
 }
 

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-/// Every request at its own time stamp, whether or not earlier ones have completed. A trace without
-/// timestamps is rejected.
+/// Open loop: issues every request at its time stamp, whether or not earlier ones have completed. A
+/// trace without time stamps is rejected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Arrival times are multiplied by this: 0.5 replays a trace at twice its speed. Factor.
+    /// Factor of arrival times: 0.5 replays a trace at twice its speed. Factor.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub time_scale: f64,
 }
@@ -24,12 +24,12 @@ impl Cited for OpenLoop {
     const PAPER: &'static str = "";
 }
 
-/// Keeps the given number of requests outstanding: when one completes, the next is issued.
-/// Timestamps are ignored.
+/// Closed loop: keeps the given number of requests outstanding. When one completes, the next is
+/// issued. Time stamps are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// Requests under way. Count.
+    /// Outstanding requests. Count.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: u32,
 }
@@ -44,12 +44,13 @@ impl Cited for ClosedLoop {
     const PAPER: &'static str = "";
 }
 
-/// One request after the other, each as long after the completion of the one before as it was when they were recorded; at once, if
-/// that was not complete then. The trace has response times.
+/// Issues one request at a time, after the think time that the trace recorded between the
+/// completion of the previous request and this one. A request that the trace issued before that
+/// completion follows at once. The trace needs response times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkTime {
-    /// The times between a completion and the next request are multiplied by this. Factor.
+    /// Factor of the recorded think times. Factor.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub time_scale: f64,
 }

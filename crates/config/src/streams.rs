@@ -1,4 +1,4 @@
-//! The `[[streams]]` tables: what asks the device at the same time.
+//! The `[[streams]]` tables: concurrent streams of requests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,33 +7,35 @@ use wordline_workload::generate;
 
 use super::Replay;
 
-/// Most streams: a bound on memory, of which each takes up to a megabyte for its response times.
+/// Most streams. Bounds memory: each takes up to a megabyte for its response times.
 pub(super) const MOST: usize = 256;
 
-/// A stream of requests, in order: a host, a process of it, or a queue of one. Streams know nothing of
-/// each other and meet in the device. Their addresses overlap unless their working sets or traces are
-/// apart.
+/// A sequence of requests, such as those of a host, a process or a queue. Streams are independent
+/// and share the device. Their addresses overlap unless their working sets or traces are disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stream {
-    /// Its name, of which there is one only: up to 64 letters, digits, `-` and `_`.
+    /// Unique name of the stream: up to 64 letters, digits, `-` and `_`.
     pub name: String,
-    /// How urgent its commands are, where `host.interface` tells streams apart.
+    /// Priority class of the stream's commands, if `host.interface` distinguishes streams.
     pub class: Class,
-    /// Load to generate, as in `[workload]`; without it, the stream takes a trace from the command line.
+    /// Load to generate, as in `[workload]`. Without it, the stream takes a trace from the command
+    /// line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
-    /// Disk of an array by disk whose addresses are its own; without it, a load is spread over the whole array, and a trace goes by the disks that it names.
+    /// Trace disk of a `by-disk` array to which the stream's addresses refer. Without it, a load
+    /// covers the whole array, and a trace uses the disks that it names.
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<u32>,
-    /// When the requests of its trace are issued, as in `[replay]`, which counts where this is left out.
+    /// When the requests of the stream's trace are issued, as in `[replay]`, which applies if this
+    /// is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
 }
 
 impl Stream {
-    /// A stream of this name that takes a trace.
+    /// Returns a stream of this name that takes a trace.
     pub(super) fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -42,8 +44,9 @@ impl Stream {
     }
 }
 
-/// The key path of an element, `streams[1].class`, with its name for its place: `streams.log.class`.
-/// `name` knows the names in an array of tables, at a path such as `streams`, by place; a path in none is returned as it is.
+/// Replaces the index in the key path of an element by its name: `streams[1].class` becomes
+/// `streams.log.class`. `name` maps the path of an array of tables, such as `streams`, and an index
+/// to a name. A path outside any such array is returned unchanged.
 pub(super) fn by_name<'a>(
     path: &str,
     mut name: impl FnMut(&str, usize) -> Option<&'a str>,
@@ -63,7 +66,7 @@ pub(super) fn by_name<'a>(
     named + rest
 }
 
-/// A key path without the places of elements: `streams.class`.
+/// Returns a key path without element indices: `streams.class`.
 pub(super) fn without_places(path: &str) -> String {
     let mut inside = false;
     path.chars()

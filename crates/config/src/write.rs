@@ -1,4 +1,4 @@
-//! A configuration as a text.
+//! Writes a configuration as TOML.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -6,11 +6,11 @@ use toml::{Table, Value};
 
 use super::Config;
 
-/// Every key, in the order of the fields; of a device without flash by itself, the tables of flash that differ from the defaults
-/// and all others, sorted.
+/// Returns every key, in the order of the fields. For a device without flash, returns the keys in
+/// sorted order, without the tables of flash that have their defaults.
 ///
-/// The fields become a [`Table`] and JSON, as they do elsewhere. To write them out themselves, the library would compile
-/// the code that walks through them four times more.
+/// The fields are converted to a [`Table`] and to JSON, as elsewhere. Serialising them directly
+/// would make the `toml` crate compile the code that traverses them four more times.
 pub(super) fn text(config: &Config) -> Result<String, toml::ser::Error> {
     let mut table = Table::try_from(config)?;
     if !config.leaf_tables().is_empty() && config.cache.is_none() {
@@ -29,7 +29,7 @@ pub(super) fn text(config: &Config) -> Result<String, toml::ser::Error> {
     })
 }
 
-/// A value whose keys come in the order that they have in `order`: those of a [`Table`] are sorted.
+/// A value whose keys are in the order of `order`; those of a [`Table`] are sorted.
 struct Ordered<'a> {
     value: &'a Value,
     order: &'a Json,

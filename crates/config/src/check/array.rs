@@ -1,4 +1,4 @@
-//! The `[array]` table: the members, and where their bytes lie.
+//! The `[array]` table: members and the placement of their bytes.
 
 use wordline_array::AddressMap;
 use wordline_hdd::SECTOR_BYTES;
@@ -13,7 +13,7 @@ use crate::plan::{self, Store};
 use crate::{Config, ConfigError};
 
 impl Store {
-    /// The store of a configuration.
+    /// Returns the store of a configuration.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         Ok(match (&config.cache, &config.array) {
             (Some(table), _) => Self::Cached(Box::new(cached(config, table, seed)?)),
@@ -23,18 +23,18 @@ impl Store {
     }
 }
 
-/// Most devices of a store, in arrays of arrays: as `MAX_MEMBERS`.
+/// Most devices of a store, over all nested arrays; see `MAX_MEMBERS`.
 const MAX_DEVICES: u64 = 4096;
 
-/// A member of its own, and the place of its table.
+/// One member, with the index of its table.
 struct Single<'a> {
     place: usize,
     said: &'a Member,
     name: String,
 }
 
-/// The plan of a configuration with an array. The first member has the seed of the run itself, so that
-/// an array of one device is that device.
+/// Returns the plan of a configuration with an array. The first member has the seed of the run, so
+/// that an array of one device equals that device.
 fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, ConfigError> {
     check_size(array)?;
     let singles = singles(array)?;
@@ -76,10 +76,10 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
             "array.stripe_bytes",
             array.stripe_bytes,
             format!(
-                "longer than a member, of {} bytes",
+                "longer than a member of {} bytes",
                 sizes.iter().min().unwrap_or(&0)
             ),
-            "give less",
+            "reduce it",
         ));
     }
     let disks = match array.layout {
@@ -95,10 +95,10 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
     Ok(array)
 }
 
-/// Most numbers of devices: a bound on memory, of which each takes 4 bytes.
+/// Most device numbers. Bounds memory: each takes 4 bytes.
 const MAX_NUMBERS: u64 = 1 << 24;
 
-/// Devices of stores are numbered through.
+/// Checks that the device numbers of a nested store stay within their bound.
 fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     let numbers = Store::Array(array.clone()).numbers();
     if numbers <= MAX_NUMBERS {
@@ -111,7 +111,7 @@ fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
     ))
 }
 
-/// As many members, and devices in them, as there may be.
+/// Checks the number of members, and of devices in them.
 fn check_size(array: &Array) -> Result<(), ConfigError> {
     let members: u64 = array.members.iter().map(|said| u64::from(said.count)).sum();
     if !(1..=MAX_MEMBERS as u64).contains(&members) {
@@ -127,14 +127,14 @@ fn check_size(array: &Array) -> Result<(), ConfigError> {
     if devices > MAX_DEVICES {
         return Err(ConfigError::conflict(
             "array.members",
-            format!("the store has {devices} devices, all arrays in it together"),
+            format!("the store has {devices} devices, including nested arrays"),
             format!("give at most {MAX_DEVICES}"),
         ));
     }
     Ok(())
 }
 
-/// Devices of an array, those of arrays in it included.
+/// Returns the number of devices of an array, including nested arrays.
 fn devices(array: &Array) -> u64 {
     let of_member = |said: &Member| {
         let inside = said.array.as_ref().map_or(1, devices);
@@ -144,7 +144,7 @@ fn devices(array: &Array) -> u64 {
     members.fold(0, u64::saturating_add)
 }
 
-/// Each member by itself, with its name.
+/// Returns each member separately, with its name.
 fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     let mut singles: Vec<Single<'_>> = Vec::new();
     for (place, said) in array.members.iter().enumerate() {
@@ -168,8 +168,9 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     Ok(singles)
 }
 
-/// The configuration of a member as if it were alone; what is asked of the array is left out. Of the tables around it, a disk takes
-/// those of disks, an SSD those of flash, and a cache or an array both.
+/// Returns the configuration of a member on its own, without the keys of the array. Of the
+/// enclosing tables, a disk takes those of disks, an SSD those of flash, and a cache or an array
+/// both.
 fn store_of(config: &Config, member: &Member) -> Config {
     let Member {
         nand,
@@ -223,14 +224,14 @@ fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(),
         "array.stripe_bytes",
         stripe,
         format!(
-            "member {} has pages of {page} bytes, and a stripe holds whole ones",
+            "member {} has pages of {page} bytes, and a stripe holds whole pages",
             single.name
         ),
         format!("give a multiple of {page}, such as {near}"),
     ))
 }
 
-/// The numbers of the disks of a member, which is the `number`th.
+/// Returns the trace disks of member `number`.
 fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32>, ConfigError> {
     let Single { place, said, .. } = single;
     let key = |key: &str| format!("array.members[{place}].{key}");
@@ -250,7 +251,7 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
                 "a striped array spreads every disk over all members",
                 "set array.layout to \"by-disk\", or leave this out",
             ),
-            _ => fault("disk_bytes", "there are no disks", "leave this out"),
+            _ => fault("disk_bytes", "disks is not set", "leave this out"),
         };
     }
     if !lengths.is_empty() && lengths.len() != disks.len() {
@@ -267,13 +268,13 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
         return fault(
             "disks",
             &format!("{} members would hold the same disks", said.count),
-            "give each member a table of its own, or leave this out",
+            "give each member its own table, or leave this out",
         );
     }
     Ok(disks.clone())
 }
 
-/// Where the disks lie in the addresses of the array, the members one behind the other.
+/// Returns the address ranges of the trace disks, with the members concatenated.
 fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, ConfigError> {
     let mut disks: Vec<Disk> = Vec::new();
     let mut start = 0;
@@ -290,8 +291,8 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
                 return Err(ConfigError::rule(
                     &key("disks"),
                     number,
-                    "another member holds this disk, or this one twice",
-                    "name each disk once; a member without disks holds that of its place",
+                    "the disk is named twice",
+                    "name each disk once; a member without disks holds the one of its position",
                 ));
             }
             let bytes = single.said.disk_bytes.get(place).copied().unwrap_or(equal);
@@ -300,11 +301,11 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
                     &key("disk_bytes"),
                     bytes,
                     format!(
-                        "of member {}, {} bytes are left for disk {number}, in pages of {page}",
+                        "member {} has {} bytes left for disk {number}, in pages of {page} bytes",
                         single.name,
                         start + user - end
                     ),
-                    "give fewer disks, or multiples of a page that fit together",
+                    "name fewer disks, or give multiples of a page that fit the member",
                 ));
             }
             disks.push(Disk {

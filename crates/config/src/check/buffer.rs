@@ -6,7 +6,7 @@ use wordline_ssd::config::Buffer;
 
 use crate::ConfigError;
 
-/// The DRAM buffer; none if it holds nothing.
+/// Returns the DRAM buffer; `None` if its capacity is 0.
 pub(super) fn buffer(
     config: &Buffer,
     page_bytes: u32,
@@ -21,7 +21,7 @@ pub(super) fn buffer(
             "buffer.capacity_kib",
             config.capacity_kib,
             format!("a page has {page_bytes} bytes, and the buffer holds whole pages"),
-            "give room for one page at least, or 0 for no buffer",
+            "give room for at least one page, or 0 for no buffer",
         )
         .with(&["nand.geometry.page_bytes"]));
     }
@@ -29,8 +29,8 @@ pub(super) fn buffer(
         return Err(ConfigError::rule(
             "buffer.replacement",
             config.replacement.name(),
-            "it is a ceiling for comparison: it knows the future, or has no size",
-            "take another; `wordline cache` runs it over a trace",
+            "a bound for comparison, which knows the future or has unlimited size",
+            "choose another; `wordline cache` simulates this one over a trace",
         ));
     }
     let batch_pages = batch_pages(config, pages, page_bytes)?;
@@ -45,12 +45,13 @@ pub(super) fn buffer(
             .then(|| Time::from_ps((config.idle_flush_ms * 1e9).round() as u64)),
         watches_balance,
         access: Time::from_ns(config.access_ns.into()),
-        // A byte takes 1e6 / MB/s picoseconds; in thousandths, so that no rate is rounded much.
+        // A byte takes 1e6 / MB/s picoseconds. The rate is kept in thousandths, so that rounding is
+        // negligible.
         port: ((config.mb_per_s * 1e3).round() as u64, 1_000_000_000),
     }))
 }
 
-/// Pages that go to the flash together; 0 if they go one by one.
+/// Returns the pages that are destaged together; 0 if they are destaged one by one.
 fn batch_pages(config: &Buffer, pages: u32, page_bytes: u32) -> Result<u32, ConfigError> {
     let Some(bytes) = config.flush.policy().batch_bytes() else {
         return Ok(0);
@@ -60,8 +61,8 @@ fn batch_pages(config: &Buffer, pages: u32, page_bytes: u32) -> Result<u32, Conf
         return Err(ConfigError::rule(
             "buffer.flush.batches.batch_kib",
             bytes / 1024,
-            format!("the buffer holds {pages} pages of {page_bytes} bytes, and the next batch fills half of it while one is on its way"),
-            "give a batch a page at least, and half of buffer.capacity_kib at most",
+            format!("the buffer holds {pages} pages of {page_bytes} bytes, and the next batch fills half of it while one is being written"),
+            "give at least a page, and at most half of buffer.capacity_kib",
         )
         .with(&["buffer.capacity_kib", "nand.geometry.page_bytes"]));
     }

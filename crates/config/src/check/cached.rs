@@ -10,7 +10,8 @@ use crate::costs::before;
 use crate::plan::{Cached, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
-/// Flash in front of another store. The flash starts empty and is reached through the cache alone.
+/// Returns flash in front of another store. The flash starts empty and is reached only through the
+/// cache.
 pub(super) fn cached(
     config: &Config,
     table: &flash_cache::Config,
@@ -22,7 +23,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "ftl.mapping",
             config.ftl.mapping.name(),
-            "the entries of a cache are mapped page by page",
+            "a cache maps its entries page by page",
             format!("set it to {}", Family::able(|can| can.any_place)),
         ));
     }
@@ -47,7 +48,7 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.destage.low_ratio",
             destage.low_ratio,
-            "cleaning would stop before it begins",
+            "destaging would stop before it starts",
             format!(
                 "give at most cache.destage.high_ratio, {}",
                 destage.high_ratio
@@ -59,15 +60,15 @@ pub(super) fn cached(
         return Err(ConfigError::rule(
             "cache.replacement",
             table.replacement.name(),
-            "it is a ceiling for comparison: it knows the future, or has no size",
-            "take another; `wordline cache` runs it over a trace",
+            "a bound for comparison, which knows the future or has unlimited size",
+            "choose another; `wordline cache` simulates this one over a trace",
         ));
     }
     if ssd.device.ftl.reserve_blocks == 0 && table.mode.keeps_writes() {
         return Err(ConfigError::rule(
             "ftl.gc.hard_free_blocks",
             0,
-            "pages that the host has written have no other copy, so that collections move them",
+            "pages that the host has written have no other copy, so GC must move them",
             "give at least 1, or another cache.mode",
         )
         .with(&["cache.mode"]));
@@ -90,7 +91,7 @@ pub(super) fn cached(
     })
 }
 
-/// What lies behind a cache: the disk, or the array.
+/// Returns the backing store of a cache: the disk, or the array.
 fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
     let behind = Config {
         cache: None,
@@ -105,14 +106,15 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
     if config.array.is_none() && config.leaf_tables().is_empty() {
         return Err(ConfigError::conflict(
             "cache",
-            "there is nothing behind the cache",
-            "describe the disk that it stands before in [disk], such as disk.model = \"constant\", or several in [array]",
+            "the cache has no backing store",
+            "describe its disk in [disk], such as disk.model = \"constant\", or several in [array]",
         ));
     }
     Store::new(&behind, seed)
 }
 
-/// Costs of the flash of a cache and of what lies behind it: of the first device without flash there, or of the first where there is none.
+/// Returns the costs of a cache's flash and of its backing store: of the first device without flash
+/// there, or else of the first device.
 fn of_tiers(flash: &wordline_ssd::Plan, backing: &Store) -> wordline_partition::Costs {
     let leaves = backing.leaves();
     let disk = leaves.iter().find(|leaf| leaf.of.ssd().is_none());

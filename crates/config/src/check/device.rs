@@ -1,4 +1,4 @@
-//! A device by itself: an SSD, or what the table of another kind describes.
+//! A single device: an SSD, or a device of another kind that has its own table.
 
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::{Build, Family};
@@ -8,7 +8,7 @@ use crate::plan::{HardDisk, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
 impl Store {
-    /// The device of a configuration without a cache and without an array.
+    /// Returns the device of a configuration without a cache and without an array.
     pub(super) fn of_one(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         if let [first, second, ..] = config.leaf_tables()[..] {
             return Err(ConfigError::conflict(
@@ -24,7 +24,7 @@ impl Store {
     }
 }
 
-/// A hard disk.
+/// Returns a hard disk.
 fn disk(config: &Config, table: &wordline_hdd::Config) -> Result<HardDisk, ConfigError> {
     without_flash(config)?;
     let disk = wordline_hdd::Plan::new(table)
@@ -35,7 +35,7 @@ fn disk(config: &Config, table: &wordline_hdd::Config) -> Result<HardDisk, Confi
     })
 }
 
-/// An SSD that is no cache: its pages have no other copy, and it stands before nothing.
+/// Returns an SSD that is not a cache: its pages have no other copy.
 fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
     let gc = &config.ftl.gc;
     if !matches!(gc.reclaim, Reclaiming::Move(_)) {
@@ -43,7 +43,7 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
             "ftl.gc.reclaim",
             gc.reclaim.name(),
             "the pages of an SSD have no other copy",
-            "set it to \"move\", or put the flash before a disk with [cache] and [disk]",
+            "set it to \"move\", or put the flash in front of a disk with [cache] and [disk]",
         ));
     }
     if gc.start_free_pages > 0 && !config.ftl.mapping.abilities().free_pages {
@@ -51,7 +51,7 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
         return Err(ConfigError::rule(
             "ftl.gc.start_free_pages",
             gc.start_free_pages,
-            "this mapping counts free blocks",
+            "this mapping counts free blocks, not pages",
             format!("set it to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to {able}"),
         )
         .with(&["ftl.mapping"]));
@@ -59,7 +59,7 @@ fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
     Ssd::new(config, seed)
 }
 
-/// Refuses tables of flash where there is none.
+/// Rejects tables of flash in a configuration without flash.
 pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     let flash = [
         ("nand", config.nand != Nand::default()),
@@ -75,8 +75,8 @@ pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     if let Some((key, _)) = flash.iter().find(|(_, said)| *said) {
         return Err(ConfigError::conflict(
             key,
-            format!("[{key}] describes flash, and a hard disk by itself has none"),
-            "add [cache] to put the flash before the disk, or leave this out",
+            format!("[{key}] describes flash, and a hard disk without a cache has none"),
+            "add [cache] to put the flash in front of the disk, or leave this out",
         ));
     }
     Ok(())

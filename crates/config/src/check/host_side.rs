@@ -7,7 +7,7 @@ use crate::ConfigError;
 
 const KEY: &str = "host_side.architecture.flash-software.mapping.cached-table";
 
-/// A map that is a cache: its pages fit into the store, and its directory and one page into the memory.
+/// Checks a cached map: its pages fit into the store, and its directory and one page into memory.
 pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), ConfigError> {
     let Architecture::FlashSoftware(software) = &config.architecture else {
         return Ok(());
@@ -20,10 +20,10 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
         return Err(ConfigError::conflict(
             &key("replacement"),
             format!(
-                "{}: the policy cannot say who leaves a map",
+                "{}: this policy cannot choose a victim in a map",
                 key("replacement")
             ),
-            "take another, such as \"lru\" or \"clock\"",
+            "choose another, such as \"lru\" or \"clock\"",
         ));
     }
     let unit_bytes = software.unit_bytes;
@@ -31,8 +31,8 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
     if reserved >= store_bytes {
         return Err(ConfigError::conflict(
             &key("page_bytes"),
-            format!("the pages of the map take {reserved} bytes of a store of {store_bytes}"),
-            "take a larger store, or a larger unit_bytes",
+            format!("the pages of the map take {reserved} bytes, and the store has {store_bytes}"),
+            "enlarge the store or unit_bytes",
         ));
     }
     if table.is_too_long(store_bytes, unit_bytes) {
@@ -40,7 +40,7 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
             &key("page_bytes"),
             table.page_bytes,
             "the map has more pages than a cache can number",
-            "take longer pages, or a larger unit_bytes",
+            "enlarge page_bytes or unit_bytes",
         ));
     }
     let least = table.least_memory(store_bytes, unit_bytes);
@@ -48,8 +48,8 @@ pub(super) fn host_side(config: &HostSide, store_bytes: u64) -> Result<(), Confi
         return Err(ConfigError::rule(
             &key("memory_bytes"),
             table.memory_bytes,
-            format!("the directory of the map and one page of it take {least} bytes"),
-            format!("take {least} or more, longer pages, or a larger unit_bytes"),
+            format!("the map's directory and one of its pages take {least} bytes"),
+            format!("give {least} or more, or enlarge page_bytes or unit_bytes"),
         ));
     }
     Ok(())

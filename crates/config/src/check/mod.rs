@@ -1,4 +1,4 @@
-//! The rules that a configuration has to obey, and the plan of one that obeys them.
+//! Checks a configuration and derives its plan.
 
 mod array;
 mod buffer;
@@ -23,7 +23,7 @@ use crate::{Config, ConfigError, SCHEMA};
 
 pub(crate) use nand::part;
 
-/// A configuration of this version with its base taken in.
+/// Checks that a configuration has this version and that its base is merged in.
 fn complete(config: &Config) -> Result<(), ConfigError> {
     if config.schema != SCHEMA {
         return Err(ConfigError::schema(config.schema.into()));
@@ -32,7 +32,7 @@ fn complete(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError::rule(
             "base",
             format!("\"{base}\""),
-            "the base has not been taken in",
+            "the base is not merged in",
             "read the file with load",
         ));
     }

@@ -2,7 +2,7 @@
 
 use crate::ConfigError;
 
-/// The name of a stream or a member behind those of others.
+/// Checks that a name is valid and differs from `others`.
 pub(super) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
@@ -18,7 +18,7 @@ pub(super) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result
             key,
             format!("\"{name}\""),
             format!("another {what} has this name"),
-            "give each a name of its own",
+            "give each a unique name",
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The `[nand]` tables: a part, and the packages of a device.
+//! The `[nand]` tables: a standalone package, and the packages of a device.
 
 use wordline_nand::{Cell, Geometry, Layout, PageTypes, Part, PerLevel};
 
@@ -9,7 +9,7 @@ use super::complete;
 use super::range::ranges;
 use crate::{Config, ConfigError, Nand};
 
-/// One package by itself; of the configuration, only the `[nand]` tables are looked at.
+/// Returns a standalone package. Checks only the `[nand]` tables.
 pub(crate) fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
     complete(config)?;
     ranges(config, Some("nand"))?;
@@ -35,7 +35,7 @@ pub(super) fn part_of(nand: &Nand, layout: Layout, seed: u64) -> Part {
     }
 }
 
-/// What ranges do not say of the `[nand]` tables.
+/// Checks the `[nand]` tables beyond the ranges of their numbers.
 pub(super) fn nand_tables(nand: &Nand) -> Result<(), ConfigError> {
     geometry(&nand.geometry)?;
     levels("nand.timing.read_ns", &nand.timing.read_ns, &nand.cell)?;
@@ -47,7 +47,7 @@ pub(super) fn nand_tables(nand: &Nand) -> Result<(), ConfigError> {
     programming(nand)
 }
 
-/// The costs of programming, and whether a write takes longer than its data on the bus.
+/// Checks the program modes: a write must take longer than its data on the bus.
 fn programming(nand: &Nand) -> Result<(), ConfigError> {
     let key = format!("nand.programming.{}", nand.programming.name());
     let costs = nand.programming.costs().map_err(
@@ -74,11 +74,11 @@ fn programming(nand: &Nand) -> Result<(), ConfigError> {
             "nand.timing.bus_mt_per_s",
             nand.timing.bus_mt_per_s,
             format!(
-                "a page takes {} us on the bus, and a whole write of {key} {} us",
+                "a page takes {} us on the bus, and a write of {key} takes {} us in all",
                 data.as_us(),
                 least.as_us()
             ),
-            "raise it, or the cost of the write",
+            "raise it, or the time of the write",
         )
         .with(&["nand.programming"])),
         _ => Ok(()),
@@ -98,7 +98,7 @@ fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {
     ))
 }
 
-/// One time for all pages, or as many as the cell has levels.
+/// Checks that there is one time for all pages, or one for each page type.
 fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
     let (given, levels) = (times.values().len(), usize::from(cell.levels()));
     if given == 1 || given == levels {
@@ -107,7 +107,7 @@ fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
     let name = cell.name();
     let (rule, remedy) = if levels == 1 {
         (
-            format!("{given} times are given, and the pages of cell {name} are all alike"),
+            format!("{given} times are given, and cell {name} has one page type"),
             "give one number, or set nand.cell to the cell of the part".to_owned(),
         )
     } else {
@@ -119,7 +119,7 @@ fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
     Err(ConfigError::rule(key, times, rule, remedy).with(&["nand.cell"]))
 }
 
-/// One package, if its pages can be counted in 32 bits.
+/// Returns the layout of one package, if 32 bits can number its pages.
 fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
     Layout::new(geometry, 1).ok_or_else(|| {
         crowded("package", &[], geometry).with(&[
@@ -130,7 +130,8 @@ fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
     })
 }
 
-/// More pages than can be counted in `whole`, which has `wires` above its dies.
+/// Returns the fault of more pages in `whole` than 32 bits can number; `wires` are the levels above
+/// its dies.
 pub(super) fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -> ConfigError {
     let below = [
         ("dies", geometry.dies_per_package),

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use crate::plan::{Observe, Series, WarmUp};
 use crate::{ConfigError, Observe as ObserveTable, Series as SeriesTable};
 
-/// Keys that say how long the warm-up is.
+/// Keys that set the warm-up.
 const WARM_UP: [&str; 3] = [
     "observe.warm_up_s",
     "observe.warm_up_requests",
@@ -56,7 +56,7 @@ fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
         return Err(ConfigError::rule(
             second,
             value,
-            format!("{first} is given, too, and there is one warm-up"),
+            format!("{first} is also set, and a run has one warm-up"),
             "leave one of them out",
         ));
     }
@@ -66,8 +66,8 @@ fn warm_up(config: &ObserveTable) -> Result<Option<WarmUp>, ConfigError> {
         .or((files > 0).then_some(WarmUp::Files(files))))
 }
 
-/// An interval of so many units, of so many picoseconds each; none if it is 0, which means what is said
-/// of it.
+/// Returns an interval of `units` times `unit_ps` picoseconds; `None` if it is 0. `zero` describes
+/// the meaning of 0.
 fn interval(
     key: &str,
     (units, unit_ps, zero): (f64, f64, &str),
@@ -77,7 +77,7 @@ fn interval(
         return Err(ConfigError::rule(
             key,
             units,
-            "an interval is shorter than a nanosecond",
+            "the interval is shorter than a nanosecond",
             format!("give at least {}, {zero}", 1e3 / unit_ps),
         ));
     }

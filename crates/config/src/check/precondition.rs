@@ -11,7 +11,7 @@ pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Preconditi
         return Err(ConfigError::rule(
             "precondition.fill_ratio",
             config.fill_ratio,
-            "no page is filled that could be overwritten",
+            "no page is filled, so none can be overwritten",
             "raise it, or set precondition.overwrite_ratio to 0 and precondition.settle to false",
         ));
     }

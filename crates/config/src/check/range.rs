@@ -1,4 +1,4 @@
-//! The range of each number, and how a number is written in a fault.
+//! Range checks of numbers, and their notation in messages.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,8 @@ use crate::{Config, ConfigError};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(crate::schema);
 
-/// Every number within the range that its field declares in the schema; with `table`, those of that table alone.
+/// Checks every number against the range of its field in the schema; with `table`, only those of
+/// that table.
 pub(super) fn ranges(config: &Config, table: Option<&str>) -> Result<(), ConfigError> {
     let mut values = toml::Table::try_from(config).map_err(|_| {
         ConfigError::conflict(
@@ -24,7 +25,7 @@ pub(super) fn ranges(config: &Config, table: Option<&str>) -> Result<(), ConfigE
     check(&SCHEMA, &Toml::Table(values), "")
 }
 
-/// A value and whatever it holds, against the schema of what may stand at its path.
+/// Checks a value and its contents against the schema of its path.
 fn check(schema: &Value, value: &Toml, path: &str) -> Result<(), ConfigError> {
     let schema = resolve(&SCHEMA, schema);
     match value {
@@ -48,7 +49,7 @@ fn check(schema: &Value, value: &Toml, path: &str) -> Result<(), ConfigError> {
         .try_for_each(|kind| check(kind, value, path))
 }
 
-/// The elements of a list; numbers go by the name of the list.
+/// Checks the elements of a list. A fault of a number names the list.
 fn list(schema: &Value, elements: &[Toml], path: &str) -> Result<(), ConfigError> {
     for (place, element) in elements.iter().enumerate() {
         let alike = schema.get("items");
@@ -70,7 +71,7 @@ fn number(schema: &Value, path: &str, value: f64, shown: &str) -> Result<(), Con
     };
     let whole = schema["type"] == "integer" || schema["type"][0] == "integer";
     let rule = match range {
-        Range::OneOf(_) => "there is no such one",
+        Range::OneOf(_) => "not one of the choices",
         Range::Between(..) if !whole => "out of range",
         Range::Between(..) if range.is_above(value) => "too small",
         Range::Between(..) => "too large",
@@ -83,7 +84,7 @@ fn number(schema: &Value, path: &str, value: f64, shown: &str) -> Result<(), Con
     Err(ConfigError::rule(path, shown, rule, remedy))
 }
 
-/// A number as it would be written in TOML, in few digits.
+/// Formats a number as in TOML, with few digits.
 pub(super) fn written(value: f64) -> String {
     if value.is_nan() {
         "nan".to_owned()

@@ -1,4 +1,4 @@
-//! One device: the `[ssd]`, `[host]` and `[ftl]` tables.
+//! A single SSD: the `[ssd]`, `[host]` and `[ftl]` tables.
 
 use serde_json::Value;
 use wordline_dram_buffer::read_ahead::Physical;
@@ -28,7 +28,7 @@ use crate::plan::{Precondition, Settle, Ssd};
 use crate::{Config, ConfigError, FillLayout, Nand, Reliability};
 
 impl Ssd {
-    /// The device of a configuration, whatever array there is.
+    /// Returns the SSD of a configuration, ignoring its array.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         let Config { nand, ssd, .. } = config;
         nand_tables(nand)?;
@@ -90,22 +90,24 @@ impl Ssd {
     }
 }
 
-/// How dies read ahead, if they do. What is read ahead takes the time of a page of the part, or of single-level mode.
+/// Returns the physical read-ahead of the dies, if any. It uses the page times of the part, so all
+/// pages must have the same program mode.
 fn read_ahead(config: &Config, part: &Part) -> Result<Option<Physical>, ConfigError> {
     let physical = config.buffer.read_ahead.policy().in_dies();
     if physical.is_some() && part.chains.costs().is_some() {
         return Err(ConfigError::rule(
             "buffer.read_ahead",
             "physical",
-            "pages of a block take unlike times there",
-            "use \"logical\", or leave nand.programming as it is by default",
+            "with several program modes, the pages of a block differ in time",
+            "use \"logical\", or leave nand.programming at its default",
         )
         .with(&["nand.programming"]));
     }
     Ok(physical.cloned())
 }
 
-/// Writes get their places when they are issued only where something issues them, and where any page may go to any place.
+/// Checks that pages can be allocated when writes are issued: the scheduler queues writes, and the
+/// mapping can place any page anywhere.
 fn on_issue(config: &Config) -> Result<(), ConfigError> {
     if !config.ftl.allocate.is_on_issue() {
         return Ok(());
@@ -115,7 +117,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
     };
     if !Scheduling::new(&config.ssd.scheduler).holds(Operation::Program) {
         let reason = format!(
-            "with ssd.scheduler = \"{}\" writes do not wait to be issued",
+            "ssd.scheduler = \"{}\" does not queue writes",
             config.ssd.scheduler.name()
         );
         return rule(
@@ -126,7 +128,7 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
     }
     if !config.ftl.mapping.abilities().any_place {
         return rule(
-            "only with page mapping may a page go to any place",
+            "only page mapping can put a page anywhere",
             &format!(
                 "set ftl.mapping to {}, or this to false",
                 Family::able(|can| can.any_place)
@@ -137,7 +139,8 @@ fn on_issue(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// How many filled pages lie as the run first reads them; 0 if they lie by address.
+/// Returns the number of filled pages that are placed in the order of their first read; 0 if all
+/// are placed by address.
 fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32, ConfigError> {
     if config.precondition.layout != FillLayout::FirstRead {
         return Ok(0);
@@ -147,7 +150,7 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     };
     if !config.ftl.mapping.abilities().any_place {
         return rule(
-            "only with page mapping may a page lie in any place",
+            "only page mapping can put a page anywhere",
             &format!(
                 "set ftl.mapping to {}, or this to \"address\"",
                 Family::able(|can| can.any_place)
@@ -164,7 +167,7 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     }
     if precondition.overwrite_pages > 0 || precondition.settle != Settle::No {
         return rule(
-            "pages that are overwritten after the fill do not lie in its order",
+            "pages that are overwritten after the fill lose its order",
             "set precondition.overwrite_ratio to 0 and precondition.settle to false, or this to \"address\"",
             &["precondition.overwrite_ratio", "precondition.settle"],
         );
@@ -172,7 +175,7 @@ fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32,
     Ok(precondition.fill_pages)
 }
 
-/// A random order of the fill shows only where the address does not decide the plane.
+/// Checks that a random order of the fill has an effect: the address must not decide the plane.
 fn scattered(config: &Config) -> Result<(), ConfigError> {
     if config.precondition.layout != FillLayout::Scattered {
         return Ok(());
@@ -182,7 +185,7 @@ fn scattered(config: &Config) -> Result<(), ConfigError> {
     };
     if config.ftl.allocate.is_by_address() {
         return rule(
-            "with static allocation the address of a page decides its plane in whatever order pages are written",
+            "static allocation derives the plane from the address, whatever the order of writes",
             "set ftl.allocate to \"dynamic\" or \"least-busy\", or this to \"address\"",
             &["ftl.allocate"],
         );
@@ -197,7 +200,7 @@ fn scattered(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The scheduler; one that builds commands of several planes needs a composition that lets them be.
+/// Returns the scheduler. One that builds multi-plane commands needs a composition that keeps them.
 fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
     let packs = Scheduling::new(&ssd.scheduler).packs();
     if !packs || ssd.composition.joins() {
@@ -207,7 +210,7 @@ fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
         "ssd.composition",
         ssd.composition.name(),
         format!(
-            "{} builds commands of several planes, and there are none",
+            "{} builds multi-plane commands, and this composition sends none",
             ssd.scheduler.name()
         ),
         "set it to \"greedy\" or \"in-order\"",
@@ -215,7 +218,7 @@ fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
     .with(&["ssd.scheduler"]))
 }
 
-/// The array, if its pages can be counted in 32 bits.
+/// Returns the layout of the device, if 32 bits can number its pages.
 fn layout(geometry: &Geometry, ssd: &Wiring) -> Result<Layout, ConfigError> {
     let wires = [("channels", ssd.channels), ("ways", ssd.ways)];
     Layout::new(geometry, ssd.channels * ssd.ways).ok_or_else(|| {
@@ -229,7 +232,7 @@ fn layout(geometry: &Geometry, ssd: &Wiring) -> Result<Layout, ConfigError> {
     })
 }
 
-/// Whether collections move pages inside their planes; the part has to be able to.
+/// Returns whether GC moves pages by copyback, which the part must support.
 fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
     let wanted = config.ftl.gc.internal_data_move;
     if !wanted || config.nand.internal_data_move {
@@ -244,7 +247,8 @@ fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
     .with(&["nand.internal_data_move"]))
 }
 
-/// How reads err, and what corrects them; none if they do not.
+/// Returns the model of read errors and their correction; `None` if reads have no errors and blocks
+/// are not moved.
 fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError> {
     let Config { nand, ssd, .. } = config;
     let Reliability {
@@ -279,7 +283,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
             key,
             value,
             format!(
-                "mapping \"{}\" does not move blocks for the sake of their data",
+                "mapping \"{}\" supports neither read reclaim nor refresh",
                 config.ftl.mapping.name()
             ),
             format!(
@@ -298,7 +302,7 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     let programming = &nand.programming;
     let graded = !errors.is_none() && matches!(programming.costs(), Ok(Some(_)));
     let in_both_modes = !errors.is_none() && config.ftl.slc_cache.size().is_some();
-    // What does not err needs no decoder.
+    // Reads without errors need no decoder.
     let code = if errors.is_none() { none } else { code };
     Ok(Some(Box::new(Reader {
         errors: errors.clone(),
@@ -317,7 +321,8 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     })))
 }
 
-/// By page of a block, the raw bit error rate over that of the model; empty if all are alike.
+/// Returns the raw bit error rate of each page of a block relative to the model; empty if all are
+/// equal.
 fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
     let factors = &nand.reliability.level_factors;
     let levels = nand.cell.levels();
@@ -327,7 +332,7 @@ fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
             "nand.reliability.level_factors",
             format!("{factors:?}"),
             format!(
-                "{} numbers are given, and the pages of cell {name} have {levels} levels",
+                "{} numbers are given, and cell {name} has {levels} page types",
                 factors.len()
             ),
             format!("give {levels}, least significant bit first, or an empty list"),
@@ -343,7 +348,7 @@ fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
     Ok((0..pages).filter_map(of_page).collect())
 }
 
-/// How programs and erases fail; none if they never do.
+/// Returns the failure model of programs and erases; `None` if they never fail.
 fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
     let Reliability {
         failures, cycles, ..
@@ -361,7 +366,7 @@ fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
     })))
 }
 
-/// The share of blocks that are bad from the factory, if there are as many spare ones.
+/// Returns the share of factory-bad blocks, if every plane has enough spare blocks.
 fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, ConfigError> {
     let ratio = config.nand.reliability.factory_bad_ratio;
     let spare_blocks = config.ftl.spare_blocks;
@@ -371,7 +376,7 @@ fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, Config
             "ftl.spare_blocks",
             spare_blocks,
             format!(
-                "plane {} has {bad} blocks that are bad from the factory, spare ones among them",
+                "plane {} has {bad} factory-bad blocks, counting bad spare blocks",
                 plane.0
             ),
             format!("raise it to {bad} or more, or lower nand.reliability.factory_bad_ratio"),
@@ -380,7 +385,7 @@ fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, Config
     }
 }
 
-/// A parameter of a member of a family that does not go with the others.
+/// Returns the fault of a policy parameter that conflicts with others.
 fn parameter(family: &str, member: &str, fault: Fault) -> ConfigError {
     let Fault {
         key,
@@ -390,7 +395,8 @@ fn parameter(family: &str, member: &str, fault: Fault) -> ConfigError {
     ConfigError::rule(&format!("{family}.{member}.{key}"), member, reason, remedy)
 }
 
-/// Regulation of costs, where there is a choice of them. Who owns the pages of a cache counts on where they lie.
+/// Checks the regulation of program modes, which needs a choice of them. In a cache, the modes are
+/// fixed, because its pages are not rewritten.
 fn regulation(config: &Config) -> Result<(), ConfigError> {
     let regulation = &config.ftl.regulation;
     if regulation.is_plain() {
@@ -403,20 +409,20 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
     };
     if config.nand.programming == Programming::default() {
         return rule(
-            "all pages are programmed alike",
+            "there is only one program mode",
             "set nand.programming to \"table\" or \"step-size\"",
         );
     }
     if config.cache.is_some() && !matches!(regulation, Regulation::Fixed(_)) {
         return rule(
-            "pages of a cache are not written again",
+            "the pages of a cache are not rewritten",
             "set it to \"fixed\"",
         );
     }
     Ok(())
 }
 
-/// An SLC cache needs cells of several bits, and pages of which nothing else is special.
+/// Checks an SLC cache: it needs multi-bit cells and excludes other special page modes.
 fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     let cache = &config.ftl.slc_cache;
     if cache.size().is_none() {
@@ -428,14 +434,14 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     };
     if config.nand.cell.levels() < 2 {
         return rule(
-            "cells of one bit have no other mode",
+            "single-bit cells have no other mode",
             "set nand.cell to \"tlc\" or \"qlc\", or this to \"off\"",
             &["nand.cell", "ftl.slc_cache"],
         );
     }
     if config.nand.programming != Programming::default() {
         return rule(
-            "the costs of nand.programming are those of one mode",
+            "nand.programming gives the costs of one cell mode only",
             "set nand.programming to its default, or this to \"off\"",
             &["nand.programming", "ftl.slc_cache"],
         );
@@ -449,8 +455,8 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     } = &config.nand.reliability;
     if !failures.is_none() || *factory_bad_ratio > 0.0 || *read_limit > 0 || *refresh_days > 0.0 {
         return rule(
-            "blocks in single-level mode neither fail nor move for the sake of their data",
-            "leave failures, factory_bad_ratio, read_limit and refresh_days of [nand.reliability] out, or set this to \"off\"",
+            "failures, read reclaim and refresh are not modelled in single-level mode",
+            "leave out failures, factory_bad_ratio, read_limit and refresh_days of [nand.reliability], or set this to \"off\"",
             &["nand.reliability", "ftl.slc_cache"],
         );
     }
@@ -464,7 +470,7 @@ fn slc_cache(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// A fault of the translation layer, with the value of the key it names.
+/// Converts a fault of the translation layer, adding the value of its key.
 pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();
     let pointer = format!("/{}", error.key.replace('.', "/"));
@@ -484,7 +490,7 @@ pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> Conf
     ])
 }
 
-/// Requests the device holds, if the interface has room for as many.
+/// Returns the queue depth of the device, if the interface supports it.
 fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
     let depth = host.queue_depth;
     match host.interface.most_queue_depth() {

@@ -9,7 +9,7 @@ use crate::plan::{self, Plan, Replay};
 use crate::streams::MOST;
 use crate::{Config, ConfigError, Stream};
 
-/// The streams, each by itself and beside the others.
+/// Checks the streams, individually and together.
 pub(super) fn streams(
     config: &Config,
     plan: &Plan,
@@ -20,7 +20,7 @@ pub(super) fn streams(
         return Err(ConfigError::conflict(
             "workload",
             "both [workload] and streams are given",
-            "make the load that of a stream (a workload table of its own), or leave one out",
+            "move the load into a stream as its workload table, or leave one of them out",
         )
         .with(&["streams"]));
     }
@@ -52,7 +52,7 @@ pub(super) fn streams(
     .collect()
 }
 
-/// The disk that a stream asks.
+/// Returns the disk to which a stream's addresses refer.
 fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, ConfigError> {
     let Some(number) = stream.disk else {
         return Ok(None);
@@ -67,7 +67,7 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
         "give an [array] with layout = \"by-disk\", or leave this out".to_owned()
     } else {
         format!(
-            "name it in array.members.disks, or take one of {}",
+            "name it in array.members.disks, or choose one of {}",
             numbers.join(", ")
         )
     };
@@ -80,7 +80,7 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
     ))
 }
 
-/// When the requests of a stream are issued.
+/// Returns when the requests of a stream are issued.
 fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
     let stream = &config.streams[place];
     let Some(own) = &stream.replay else {
@@ -90,14 +90,14 @@ fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
     if stream.workload.is_some() {
         return Err(ConfigError::conflict(
             &key,
-            format!("{key}: is for traces, and this stream has a workload"),
-            "leave it out; the workload's arrival says when its requests are issued",
+            format!("{key}: applies to traces, and this stream has a workload"),
+            "leave it out; the workload's arrival decides when its requests are issued",
         ));
     }
     Ok(replay(&own.mode))
 }
 
-/// The generated workloads, by the rules of their generator.
+/// Checks the generated workloads against the rules of the generator.
 pub(super) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
     let all = plan.user_bytes();
     let single = plan.workload.iter();

@@ -1,4 +1,4 @@
-//! What a user may write in a configuration, and what is said when it is wrong.
+//! Valid configurations, and the messages for faulty ones.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
@@ -19,15 +19,15 @@ fn plan(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, String> {
 }
 
 fn fault(text: &str) -> String {
-    plan(text, &[]).expect_err("the text is wrong")
+    plan(text, &[]).expect_err("the text is faulty")
 }
 
 fn override_fault(key: &str, value: &str) -> String {
-    plan("base = \"d4\"", &[(key, value)]).expect_err("the override is wrong")
+    plan("base = \"d4\"", &[(key, value)]).expect_err("the override is faulty")
 }
 
 fn config(text: &str, overrides: &[(&str, &str)]) -> Config {
-    load(text, overrides).expect("the text is right").config
+    load(text, overrides).expect("the text is valid").config
 }
 
 fn victim(text: &str, overrides: &[(&str, &str)]) -> String {
@@ -38,7 +38,7 @@ fn victim(text: &str, overrides: &[(&str, &str)]) -> String {
         .replace('\n', " ")
 }
 
-/// The message in full: one line, then the line of the file and a caret.
+/// Returns the whole message: one line, then the line of the file and a caret.
 macro_rules! says {
     ($text:expr, $($line:literal)+) => {
         assert_eq!(fault($text), [$($line),+].join("\n"))
@@ -46,7 +46,7 @@ macro_rules! says {
 }
 
 #[test]
-fn every_preset_is_a_whole_device_that_can_be_planned() {
+fn every_preset_is_complete_and_valid() {
     for preset in presets::all() {
         let file = format!("{}.toml", preset.name);
         let loaded = wordline_config::load(preset.text, &file, &[]).expect(preset.name);
@@ -68,9 +68,9 @@ fn every_preset_is_a_whole_device_that_can_be_planned() {
     }
 }
 
-/// Whether requests come between the operations of a collection decides worst cases, so that no device has a schedule by default.
+/// The GC schedule decides worst-case latencies, so every SSD preset sets it explicitly.
 #[test]
-fn every_preset_of_a_device_names_when_collections_run() {
+fn every_ssd_preset_sets_the_gc_schedule() {
     let mut devices = 0;
     for preset in presets::all() {
         let table: toml::Table = preset.text.parse().expect(preset.name);
@@ -85,7 +85,7 @@ fn every_preset_of_a_device_names_when_collections_run() {
 }
 
 #[test]
-fn every_file_of_the_preset_folder_is_known_by_its_name() {
+fn every_preset_file_is_found_by_its_name() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../presets");
     let files = folder
         .read_dir()
@@ -100,7 +100,7 @@ fn every_file_of_the_preset_folder_is_known_by_its_name() {
 }
 
 #[test]
-fn a_resolved_configuration_is_complete_and_means_the_same() {
+fn resolved_configuration_is_complete_and_equivalent() {
     for preset in presets::all() {
         let first = wordline_config::load(preset.text, "a.toml", &[]).expect(preset.name);
         let again = wordline_config::load(&first.resolved_toml, "b.toml", &[]).expect(preset.name);
@@ -125,7 +125,7 @@ fn a_resolved_configuration_is_complete_and_means_the_same() {
 }
 
 #[test]
-fn an_empty_table_is_that_of_the_default_device() {
+fn empty_table_is_the_default_device() {
     let config = config("[ssd]", &[]);
     assert_eq!(
         Config {
@@ -138,7 +138,7 @@ fn an_empty_table_is_that_of_the_default_device() {
 
 #[test]
 fn d4_is_the_device_of_the_benchmarks() {
-    let plan = plan("base = \"d4\"", &[]).expect("d4 is sound");
+    let plan = plan("base = \"d4\"", &[]).expect("d4 is valid");
     let ssd = plan.first().unwrap();
     assert_eq!(plan.capacity_bytes(), 8 << 30);
     assert_eq!(ssd.device.part.layout.planes(), 64);
@@ -162,7 +162,7 @@ fn d4_is_the_device_of_the_benchmarks() {
 }
 
 #[test]
-fn the_file_lies_over_the_base_and_overrides_over_both() {
+fn file_overrides_its_base_and_overrides_win() {
     let text = "base = \"d4\"\n[host]\nqueue_depth = 8\n[ssd]\nways = 2\n";
     let config = config(
         text,
@@ -179,7 +179,7 @@ fn the_file_lies_over_the_base_and_overrides_over_both() {
 }
 
 #[test]
-fn a_policy_is_chosen_by_name_by_table_and_by_override() {
+fn policy_can_be_set_by_name_table_or_override() {
     let base = "base = \"d4\"\n";
     let d3 = "[ftl.gc.victim.d-choices]\nd = 3\n";
     let greedy = "[greedy] ties = \"longest\"";
@@ -205,7 +205,7 @@ fn a_policy_is_chosen_by_name_by_table_and_by_override() {
 }
 
 #[test]
-fn tables_of_the_same_policy_are_united_and_others_replaced() {
+fn tables_of_the_same_policy_merge_and_others_replace() {
     let base = "base = \"d4\"\n[ftl.allocate.static]\norder = \"PDWC\"";
     let order = |overrides| config(base, overrides).ftl.allocate;
     assert_eq!(
@@ -220,7 +220,7 @@ fn tables_of_the_same_policy_are_united_and_others_replaced() {
 }
 
 #[test]
-fn an_unknown_key_is_shown_in_its_place_with_the_key_that_was_meant() {
+fn unknown_key_is_shown_in_place_with_a_suggestion() {
     says!("base = \"d4\"\n\n[host]\n  queu_depth = 3 # many\n",
         "device.toml:4:3: unknown key `queu_depth` in [host]; did you mean `queue_depth`?"
         "  |"
@@ -234,7 +234,7 @@ fn an_unknown_key_is_shown_in_its_place_with_the_key_that_was_meant() {
 }
 
 #[test]
-fn a_misplaced_key_or_table_is_sent_home() {
+fn misplaced_key_suggests_its_table() {
     says!("[gc]\nvictim = \"fifo\"\n",
         "device.toml:1:2: unknown key `gc` at the top; did you mean `ftl.gc`?"
         "  |"
@@ -248,7 +248,7 @@ fn a_misplaced_key_or_table_is_sent_home() {
 }
 
 #[test]
-fn a_wrong_type_says_what_was_expected() {
+fn wrong_type_reports_the_expected_one() {
     says!("[host]\nqueue_depth = \"many\"\n",
         "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests the device holds at once; further ones wait outside, first come, first served. Count"
         "  |"
@@ -298,7 +298,7 @@ fn a_wrong_type_says_what_was_expected() {
 }
 
 #[test]
-fn what_no_key_takes_has_a_place() {
+fn value_of_an_unsupported_type_is_located() {
     let date = fault("[ssd]\nchannels = 1979-05-27\n");
     let expected = "device.toml:2:12: ssd.channels: expected a whole number from 0 to 4294967295, found a date;";
     assert!(date.starts_with(expected), "{date}");
@@ -321,7 +321,7 @@ fn what_no_key_takes_has_a_place() {
 }
 
 #[test]
-fn times_are_one_number_or_one_for_each_page_type() {
+fn times_take_one_number_or_one_per_page_type() {
     let of = |cell: &str, times: &str| {
         let overrides = [("nand.cell", cell), ("nand.timing.program_ns", times)];
         plan("base = \"d4\"", &overrides)
@@ -338,7 +338,7 @@ fn times_are_one_number_or_one_for_each_page_type() {
         assert!(of(cell, times).is_ok(), "{cell} {times}");
     }
     let program = |overrides| {
-        let plan = plan("base = \"d4\"", overrides).expect("the overrides are sound");
+        let plan = plan("base = \"d4\"", overrides).expect("the overrides are valid");
         [0, 1, 2, 3].map(|offset| {
             plan.first()
                 .unwrap()
@@ -354,7 +354,7 @@ fn times_are_one_number_or_one_for_each_page_type() {
     assert_eq!(program(&[("nand.cell", "tlc"), times]), [10, 20, 30, 10]);
     assert_eq!(
         of("slc", "[1000, 2000]").unwrap_err(),
-        "--set nand.timing.program_ns=[1000, 2000]: nand.timing.program_ns = [1000, 2000]: 2 times are given, and the pages of cell slc are all alike; give one number, or set nand.cell to the cell of the part"
+        "--set nand.timing.program_ns=[1000, 2000]: nand.timing.program_ns = [1000, 2000]: 2 times are given, and cell slc has one page type; give one number, or set nand.cell to the cell of the part"
     );
     assert_eq!(
         of("tlc", "[1000, 2000]").unwrap_err(),
@@ -380,9 +380,10 @@ fn times_are_one_number_or_one_for_each_page_type() {
     );
 }
 
-/// An SLC cache holds a quarter of the pages of quad-level blocks, and what cannot have one is told so.
+/// A QLC block in single-level mode holds a quarter of its pages. Devices that cannot have an SLC
+/// cache are rejected.
 #[test]
-fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise() {
+fn slc_cache_needs_multi_bit_cells_and_uniform_pages() {
     let with = |base: &str, more: &[(&str, &str)]| {
         let cache = ("ftl.slc_cache", "dynamic");
         plan(&format!("base = \"{base}\""), &[more, &[cache]].concat())
@@ -403,7 +404,7 @@ fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise()
     let reader = erring.first().unwrap().device.part.reader.clone().unwrap();
     assert!(reader.single_level.is_some());
     for (base, more, told) in [
-        ("d4", vec![], "cells of one bit have no other mode"),
+        ("d4", vec![], "single-bit cells have no other mode"),
         (
             "onfi4-qlc",
             vec![("ftl.mapping", "dftl")],
@@ -412,12 +413,12 @@ fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise()
         (
             "onfi4-qlc",
             vec![("nand.programming", "table")],
-            "the costs of nand.programming are those of one mode",
+            "nand.programming gives the costs of one cell mode only",
         ),
         (
             "onfi4-qlc",
             vec![("nand.reliability.read_limit", "100")],
-            "blocks in single-level mode neither fail nor move for the sake of their data",
+            "failures, read reclaim and refresh are not modelled in single-level mode",
         ),
     ] {
         let message = with(base, &more).unwrap_err();
@@ -428,13 +429,13 @@ fn an_slc_cache_needs_cells_of_several_bits_and_pages_that_are_alike_otherwise()
 /// Table 2.1 of the thesis: 250 to 2,200 us for MLC1, 440 to 5,000 us for MLC2; 650 us is tPROG of
 /// the data sheet.
 #[test]
-fn the_multi_level_parts_of_the_thesis_vary() {
+fn page_times_of_the_thesis_mlc_parts_vary() {
     let us = |base: &str, model: &str| {
         let plan = plan(
             &format!("base = \"{base}\""),
             &[("nand.timing.model", model)],
         );
-        let plan = plan.expect("the preset is sound");
+        let plan = plan.expect("the preset is valid");
         let latencies = plan.first().unwrap().device.part.chains.latencies();
         let mut times = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| latencies.program(offset).as_us());
         times.sort_by(f64::total_cmp);
@@ -448,7 +449,7 @@ fn the_multi_level_parts_of_the_thesis_vary() {
 }
 
 #[test]
-fn bad_toml_is_shown_where_it_breaks() {
+fn toml_error_is_shown_in_place() {
     says!("[host\nqueue_depth = 3\n",
         "device.toml:1:6: unclosed table, expected `]`; close the name of the table with ]"
         "  |"
@@ -467,7 +468,7 @@ fn bad_toml_is_shown_where_it_breaks() {
 }
 
 #[test]
-fn an_unknown_policy_names_the_choices() {
+fn unknown_policy_lists_the_choices() {
     says!("[ftl.gc]\nvictim = \"gredy\"\n",
         "device.toml:2:10: ftl.gc.victim: there is no `gredy`; did you mean `greedy`? choose one of greedy, fifo, random, d-choices"
         "  |"
@@ -482,7 +483,7 @@ fn an_unknown_policy_names_the_choices() {
 }
 
 #[test]
-fn another_version_of_the_format_is_refused_before_anything_else() {
+fn other_schema_version_is_rejected_first() {
     says!("schema = 2\nunheard_of = true\n",
         "device.toml:1:1: schema = 2: this program reads version 1; write schema = 1 and the keys of docs/reference/config.md, or use the program that the file was written for"
         "  |"
@@ -491,7 +492,7 @@ fn another_version_of_the_format_is_refused_before_anything_else() {
 }
 
 #[test]
-fn an_unknown_base_and_a_base_that_is_a_file_are_refused() {
+fn unknown_base_and_base_path_are_rejected() {
     let message = fault("\nbase = \"jung2013-slx\"\n");
     let first = "device.toml:2:1: base = \"jung2013-slx\": there is no such preset; did you mean `jung2013-slc`? choose one of d4, ";
     assert!(message.starts_with(first), "{message}");
@@ -499,7 +500,7 @@ fn an_unknown_base_and_a_base_that_is_a_file_are_refused() {
 }
 
 #[test]
-fn a_faulty_override_is_named_as_such() {
+fn fault_in_an_override_names_the_override() {
     assert_eq!(
         override_fault("host.queue_depth", "many"),
         "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests the device holds at once; further ones wait outside, first come, first served. Count"
@@ -544,7 +545,7 @@ fn a_faulty_override_is_named_as_such() {
 }
 
 #[test]
-fn a_fault_names_where_its_value_was_said() {
+fn fault_names_the_origin_of_its_value() {
     let text = "base = \"d4\"\n[nand.geometry]\npage_bytes = 1000\n";
     says!(text,
         "device.toml:3:1: nand.geometry.page_bytes = 1000: a page holds whole sectors of 512 bytes; give a multiple of 512, such as 512 or 1024"
@@ -563,7 +564,7 @@ fn a_fault_names_where_its_value_was_said() {
 }
 
 #[test]
-fn a_fault_of_several_keys_points_at_the_one_that_the_user_said() {
+fn fault_of_several_keys_points_at_the_one_the_user_set() {
     says!("base = \"d4\"\n[nand.geometry]\nblocks_per_plane = 3\n",
         "device.toml:3:1: ftl.over_provisioning_ratio = 0.15: the 164 user pages of a plane fill 2 of its 3 blocks, and garbage collection needs 4 (threshold 2, active 2); raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks"
         "  |"
@@ -586,7 +587,7 @@ fn a_fault_of_several_keys_points_at_the_one_that_the_user_said() {
         .starts_with("--set ssd.channels=1024: nand.geometry.blocks_per_plane = 2048: the device has 34359738368 pages"));
 }
 
-/// One value on each side of every bound.
+/// Tries one value on each side of every bound.
 #[test]
 fn numbers_are_bounded() {
     let bounds = [
@@ -679,7 +680,7 @@ fn numbers_are_bounded() {
 }
 
 #[test]
-fn a_run_has_one_warm_up() {
+fn only_one_warm_up_key_may_be_set() {
     for (text, second) in [
         (
             "warm_up_s = 1.0\nwarm_up_requests = 5",
@@ -700,7 +701,7 @@ fn a_run_has_one_warm_up() {
 }
 
 #[test]
-fn nothing_filled_leaves_nothing_to_overwrite() {
+fn overwriting_needs_a_fill() {
     let text = "[precondition]\nfill_ratio = 0.0\nsettle = true\n";
     assert!(
         fault(text).starts_with("device.toml:2:1: precondition.fill_ratio = 0: no page is filled")
@@ -709,7 +710,7 @@ fn nothing_filled_leaves_nothing_to_overwrite() {
 }
 
 #[test]
-fn a_long_line_is_shown_around_its_fault() {
+fn long_line_is_cut_around_its_fault() {
     let text = format!("name = \"{}\"; x", "y".repeat(5000));
     let message = fault(&text);
     assert!(message.starts_with("device.toml:1:5010: "), "{message}");
@@ -720,7 +721,7 @@ fn a_long_line_is_shown_around_its_fault() {
 }
 
 #[test]
-fn the_schema_knows_every_key_of_a_resolved_configuration() {
+fn schema_has_every_key_of_a_resolved_configuration() {
     let text = wordline_config::load("base = \"d4\"\n[workload]\n", "a.toml", &[])
         .unwrap()
         .resolved_toml;
@@ -738,7 +739,7 @@ fn the_schema_knows_every_key_of_a_resolved_configuration() {
 }
 
 #[test]
-fn every_key_and_policy_is_described() {
+fn every_key_and_policy_has_a_description() {
     for key in wordline_config::keys::all() {
         assert!(!key.description.is_empty(), "{}", key.path);
     }
@@ -758,15 +759,15 @@ fn every_key_and_policy_is_described() {
 }
 
 #[test]
-fn a_number_that_toml_cannot_hold_is_refused_with_the_rest_of_the_file_intact() {
+fn number_that_toml_cannot_hold_is_rejected() {
     let text = "base = \"demo\"\n[nand.timing]\nprogram_ns = 9223372036854775808\n";
     let error = load(text, &[]).map(|_| ()).unwrap_err();
     assert!(error.starts_with("device.toml:3:"), "{error}");
 }
 
-/// Every policy that has a paper is cited by a configuration that names it, wherever it stands.
+/// A configuration cites the paper of every policy that it names, wherever the slot is.
 #[test]
-fn whatever_a_slot_names_is_cited() {
+fn every_policy_in_a_slot_is_cited() {
     let cited = |text: &str| {
         let chosen = wordline_config::chosen(&config(text, &[]));
         chosen
@@ -778,7 +779,7 @@ fn whatever_a_slot_names_is_cited() {
         let (family, name) = (policy.family, policy.name);
         let slot = format!("{family} = \"{name}\"\n");
         let text = format!("schema = 1\nbuffer.capacity_kib = 64\n{slot}");
-        let idle = family == "nand.scheduler"; // of a package by itself
+        let idle = family == "nand.scheduler"; // of a standalone package
         assert_eq!(cited(&text).contains(&(family, name)), !idle, "{slot}");
         let (tables, inner) = match family.split('.').next() {
             Some("cache") => ("array.members", "disk = {}\n"),
@@ -800,11 +801,11 @@ fn whatever_a_slot_names_is_cited() {
     );
 }
 
-/// A flash cache in front of a disk that works, for what is set on top of it.
+/// A valid flash cache in front of a disk, as a base for overrides.
 const CACHED: &str = "schema = 1\n[cache]\n[disk]\n";
 
 #[test]
-fn a_cache_says_what_it_cannot_be() {
+fn cache_rejects_unsupported_combinations() {
     let fault = |text: &str, overrides: &[(&str, &str)]| {
         let overrides: Vec<(String, String)> = overrides
             .iter()
@@ -816,7 +817,7 @@ fn a_cache_says_what_it_cannot_be() {
     let loaded = wordline_config::load(CACHED, "cached.toml", &[]).unwrap();
     assert!(loaded.plan(1).unwrap().cached().is_some());
     let cases = [
-        ("schema = 1\n[cache]\n", "cache", "nothing behind"),
+        ("schema = 1\n[cache]\n", "cache", "no backing store"),
         (
             "schema = 1\n[ssd]\nchannels = 3\n[disk]\n",
             "ssd",
@@ -840,7 +841,7 @@ fn a_cache_says_what_it_cannot_be() {
         (
             "schema = 1\n[[array.members]]\ncache = {}\n",
             "array.members[0].cache",
-            "nothing behind",
+            "no backing store",
         ),
         (
             "schema = 1\n[[array.members]]\ncache = {}\ndisk = {}\nftl = { mapping = \"dftl\" }\n",
@@ -878,7 +879,7 @@ fn a_cache_says_what_it_cannot_be() {
 }
 
 #[test]
-fn a_disk_is_that_of_a_preset_with_what_is_said_beside() {
+fn disk_table_overrides_the_disk_of_a_preset() {
     let model = |text: &str, overrides: &[(&str, &str)]| {
         let overrides: Vec<(String, String)> = overrides
             .iter()
@@ -897,7 +898,7 @@ fn a_disk_is_that_of_a_preset_with_what_is_said_beside() {
     assert_eq!(model(named, &[]).unwrap(), (false, "constant", capacity));
     let other = format!("{named}capacity_bytes = 4096\n");
     assert_eq!(model(&other, &[]).unwrap(), (false, "constant", 4096));
-    // What names a base last says all, but for what is said after it.
+    // A later base replaces the whole disk; later keys override it.
     let own = "schema = 1\n[cache]\n[disk]\nserial = true\nmodel = \"average\"\n";
     let over = [("disk.base", "xia2017-read-cache")];
     assert_eq!(model(own, &over).unwrap(), (false, "constant", capacity));
@@ -911,9 +912,9 @@ fn a_disk_is_that_of_a_preset_with_what_is_said_beside() {
     }
 }
 
-/// Disks by the tables at the top, by presets and by tables of their own; behind a cache too.
+/// Describes disks by top-level tables, presets and member tables, also behind a cache.
 #[test]
-fn disks_are_stores_members_and_what_lies_behind_a_cache() {
+fn disk_can_be_store_member_or_backing_store() {
     let plan = |text: &str| {
         let loaded = wordline_config::load(text, "disks.toml", &[]).unwrap();
         loaded.plan(1).unwrap()
@@ -943,9 +944,9 @@ fn disks_are_stores_members_and_what_lies_behind_a_cache() {
     assert_eq!(behind.ssds().count(), 1);
 }
 
-/// Stores nest as they do in the program: devices by kind and name, each with its number.
+/// Checks kind, name and number of each device in nested stores.
 #[test]
-fn stores_of_all_kinds_stand_in_arrays_and_behind_caches() {
+fn stores_nest_in_arrays_and_behind_caches() {
     use wordline_config::plan::{Device, Shape};
     let plan = |text: &str| {
         let loaded = wordline_config::load(text, "nested.toml", &[]).unwrap();
@@ -1030,9 +1031,9 @@ fn stores_of_all_kinds_stand_in_arrays_and_behind_caches() {
     assert_eq!(single.shape(), Shape::CachedDisks);
 }
 
-/// What the how-to pages show can be run.
+/// Plans every configuration of the how-to pages.
 #[test]
-fn the_stores_of_the_how_to_pages_can_be_planned() {
+fn stores_in_the_how_to_pages_are_valid() {
     let pages = [
         include_str!("../../../../docs/how-to/array.md"),
         include_str!("../../../../docs/how-to/flash-cache.md"),
@@ -1052,13 +1053,13 @@ fn the_stores_of_the_how_to_pages_can_be_planned() {
 }
 
 #[test]
-fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
+fn bad_blocks_need_enough_spare_blocks() {
     const CACHED: &str = "[cache]\nmode = \"write-back\"\n[disk]\nbase = \"nearline-7200\"\n[host]\ninterface = \"direct\"\n";
     const FAILS: &str = "base = \"d4\"\n[nand.reliability.failures.weibull]\n";
     for (text, words) in [
         (
             "base = \"d4\"\n[nand.reliability]\nfactory_bad_ratio = 0.02\n[ftl]\nspare_blocks = 3\n".to_owned(),
-            "bad from the factory",
+            "factory-bad blocks",
         ),
         (
             "base = \"d4\"\n[ftl]\nspare_blocks = 512\n".to_owned(),
@@ -1074,16 +1075,16 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
         ),
         (
             "base = \"d4\"\n[nand.reliability]\nlevel_factors = [1.0, 2.0]\n[nand.reliability.errors.analytic]\n".to_owned(),
-            "2 numbers are given, and the pages of cell slc have 1 levels",
+            "2 numbers are given, and cell slc has 1 page types",
         ),
     ] {
         let said = fault(&text);
         assert!(said.contains(words), "{said}");
     }
-    // A cache before a disk reads from there what its flash cannot correct.
+    // A cache in front of a disk reads from the disk what its flash cannot correct.
     let text = format!("base = \"d4\"\n{CACHED}[nand.reliability]\nerrors = \"analytic\"\n");
     plan(&text, &[]).expect("errors before a disk");
-    // Blocks move for the sake of their data whether reads err or not, where the mapping can move them.
+    // Read reclaim and refresh work without read errors if the mapping supports them.
     for key in ["read_limit", "refresh_days"] {
         let text = format!("base = \"d4\"\n[nand.reliability]\n{key} = 1000\n");
         let of = plan(&text, &[]).expect(key);
@@ -1095,7 +1096,7 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
             assert!(said.contains(key) && said.contains("ftl.mapping"), "{said}");
         }
     }
-    // Failures go with all.
+    // Failures can be combined with all of these.
     for more in [
         "[ftl]\nmapping = \"dftl\"\n".to_owned(),
         "[buffer]\ncapacity_kib = 1024\n".to_owned(),
@@ -1105,7 +1106,8 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
     ] {
         plan(&format!("{FAILS}{more}"), &[]).expect(&more);
     }
-    // Bad blocks from the factory go with all of these; spare blocks are of those that the host cannot address.
+    // Factory-bad blocks can be combined with all of these. Spare blocks reduce over-provisioning,
+    // not the user capacity.
     for more in [
         "mapping = \"dftl\"",
         "mapping = \"hybrid\"",
@@ -1129,10 +1131,10 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
 }
 
 #[test]
-fn pages_given_on_issue_need_something_that_issues_them_and_page_mapping() {
+fn allocation_on_issue_needs_a_write_queue_and_page_mapping() {
     let text = "base = \"d4\"\nftl.allocate.static.on_issue = true\n";
     let fault = plan(text, &[]).expect_err("nothing issues writes");
-    assert!(fault.contains("writes do not wait to be issued"), "{fault}");
+    assert!(fault.contains("does not queue writes"), "{fault}");
     let fault = plan(text, &[("ssd.scheduler", "paq0")]).expect_err("writes do not wait");
     assert!(fault.contains("ssd.scheduler = \"paq0\""), "{fault}");
     let hybrid = [("ssd.scheduler", "ncq"), ("ftl.mapping", "dftl")];
@@ -1142,7 +1144,7 @@ fn pages_given_on_issue_need_something_that_issues_them_and_page_mapping() {
 }
 
 #[test]
-fn data_are_scattered_only_where_their_addresses_do_not_decide() {
+fn scattered_layout_needs_allocation_independent_of_the_address() {
     let text = "base = \"d4\"\nprecondition.layout = \"scattered\"\n";
     let fault = plan(text, &[("ftl.allocate", "static")]).expect_err("by address");
     assert!(fault.contains("ftl.allocate"), "{fault}");
@@ -1153,7 +1155,7 @@ fn data_are_scattered_only_where_their_addresses_do_not_decide() {
 }
 
 #[test]
-fn data_lie_as_they_are_first_read_only_where_nothing_has_moved_them() {
+fn first_read_layout_needs_page_mapping_and_no_overwrites() {
     let text = "base = \"d4\"\nprecondition.layout = \"first-read\"\n";
     let fault = plan(text, &[("precondition.overwrite_ratio", "0.5")]).expect_err("overwritten");
     assert!(fault.contains("overwritten after the fill"), "{fault}");

@@ -1,4 +1,4 @@
-//! Whatever stands in a configuration, reading it gives a configuration or a message.
+//! Property tests: any text or override gives a configuration or a message.
 
 #![allow(clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -62,7 +62,8 @@ fn apply(text: &str, edit: &Edit) -> String {
     chars.into_iter().collect()
 }
 
-/// Reads a text; what it gives must come back from its resolved form, and a fault must be told.
+/// Reads a text. A configuration must survive the round trip through its resolved form; a fault
+/// must have a message.
 fn read(text: &str, overrides: &[(String, String)]) {
     match wordline_config::load(text, "device.toml", overrides) {
         Err(error) => {
@@ -86,7 +87,7 @@ fn read(text: &str, overrides: &[(String, String)]) {
 
 proptest! {
     #[test]
-    fn a_mutated_preset_is_read_or_refused(
+    fn mutated_preset_is_accepted_or_rejected(
         preset in select(presets::all()),
         edits in prop::collection::vec(edit(), 1..8),
     ) {
@@ -94,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn any_override_is_taken_or_refused(
+    fn any_override_is_accepted_or_rejected(
         key in select(keys::all()),
         value in fragment(),
         preset in select(presets::all()),
@@ -104,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC{0,64}", key in "\\PC{0,16}", value in "\\PC{0,16}") {
+    fn any_text_is_accepted_or_rejected(text in "\\PC{0,64}", key in "\\PC{0,16}", value in "\\PC{0,16}") {
         read(&text, &[]);
         read("", &[(key, value)]);
     }

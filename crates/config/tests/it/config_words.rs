@@ -1,4 +1,4 @@
-//! What is said of a wrong number and of a text that is no TOML.
+//! Messages for wrong numbers and for text that is not TOML.
 
 fn said(text: &str, overrides: &[(&str, &str)]) -> String {
     let overrides: Vec<(String, String)> = overrides
@@ -15,7 +15,7 @@ fn said(text: &str, overrides: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_number_is_shown_as_it_was_written() {
+fn number_is_shown_as_written() {
     for key in [
         "ftl.over_provisioning_ratio",
         "ftl.gc.start_free_ratio",
@@ -33,7 +33,7 @@ fn a_number_is_shown_as_it_was_written() {
 }
 
 #[test]
-fn a_text_that_is_no_toml_has_a_place_and_a_remedy() {
+fn invalid_toml_gets_a_place_and_a_remedy() {
     for text in [
         "[nand",
         "[nand]]",
@@ -73,7 +73,7 @@ fn a_text_that_is_no_toml_has_a_place_and_a_remedy() {
 }
 
 #[test]
-fn a_file_that_says_nothing_is_refused() {
+fn file_without_device_keys_is_rejected() {
     for text in [
         "",
         "\n# a comment\n",
@@ -82,7 +82,7 @@ fn a_file_that_says_nothing_is_refused() {
     ] {
         let message = said(text, &[]);
         assert!(
-            message.starts_with("a.toml: it says nothing of a device; "),
+            message.starts_with("a.toml: the file has no keys of a device; "),
             "{message}"
         );
         assert!(message.contains("base = \"d4\""), "{message}");
@@ -92,7 +92,7 @@ fn a_file_that_says_nothing_is_refused() {
 }
 
 #[test]
-fn a_suspension_longer_than_the_clock_is_refused() {
+fn suspension_longer_than_the_clock_is_rejected() {
     let longest = ("nand.suspend.longest_ns", "9223372036854775807");
     let message = said(
         "base = \"d4\"",

@@ -1,10 +1,10 @@
-//! Limits on the size of a configuration and on the length of messages about it.
+//! Limits on the size of a configuration and on the length of its messages.
 
 #![allow(clippy::expect_used, reason = "a test that cannot continue fails")]
 
 use std::time::{Duration, Instant};
 
-/// The fault of a device, found in an eye-blink: nothing is built of what is too much.
+/// Returns the fault of a device. It must be found at once: nothing oversized is built.
 fn fault(text: &str, overrides: &[(String, String)]) -> String {
     let start = Instant::now();
     let planned = wordline_config::load(text, "device.toml", overrides)
@@ -21,7 +21,7 @@ fn numbers(count: usize) -> String {
 }
 
 #[test]
-fn more_streams_than_there_may_be_are_a_fault_before_any_is_built() {
+fn too_many_streams_are_rejected_before_any_is_built() {
     let text = format!("base = \"d4\"\n{}", "[[streams]]\n".repeat(100_000));
     let fault = fault(&text, &[]);
     assert!(
@@ -32,7 +32,7 @@ fn more_streams_than_there_may_be_are_a_fault_before_any_is_built() {
 }
 
 #[test]
-fn more_members_than_there_may_be_are_a_fault_before_any_is_built() {
+fn too_many_members_are_rejected_before_any_is_built() {
     let many = format!("base = \"d4\"\n{}", "[[array.members]]\n".repeat(10_000));
     assert!(fault(&many, &[]).contains("array.members has 10000 elements; give at most 256"));
     let count = "base = \"d4\"\n[[array.members]]\ncount = 256\n";
@@ -41,7 +41,7 @@ fn more_members_than_there_may_be_are_a_fault_before_any_is_built() {
 }
 
 #[test]
-fn arrays_of_arrays_have_a_bound_on_their_devices() {
+fn nested_arrays_have_a_bound_on_their_devices() {
     let text = "base = \"d4\"\n[[array.members]]\ncount = 100\n[[array.members.array.members]]\n\
                 count = 100\n[[array.members.array.members.array.members]]\ncount = 100\n";
     let fault = fault(text, &[]);
@@ -50,7 +50,7 @@ fn arrays_of_arrays_have_a_bound_on_their_devices() {
 }
 
 #[test]
-fn a_long_list_is_a_fault_that_names_its_key() {
+fn overlong_list_is_rejected_with_its_key() {
     let long = numbers(100_000);
     let text = format!("base = \"d4\"\nnand.timing.read_ns = {long}\n");
     let said = "nand.timing.read_ns has 100000 elements; give at most 65536";
@@ -65,7 +65,7 @@ fn a_long_list_is_a_fault_that_names_its_key() {
 }
 
 #[test]
-fn a_text_of_many_megabytes_is_not_read() {
+fn text_of_many_megabytes_is_not_parsed() {
     let long = numbers(3_000_000);
     let text = format!("base = \"d4\"\nnand.timing.read_ns = {long}\n");
     assert!(fault(&text, &[]).contains("give at most 4194304"));
@@ -74,7 +74,7 @@ fn a_text_of_many_megabytes_is_not_read() {
 }
 
 #[test]
-fn long_names_and_values_are_cut_in_messages() {
+fn messages_cut_long_names_and_values() {
     let long = "x".repeat(100_000);
     for text in [
         format!("base = \"d4\"\nssd.{long} = 1\n"),

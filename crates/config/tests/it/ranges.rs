@@ -1,4 +1,4 @@
-//! The range of every number stands in the schema, and a value outside is refused from there.
+//! The schema states the range of every number, and values outside are rejected by it.
 
 #![allow(clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -39,8 +39,8 @@ fn has_both_bounds(schema: &Value) -> bool {
         || has("minimum", "exclusiveMinimum") && has("maximum", "exclusiveMaximum")
 }
 
-/// Every number that the schema allows at a path or below, with whether it has both bounds. A table inside itself is
-/// looked at once.
+/// Collects every number that the schema allows at or below a path, with whether it has both
+/// bounds. A recursive table is visited once.
 fn numbers<'a>(
     root: &'a Value,
     schema: &'a Value,
@@ -72,9 +72,9 @@ fn numbers<'a>(
     seen.pop();
 }
 
-/// Derived from the schema itself, not from the keys, so that a list or a pair cannot be left out.
+/// Derived from the schema rather than from the keys, so that lists and pairs are included.
 #[test]
-fn every_number_of_the_schema_has_a_least_and_a_greatest_value() {
+fn every_number_of_the_schema_has_both_bounds() {
     let schema = wordline_config::schema();
     let mut found = Vec::new();
     numbers(&schema, &schema, "", &mut Vec::new(), &mut found);
@@ -97,7 +97,7 @@ fn fault(text: &str, key: &str, value: &str) -> String {
     }
 }
 
-/// Whether a key stands in tables that a list holds, of which an override can name no element.
+/// Returns `true` if a key is in an array of tables, whose elements an override cannot address.
 fn is_listed(path: &str) -> bool {
     let parents =
         std::iter::successors(path.rsplit_once('.'), |(parent, _)| parent.rsplit_once('.'));
@@ -110,7 +110,7 @@ fn is_listed(path: &str) -> bool {
         })
 }
 
-/// A number outside a range, if its type has one.
+/// Returns numbers outside a range, if the type can hold any.
 fn outside(range: &Range, whole: bool) -> Vec<f64> {
     let step = if whole { 1.0 } else { 0.125 };
     let beyond = |bound: &Bound<f64>, step: f64| match bound {
@@ -124,12 +124,12 @@ fn outside(range: &Range, whole: bool) -> Vec<f64> {
     }
 }
 
-/// A device with a member and a stream for the keys of theirs.
+/// A device with a member and a stream, for the keys of both.
 const DEVICE: &str = "base = \"d4\"\n[[array.members]]\nname = \"a\"\n[[streams]]\nname = \"a\"\n";
 
-/// Wherever a number stands, and whatever else the configuration says.
+/// Covers every number, whatever else the configuration contains.
 #[test]
-fn a_number_outside_its_range_is_refused_with_its_range() {
+fn number_out_of_range_is_rejected_with_its_range() {
     let mut tried = 0;
     for key in keys::all() {
         let Some(range) = key.range.as_ref().filter(|_| key.path != "schema") else {
@@ -146,13 +146,13 @@ fn a_number_outside_its_range_is_refused_with_its_range() {
             });
         let whole = key.kind != Kind::Number;
         for value in outside(range, whole) {
-            // What the type cannot hold is refused by that.
+            // A number that the type cannot hold is rejected by the type.
             if whole && !(0.0..=f64::from(u32::MAX)).contains(&value) {
                 continue;
             }
             let value = match key.kind {
                 Kind::Number => format!("{value:?}"),
-                // A list of a fixed length has eight elements.
+                // A fixed-length list has eight elements.
                 Kind::Array if key.path.ends_with("victim_utilisations") => {
                     format!("[{}]", vec![value.to_string(); 8].join(", "))
                 }
@@ -178,7 +178,7 @@ fn a_number_outside_its_range_is_refused_with_its_range() {
 }
 
 #[test]
-fn a_fault_of_a_range_says_place_value_and_remedy() {
+fn range_fault_names_place_value_and_remedy() {
     let cases = [
         (
             "workload.requests",
@@ -243,7 +243,7 @@ fn a_fault_of_a_range_says_place_value_and_remedy() {
         (
             "nand.timing.bus_width_bits",
             "12",
-            "nand.timing.bus_width_bits = 12: there is no such one; give 8 or 16",
+            "nand.timing.bus_width_bits = 12: not one of the choices; give 8 or 16",
         ),
         (
             "nand.timing.program_ns",

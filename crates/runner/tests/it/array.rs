@@ -612,5 +612,5 @@ fn what_cannot_be_is_said() {
     );
     let stream = "[array]\nlayout = \"by-disk\"\nmembers = [{}]\n[[streams]]\nname = \"a\"\ndisk = 3\nworkload.requests = 3";
     let said = fault(&job(&format!("{DEVICE}{stream}")));
-    assert!(said.contains("streams[0].disk = 3: no member of an array holds it; name it in array.members.disks, or take one of 0"), "{said}");
+    assert!(said.contains("streams[0].disk = 3: no member of an array holds it; name it in array.members.disks, or choose one of 0"), "{said}");
 }

@@ -370,7 +370,7 @@ fn what_cannot_be_is_said() {
     let (a, b) = (table("a", READS), table("b", ""));
     says(
         &format!("schema = 1\n[workload]\n{a}"),
-        "test.toml:2:2: both [workload] and streams are given; make the load that of a stream (a workload table of its own), or leave one out",
+        "test.toml:2:2: both [workload] and streams are given; move the load into a stream as its workload table, or leave one of them out",
     );
     says(
         &format!("schema = 1\n{a}{b}"),
@@ -378,7 +378,7 @@ fn what_cannot_be_is_said() {
     );
     says(
         &format!("schema = 1\n{a}{a}"),
-        "test.toml:7:1: streams[1].name = \"a\": another stream has this name; give each a name of its own",
+        "test.toml:7:1: streams[1].name = \"a\": another stream has this name; give each a unique name",
     );
     says(
         &format!("schema = 1\n{}", table("a b", READS)),
@@ -408,7 +408,7 @@ fn what_cannot_be_is_said() {
             "schema = 1\n{}",
             table("a", &format!("{READS}\nreplay.mode = \"closed-loop\""))
         ),
-        "test.toml:6:1: streams[0].replay: is for traces, and this stream has a workload; leave it out; the workload's arrival says when its requests are issued",
+        "test.toml:6:1: streams[0].replay: applies to traces, and this stream has a workload; leave it out; the workload's arrival decides when its requests are issued",
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.requests = \"many\"")),
