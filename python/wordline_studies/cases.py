@@ -1,4 +1,4 @@
-"""The runs of a study: cases, simulated on all cores."""
+"""Cases: the simulations of a study, run on all cores."""
 
 from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,18 @@ READING: dict[str, Any] = {
     "volumes": "shared",
     "on_bad_line": "skip",
 }
-"""How recorded traces are read."""
+"""Options for reading recorded traces."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A simulation: a load on a device, a preset or one that was read. Of a trace, or of several
-    played one after the other, at most `requests`. The `seed` is that of all random choices, those
-    of preconditioning too. `by_disk` leaves each volume to its member of the array."""
+    """A simulation of a device under a load.
+
+    The device is a preset or a parsed configuration. With several traces, the device replays them
+    one after the other, in total at most `requests` requests. `seed` seeds all random choices,
+    including those of preconditioning. With `by_disk`, each volume of the trace stays on its own
+    member of the array.
+    """
 
     device: str | Source
     label: str
@@ -41,14 +45,15 @@ class Case:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """How its trace is read."""
+        """Options for reading the traces of the case."""
         return {
             key: value for key, value in READING.items() if key != "volumes" or not self.by_disk
         }
 
 
 def latencies_us(run: Run) -> list[float]:
-    """Response times of the requests in order of arrival, of a run with the table `requests`."""
+    """Response times of a run's requests in order of arrival, from its table `requests`.
+    Microseconds."""
     table = run.table("requests").sort("index")
     return [ps / 1e6 for ps in table["latency_ps"].to_list()]
 
@@ -56,8 +61,10 @@ def latencies_us(run: Run) -> list[float]:
 def tabled(
     setup: Setup, cases: Mapping[Key, Case], table: Literal["requests", "series"]
 ) -> dict[Key, Run]:
-    """What came of cases, with a table beside the summaries. Raises WordlineError if one cannot be
-    simulated."""
+    """Runs the cases and returns their results with one table each.
+
+    Raises WordlineError if a case cannot be simulated.
+    """
     runs = run_all(list(cases.values()), setup.runs, (table,))
     found = dict(zip(cases, runs, strict=True))
     for key, run in found.items():
@@ -68,12 +75,13 @@ def tabled(
 
 
 def summary_of(run: Run) -> Summary:
-    """The summary of a run that came to its end."""
+    """Summary of a completed run."""
     return cast("Summary", run.summary)
 
 
 def required(setup: Setup, cases: Mapping[Key, Case]) -> dict[Key, Summary]:
-    """What came of cases. Raises WordlineError if one cannot be simulated."""
+    """Runs the cases and returns their summaries. Raises WordlineError if one cannot be
+    simulated."""
     found, faults = completed(setup, cases)
     for fault in faults.values():
         raise WordlineError(fault)
@@ -83,8 +91,11 @@ def required(setup: Setup, cases: Mapping[Key, Case]) -> dict[Key, Summary]:
 def by_load(
     setup: Setup, cases: Mapping[tuple[str, str], Case], recorded: Container[str] = ()
 ) -> tuple[dict[str, dict[str, Summary]], list[str]]:
-    """What came of cases by load and what it was run on; of `recorded` loads that cannot be
-    simulated, a sentence. Raises WordlineError if another load cannot be."""
+    """Runs cases by load and device, and returns their summaries and sentences on omitted loads.
+
+    A load of `recorded` that cannot be simulated is omitted. Raises WordlineError if any other load
+    cannot be simulated.
+    """
     found, faults = completed(setup, cases)
     reasons: dict[str, str] = {}
     for (load, _), fault in faults.items():
@@ -99,12 +110,12 @@ def by_load(
 
 
 def left_out(faults: Mapping[str, str]) -> list[str]:
-    """A sentence for each load that cannot be simulated. Reasons by load."""
-    return [f"{load} was left out: {fault}" for load, fault in faults.items()]
+    """A sentence for each omitted load. `faults` holds the reasons by load."""
+    return [f"{load} is omitted: {fault}" for load, fault in faults.items()]
 
 
 def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summary], dict[Key, str]]:
-    """What came of cases, and for those that cannot be simulated the reason."""
+    """Runs the cases. Returns the summaries of the completed ones and the errors of the others."""
     found: dict[Key, Summary] = {}
     faults: dict[Key, str] = {}
     for (key, case), run in zip(
@@ -121,8 +132,11 @@ def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summar
 def run_all(
     cases: Sequence[Case], runs: Runs | None = None, tables: tuple[str, ...] = ()
 ) -> list[Run]:
-    """Runs cases as a sweep does, for these tables beside their summaries; the answers stand in
-    their order. What `runs` knows is not run again."""
+    """Runs cases like the points of a sweep and returns the results in the order of the cases.
+
+    `tables` are recorded in addition to the summaries. Cases whose result is in `runs` are not run
+    again.
+    """
     runs = runs or Runs()
     known = Known(here=runs.here)
     found: list[str] = []

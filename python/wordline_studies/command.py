@@ -1,4 +1,4 @@
-"""`wordline study`."""
+"""Command `wordline study`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ ALL = "all"
 STUDY: Options = {
     "--out": value(
         "DIR",
-        "Folder for the results; a previous study there is replaced. [default: out/study-NAME]",
+        "Folder for the results; replaces an earlier study in it. [default: out/study-NAME]",
         of="path",
     ),
     "--traces": value(
         "DIR",
-        "Folder with recorded traces that the study may use besides the bundled one.",
+        "Folder with recorded traces for the study to use in addition to the bundled one.",
         of=click.Path(path_type=Path, exists=True, file_okay=False),
     ),
-    "--quick": flag("Fewer requests: a preview, not a result."),
+    "--quick": flag("Simulate fewer requests: a preview, not a result."),
     **ON,
     **PROGRESS,
-    "--full": flag("As many requests as in the publication, for a study that takes fewer."),
+    "--full": flag(
+        "Simulate as many requests as the publication, if the study takes fewer by default."
+    ),
 }
 
 
@@ -60,13 +62,13 @@ def study(
 
     Without NAME, list the studies.
 
-    Each figure is shown with the published numbers, ours, the difference, and what the document
-    claims of it. Standard error says twice a minute how far it is. Each run is made once, and a
-    study that was stopped goes on where it was. The folder receives {files}. Exit code: 0 every
-    claim is as asserted, 1 one is not.
+    Prints each figure with published values, simulated values, differences, and the claims of the
+    document. Progress goes to standard error, a line every 30 s if it is not a terminal. Each run
+    is made once. To continue an interrupted study, start the same command again. The folder
+    receives {files}. Exit code: 0 if no claim has an unexpected outcome, 1 if one has.
 
-    `all` runs every study, each into a folder of its own in DIR [default: out], and puts beside
-    them the folder `studies` with a page of all claims (index.html, studies.json).
+    `all` runs every study, each in a folder of DIR [default: out], and writes a page of all claims
+    to the folder `studies` there (index.html, studies.json).
 
     \b
     Examples:
@@ -130,7 +132,7 @@ def _all(
     place: str,
     shown: Shown,
 ) -> int:
-    """Runs the studies one after the other; one that cannot be run does not keep the others."""
+    """Runs the studies one after the other. If one cannot be run, the others still are."""
     from wordline_studies import results, terminal
     from wordline_studies.overview import Overview
 
@@ -161,12 +163,12 @@ def _verdict(done: Sequence[Results]) -> int:
 
 
 def _require_more(name: str, chosen: Sequence[Study], *, quick: bool, full: bool) -> None:
-    """Refuses --full where it does not go, or where there is no more."""
+    """Refuses --full together with --quick, or for a study that takes all requests anyway."""
     if full and (quick or not any(one.shortened for one in chosen)):
         raise click.UsageError(
-            "--full and --quick: leave one of them out"
+            "--full and --quick: they exclude each other; leave one out"
             if quick
-            else f"--full: the study '{name}' has no more requests; leave it out",
+            else f"--full: the study '{name}' takes all requests already; leave the option out",
             click.get_current_context(),
         )
 
@@ -177,11 +179,11 @@ def _interrupted(runs: Runs, place: str) -> str:
     if not runs.kept:
         return f"interrupted; {written.sentence()}"
     kept = units.many(runs.kept, "point")
-    return f"interrupted; {place} keeps {kept}, and the same command goes on from there"
+    return f"interrupted; {place} keeps {kept}; start the same command again to continue"
 
 
 def _require_name(options: dict[str, object]) -> None:
-    """Refuses the options given, which mean nothing to a list of studies."""
+    """Refuses options without a study name, which have no effect on the list of studies."""
     given = [option for option, value in options.items() if value]
     if given:
         raise click.UsageError(

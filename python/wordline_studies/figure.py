@@ -1,4 +1,4 @@
-"""What a study is made of."""
+"""Parts of a study: claims, figures, published numbers and the setup."""
 
 import hashlib
 import tomllib
@@ -17,16 +17,24 @@ from wordline_studies.generated import Generated
 from wordline_studies.runs import Runs
 
 Verdict: TypeAlias = Literal["holds", "differs", "failed", "told"]
-"""Of a claim: it holds; differs, with its reason; is not as asserted; is not asserted."""
+"""Outcome of a claim, as in `study.json`. `VERDICT_LABELS` has the words for readers."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+VERDICT_LABELS: dict[Verdict, str] = {
+    "holds": "holds",
+    "differs": "differs, for the documented reason",
+    "failed": "unexpected",
+    "told": "not tested",
+}
+"""Verdicts in words. A failed claim does not hold without a documented reason, or holds despite
+one."""
 Range: TypeAlias = tuple[float, float]
 POINTS = ("%", "points")
-"""Units whose differences are points."""
+"""Units whose differences are given in percentage points."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A number that a document gives: a value or a range, its unit, and where it stands."""
+    """A published value or range, with its unit and its section in the document."""
 
     value: float | Range
     unit: str
@@ -35,7 +43,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """A number of ours beside the published one; either may be absent."""
+    """A simulated value and the published one. Either may be absent."""
 
     what: str
     ours: float | None
@@ -44,8 +52,11 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published one: points if both are per cent or points, else per cent of
-        the published one. Of a range, to its nearer end, and 0 within it."""
+        """Simulated minus published value.
+
+        In points if the unit is per cent or points, otherwise in per cent of the published value.
+        For a range, the difference is to its nearer end; it is 0 inside the range.
+        """
         if self.published is None or self.ours is None:
             return None
         value = self.published.value
@@ -57,17 +68,18 @@ class Row:
 
     @property
     def difference_unit(self) -> str:
-        """Of the difference."""
+        """Unit of the difference."""
         return "points" if self.unit in POINTS else "%"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the document says about the figure, and whether it is so here.
+    """A statement of the document about the figure, and whether it holds in the simulation.
 
-    `because` says why it cannot be so in this model; such a claim is asserted not to hold.
-    `only_told` says why neither is asserted. One that is not `quick` takes more requests than
-    `--quick` has, and is only told there.
+    `detail` gives the simulated numbers. `because` is a clause with the documented reason why the
+    claim cannot hold in this model; the study then asserts that it does not hold. `only_told` is
+    the reason why the claim is not tested. A claim with `quick=False` needs more requests than
+    `--quick` simulates and is not tested there.
     """
 
     text: str
@@ -79,17 +91,17 @@ class Claim:
 
     @property
     def expected(self) -> bool:
-        """Whether it is asserted to hold."""
+        """Whether the study asserts that the claim holds."""
         return not self.because
 
     @property
     def passed(self) -> bool:
-        """Whether it is as asserted."""
+        """Whether the claim meets the expectation, or is not tested."""
         return bool(self.only_told) or self.holds == self.expected
 
     @property
     def verdict(self) -> Verdict:
-        """What became of it."""
+        """Verdict of the claim."""
         if self.only_told:
             return "told"
         if not self.passed:
@@ -97,20 +109,21 @@ class Claim:
         return "holds" if self.holds else "differs"
 
 
-PREVIEW = "--quick takes too few requests to assert it"
+PREVIEW = "--quick simulates too few requests to test it"
 
 
 def not_quick(claims: Sequence[Claim]) -> list[Claim]:
-    """Claims that take more requests than a quick study has."""
+    """Claims that need more requests than `--quick` simulates."""
     return [replace(claim, quick=False) for claim in claims]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of the document, made again.
+    """A figure or table of the document, reproduced.
 
-    `measured` says what was run, `explanation` where and why ours differs, paragraph by paragraph.
-    `data` holds the numbers behind the plots. A figure that depends on the machine is `timed`.
+    `measured` describes the simulation. `explanation` describes where and why the results differ,
+    one paragraph an entry. `data` holds the numbers of the plots. `timed` marks a figure that
+    depends on the speed of the machine.
     """
 
     id: str
@@ -126,7 +139,7 @@ class Figure:
 
 
 def as_asserted(figure: Figure, quick: bool) -> Figure:
-    """A figure of a study that may have to be quick."""
+    """The figure with claims that need a long run marked as not tested if the study is `quick`."""
     if not quick:
         return figure
     claims = [
@@ -138,10 +151,10 @@ def as_asserted(figure: Figure, quick: bool) -> Figure:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a study is run with: how much of it, on which traces. Keeps the configurations used,
-    and the names of the recorded traces that figures could have used and were not there.
+    """Options of a study: its extent and its traces.
 
-    `full` asks for as many requests as the document has, of studies that take fewer.
+    Collects the digests of the configurations used and the names of missing recorded traces. `full`
+    asks for as many requests as in the document, if the study takes fewer by default.
     """
 
     quick: bool = False
@@ -153,29 +166,30 @@ class Setup:
     generated: Generated = field(default_factory=Generated)
 
     def miss(self, trace: str) -> None:
-        """Notes a recorded trace that is not there."""
+        """Records that a recorded trace is missing."""
         self.missing[trace] = None
 
     def requests(self, count: int) -> int:
-        """So many, or fewer if it has to be quick."""
+        """The number of requests to simulate: `count`, or an eighth of it for a quick study."""
         return max(64, count // 8) if self.quick else count
 
     def package(self, device: Device, overrides: dict[str, Value], label: str) -> Package:
-        """A package, noted under the label."""
+        """A package, whose configuration is recorded under `label`."""
         package = wordline.package(device, overrides)
         self.note(label, package.config())
         return package
 
     def note(self, label: str, config: str) -> None:
-        """Keeps the digest of a configuration."""
+        """Records the digest of a configuration under `label`."""
         self.configs[label] = hashlib.sha256(config.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Study:
-    """Figures of a document. Each of `figures` makes one, or several that share their runs.
+    """The figures of a document.
 
-    A `shortened` study takes fewer requests than the document unless all are wanted.
+    Each function of `figures` returns one figure, or several that share runs. A `shortened` study
+    takes fewer requests than the document, unless `Setup.full` is set.
     """
 
     name: str
@@ -186,7 +200,7 @@ class Study:
 
 
 class Numbers:
-    """The published numbers of a study: `published.toml` beside its module.
+    """The published numbers of a study, from `published.toml` in its package.
 
         [["2.19"]]
         what = "writes"
@@ -194,7 +208,7 @@ class Numbers:
         unit = "%"
         section = "2.8.5"
 
-    A value is a number, or a list of the two ends of a range.
+    A value is a number, or a list with the two ends of a range.
     """
 
     def __init__(self, package: str) -> None:
@@ -206,7 +220,7 @@ class Numbers:
         return tomllib.loads(text)
 
     def __call__(self, figure: str, what: str) -> Published:
-        """A number by its figure and name."""
+        """Returns a published number by its figure and name."""
         entry = next(entry for entry in self._tables[figure] if entry["what"] == what)
         value = cast("float | list[float]", entry["value"])
         ends = (value[0], value[1]) if isinstance(value, list) else float(value)

@@ -1,4 +1,4 @@
-"""Loads that are generated, written as traces for as long as they are needed."""
+"""Generated loads, written as temporary trace files."""
 
 import shutil
 import tempfile
@@ -23,8 +23,10 @@ class Request(NamedTuple):
 
 
 class Generated:
-    """Traces of loads that several figures play: each is written once, and is there until
-    `clear`, or until nobody has this any more."""
+    """Trace files of loads that several figures replay.
+
+    Each load is written once. The files exist until `clear`, or until this object is collected.
+    """
 
     def __init__(self) -> None:
         self._paths: dict[Hashable, Path] = {}
@@ -32,7 +34,7 @@ class Generated:
         self._folder = Path()
 
     def trace(self, key: Hashable, requests: Callable[[], Iterable[Request]]) -> Path:
-        """The trace of a load that is told from all others by its key."""
+        """Path of the trace of a load. `key` identifies the load."""
         if key not in self._paths:
             if self._remove is None:
                 self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -43,7 +45,7 @@ class Generated:
         return self._paths[key]
 
     def clear(self) -> None:
-        """Removes them."""
+        """Removes all trace files."""
         if self._remove is not None:
             self._remove()
         self._remove = None
@@ -54,7 +56,7 @@ class Generated:
 def written(
     loads: Mapping[str, Iterable[Request]], page_bytes: int = 4096
 ) -> Generator[dict[str, Path]]:
-    """Traces of loads for as long as they are needed. By load."""
+    """Writes the loads as temporary traces and yields their paths by load."""
     with TemporaryDirectory(prefix=PREFIX) as folder:
         paths = {load: Path(folder) / f"{load}.csv" for load in loads}
         for load, requests in loads.items():
@@ -63,7 +65,7 @@ def written(
 
 
 def write(path: Path, requests: Iterable[Request], page_bytes: int = 4096) -> None:
-    """A trace of requests."""
+    """Writes requests as a trace."""
     with path.open("w", encoding="utf-8") as file:
         file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
         file.writelines(_line(one, page_bytes) for one in requests)

@@ -1,4 +1,4 @@
-"""All studies in one: what became of the claims of each."""
+"""Overview of all studies and the verdicts of their claims."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,32 +8,32 @@ from typing import Any
 
 from wordline._internal import output_folder, own_version
 from wordline._render import html
-from wordline_studies.figure import VERDICTS, Verdict
+from wordline_studies.figure import VERDICT_LABELS, VERDICTS, Verdict
 from wordline_studies.results import Results
 
 
 @dataclass(frozen=True)
 class Overview:
-    """Studies that have been run, and by name why others did not come to their end."""
+    """Completed studies, and by name the errors of the studies that could not be run."""
 
     studies: Sequence[Results]
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many claims of all studies came out how."""
+        """Number of claims by verdict, over all studies."""
         return {verdict: sum(one.counts[verdict] for one in self.studies) for verdict in VERDICTS}
 
     @property
     def documents(self) -> dict[str, list[Results]]:
-        """The studies by the document whose figures they are."""
+        """The studies grouped by document."""
         found: dict[str, list[Results]] = {}
         for one in self.studies:
             found.setdefault(one.study.source, []).append(one)
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """The counts, and every claim with its verdict."""
+        """Counts, and each claim with its verdict."""
         return {
             "version": own_version.installed(),
             "counts": self.counts,
@@ -42,8 +42,10 @@ class Overview:
         }
 
     def write(self, path: Path, links: Mapping[str, str]) -> list[Path]:
-        """Writes index.html and studies.json into a folder that appears whole or not at all.
-        `links` says by study where its page is, as seen from there. Raises WordlineError."""
+        """Writes index.html and studies.json into a folder, atomically.
+
+        `links` gives the page of each study relative to that folder. Raises WordlineError.
+        """
         told = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
         page = self._page(links)
         files = output_folder.write(
@@ -63,7 +65,7 @@ class Overview:
             {},
             overview=self,
             links=links,
-            verdicts=VERDICTS,
+            labels=VERDICT_LABELS,
             version=own_version.installed(),
             code=html.code,
         )

@@ -1,4 +1,4 @@
-"""The page of a study: one file that needs nothing but a browser."""
+"""HTML page of a study: one file that needs only a browser."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from wordline_studies.figure import POINTS, Published, Row
 if TYPE_CHECKING:
     from wordline_studies.results import Results
 
-# A difference in per cent beyond which it is told as a ratio.
+# Above this difference in per cent, the page gives a ratio.
 MANY = 1000
 
 
 def render(results: Results) -> str:
-    """The page as HTML."""
+    """Renders the page as HTML."""
     drawn = {
         f"{figure.id}-{place}": plot.figure
         for figure in results.figures
@@ -44,12 +44,12 @@ def render(results: Results) -> str:
 
 
 def published(row: Row) -> str:
-    """The published number of a row as text."""
+    """The published value of a row as text."""
     return _published(row.published) if row.published else units.ABSENT
 
 
 def ours(row: Row) -> str:
-    """Our number of a row as text."""
+    """The simulated value of a row as text."""
     return units.ABSENT if row.ours is None else f"{_plain(row.ours)} {row.unit}".rstrip()
 
 
@@ -71,5 +71,5 @@ def _published(number: Published) -> str:
 
 
 def _plain(value: float) -> str:
-    """Three significant figures, but whole numbers whole."""
+    """Formats a value with three significant figures; whole numbers keep all digits."""
     return f"{value:,.0f}" if value == round(value) else units.figures(value)

@@ -1,4 +1,4 @@
-"""Running a study, and what is left of it: a page, a JSON file."""
+"""Runs a study and writes its HTML page and JSON file."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ from wordline_studies.figure import VERDICTS, Claim, Figure, Row, Setup, Study, 
 
 @dataclass(frozen=True)
 class Results:
-    """A study that has been run."""
+    """A completed study."""
 
     study: Study
     setup: Setup
@@ -23,13 +23,13 @@ class Results:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many claims came out how."""
+        """Number of claims by verdict."""
         found = Counter(claim.verdict for figure in self.figures for claim in figure.claims)
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     @property
     def failed(self) -> list[tuple[Figure, Claim]]:
-        """Claims that are not as asserted."""
+        """Claims with an unexpected outcome."""
         return [
             (figure, claim)
             for figure in self.figures
@@ -39,19 +39,19 @@ class Results:
 
     @property
     def missing(self) -> str:
-        """Which recorded traces are missing, as a sentence; empty if none is."""
+        """Sentence with the names of the missing recorded traces; empty if none is missing."""
         names = list(self.setup.missing)
         if not names:
             return ""
         told = units.many(len(names), "recorded trace")
         are, them = ("is", "it") if len(names) == 1 else ("are", "them")
         return (
-            f"{told} {are} missing, and figures are without {them}: {', '.join(names)}; "
-            "`--traces DIR` names a folder of traces."
+            f"{told} {are} missing, and the figures omit {them}: {', '.join(names)}. To use "
+            "your own, name their folder with `--traces DIR`."
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All numbers. What depends on the machine is under `speed`, and nowhere else."""
+        """All numbers. Values that depend on the machine are under `speed` only."""
         return {
             "study": self.study.name,
             "title": self.study.title,
@@ -67,7 +67,7 @@ class Results:
         }
 
     def write(self, path: Path) -> list[Path]:
-        """Writes index.html and study.json into a folder that appears whole or not at all.
+        """Writes index.html and study.json into a folder, atomically.
 
         Raises WordlineError.
         """
@@ -87,7 +87,7 @@ class Results:
 
 
 def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = None) -> Results:
-    """Makes every figure; `told` hears of each when it is done. Raises WordlineError."""
+    """Computes all figures; calls `told` with each when it is complete. Raises WordlineError."""
     figures: list[Figure] = []
     try:
         for make in study.figures:

@@ -1,4 +1,4 @@
-"""What a study has run: each case once, whichever figures are made of it."""
+"""Results of a study's runs: each case runs once, however many figures use it."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -15,9 +15,11 @@ from wordline._sweep.workers import Workers, here, workers_of
 
 
 class Runs:
-    """The runs of a study, by their keys. With a `journal`, a study that was stopped goes on from
-    it; `on` and `jobs` say where they run, as `wordline.sweep` has them; `heard` hears how far they
-    are."""
+    """Results of runs by task key.
+
+    With a `journal`, an interrupted study continues from the file. `on` and `jobs` select where
+    runs are executed, as in `wordline.sweep`. `heard` is called with the progress.
+    """
 
     def __init__(
         self,
@@ -28,7 +30,7 @@ class Runs:
         heard: Callable[[State], None] | None = None,
     ) -> None:
         self.here = here(on)
-        """Whether they run on this machine."""
+        """Whether the runs are executed on this machine."""
         self._heard = heard
         self._on = on
         self._jobs = jobs
@@ -38,7 +40,7 @@ class Runs:
         self.known = self._journal.known
 
     def __enter__(self) -> Self:
-        """Keeps the processes, or the connection to a cluster, from one `run` to the next."""
+        """Keeps the worker processes, or the connection to a cluster, between calls of `run`."""
         self._open.enter_context(self._journal)
         self._workers = self._open.enter_context(workers_of(self._on, self._jobs, sys.maxsize))
         return self
@@ -53,7 +55,7 @@ class Runs:
         self._open.__exit__(kind, fault, trace)
 
     def run(self, tasks: Sequence[Task]) -> None:
-        """Runs the tasks that are not known; those that fail are known by their faults."""
+        """Runs the tasks that have no result yet. A failed task is stored with its error."""
         fresh = [task for task in tasks if task.key not in self.known]
         if not fresh:
             return
@@ -66,12 +68,12 @@ class Runs:
 
     @property
     def unwritten(self) -> str:
-        """Why no more points are kept, if so."""
+        """Reason why points are no longer written to the journal; empty if they are."""
         return self._journal.unwritten
 
     @property
     def kept(self) -> int:
-        """Points from which the same study goes on."""
+        """Number of points from which the study can continue."""
         return sum(not one.fault for one in self.known.values())
 
     def _over(self, task: Task, done: Run) -> None:

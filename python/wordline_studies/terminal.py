@@ -1,4 +1,4 @@
-"""What the terminal shows of a study."""
+"""Terminal output of `wordline study`."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ from wordline._render.terminal.progress import clock
 from wordline._render.terminal.sweep import Line
 from wordline._render.units import many
 from wordline._sweep.engine import State
-from wordline_studies.figure import VERDICTS, Claim, Figure, Study, Verdict
+from wordline_studies.figure import VERDICT_LABELS, VERDICTS, Claim, Figure, Study, Verdict
 from wordline_studies.overview import Overview
 from wordline_studies.page import difference, ours, published
 from wordline_studies.results import Results
@@ -25,15 +25,15 @@ EVERY_S = 30.0
 
 
 class Progress:
-    """Says on standard error how far the runs of a figure are, a line from time to time; `now` is a
-    clock of seconds."""
+    """Logs the progress of a figure's runs to standard error every `EVERY_S` seconds. `now` returns
+    seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._next = now() + EVERY_S
 
     def heard(self, state: State) -> None:
-        """Runs have ended."""
+        """Prints a line if it is due. Called when runs have ended."""
         if self._now() < self._next:
             return
         self._next = self._now() + EVERY_S
@@ -44,8 +44,10 @@ class Progress:
 
 
 class Shown:
-    """A study under way: its figures as they are made; and how far the runs of a figure are, on
-    standard error: in a `line` that is drawn again, or in `lines` one below the other."""
+    """Terminal output of a running study: its figures, and the progress of their runs.
+
+    Progress goes to standard error, as one redrawn `line` or as separate `lines`.
+    """
 
     def __init__(self, *, line: bool, lines: bool) -> None:
         self._line = Line() if line else None
@@ -61,39 +63,39 @@ class Shown:
             self._line.__exit__(*fault)
 
     def runs(self, state: State) -> None:
-        """Draws how far the runs of a figure are."""
+        """Shows the progress of a figure's runs."""
         if self._line:
             self._line.show(state)
         if self._lines:
             self._lines.heard(state)
 
     def study(self, study: Study) -> None:
-        """Prints which study begins, of several."""
+        """Prints a heading with the name of the study that starts."""
         with self._line.aside() if self._line else nullcontext():
             console().rule(Text(f"{study.name}: {study.title}"), align="left")
 
     def figure(self, figure: Figure) -> None:
-        """Prints a figure, above the line."""
+        """Prints a figure above the progress line."""
         with self._line.aside() if self._line else nullcontext():
             print_figure(figure)
 
 
 def print_studies(studies: Mapping[str, str]) -> None:
-    """The studies there are."""
-    table = Table("study", "what it is", box=box.SIMPLE_HEAD, pad_edge=False)
+    """Prints the list of studies."""
+    table = Table("study", "contents", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, text in studies.items():
         table.add_row(name, text)
     console().print(table)
 
 
 def print_figure(figure: Figure) -> None:
-    """A figure: numbers beside the published ones, claims."""
+    """Prints a figure: simulated and published values, and claims."""
     shown = console()
     shown.print(Text(f"\n{figure.title}", style="bold"), Text(f"  section {figure.section}"))
     if figure.rows:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("quantity", overflow="fold")
-        for name in ("published", "ours", "difference"):
+        for name in ("published", "simulated", "difference"):
             table.add_column(name, justify="right", no_wrap=True)
         for row in figure.rows:
             table.add_row(row.what, published(row), ours(row), difference(row))
@@ -103,9 +105,9 @@ def print_figure(figure: Figure) -> None:
 
 
 def print_end(results: Results, files: list[Path]) -> None:
-    """Where the page is, and how the claims fared."""
+    """Prints the claim counts, the missing traces and the paths of the files."""
     shown = console()
-    shown.print(f"\n{_counted(results.counts)}")
+    shown.print(f"\n{_counted(results.counts)}", soft_wrap=True)
     if missing := results.missing:
         shown.print(missing, soft_wrap=True)
     for path in files:
@@ -113,37 +115,37 @@ def print_end(results: Results, files: list[Path]) -> None:
 
 
 def print_overview(overview: Overview, files: list[Path]) -> None:
-    """What became of the claims of all studies, and where the pages are."""
+    """Prints the claim counts of all studies and the paths of the files."""
     shown = console()
-    table = Table("study", *VERDICTS, box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("study", *VERDICT_LABELS.values(), box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
     for study in overview.studies:
         table.add_row(study.study.name, *(str(study.counts[verdict]) for verdict in VERDICTS))
     shown.print(table)
-    shown.print(_counted(overview.counts))
+    shown.print(_counted(overview.counts), soft_wrap=True)
     for name, fault in overview.faults.items():
-        shown.print(Text(f"{name} did not come to its end: {fault}"), soft_wrap=True)
+        shown.print(Text(f"{name} could not be run: {fault}"), soft_wrap=True)
     for path in files:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 
 
 def _counted(counts: Mapping[Verdict, int]) -> str:
     held, differs, failed, told = (counts[verdict] for verdict in VERDICTS)
-    claims = many(held + differs + failed, "claim")
+    tested = many(held + differs + failed, "tested claim")
     return (
-        f"{held} of {claims} {'holds' if held == 1 else 'hold'}, "
-        f"{differs} {'differs' if differs == 1 else 'differ'} as documented, "
-        f"{failed} {'is' if failed == 1 else 'are'} not as asserted"
-    ) + (f"; {told} only told." if told else ".")
+        f"{held} of {tested} {'holds' if held == 1 else 'hold'}, "
+        f"{differs} {'differs' if differs == 1 else 'differ'} for documented reasons, "
+        f"{failed or 'none'} unexpectedly"
+    ) + (f"; {told} more {'is' if told == 1 else 'are'} not tested." if told else ".")
 
 
 def _claim(claim: Claim) -> Text:
     if claim.only_told:
         found = "holds" if claim.holds else "does not hold"
-        return Text(f"  told     {claim.text}: {found} ({claim.detail}; {claim.only_told})")
+        return Text(f"  not tested  {claim.text}: {found} ({claim.detail}; {claim.only_told})")
     if not claim.passed:
-        return Text(f"  FAILED   {claim.text} ({claim.detail})", style="red")
+        return Text(f"  FAILED      {claim.text} ({claim.detail})", style="red")
     if claim.holds:
-        return Text(f"  holds    {claim.text}", style="green")
-    return Text(f"  differs  {claim.text} (as documented: {claim.because})", style="yellow")
+        return Text(f"  holds       {claim.text}", style="green")
+    return Text(f"  differs     {claim.text} (documented reason: {claim.because})", style="yellow")

@@ -1,4 +1,4 @@
-"""The recorded traces of a study."""
+"""Recorded traces of a study."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,10 +10,11 @@ BUNDLED = Path(trace_input.bundled())
 
 
 def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path]:
-    """The bundled trace, and of those given the largest of each workload that is known. The setup
-    notes what is not there.
+    """Paths of recorded traces by label: the bundled trace, and the largest given file per known
+    workload.
 
-    `known` says by workload which words mark the names of its files.
+    `known` maps a workload to words, one of which a file name must contain. Missing traces are
+    recorded in `setup`.
     """
     found: dict[str, Path] = {}
     if BUNDLED.exists():
@@ -31,8 +32,13 @@ def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path
 
 
 def missing(known: Iterable[str], found: Collection[str]) -> list[str]:
-    """The workloads of which no recorded trace was found, as a sentence, if there are any."""
+    """A sentence with the known workloads that have no recorded trace; empty if none is missing."""
     absent = [one for one in known if not any(name.startswith(f"{one} (") for name in found)]
     if not absent:
         return []
-    return [f"Not among the traces given (`--traces`), and so not shown: {', '.join(absent)}."]
+    return [
+        (
+            "The traces given with `--traces` do not include these workloads, so the figure omits "
+            f"them: {', '.join(absent)}."
+        )
+    ]

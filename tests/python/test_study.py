@@ -60,7 +60,7 @@ UNEXPECTED = Claim("It holds after all", True, "1 of 1", because="the model says
         ((HOLDS, UNEXPECTED), 1),
     ],
 )
-def test_claims_decide_the_exit_code(
+def test_the_exit_code_depends_on_the_claims(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -81,19 +81,22 @@ def test_claims_decide_the_exit_code(
     assert bool(errors) == bool(failed)
 
 
-def test_a_claim_that_is_only_told_is_not_counted(
+def test_an_untested_claim_is_not_counted(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(monkeypatch, study(HOLDS, TOLD)) == 0
     said = capsys.readouterr().out
-    assert "told     It is told: does not hold (0 of 1; too few requests)" in said
-    assert "1 of 1 claim holds, 0 differ as documented, 0 are not as asserted; 1 only told." in said
+    assert "not tested  It is told: does not hold (0 of 1; too few requests)" in said
+    assert (
+        "1 of 1 tested claim holds, 0 differ for documented reasons, none unexpectedly; "
+        "1 more is not tested."
+    ) in said
     page = (place / "out" / "study-test" / "index.html").read_text()
-    assert "It is told – does not hold, not asserted" in page
+    assert "It is told – does not hold, not tested" in page
 
 
 @pytest.mark.parametrize("made", [FAILS, UNEXPECTED, HOLDS, DIFFERS, TOLD])
-def test_a_claim_that_takes_a_long_run_is_told_of_a_quick_one(made: Claim) -> None:
+def test_a_quick_study_does_not_test_claims_that_need_a_long_run(made: Claim) -> None:
     made = replace(made, quick=False)
     for setup in (Setup(), Setup(quick=True)):
         (found,) = run(study(HOLDS, made), setup).figures
@@ -106,12 +109,12 @@ def test_a_claim_that_takes_a_long_run_is_told_of_a_quick_one(made: Claim) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["device-lab", "gc", "host-side", "lcr", "palloc", "paq"])
-def test_every_claim_of_a_whole_study_is_as_asserted(name: str) -> None:
-    """Also those that its quick one, which runs always, only tells."""
+def test_no_claim_of_a_whole_study_has_an_unexpected_outcome(name: str) -> None:
+    """Includes the claims that the quick study, which always runs, does not test."""
     assert [claim.text for _, claim in run(studies.load(name), Setup()).failed] == []
 
 
-def test_long_runs_say_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_runs_log_their_progress(capsys: pytest.CaptureFixture[str]) -> None:
     now = iter([0.0, 29.0, 31.0, 31.0, 40.0])
     progress = Progress(lambda: next(now))
     for done in (1, 2, 3):
@@ -127,7 +130,7 @@ def test_the_page_escapes_text_and_sets_code(place: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("names", [(), ("web_3",), ("hm_0", "<tpcc>")])
-def test_traces_that_are_missing_are_named(
+def test_missing_traces_are_listed(
     place: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -142,11 +145,11 @@ def test_traces_that_are_missing_are_named(
     page = html.unescape((place / "out" / "study-test" / "index.html").read_text())
     page = re.sub("</?code>", "`", page)
     for text in (page, capsys.readouterr().out):
-        told = re.findall(r"recorded traces? (?:is|are) missing, .*: (.*); `--traces DIR`", text)
+        told = re.findall(r"recorded traces? (?:is|are) missing, .*: (.*)\. To use", text)
         assert told == ([", ".join(names)] if names else [])
 
 
-def test_other_files_are_left_alone_and_former_studies_replaced(
+def test_a_study_replaces_an_earlier_study_and_no_other_files(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (place / "mine").mkdir()
@@ -159,9 +162,7 @@ def test_other_files_are_left_alone_and_former_studies_replaced(
     assert {path.name for path in place.iterdir()} == {"mine", "new"}
 
 
-def test_nothing_is_left_of_a_study_that_breaks_off(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_study_leaves_no_files(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Setup) -> Figure:
         raise WordlineError("no room")
 
@@ -176,15 +177,16 @@ def every(monkeypatch: pytest.MonkeyPatch, made: dict[str, Study], *more: str) -
     return cli.main(["study", "all", *more])
 
 
-def test_all_studies_in_one_go(
+def test_all_studies_run_with_one_command(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = replace(study(HOLDS, DIFFERS, TOLD), name="one")
     two = replace(study(HOLDS, HOLDS), name="two", title="Two & more", source="Somebody")
     assert every(monkeypatch, {"one": one, "two": two}) == 0
-    assert "3 of 4 claims hold, 1 differs as documented, 0 are not as asserted; 1 only told." in (
-        capsys.readouterr().out
-    )
+    assert (
+        "3 of 4 tested claims hold, 1 differs for documented reasons, none unexpectedly; "
+        "1 more is not tested."
+    ) in capsys.readouterr().out
     assert {path.name for path in (place / "out").iterdir()} == {
         "study-one",
         "study-two",
@@ -204,7 +206,7 @@ def test_all_studies_in_one_go(
     assert "too few requests" in page
 
 
-def test_a_study_that_cannot_be_run_does_not_keep_the_others(
+def test_the_other_studies_run_if_one_cannot(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: Setup) -> Figure:
@@ -223,10 +225,10 @@ def test_a_study_that_cannot_be_run_does_not_keep_the_others(
     assert told["counts"] == {"holds": 1, "differs": 0, "failed": 1, "told": 0}
 
 
-def test_all_studies_go_on_where_they_were(
+def test_interrupted_studies_continue_with_the_same_command(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Points of one study that the next one asks for, and all points after a stop."""
+    """Covers points that two studies share, and all points after an interruption."""
     case = Case("d4", "d4", {"workload.requests": 100})
     ran: list[int] = []
 
@@ -245,7 +247,7 @@ def test_all_studies_go_on_where_they_were(
         every(monkeypatch, made, "--jobs", "1")
     assert ran == [1, 0, 0, 0, 0]
     assert (
-        "studies keeps 1 point, and the same command goes on from there" in capsys.readouterr().err
+        "studies keeps 1 point; start the same command again to continue" in capsys.readouterr().err
     )
     assert {path.name for path in (place / "out" / "studies").iterdir()} == {
         "index.html",
@@ -253,7 +255,7 @@ def test_all_studies_go_on_where_they_were(
     }
 
 
-def test_an_unknown_study_is_named_with_those_there_are(wordline: Command) -> None:
+def test_an_unknown_study_is_refused_with_a_suggestion(wordline: Command) -> None:
     done = wordline("study", "nan")
     assert done.returncode == 2
     assert "no study is called 'nan'; did you mean 'nand'?" in done.stderr
@@ -282,13 +284,13 @@ def test_a_difference_is_relative_or_in_points(row: Row, difference: float | Non
 
 @pytest.fixture(scope="module")
 def nand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The study `nand`, written."""
+    """Folder with the results of the study `nand`."""
     place = tmp_path_factory.mktemp("study") / "nand"
     run(studies.load("nand"), Setup()).write(place)
     return place
 
 
-def test_every_claim_of_nand_is_as_asserted(nand: Path) -> None:
+def test_no_claim_of_nand_has_an_unexpected_outcome(nand: Path) -> None:
     told = json.loads((nand / "study.json").read_text())
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
@@ -324,7 +326,7 @@ def test_pages_of_studies_fit_on_a_phone(name: str, tmp_path: Path) -> None:
     require_fits(tmp_path / name / "index.html", tmp_path)
 
 
-def test_the_numbers_of_nand_are_the_same_again(nand: Path) -> None:
+def test_nand_is_reproducible(nand: Path) -> None:
     made = studies.load("nand")
     untimed = replace(made, figures=made.figures[:-1])
     told = json.loads((nand / "study.json").read_text())

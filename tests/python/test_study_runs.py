@@ -1,4 +1,4 @@
-"""Studies are sweeps: the same numbers wherever their points run, and after they were stopped."""
+"""A study gives the same numbers wherever its points run, and after an interruption."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ POINTS = 6
 
 @pytest.fixture(scope="module")
 def straight() -> dict[str, Any]:
-    """The study on this machine, without a stop."""
+    """Results of the study on this machine, without interruption."""
     return told()
 
 
@@ -62,7 +62,7 @@ def test_a_cluster_gives_the_same_study(straight: dict[str, Any], cluster: Any) 
     assert told(Runs(on=on)) == straight
 
 
-def test_ctrl_c_says_what_is_kept(
+def test_ctrl_c_reports_the_points_kept(
     trace: str, tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = Case(tiny, "tiny", {}, Path(trace), 100)
@@ -74,8 +74,8 @@ def test_ctrl_c_says_what_is_kept(
     monkeypatch.setattr(studies, "load", lambda _: Study("test", "A test", "Nobody", (figure,)))
     assert cli.main(["study", "test", "--out", "here", "--progress"]) == 130
     said = (
-        f"error: interrupted; {Path('here').resolve()} keeps 1 point, and the same command goes on "
-        "from there"
+        f"error: interrupted; {Path('here').resolve()} keeps 1 point; start the same "
+        "command again to continue"
     )
     assert said in capsys.readouterr().err.splitlines()
     assert len(Path("here/points.jsonl").read_text().splitlines()) == 1
