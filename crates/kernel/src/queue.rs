@@ -65,8 +65,9 @@ struct Due<E> {
 struct Row<E> {
     /// The entry after the last event is never due.
     places: Vec<Due<E>>,
-    /// Index of the first event; below, index after the last one.
+    /// Index of the first event.
     first: u32,
+    /// Index after the last one.
     end: u32,
 }
 
