@@ -78,9 +78,9 @@ pub struct Gc {
     /// page that is allocated in the plane for the host and after each of its GC runs; or
     /// `full-block`, when the last page of the host's active block is taken.
     pub check: Check,
-    /// Free-block threshold: GC of a plane runs while its free blocks are fewer than this share of
-    /// its blocks, rounded down, and at least one more than the reserve. `check` sets the time of
-    /// the comparison. Ratio.
+    /// Free-block threshold: GC of a plane runs while it has fewer free blocks. Share of its
+    /// blocks, rounded down; the threshold is at least one block more than the reserve. `check`
+    /// sets the time of the comparison. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
     /// Free-block threshold in blocks, instead of `start_free_ratio`: GC of a plane runs while it

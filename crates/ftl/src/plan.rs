@@ -206,8 +206,8 @@ impl Plan {
         self.layout.pages_per_block - self.summaries.pages
     }
 
-    /// Over-provisioned blocks of a plane: those that its share of the host's pages and metadata do
-    /// not fill. Count.
+    /// Over-provisioned blocks of a plane: those that its share of the host's pages,
+    /// metadata and the dedicated blocks of an SLC cache do not take. Count.
     pub fn spare_blocks(&self) -> u32 {
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user.div_ceil(self.data_pages());

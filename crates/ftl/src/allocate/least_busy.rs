@@ -37,8 +37,9 @@ pub struct State {
     fills_dies: bool,
     /// Plane that gets the next page, while a die is being filled.
     filling: Option<Plane>,
-    /// Outstanding work of each die; below, of each package.
+    /// Outstanding work of each die.
     dies: Vec<Time>,
+    /// Outstanding work of each package.
     packages: Vec<Time>,
 }
 

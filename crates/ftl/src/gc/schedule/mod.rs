@@ -93,7 +93,7 @@ pub struct PreemptionPoint {
 /// Plane without a GC run, on an idle device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// Time since the last command left the queue.
+    /// Duration for which no command has been queued.
     pub since: Time,
     /// Time until the next command, if its arrival is known.
     pub left: Option<Time>,

@@ -131,7 +131,7 @@ impl State {
         self.lists.push_back(self.list(plane, valid), block.0);
     }
     /// Inserts a block after the block that lost a page last has been moved to its list. A separate
-    /// function, so that the common path saves no registers.
+    /// function, so that the common path need not save registers.
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {

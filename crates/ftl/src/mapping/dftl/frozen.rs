@@ -19,8 +19,9 @@ pub(super) struct Frozen {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Reading {
     label: u32,
-    /// Whether the read has been issued; below, whether its completion has been awaited.
+    /// Whether the read has been issued.
     is_begun: bool,
+    /// Whether its completion has been awaited.
     is_awaited: bool,
 }
 

@@ -6,7 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::Free;
 
-/// Every page that a TRIM covers entirely is freed. A page that two TRIMs cover in part is not.
+/// Every page that a TRIM covers entirely is freed. A page is not freed
+/// if each of two TRIMs covers a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EachPage {}
