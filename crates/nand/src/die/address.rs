@@ -32,8 +32,8 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// Builds the addressing of a part. If the row cycles exceed all address cycles, the row cycles
-    /// stand and there are no column cycles.
+    /// Builds the addressing of a part. If there are more row cycles than address cycles, all row
+    /// cycles are kept and there are no column cycles.
     pub fn new(geometry: &Geometry, timing: &Timing) -> Self {
         Self {
             column_cycles: timing
