@@ -127,8 +127,9 @@ impl Buffer {
 /// Segment of the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Segment {
-    /// First sector; below, end of the segment, exclusive.
+    /// First sector.
     pub start: u64,
+    /// End of the segment, exclusive.
     pub end: u64,
     /// Whether sectors, from the first on, are not on the platters.
     pub dirty: bool,

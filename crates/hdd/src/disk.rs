@@ -50,8 +50,9 @@ pub struct Disk {
     came: u64,
     /// Accesses in progress; at most one if requests are served one at a time. Count.
     at_work: u32,
-    /// Extent of the last access; below, whether the last command was a write.
+    /// Extent of the last access.
     served: Extent,
+    /// Whether the last command was a write.
     behind_write: bool,
     segments: Segments,
     ahead: Option<Ahead>,

@@ -59,8 +59,9 @@ struct Band {
     end_lbn: u64,
     /// Sectors before the first numbered one. Count.
     reserved: u64,
-    /// Sectors that pass per revolution; below, sectors per track that have numbers.
+    /// Sectors that pass per revolution.
     sectors_per_track: u32,
+    /// Sectors per track that have numbers.
     numbered: u32,
     sectors_per_cylinder: u64,
     /// Quotient and remainder of 2^64 divided by the sectors of a track.

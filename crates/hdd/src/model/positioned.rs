@@ -72,8 +72,9 @@ pub struct Timed {
     write_settle: Time,
     /// Settings for reads and for writes.
     zero_latency: [bool; 2],
-    /// Position of the arm; below, the active head.
+    /// Position of the arm.
     cylinder: u32,
+    /// Active head.
     head: u32,
 }
 
