@@ -106,11 +106,13 @@ pub struct Run {
     cuts: u32,
     /// Requests that ended with an error. Count.
     pub failed: u64,
-    /// Dirty pages that were restored; below, clean pages that were dropped.
+    /// Dirty pages that were restored.
     pub restored: u64,
+    /// Clean pages that were dropped.
     dropped: u64,
-    /// Power cuts while a recovery erased; below, while lists had other sizes than their targets.
+    /// Power cuts while a recovery erased.
     in_recovery: u32,
+    /// Power cuts while lists had other sizes than their targets.
     in_resize: u32,
     /// Full blocks without a summary after a cut, if there are summaries.
     unsummarized: u32,

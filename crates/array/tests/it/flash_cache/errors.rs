@@ -483,9 +483,9 @@ fn has_ended(run: &Run) -> bool {
 #[derive(Debug, Default)]
 struct Ends {
     caches: u32,
-    /// Power cuts while there were dirty pages in flash that accepted no programs; below, those
-    /// after which such pages were restored.
+    /// Power cuts while there were dirty pages in flash that accepted no programs.
     winding_up: u32,
+    /// Power cuts after which such pages were restored.
     restored: u32,
     /// Power cuts of retired caches. Count.
     retired: u32,
