@@ -92,7 +92,7 @@ def test_a_disk_that_nobody_holds_is_a_fault_of_the_trace(
     config = device(place, tiny, BY_DISK.replace("[0, 3]", "[0]"))
     answer = wordline("run", config, "--trace", disks)
     assert answer.returncode == 2
-    assert "disks.csv:4: the request goes to disk 3, and there are disks 0, 1 only" in answer.stderr
+    assert "disks.csv:4: the request is for disk 3, but only disks 0, 1 exist" in answer.stderr
     alone = summary(wordline("run", config, "--trace", disks, "--volumes", "1", "--json"))
     assert alone["input"]["requests"] == 100
 

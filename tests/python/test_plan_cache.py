@@ -470,7 +470,7 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
     ("args", "fault"),
     [
         (["--rate", "0"], "rate: 0.0 is not above 0"),
-        (["--rate", "0.001", "--sizes", "16MiB"], "look at a larger share of the pages"),
+        (["--rate", "0.001", "--sizes", "16MiB"], "sample a larger share of the pages"),
         (["--sizes", "7"], "size `7`: it has no unit"),
         (["--sizes", "8MiB"], "size `8MiB`: a flash needs at least 64 blocks"),
         (["--leading", "0"], "leading: 0 is not between 1 and"),

@@ -69,8 +69,8 @@ def test_a_unit_of_sizes_that_may_be_another_is_named(wordline: Command, place: 
     lines = (f"{7 * n}.000000\t0\t{24 * n}\t3\t1\n" for n in range(200))
     (place / "five.txt").write_text("".join(lines))
     told = " ".join(wordline("trace", "stat", "five.txt").stdout.split())
-    assert "those of hil, with sizes in pages of 4 KiB (12.0 KiB a request" in told
-    assert "disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB a request" in told
+    assert "those of hil, with sizes in pages of 4 KiB (12.0 KiB per request" in told
+    assert "disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB per request" in told
 
 
 def test_numbers_of_16_bits_are_no_keys(wordline: Command, place: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_device_is_said_to_be_overloaded_if_it_never_catches_up(
     (place / "burst.csv").write_text(recorded(times_ns))
     filled = {"precondition.fill_ratio": 1.0}
     told = notes(package.run(tiny, "burst.csv", overrides=filled))
-    said = [words for words in ("bursts", "the input offers") if words in told]
+    said = [words for words in ("bursts", "the offered load") if words in told]
     assert said == ([] if crowd is None else [words for words in said if words in crowd])
     assert crowd is None or crowd in told
 

@@ -79,8 +79,8 @@ def test_overrides_are_named_as_they_were_given(wordline: Command, tiny: str, tr
     ("text", "expected"),
     [
         (
-            "pass --fit wrap or --fit scale, or take a larger device",
-            'pass fit="wrap" or fit="scale", or take a larger device',
+            "pass --fit wrap or --fit scale, or use a larger device",
+            'pass fit="wrap" or fit="scale", or use a larger device',
         ),
         ("leave --format or --columns out", "leave format or columns out"),
         ("pass --time-gaps cut=1s", 'pass time_gaps="cut=1s"'),

@@ -60,7 +60,7 @@ mod lengths {
     ) -> Result<[u32; N], D::Error> {
         let lengths = Vec::deserialize(deserializer)?;
         let wrong =
-            |lengths: Vec<u32>| D::Error::invalid_length(lengths.len(), &"as many as lists");
+            |lengths: Vec<u32>| D::Error::invalid_length(lengths.len(), &"the number of lists");
         lengths.try_into().map_err(wrong)
     }
 }

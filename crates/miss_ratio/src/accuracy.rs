@@ -109,8 +109,8 @@ pub struct Accuracy {
     pub largest: f64,
 }
 
-/// Compares a method with the exact curve of the same trace, with the hashes of seeds 0 to `hashes
-/// - 1`.
+/// Compares a method with the exact curve of the same trace, with the hashes of seeds from 0 up to
+/// `hashes`, exclusive.
 pub fn accuracy(requests: &Requests, exact: &Curve, method: Method, hashes: u32) -> Accuracy {
     let found: Vec<_> = (0..u64::from(hashes))
         .map(|seed| exact.difference(&method.curve(requests, seed)))

@@ -20,9 +20,10 @@ pub fn of_victims(victim: f64) -> f64 {
     }
 }
 
-/// U(u): share of valid pages in victims at a utilisation u. This is the root u' below 1 of u = (u'
-/// - 1) / ln u', by bisection of its logarithm y, which is above -1 / u. (u' = 1 is the limit for
-/// any u, and not the solution.)
+/// U(u): share of valid pages in victims at a utilisation u.
+///
+/// This is the root u' below 1 of `u = (u' - 1) / ln u'`, by bisection of its logarithm y, which is
+/// above -1 / u. (u' = 1 is the limit for any u, and not the solution.)
 pub fn victims(utilisation: f64) -> f64 {
     match utilisation {
         ..=0.0 => return 0.0,

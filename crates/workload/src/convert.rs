@@ -229,13 +229,13 @@ fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
     for (kind, count) in [("trims", losses.trims), ("flushes", losses.flushes)] {
         if count > 0 {
             notes.push(format!(
-                "{kind} left out: {count}; {format} knows reads and writes only"
+                "{kind} left out: {count}; {format} has only reads and writes"
             ));
         }
     }
     if losses.durable > 0 {
         notes.push(format!(
-            "durable writes (FUA) written as plain ones: {}; {format} cannot tell them",
+            "FUA writes converted to plain writes: {}; {format} has no FUA",
             losses.durable
         ));
     }

@@ -19,7 +19,7 @@ pub struct KeyTrace {
     keys: Vec<u64>,
     lines_skipped: u64,
     first_skipped: Option<WorkloadError>,
-    /// Compressed size of all files; `None` if the length of one is unknown.
+    /// Size of all files on disk; `None` if the length of one is unknown.
     bytes_total: Option<u64>,
     bytes_done: u64,
 }

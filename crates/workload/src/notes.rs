@@ -67,7 +67,7 @@ fn changes(counts: &Counts) -> Vec<String> {
 fn gaps(counts: &Counts) -> Option<String> {
     (counts.gaps_changed > 0).then(|| {
         format!(
-            "{} gaps between time stamps were changed by --time-gaps: {:.3} s were taken from gaps, {:.3} s added.",
+            "{} gaps between time stamps were changed by --time-gaps: {:.3} s were removed from gaps, {:.3} s were added.",
             grouped(counts.gaps_changed),
             counts.gaps_removed_ms as f64 / 1e3,
             counts.gaps_added_ms as f64 / 1e3,

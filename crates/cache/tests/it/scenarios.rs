@@ -95,7 +95,7 @@ fn word<T: Copy>(line: usize, cell: &str, words: [(&str, T); 2]) -> Result<T, St
 fn parse(text: &str) -> Result<Scenario, String> {
     let mut chips = HashMap::new();
     for (line, cells) in table(text, &["chip", "load ms", "collects"])? {
-        let wrong = |_| format!("line {line}: `{}` is no whole number", cells[1]);
+        let wrong = |_| format!("line {line}: `{}` is not an integer", cells[1]);
         let chip = Chip {
             load_ms: cells[1].parse().map_err(wrong)?,
             collects: word(line, cells[2], [("yes", true), ("no", false)])?,

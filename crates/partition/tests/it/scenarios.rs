@@ -42,7 +42,8 @@ fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<Vec<&'a str>>, Strin
 }
 
 fn number(cell: &str) -> Result<f64, String> {
-    cell.parse().map_err(|_| format!("`{cell}` is no number"))
+    cell.parse()
+        .map_err(|_| format!("`{cell}` is not a number"))
 }
 
 /// Hits of reads or writes: their share of the requests, and a curve through the ends of per cents
@@ -182,7 +183,7 @@ fn wrong_scenarios_are_detected() {
         (
             "| writes | 0.8 | 1.4 |",
             "| writes | 0.8 | x |",
-            "`x` is no number",
+            "`x` is not a number",
         ),
         ("| 0.2 | 100 |", "| 0.2 |", "not 2 cells"),
     ] {

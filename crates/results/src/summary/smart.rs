@@ -47,7 +47,7 @@ pub struct SmartSummary {
     pub host_write_commands: u64,
     /// Time in which the device held requests, rounded down. Minutes.
     pub controller_busy_time_min: u64,
-    /// Power cuts without prior shutdown notification: all of them.
+    /// Power cuts. All of them count, because the host never announces a shutdown.
     pub unsafe_shutdowns: u64,
     /// Uncorrectable pages that the host read or wrote partially.
     pub media_errors: u64,

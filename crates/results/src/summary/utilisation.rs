@@ -34,8 +34,8 @@ pub struct Execution {
     pub bus_active: f64,
     /// Share of the time in which dies waited for the bus of their channel.
     pub bus_contention: f64,
-    /// Share of the time in which arrays worked, or in which dies were busy with accepting the
-    /// addresses of further planes.
+    /// Share of the time in which arrays worked, including the short busy times between the planes of
+    /// a command.
     pub cell_active: f64,
     /// Share of the remaining time: no operation, or a suspended one.
     pub idle: f64,

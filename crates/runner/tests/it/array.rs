@@ -415,7 +415,7 @@ fn a_disk_that_no_member_holds_is_refused_or_left_out() {
     };
     let said = fault(&job);
     assert!(
-        said.contains(":3: the request goes to disk 2, and there are disks 0, 1 only"),
+        said.contains(":3: the request is for disk 2, but only disks 0, 1 exist"),
         "{said}"
     );
     job.trace_options.volumes = Volumes::Stack;

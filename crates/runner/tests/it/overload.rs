@@ -9,7 +9,7 @@ const FLASH: &str = "schema = 1\nname = \"flash\"\n[ssd]\nchannels = 2\nways = 2
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
 const DISK: &str = "disk = { capacity_bytes = 67_108_864 }";
 const OVERLOADED: &str = "the offered load exceeds the throughput of this store";
-const CROWDED: &str = "spent waiting for the device queue";
+const CROWDED: &str = "waiting for a slot of the device queue";
 
 /// Notes of a run of reads that arrive at a rate.
 fn notes(store: &str, requests: u32, arrival: &str) -> Vec<String> {

@@ -78,8 +78,8 @@ fn unaligned(record: &Record) -> Refusal {
         ("offset", record.offset)
     };
     let remedy = match record.op {
-        Op::Trim => "pass --align expand to take the sectors it covers",
-        _ => "pass --align expand to take every sector it touches",
+        Op::Trim => "pass --align expand to use the sectors that it covers",
+        _ => "pass --align expand to use every sector that it touches",
     };
     Refusal::new(
         format!("the {what} {value} is not a multiple of {SECTOR} bytes"),

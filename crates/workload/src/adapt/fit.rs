@@ -146,7 +146,7 @@ impl Fitter {
                 "the request for {} bytes at offset {} ends beyond the device's {} bytes{trace}",
                 record.bytes, record.offset, self.capacity
             ),
-            "pass --fit wrap or --fit scale, or take a larger device",
+            "pass --fit wrap or --fit scale, or use a larger device",
         )
     }
 }
@@ -158,6 +158,6 @@ fn too_long(record: &Record, capacity: u64) -> Refusal {
             "the request for {} bytes is longer than the device's {capacity}",
             record.bytes
         ),
-        "take a larger device",
+        "use a larger device",
     )
 }

@@ -72,7 +72,7 @@ impl TraceOptions {
                 let known =
                     "format, columns, on_bad_line, time_gaps, time_order, align, volumes, fit";
                 return Err(format!(
-                    "`{key}` is no option of a trace; there are {known}"
+                    "`{key}` is not a trace option; the options are {known}"
                 ));
             }
         }

@@ -140,12 +140,12 @@ fn irregular_requests_are_refused_with_the_option_that_accepts_them() {
     assert_eq!(
         of("1001,hm,0,Read,4097,512,1"),
         "x.csv:2: the offset 4097 is not a multiple of 512 bytes; \
-         pass --align expand to take every sector it touches"
+         pass --align expand to use every sector that it touches"
     );
     assert_eq!(
         of("1001,hm,0,Read,4096,513,1"),
         "x.csv:2: the size 513 is not a multiple of 512 bytes; \
-         pass --align expand to take every sector it touches"
+         pass --align expand to use every sector that it touches"
     );
     assert_eq!(
         of("1001,hm,1,Read,4096,512,1"),
@@ -165,7 +165,7 @@ fn error_beyond_the_capacity_states_the_highest_address() {
     assert_eq!(
         error(file.as_bytes(), &options),
         "x.csv:2: the request for 8192 bytes at offset 61440 ends beyond the device's 65536 bytes; \
-         the whole trace ends at 1049088; pass --fit wrap or --fit scale, or take a larger device"
+         the whole trace ends at 1049088; pass --fit wrap or --fit scale, or use a larger device"
     );
     let options = TraceOptions {
         capacity_bytes: Some(4096),
@@ -175,7 +175,7 @@ fn error_beyond_the_capacity_states_the_highest_address() {
     assert_eq!(
         error(file.as_bytes(), &options),
         "x.csv:1: the request for 8192 bytes is longer than the device's 4096; \
-         take a larger device"
+         use a larger device"
     );
 }
 
@@ -378,7 +378,7 @@ fn option_words_are_checked() {
         options
             .set("colour", "blue")
             .unwrap_err()
-            .starts_with("`colour` is no option")
+            .starts_with("`colour` is not a trace option")
     );
 }
 

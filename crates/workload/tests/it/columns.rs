@@ -233,7 +233,7 @@ fn errors_in_a_file_state_their_position() {
         ("2,-8,512,R", "column 2: the offset `-8` is negative"),
         (
             "2,8,512,1",
-            "column 4: the operation `1` is unknown; say what it is, as in op=4:1=read",
+            "column 4: the operation `1` is unknown; define it, as in op=4:1=read",
         ),
         (
             "2,36028797018963968,512,R",
@@ -250,7 +250,7 @@ fn errors_in_a_file_state_their_position() {
     assert_eq!(
         fault(beyond, "1,8,512,R\n"),
         format!(
-            "x.csv:1: column 5: the line ends before column 4096, which --columns asks for; give a value that all lines share as fixed, as in bytes=fixed:4096; {skip}"
+            "x.csv:1: column 5: the line ends before column 4096, which --columns requires; give a value that all lines share as fixed, as in bytes=fixed:4096; {skip}"
         )
     );
     assert_eq!(
@@ -262,7 +262,7 @@ fn errors_in_a_file_state_their_position() {
     );
     assert_eq!(
         fault("offset=1,bytes=lba,op=rw", "lba,rw\n1,R\n"),
-        "x.csv:1: column 1 is asked for twice; --columns offset=1,bytes=lba,op=rw: name one column for each field"
+        "x.csv:1: column 1 is used twice; --columns offset=1,bytes=lba,op=rw: name one column for each field"
     );
 }
 

@@ -182,9 +182,9 @@ fn losses_are_reported() {
     assert_eq!(
         done.notes,
         [
-            "trims left out: 2; mqsim knows reads and writes only",
-            "flushes left out: 1; mqsim knows reads and writes only",
-            "durable writes (FUA) written as plain ones: 1; mqsim cannot tell them",
+            "trims left out: 2; mqsim has only reads and writes",
+            "flushes left out: 1; mqsim has only reads and writes",
+            "FUA writes converted to plain writes: 1; mqsim has no FUA",
             "times rounded down to the resolution of mqsim: 1",
             "requests expanded to the whole sectors of 512 bytes that mqsim counts in: 1",
         ]
@@ -355,8 +355,8 @@ fn changes_to_records_are_reported() {
                    not a whole number; correct it, or pass --on-bad-line skip";
     let sorted = "1 requests were out of order and were sorted by time.";
     let clamped = "1 requests were earlier than the one before and got its time.";
-    let cut = "1 gaps between time stamps were changed by --time-gaps: 587.000 s were taken from \
-               gaps, 0.000 s added.";
+    let cut = "1 gaps between time stamps were changed by --time-gaps: 587.000 s were removed from \
+               gaps, 0.000 s were added.";
     let directory = tempfile::tempdir().unwrap();
     for (order, ordered) in [("sort", sorted), ("clamp", clamped)] {
         let open = || Trace::from_bytes("t", text.as_bytes(), &options(order)).unwrap();

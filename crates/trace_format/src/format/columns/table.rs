@@ -71,7 +71,7 @@ impl Columns {
                 }
             };
             if roles.iter().any(|(other, _)| *other == at) {
-                let reason = format!("column {} is asked for twice", at + 1);
+                let reason = format!("column {} is used twice", at + 1);
                 return Err((
                     reason,
                     format!("--columns {self}: name one column for each field"),
@@ -175,9 +175,7 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
                 .chars()
                 .take(8)
                 .collect::<String>();
-            format!(
-                "the operation {shown} is unknown; say what it is, as in op={column}:{example}=read"
-            )
+            format!("the operation {shown} is unknown; define it, as in op={column}:{example}=read")
         })
     }
 
@@ -193,7 +191,7 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         };
         Fault {
             column: fault.column,
-            reason: format!("the line ends before column {last}, which --columns asks for{hint}"),
+            reason: format!("the line ends before column {last}, which --columns requires{hint}"),
             stamp: None,
         }
     }
