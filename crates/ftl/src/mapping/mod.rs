@@ -316,7 +316,7 @@ pub trait Build {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Where is a logical page?
+            /// How are logical pages mapped to physical pages?
             pub enum Family at "ftl.mapping" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -48,7 +48,7 @@ pub trait Caches {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which blocks take the writes of the host in single-level mode?
+            /// Which blocks accept writes of the host in single-level mode?
             pub enum SlcCache at "ftl.slc_cache" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -180,7 +180,7 @@ pub trait Schedule {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// When do collections run?
+            /// When does GC run?
             pub enum Scheduling at "ftl.gc.schedule" {
                 $($tag => $Variant($file::$Variant)),+
             }
