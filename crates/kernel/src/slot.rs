@@ -34,7 +34,7 @@ pub trait Cited {
 /// impl wordline_kernel::slot::Cited for Fifo { const PAPER: &'static str = ""; }
 ///
 /// wordline_kernel::family! {
-///     /// Who goes next?
+///     /// Which request is served next?
 ///     pub enum Order at "queue.order" {
 ///         "fifo" => Fifo(Fifo),
 ///     }

@@ -63,7 +63,7 @@ pub trait Correct {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// What corrects the errors of a page?
+            /// Which code corrects the bit errors of a page?
             pub enum Ecc at "ssd.ecc" {
                 $($tag => $Variant($file::$Variant)),+
             }

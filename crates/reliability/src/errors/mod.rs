@@ -55,7 +55,7 @@ pub trait Err {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// How often do bits err when a page is read?
+            /// What is the raw bit error rate of a read?
             pub enum Errors at "nand.reliability.errors" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -67,7 +67,7 @@ pub const DISTANCE: f64 = 1.974;
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// What do programs and the reads after them cost?
+            /// What are the costs of a program, and of reads of the page?
             pub enum Programming at "nand.programming" {
                 $($tag => $Variant($file::$Variant)),+
             }
