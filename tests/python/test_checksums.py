@@ -209,5 +209,5 @@ def test_a_journal_of_trials_that_changed_is_refused(tiny: str, place: Path) -> 
     at = next(n for n, line in enumerate(lines) if b'"values":[' in line)
     lines[at] = lines[at].replace(b'"values":[', b'"values":[9')
     journal.write_bytes(b"".join(lines))
-    with pytest.raises(WordlineError, match=rf"line {at + 1} is not what was written"):
+    with pytest.raises(WordlineError, match=rf"line {at + 1} differs from what was written"):
         search()

@@ -211,7 +211,7 @@ def test_a_search_does_not_go_on_with_another_device(device: str, place: Path) -
     search(device, trials=2, out=place / "here")
     with (place / device).open("a") as file:
         file.write("[host]\nqueue_depth = 3\n")
-    with pytest.raises(wordline.WordlineError, match=r"another search \(other configuration\)"):
+    with pytest.raises(wordline.WordlineError, match=r"another search \(different configuration\)"):
         search(device, trials=4, out=place / "here")
 
 
@@ -305,11 +305,11 @@ def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
         (("--minimise", "a", "--subject-to", "b = 3", "--vary", "x=1,2"), "--subject-to 'b = 3'"),
         (
             ("--minimise", "latency.p99_us", "--vary", "host.queue_depth=1,2"),
-            "latency.p99_us: is no figure of the summary and no key that varies; did you mean",
+            "latency.p99_us: is neither a metric of the summary nor a varied key; did you mean",
         ),
         (
             ("--minimise", "version", "--vary", "host.queue_depth=1,2"),
-            "version: is not a number; choose a figure that is one",
+            "version: is not a number; choose a numeric metric",
         ),
         (
             (
@@ -324,15 +324,15 @@ def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
         ),
         (
             ("--maximise", "speed.cpu_s", "--vary", "host.queue_depth=1,2"),
-            "speed.cpu_s: is not a result of the device",
+            "speed.cpu_s: does not depend on the device",
         ),
         (
             ("--minimise", "latency.trim.mean_us", "--vary", "host.queue_depth=1,2"),
-            "latency.trim.mean_us: has no value in the first run; choose a figure that each run",
+            "latency.trim.mean_us: has no value in the first run; choose a metric that every run",
         ),
         (
             ("--minimise", "buffer.hit_ratio", "--vary", "host.queue_depth=1:64"),
-            "buffer.hit_ratio: has no value in 8 runs; choose a figure that each run has",
+            "buffer.hit_ratio: has no value in 8 runs; choose a metric that every run has",
         ),
         (
             ("--minimise", "a", "--vary", "host.queue_depth=1,2", "--pruner", "median"),

@@ -183,7 +183,7 @@ class TestPlans:
     @pytest.mark.parametrize(
         ("keys", "said"),
         [
-            ({"when": "c == 1", "vary": {"a": [1, 2]}}, "c is no key that varies"),
+            ({"when": "c == 1", "vary": {"a": [1, 2]}}, "c does not vary"),
             ({"when": "__import__('os')", "vary": {"a": [1]}}, "__import__ is no key"),
             ({"when": "a ==", "vary": {"a": [1]}}, "is no condition"),
             ({"when": "a > 5", "vary": {"a": [1, 2]}}, "has no point"),
@@ -197,7 +197,7 @@ class TestPlans:
             ({"seeds": 0}, "seeds = 0"),
             ({"seeds": [1, 1]}, "each once"),
             ({"varry": {}}, "unknown key `varry`"),
-            ({"options": {"out": "x"}}, "no option of a run"),
+            ({"options": {"out": "x"}}, "is not an option of a run"),
             ({"vary": {str(n): [1, 2] for n in range(30)}}, "vary fewer keys"),
         ],
     )
@@ -493,7 +493,7 @@ class TestStops:
         with pytest.raises(
             wordline.WordlineError,
             match=r"here: holds the sweep of another plan "
-            r"\(other vary\), with 12 points that this one lacks; name another",
+            r"\(different vary\), with 12 points that this one lacks; name another",
         ):
             wordline.sweep(device, vary={"host.queue_depth": [1, 2]}, seeds=2, out="here")
         assert_frame_equal(wordline.Sweep.of("here").table(), one)
@@ -522,7 +522,7 @@ class TestStops:
         at = lines[3].index(b'"latency.all.mean_us":') + len(b'"latency.all.mean_us":')
         lines[3] = lines[3][:at] + b"9" + lines[3][at:]
         journal.write_bytes(b"".join(lines))
-        said = r"points\.jsonl: not what was written: line 4; their points are run again"
+        said = r"points\.jsonl: line 4 differs from what was written; the points run again"
         with pytest.warns(match=said):
             found = table(device, out="here")
         assert_frame_equal(found, whole)
@@ -866,7 +866,7 @@ class TestCluster:
         with (
             distributed.LocalCluster(n_workers=0, dashboard_address=None) as none,
             pytest.raises(
-                wordline.WordlineError, match=r"has had no worker for 1 s; start some with"
+                wordline.WordlineError, match=r"has no worker after 1 s; start some with"
             ),
         ):
             wordline.sweep(device, on=none.scheduler_address.replace("tcp", "dask"))
@@ -926,7 +926,7 @@ def test_more_points_than_a_sweep_may_have_are_refused_at_once(
     wordline: Command, tiny: str
 ) -> None:
     for args, said in (
-        (("--seeds", "1000001"), "seeds = 1000001: give how many, from 1 to 1,000,000, or a list"),
+        (("--seeds", "1000001"), "seeds = 1000001: give a number from 1 to 1,000,000, or a list"),
         (
             ("--seeds", "500001", "--vary", "host.queue_depth=1,2"),
             "1,000,002 points are more than 1,000,000; vary fewer keys",

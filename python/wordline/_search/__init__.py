@@ -1,6 +1,6 @@
-"""Searches: configurations that make a figure as small or large as possible, within bounds.
+"""Searches for configurations that minimise or maximise metrics within bounds.
 
-Which configuration is tried next is for Optuna to say; what it gives, for a run.
+Optuna chooses the configuration of the next trial; a run measures it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TRIALS, BEST = "trials.parquet", "best.toml"
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended a search. `search` has the trials that have ended."""
+    """Ctrl-C ended a search. `search` has the completed trials."""
 
     def __init__(self, search: Search) -> None:
         super().__init__("the search was interrupted")
@@ -49,16 +49,16 @@ class SearchInterrupted(KeyboardInterrupt):
 
 
 class Search:
-    """What a search has found."""
+    """Results of a search."""
 
     def __init__(self, plan: Plan, study: optuna.Study) -> None:
         self.plan = plan
         self.study = study
 
     def table(self) -> polars.DataFrame:
-        """A row for each trial that has ended: `trial`, `state`, the keys that vary, the
-        objectives, the bounded metrics by their paths, `feasible`, whether it is among the `best`,
-        `error`, and the digest of its run."""
+        """Returns one row per completed trial: `trial`, `state`, the varied keys, the objectives,
+        the bounded metrics by path, `feasible`, whether the trial is among the `best`, `error`, and
+        the digest of its run."""
         import polars
 
         trials = ended(self.study)
@@ -90,8 +90,8 @@ class Search:
         )
 
     def best(self) -> list[dict[str, Value]]:
-        """The values of the keys of the best trial; with two objectives, of all that no other is
-        better than in both. Empty if none meets the bounds."""
+        """Returns the values of the keys of the best trial, or with two objectives of every trial
+        on the Pareto front. Empty if no trial meets the bounds."""
         found = sorted(
             self.study.best_trials, key=lambda trial: (trial.values, trial.user_attrs[PLACE])
         )
@@ -99,16 +99,18 @@ class Search:
         return [dict(trial.params) for trial in kept]
 
     def device(self, place: int = 0) -> str:
-        """A device file with the values of `best()[place]`. Raises WordlineError without one."""
+        """Returns a device file with the values of `best()[place]`. Raises WordlineError if there
+        is no such trial."""
         best = self.best()
         if place >= len(best):
-            raise WordlineError("no trial meets the bounds; raise them, or try more")
+            raise WordlineError("no trial meets the bounds; relax them, or run more trials")
         given = {**self.plan.overrides, **best[place]}
         keys = {key: value for key, value in given.items() if key not in OWN}
         return config.show(self.plan.device, keys)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the report, a self-contained page; returns its path. Raises WordlineError."""
+        """Writes the report, a self-contained HTML page, and returns its path. Raises
+        WordlineError."""
         from wordline._search.report import render
 
         page = render(self)
@@ -131,7 +133,7 @@ def _state(trial: optuna.trial.FrozenTrial) -> str:
 
 
 def _feasible(trial: optuna.trial.FrozenTrial) -> bool | None:
-    """Whether a trial meets the bounds; None of one that has no values."""
+    """Whether a trial meets the bounds; None if it has no values."""
     return all(excess <= 0 for excess in trial.constraints.values()) if trial.values else None
 
 
@@ -155,7 +157,7 @@ def search(
     progress: bool | Callable[[State], None] = False,
     **options: Any,
 ) -> Search:
-    """Finds configurations that make one or two figures as small, or large, as possible.
+    """Searches for configurations that minimise or maximise one or two metrics.
 
         found = wordline.search("demo", "disk.csv.gz", minimise="ftl.over_provisioning_ratio",
                                 vary={"ftl.over_provisioning_ratio": "0.07:0.4",
@@ -163,19 +165,19 @@ def search(
                                 subject_to="latency.write.p99_us < 20000")
         found.best()
 
-    device      as in `wordline.run`: a TOML file or a preset
+    device      TOML file or preset, as in `wordline.run`
     vary        by key a list of values, or a range "LOW:HIGH", "LOW:HIGH:STEP", "LOW:HIGH:log"
     minimise, maximise
-                figures of the summary by their paths, or keys that vary; one or two together
+                metrics of the summary by path, or varied keys; one or two in total
     subject_to  bounds such as "flash.write_amplification < 2"
     sampler     "tpe", "random", "nsga2", or "grid" (every combination of lists and steps)
-    pruner      "none", or "median", "halving", "hyperband": gives up trials that look bad after the
-                first requests of the trace, as many as the `rungs` say; with one objective only
-    seed        of the sampler and of the runs; with one job the search repeats to the digit
+    pruner      "none", or "median", "halving", "hyperband" to stop poor trials at the request
+                counts of `rungs`; requires a single objective
+    seed        seed of the sampler and of the runs; with one job a search is repeatable
     on, jobs, out, progress, options
-                as in `wordline.sweep`; a search that was stopped goes on in its folder
+                as in `wordline.sweep`; an interrupted search continues in its folder
 
-    Raises WordlineError, or SearchInterrupted on Ctrl-C, which has the trials that have ended.
+    Raises WordlineError, or SearchInterrupted on Ctrl-C with the completed trials.
     """
     names = [[one] if isinstance(one, str) else list(one) for one in (minimise, maximise)]
     bounds = [subject_to] if isinstance(subject_to, str) else list(subject_to)
@@ -208,7 +210,7 @@ def carry_out(
     out: str | os.PathLike[str] | None = None,
     heard: Callable[[State], None] | None = None,
 ) -> Search:
-    """Carries out a search. Raises as `search` does."""
+    """Runs a search. Raises the exceptions of `search`."""
     require(plan)
     _require_readable(plan)
     job_count(jobs)
@@ -233,21 +235,21 @@ def carry_out(
 
 
 def _require_readable(plan: Plan) -> None:
-    """Raises WordlineError if the trace cannot be read, whatever the device."""
+    """Raises WordlineError if the trace cannot be read, independently of the device."""
     inputs = _wordline.Inputs()
     options = {**plan.options, "fit": "wrap"}
     job = Job(Source(*config.read(plan.device)), plan.trace, plan.seed, plan.keys(), options)
     try:
         fault = input_fault(inputs, job) if plan.trace else ""
     except WordlineError:
-        return  # a device that only the keys that vary make whole
+        return  # The device is complete only with values of the varied keys.
     if fault:
         raise WordlineError(fault)
 
 
 def _keep(found: Search, place: str | None, lines: Lines | None) -> None:
-    """Writes what was found into its folder, if there is one. Raises WordlineError, of a journal
-    too that could not be written."""
+    """Writes the results into the folder, if there is one. Raises WordlineError, also if the
+    journal could not be written."""
     if place is None:
         return
     folder = Path(place)

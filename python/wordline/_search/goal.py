@@ -1,4 +1,4 @@
-"""What a search is for: objectives and bounds on the figures of a run."""
+"""Goals of a search: objectives and bounds on the metrics of a run."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ _BOUND = re.compile(r"\s*([\w.-]+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 @dataclass(frozen=True)
 class Objective:
-    """A figure, or a key that varies, to be made as small or as large as possible."""
+    """A metric or varied key to minimise or maximise."""
 
     name: str
     maximise: bool
 
     def __str__(self) -> str:
-        """As messages have it."""
+        """Formats the objective for messages."""
         return f"{'maximise' if self.maximise else 'minimise'} {self.name}"
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A figure, or a key that varies, and what it may be at most, or at least."""
+    """An upper or lower bound on a metric or varied key."""
 
     name: str
     above: bool
     limit: float
 
     def excess(self, value: float) -> float:
-        """How far a value is on the wrong side: 0 or less if it is not."""
+        """Returns how far a value violates the bound; 0 or less if it does not."""
         return self.limit - value if self.above else value - self.limit
 
     def __str__(self) -> str:
-        """As it was given."""
+        """Formats the bound as it was given."""
         return f"{self.name} {'>' if self.above else '<'} {self.limit:g}"
 
 
 def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> list[Objective]:
-    """The objectives of a search. Raises WordlineError unless there are one or two."""
+    """Returns the objectives of a search. Raises WordlineError unless there are one or two."""
     found = [Objective(name, False) for name in minimise]
     found += [Objective(name, True) for name in maximise]
     if len(found) not in (1, 2):
@@ -57,7 +57,7 @@ def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> list[Objecti
 
 
 def bound(text: str) -> Bound:
-    """A bound such as "flash.write_amplification < 2". Raises WordlineError."""
+    """Parses a bound such as "flash.write_amplification < 2". Raises WordlineError."""
     found = _BOUND.fullmatch(text)
     try:
         if found is None:
@@ -66,22 +66,22 @@ def bound(text: str) -> Bound:
     except ValueError:
         raise WordlineError(
             spelling.message(
-                f"--subject-to {text!r}: give a figure and a limit, such as "
+                f"--subject-to {text!r}: give a metric and a limit, such as "
                 "'flash.write_amplification < 2'"
             )
         ) from None
 
 
 class NoValueError(WordlineError):
-    """A run has no value for a figure."""
+    """A run has no value for a metric."""
 
     def __init__(self, name: str, where: str = "this run") -> None:
-        super().__init__(f"{name}: has no value in {where}; choose a figure that each run has")
+        super().__init__(f"{name}: has no value in {where}; choose a metric that every run has")
         self.name = name
 
 
 def value_of(name: str, figures: Mapping[str, object], params: Mapping[str, object]) -> float:
-    """The value of a figure in a run, or of a key that varies. Raises NoValueError."""
+    """Returns the value of a metric of a run, or of a varied key. Raises NoValueError."""
     found = params.get(name, figures.get(name))
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise NoValueError(name)

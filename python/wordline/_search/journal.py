@@ -1,4 +1,4 @@
-"""The file in which Optuna keeps the trials of a search: a line of JSON for each step."""
+"""File in which Optuna keeps the trials of a search, with one line of JSON per step."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wordline._internal import checksums, output_folder
 
 
 class Lines(BaseJournalBackend):
-    """Steps in a file that this process alone writes. A line that a power cut tore is cut off. If
-    the file can no longer be written, the steps go on without it."""
+    """Steps in a file that only this process writes. An incomplete last line, as after a power cut,
+    is removed. If the file cannot be written any more, steps are kept in memory only."""
 
     def __init__(self, path: str) -> None:
         self.unwritten = ""
-        """Why no more is written, if so."""
+        """Reason why steps are not written any more; empty if they are."""
         self.path = path
         self._steps: list[dict[str, Any]] = []
         content = Path(path).read_bytes() if Path(path).exists() else b""
@@ -29,13 +29,13 @@ class Lines(BaseJournalBackend):
             os.truncate(path, whole)
 
     def read_logs(self, log_number_from: int) -> Iterable[dict[str, Any]]:
-        """The steps from this one on."""
+        """Returns the steps from this number on."""
         return self._steps[log_number_from:]
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Keeps steps."""
+        """Appends steps."""
         lines = [checksums.line_of(step) for step in logs]
-        # What is read again is what the file says.
+        # Steps in memory must equal those that are read from the file.
         self._steps += [_step(line) for line in lines]
         if self.unwritten:
             return
@@ -49,12 +49,12 @@ class Lines(BaseJournalBackend):
 
 
 def _step(line: bytes, number: int = 0) -> dict[str, Any]:
-    """The step of a line. Raises ValueError if it is not what was written: those that follow build
-    on it."""
+    """Returns the step of a line. Raises ValueError if the line has changed, because later steps
+    build on it."""
     try:
         step = checksums.values_of(line)
     except ValueError:
         step = None
     if step is None:
-        raise ValueError(f"line {number} is not what was written")
+        raise ValueError(f"line {number} differs from what was written")
     return step

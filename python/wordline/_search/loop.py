@@ -1,4 +1,4 @@
-"""Asks for trials, runs them, and tells what came of them."""
+"""Loop of a search: asks Optuna for trials, runs them and reports the results."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 OF_REQUESTS = ("latency", "breakdown", "excess", "worst_case")
-"""Tables of figures that have a value where there are requests of the kind."""
+"""Tables of the summary whose metrics have a value only if there are requests of the kind."""
 MOST_WITHOUT = 8
-"""Trials without a value after which a search whose figure may be absent stops: with half of the
-configurations lacking it, one search in 256 would stop too early."""
+"""Number of trials without a value after which a search stops. If half of the configurations lack
+the metric, one search in 256 stops wrongly."""
 
 
 @dataclass(frozen=True)
 class State:
-    """How far a search is: trials ended and all of them; the best value, if there is one."""
+    """Progress of a search: completed trials, all trials, and the best value if there is one."""
 
     done: int
     total: int
@@ -39,7 +39,7 @@ class State:
 
 
 class Loop:
-    """The trials of a search, as many at a time as there are slots and memory."""
+    """Trials of a search, in parallel as far as slots and memory allow."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Loop:
         self._trials: dict[int, tuple[optuna.Trial, int]] = {}
 
     def run(self) -> None:
-        """Until there are as many trials as the plan has, or as the grid."""
+        """Runs trials until the number in the plan, or the whole grid, is complete."""
         known = ended(self._study)
         places = (place for place in range(self._total) if place not in known)
         asked = (task for place in places if (task := self._ask(place)) is not None)
@@ -80,7 +80,7 @@ class Loop:
         self._heard(self._state())
 
     def _ask(self, place: int) -> Task | None:
-        """Begins the trial of a place."""
+        """Starts the trial with this number."""
         fixed = self._grid[place] if self._grid else None
         self._study.sampler = sampler(self._plan, place, fixed)
         trial = self._study.ask(self._space)
@@ -88,7 +88,8 @@ class Loop:
         return self._begin(trial, 0)
 
     def _begin(self, trial: optuna.Trial, rung: int) -> Task | None:
-        """What is to be run of a trial; none of one that cannot be, which has failed."""
+        """Returns the task of a trial from rung `rung` on; None if it cannot run, in which case the
+        trial has failed."""
         place = trial.user_attrs[PLACE]
         self._trials[place] = (trial, rung)
         try:
@@ -111,7 +112,8 @@ class Loop:
         return Point(place, plan.device, plan.trace, plan.seed, keys, options, dict(params))
 
     def _sharing(self, task: Task) -> Task:
-        """The same task, on a device that is kept if one was prepared like that before."""
+        """Returns the task with a prepared device that is kept, if an earlier task used the same
+        preparation."""
         name = task.preparation
         if name not in self._preparations:
             self._preparations |= {name} if name else set()
@@ -120,7 +122,7 @@ class Loop:
         return replace(task, preparation=None, job=job)
 
     def _over(self, task: Task, done: Done) -> Task | None:
-        """Reports the outcome of a run to Optuna; returns the next task of its trial, if any."""
+        """Reports the result of a run to Optuna. Returns the next task of its trial, if any."""
         trial, rung = self._trials.pop(task.points[0].index)
         try:
             if done.fault:
@@ -136,15 +138,16 @@ class Loop:
         return None
 
     def _require_values(self, name: str) -> None:
-        """Raises NoValueError if the trials to come would have no value for a figure either: of the
-        same requests after the first trial, else after some."""
+        """Raises NoValueError if the following trials are unlikely to have a value for a metric:
+        after the first trial if all trials have the same requests, else after MOST_WITHOUT
+        trials."""
         self._without += 1
         is_fixed = name.split(".")[0] in OF_REQUESTS and self._plan.has_fixed_load()
         if not self._has_values and self._without >= (1 if is_fixed else MOST_WITHOUT):
             raise NoValueError(name, "the first run" if is_fixed else f"{self._without} runs")
 
     def _look(self, trial: optuna.Trial, rung: int, done: Done) -> Task | None:
-        """Goes on with a trial after a rung, or gives it up."""
+        """Continues a trial after a rung, or prunes it."""
         import optuna
 
         (one,) = self._plan.objectives

@@ -1,4 +1,4 @@
-"""What is searched: where, for what, and how."""
+"""Plan of a search: device, load, goals and method."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from wordline.summary import Summary
 
 SAMPLERS = ("tpe", "random", "nsga2", "grid")
 LOADS = ("workload", "streams", "replay")
-"""Tables of a configuration that say which requests there are."""
+"""Tables of a configuration that define the requests."""
 PRUNERS = ("none", "median", "halving", "hyperband")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is searched. `trace` is empty for the load of the device."""
+    """Plan of a search. `trace` is empty for the load of the device."""
 
     device: str
     trace: tuple[str, ...]
@@ -47,7 +47,7 @@ class Plan:
     seed: int
 
     def bounded(self) -> list[str]:
-        """The names of the bounds that are metrics."""
+        """Names of the bounded metrics."""
         return list(dict.fromkeys(one.name for one in self.bounds if one.name not in self.vary))
 
     def has_fixed_load(self) -> bool:
@@ -55,13 +55,13 @@ class Plan:
         return not any(key in OWN or key.split(".")[0] in LOADS for key in self.vary)
 
     def keys(self) -> dict[str, Any]:
-        """The values of configuration keys that all trials share."""
+        """Returns the values of the configuration keys that all trials share."""
         return {key: value for key, value in self.overrides.items() if key not in OWN}
 
     def identity(self) -> dict[str, object]:
-        """What another search does not share, in parts, as JSON has them: configuration and trace
-        by what is in the files. More trials are the same search. Raises WordlineError if the trace
-        cannot be read."""
+        """Returns what identifies a search, by part, as JSON. Configuration and trace are
+        identified by their content. The number of trials is not part of it. Raises WordlineError if
+        the trace cannot be read."""
         left_out = ("device", "trace", "overrides", "trials")
         parts = {key: value for key, value in vars(self).items() if key not in left_out}
         parts |= {
@@ -73,7 +73,7 @@ class Plan:
 
 
 def require(plan: Plan) -> None:
-    """Raises WordlineError, or TypeError, of what could not be tried or would never be known."""
+    """Raises WordlineError or TypeError if trials cannot run, or a goal cannot be measured."""
     try:
         import optuna
     except ImportError:
@@ -87,13 +87,15 @@ def require(plan: Plan) -> None:
     if plan.pruner != "none" and (len(plan.objectives) > 1 or not plan.rungs):
         raise WordlineError(
             spelling.message(
-                "a pruner needs one objective, and rungs: after how many requests it looks, such "
-                "as --rungs 5000,20000"
+                "a pruner needs a single objective, and the request counts at which it decides, "
+                "such as --rungs 5000,20000"
             )
         )
     for key in plan.options:
         if key not in OPTIONS:
-            raise WordlineError(f"{key}: no option of a run; these are: {', '.join(OPTIONS)}")
+            raise WordlineError(
+                f"{key}: is not an option of a run; the options are {', '.join(OPTIONS)}"
+            )
     config.check(plan.device, plan.keys())
     _require_keys(plan)
     for one in (*plan.objectives, *plan.bounds):
@@ -109,8 +111,8 @@ def _require_numbers(plan: Plan) -> None:
 
 
 def _require_keys(plan: Plan) -> None:
-    """Each key has a value with which the device is sound: with the others as the device has them,
-    or all at one of their ends."""
+    """Checks that each key has a value with which the device is valid, together with the device's
+    own values of the other keys, or with all other keys at one end of their ranges."""
     found = space(plan.vary)
     if plan.sampler == "grid":
         grid(found)
@@ -136,19 +138,19 @@ def _fault(plan: Plan, keys: Mapping[str, Any]) -> str:
 
 
 def _require_number(name: str) -> None:
-    """Raises WordlineError unless a metric of this name is a number that the load decides."""
+    """Raises WordlineError unless a metric is a number that depends on the load."""
     kind: Any = Summary
     for part in name.split("."):
         kind = get_type_hints(kind)[part]
         kind = next((one for one in get_args(kind) if one is not type(None)), kind)
     if kind not in (int, float):
-        raise WordlineError(f"{name}: is not a number; choose a figure that is one")
+        raise WordlineError(f"{name}: is not a number; choose a numeric metric")
     if name.split(".")[0] in LEFT_OUT:
-        raise WordlineError(f"{name}: is not a result of the device; choose a figure that is one")
+        raise WordlineError(f"{name}: does not depend on the device; choose another metric")
 
 
 def require_figure(name: str) -> None:
-    """Raises WordlineError unless a summary can have a figure of this name."""
+    """Raises WordlineError unless a summary can have a metric with this name."""
     ops = ("all", "read", "write")
     known = [one["name"].replace("{op}", op) for one in metrics() for op in ops]
     known = [one for one in dict.fromkeys(known) if not re.search(r"[\[{]", one)]
@@ -158,4 +160,4 @@ def require_figure(name: str) -> None:
     near = [one for one in known if one.split(".")[-1] == name.split(".")[-1]]
     near = (near or get_close_matches(name, known))[:4]
     hint = f"did you mean {', '.join(near)}?" if near else "`wordline run --json` shows all"
-    raise WordlineError(f"{name}: is no figure of the summary and no key that varies; {hint}")
+    raise WordlineError(f"{name}: is neither a metric of the summary nor a varied key; {hint}")

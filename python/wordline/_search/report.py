@@ -1,4 +1,4 @@
-"""The report of a search: what it found, how it went, which key mattered."""
+"""Report of a search: best configurations, progress, and importance of the keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_ROWS = 1000
 
 
 def render(search: Search) -> str:
-    """The page as HTML."""
+    """Returns the page as HTML."""
     plan, table = search.plan, search.table()
     names = [str(one) for one in plan.objectives]
     rows = table.to_dicts()
@@ -54,7 +54,7 @@ def render(search: Search) -> str:
         plan=plan,
         rows=rows[:MOST_ROWS],
         text_of=text_of,
-        trace=Path(plan.trace[0]).name if plan.trace else "the device's own load",
+        trace=Path(plan.trace[0]).name if plan.trace else "the load of the device",
         units=units,
         value_text=value_text,
         version=own_version.installed(),
@@ -62,8 +62,8 @@ def render(search: Search) -> str:
 
 
 def columns(plan: Plan) -> dict[str, str]:
-    """The columns of the table that are numbers of a run, with the metric or key of each:
-    objectives, unless they are keys, which have columns of their own, and bounded metrics."""
+    """Columns of the table that are metrics of a run, with the metric or key of each: objectives
+    that are not varied keys, and bounded metrics."""
     found = {str(one): one.name for one in plan.objectives if one.name not in plan.vary}
     own = set(found.values())
     return found | {name: name for name in plan.bounded() if name not in own}
@@ -92,7 +92,8 @@ def _charts(search: Search, done: Rows) -> dict[str, Figure]:
 
 
 def history(search: Search, done: Rows, column: str, name: str) -> Figure:
-    """An objective or a bounded metric of each trial in turn; those that break a bound are grey."""
+    """Draws an objective or bounded metric over the trials. Trials that violate a bound are
+    grey."""
     plan = search.plan
     good = [row for row in done if row["feasible"]]
     scale, title = axis_of(plan, name, (row[column] for row in done))
@@ -126,7 +127,7 @@ def history(search: Search, done: Rows, column: str, name: str) -> Figure:
 
 
 def against(search: Search, done: Rows, name: str) -> Figure:
-    """A bounded metric over the first objective, and the limit."""
+    """Draws a bounded metric over the first objective, and the limit."""
     plan = search.plan
     first = plan.objectives[0]
     across, x_title = axis_of(plan, first.name, (row[str(first)] for row in done))
@@ -148,7 +149,7 @@ def against(search: Search, done: Rows, name: str) -> Figure:
 
 
 def front(search: Search, done: Rows) -> Figure:
-    """The two objectives of all trials, and the Pareto front."""
+    """Draws the two objectives of all trials, and the Pareto front."""
     plan = search.plan
     first, second = plan.objectives
     best = sorted((row for row in done if row["best"]), key=lambda row: row[str(first)])
@@ -169,7 +170,7 @@ def front(search: Search, done: Rows) -> Figure:
 
 
 def by_key(search: Search, done: Rows, key: str, column: str, name: str) -> Figure:
-    """An objective or a bounded metric of each trial by the value of a key."""
+    """Draws an objective or bounded metric of each trial over the value of a key."""
     plan = search.plan
     scale, title = axis_of(plan, name, (row[column] for row in done))
     return figure(
@@ -183,8 +184,8 @@ def by_key(search: Search, done: Rows, key: str, column: str, name: str) -> Figu
 
 
 def importances(search: Search) -> dict[str, float]:
-    """The share of each key in what made trials good (PED-ANOVA of the first objective); empty if
-    there are too few trials to say."""
+    """Returns the importance of each key for good trials (PED-ANOVA of the first objective). Empty
+    if there are too few trials."""
     import optuna
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
@@ -204,7 +205,7 @@ def importances(search: Search) -> dict[str, float]:
 
 
 def table_html(search: Search, most: int = 30) -> str:
-    """The trials, the best first, as the table of a notebook."""
+    """Returns the trials as a notebook table, the best first."""
     table = search.table().sort("best", descending=True, maintain_order=True).head(most)
     head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     rows = "".join(
@@ -215,7 +216,7 @@ def table_html(search: Search, most: int = 30) -> str:
 
 
 def _limits(plan: Plan, name: str, scale: float) -> list[Figure]:
-    """A line at each limit of a metric."""
+    """Horizontal lines at the limits of a metric."""
     return [
         {
             "type": "line",
@@ -237,7 +238,7 @@ def _limits(plan: Plan, name: str, scale: float) -> list[Figure]:
 
 
 def _axis(plan: Plan, done: Rows, y: tuple[str, str, float], title: str) -> Figure:
-    """The vertical axis of a column, with room for its limits; of a key that varies, as wide as its
+    """Vertical axis of a column, wide enough for its limits. The axis of a varied key covers its
     values."""
     column, of, scale = y
     if of in plan.vary:
@@ -250,14 +251,14 @@ def _axis(plan: Plan, done: Rows, y: tuple[str, str, float], title: str) -> Figu
 def _groups(
     plan: Plan, done: Rows, x: str, y: tuple[str, str, float], across: float = 1.0
 ) -> list[Figure]:
-    """Dots of the trials that meet the bounds, and of those that break one."""
+    """Dots of the trials that meet the bounds, and of those that violate one."""
     good = [row for row in done if row["feasible"]]
     if not plan.bounds:
         return [_dots("trials", EACH[0], good, x, y, plan, across)]
     other = [row for row in done if not row["feasible"]]
     return [
         _dots("meets the bounds", EACH[0], good, x, y, plan, across),
-        _dots("breaks a bound", NEUTRAL, other, x, y, plan, across),
+        _dots("violates a bound", NEUTRAL, other, x, y, plan, across),
     ]
 
 
@@ -270,7 +271,7 @@ def _dots(
     plan: Plan,
     across: float = 1.0,
 ) -> Figure:
-    """Dots; `y` is a column, the metric or key that it is of, and its scale."""
+    """Dots of trials. `y` is a column, its metric or key, and its scale."""
     column, of, scale = y
     kept = [row for row in rows if row[column] is not None]
     return {

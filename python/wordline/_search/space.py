@@ -1,4 +1,4 @@
-"""The values that a search chooses from."""
+"""Search space: the values of each key."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def space(vary: Mapping[str, Sequence[Any] | str]) -> dict[str, BaseDistribution]:
-    """For each key its values: a list, or a range "LOW:HIGH", "LOW:HIGH:STEP" or "LOW:HIGH:log".
-    Raises WordlineError."""
+    """Returns the values of each key from a list, or a range "LOW:HIGH", "LOW:HIGH:STEP" or
+    "LOW:HIGH:log". Raises WordlineError."""
     if not vary:
         raise WordlineError(
-            spelling.message("nothing varies; give keys and their values with --vary KEY=LOW:HIGH")
+            spelling.message("no key varies; give keys and their values with --vary KEY=LOW:HIGH")
         )
     return {key: _of(key, values) for key, values in vary.items()}
 
 
 def grid(found: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
-    """Every combination. Raises WordlineError of a range without a step."""
+    """Returns every combination. Raises WordlineError for a range without a step."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     lists: list[list[Any]] = []
@@ -46,7 +46,7 @@ def grid(found: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
 
 
 def ends(one: BaseDistribution) -> list[Any]:
-    """The least and the largest value of a range; all values of a list."""
+    """Returns the two ends of a range, or all values of a list."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if isinstance(one, IntDistribution | FloatDistribution):

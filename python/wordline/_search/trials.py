@@ -1,7 +1,7 @@
-"""Trials as Optuna keeps them: in a journal, from which a search goes on.
+"""Trials in Optuna's journal, from which a search continues.
 
-A trial has its place in the order of the search as an attribute. A trial that was under way when
-the search was stopped is none: its place is taken again.
+Each trial has its number in the search as an attribute. A trial that was in progress when the
+search was interrupted is repeated with the same number.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ PLAN = "plan"
 
 
 def opened(plan: Plan, lines: Lines | None) -> optuna.Study:
-    """The trials of a search, with those that its journal holds. Raises WordlineError if these are
-    of another search."""
+    """Returns the study of a search with the trials in its journal. Raises WordlineError if the
+    journal belongs to another search."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -42,7 +42,7 @@ def opened(plan: Plan, lines: Lines | None) -> optuna.Study:
         other = [part for part, value in identity.items() if known.get(part) != value]
         raise WordlineError(
             f"{lines.path if lines else 'the journal'}: holds another search "
-            f"(other {', '.join(other)}); name another folder"
+            f"(different {', '.join(other)}); name another folder"
         )
     for trial in study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.RUNNING]):
         study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
@@ -50,7 +50,8 @@ def opened(plan: Plan, lines: Lines | None) -> optuna.Study:
 
 
 def ended(study: optuna.Study) -> dict[int, optuna.trial.FrozenTrial]:
-    """The trials that have ended, by their places. One that failed without a reason was stopped."""
+    """Returns the completed trials by number. A trial that failed without a reason was
+    interrupted."""
     found = {
         trial.user_attrs[PLACE]: trial
         for trial in study.get_trials(deepcopy=False)
@@ -62,9 +63,8 @@ def ended(study: optuna.Study) -> dict[int, optuna.trial.FrozenTrial]:
 
 
 def sampler(plan: Plan, place: int, fixed: Mapping[str, Any] | None) -> optuna.samplers.BaseSampler:
-    """What chooses the values of the trial at a place. Its random numbers depend on seed and place
-    alone, so that a search that goes on does not begin them again. `fixed` values are not chosen.
-    """
+    """Returns the sampler of a trial. Its random numbers depend only on seed and trial number, so
+    that a continued search does not repeat them. `fixed` values are not sampled."""
     from optuna import samplers
 
     digest = hashlib.sha256(f"{plan.seed} {place}".encode()).digest()
@@ -108,7 +108,8 @@ def _study(plan: Plan, lines: Lines | None) -> optuna.Study:
 
 
 def lines_in(folder: str) -> Lines:
-    """The journal of a search in its folder. Raises WordlineError if it is none."""
+    """Returns the journal of a search in its folder. Raises WordlineError if the file is not a
+    journal."""
     from wordline._search.journal import Lines
 
     output_folder.make(folder)
@@ -122,8 +123,8 @@ def lines_in(folder: str) -> Lines:
 def _kept(
     lines: Lines, ways: list[optuna.study.StudyDirection], pruner: optuna.pruners.BasePruner
 ) -> optuna.Study:
-    """The study that a journal holds; a new one if it holds none. The directions are those of the
-    plan that it knows, which `opened` compares."""
+    """Returns the study in a journal, or a new study. The directions of a known study are those of
+    its plan, which `opened` compares."""
     import optuna
     from optuna.storages.journal import JournalStorage
 
@@ -137,4 +138,4 @@ def _kept(
 
 
 def _no_journal(path: str, fault: Exception) -> WordlineError:
-    return WordlineError(f"{path}: is no journal of a search ({fault}); name another folder")
+    return WordlineError(f"{path}: is not a journal of a search ({fault}); name another folder")

@@ -1,4 +1,4 @@
-"""Sweeps: many runs of one plan, on all cores or on a cluster, as a table."""
+"""Sweeps: the runs of a plan, on all cores or on a cluster, with a table as the result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T", bound=Ended)
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended a sweep. `sweep` has the points that have ended."""
+    """Ctrl-C ended a sweep. `sweep` has the completed points."""
 
     def __init__(self, sweep: Sweep) -> None:
         super().__init__("the sweep was interrupted")
@@ -64,31 +64,32 @@ def sweep(
 
         s = wordline.sweep("d4", "disk.csv.gz", vary={"ftl.gc.victim": ["greedy", "fifo"],
                            "ftl.over_provisioning_ratio": "0.07:0.28:0.07"}, seeds=10, out="gc")
-        s.table()        # a row a point, as a polars DataFrame
+        s.table()        # one row per point, as a polars DataFrame
         s.intervals()    # means over the seeds, and their confidence intervals
 
-    device     a TOML file, a preset, or a list of them, which varies; or a plan
-               (`wordline.sweep_plan` reads a file)
-    trace      a trace, or a list, which varies; None for the load of the device
-    vary       values by key, each with each: lists, or ranges "LOW:HIGH:STEP" with both ends
+    device     TOML file, preset, or a list of them to vary; or a plan (`wordline.sweep_plan` reads
+               a file)
+    trace      trace, or a list to vary; None for the load of the device
+    vary       values by key, combined with the values of every other key: lists, or ranges
+               "LOW:HIGH:STEP" including both ends
     zip        groups of keys that vary together
-    points     combinations one by one, in place of or beside `vary`
-    when       conditions between the keys that vary, such as "ftl.gc.victim == 'fifo'"
-    seeds      how many seeds from 1, or a list
+    points     single combinations, instead of `vary` or combined with it
+    when       conditions on the varied keys, such as "ftl.gc.victim == 'fifo'"
+    seeds      number of seeds from 1, or a list
     overrides  values of configuration keys for all points
     on         where to run: None for processes of this machine, "dask://HOST:PORT", a
                `distributed.Client`, or any `concurrent.futures.Executor`
-    jobs       processes of this machine; None for one a core
+    jobs       processes on this machine; None for one per core
     out        folder for points.parquet, sweep.toml and points.jsonl, from which the same sweep
-               continues if it was stopped; None to write none
+               continues if it was interrupted; None to write none
     progress   True for a line on standard error, or a function that is called with a State
-    options    those of `wordline.run`, such as fit="wrap", for all points
+    options    options of `wordline.run`, such as fit="wrap", for all points
 
-    Every point is checked before the first one runs: its configuration, and that its trace can be
-    read and fits the device. Points that are equal run once, and equal preparations of devices are
-    made once. A point that fails says why in the table, and the others are run.
+    Every point is checked before the first one runs: its configuration is valid, and its trace can
+    be read and fits the device. Equal points run once, and equal devices are prepared once. A point
+    that fails has its error in the table; the others run.
 
-    Raises WordlineError, or SweepInterrupted on Ctrl-C, which has the points that have ended.
+    Raises WordlineError, or SweepInterrupted on Ctrl-C with the completed points.
     """
     if not isinstance(device, Plan):
         device = plans.of_table(
@@ -113,7 +114,7 @@ def sweep(
 
 
 def sweep_plan(path: str | os.PathLike[str]) -> Plan:
-    """The plan in a file, for `wordline.sweep`. Raises WordlineError."""
+    """Reads a plan from a file, for `wordline.sweep`. Raises WordlineError."""
     return plans.read(path)
 
 
@@ -125,7 +126,7 @@ def carry_out(
     out: str | os.PathLike[str] | None = None,
     heard: Callable[[State], None] | None = None,
 ) -> Sweep:
-    """Runs a plan. Raises as `sweep` does."""
+    """Runs a plan. Raises the exceptions of `sweep`."""
     job_count(jobs)
     every = plans.points(plan)
     todo = tasks(every, here=here(on))
@@ -164,8 +165,9 @@ def carry_out(
 def _folder(
     place: str | None, plan: Plan, every: Sequence[Point], ended: Mapping[str, Done]
 ) -> Generator[None]:
-    """The folder of a sweep, with its plan; gone at the end of the block if it was made for that
-    and no point has ended. Raises WordlineError if a plan with other points is there."""
+    """Creates the folder of a sweep and writes the plan. Removes a new folder at the end of the
+    block if no point is complete. Raises WordlineError if the folder has a plan with other
+    points."""
     if place is None:
         yield
         return
@@ -174,7 +176,7 @@ def _folder(
     if path.exists():
         _require_points(place, plans.read(path), plan, every)
     output_folder.make(place)
-    # By these two a folder is known as that of a sweep, however early it ends.
+    # These two files identify the folder as that of a sweep, even if it ends at once.
     Path(place, JOURNAL).touch()
     output_folder.write_file(path, lambda part: output_folder.write_text(part, as_toml(plan)))
     try:
@@ -186,15 +188,15 @@ def _folder(
 
 
 def _require_points(place: str, former: Plan, plan: Plan, every: Sequence[Point]) -> None:
-    """Raises WordlineError if a plan lacks points that the former has, whose results it would hide;
-    one with more points continues from them."""
+    """Raises WordlineError if a plan lacks points of the former plan, because their results would
+    be lost. A plan with additional points continues the sweep."""
     if former == plan:
         return
     lacking = set(map(_identity, plans.points(former))) - set(map(_identity, every))
     if lacking:
         other = [key for key in plans.KEYS if getattr(former, key) != getattr(plan, key)]
         raise WordlineError(
-            f"{place}: holds the sweep of another plan (other {', '.join(other)}), with "
+            f"{place}: holds the sweep of another plan (different {', '.join(other)}), with "
             f"{units.many(len(lacking), 'point')} that this one lacks; name another folder, or "
             "delete that one"
         )
@@ -213,7 +215,7 @@ def run(
     known: int = 0,
     heard: Callable[[State], object] | None = None,
 ) -> None:
-    """Has workers do something with tasks; `over` hears of each that has ended. Raises
+    """Runs tasks on workers. Calls `over` with each completed task and its result. Raises
     WordlineError."""
     who.require_room(todo)
     Engine(who, what, over, heard or (lambda _state: None)).run_all(todo, known)
@@ -226,7 +228,7 @@ def _kept(
     ended: Mapping[str, Done],
     place: str | None,
 ) -> Sweep:
-    """What came of a plan, written into its folder if there is one."""
+    """Returns the results of a plan, also written into its folder if there is one."""
     from wordline._sweep.table import table
 
     frame = table(every, keys, ended)

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster. Scheduling, retries and transport are Dask's."""
+"""Workers of a Dask cluster. Dask does scheduling, retries and transport."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wordline._wordline import WordlineError
 
 SCHEME = "dask://"
 WAIT_S = 60
-"""How long the first worker may take to appear."""
+"""Timeout for the first worker in seconds."""
 
 
 def connect(address: str) -> Any:
-    """The client of a scheduler at `dask://HOST:PORT`. Raises WordlineError."""
+    """Returns the client of a scheduler at `dask://HOST:PORT`. Raises WordlineError."""
     host = address.removeprefix(SCHEME)
     if not host:
         raise WordlineError(
@@ -45,13 +45,13 @@ def connect(address: str) -> Any:
 
 
 def rooms(client: Any) -> list[float]:
-    """Bytes of memory that each worker may use. Raises WordlineError if there is none."""
+    """Returns the memory limit of each worker in bytes. Raises WordlineError without workers."""
     try:
         client.wait_for_workers(1, timeout=WAIT_S)
     except TimeoutError:
         address = client.scheduler.address
         raise WordlineError(
-            f"the scheduler at {address} has had no worker for {WAIT_S} s; start some with "
+            f"the scheduler at {address} has no worker after {WAIT_S} s; start some with "
             f"`dask worker {address}`"
         ) from None
     told: dict[str, tuple[str, float | None, float]] = client.run(_room)
@@ -59,8 +59,8 @@ def rooms(client: Any) -> list[float]:
 
 
 def _shared_by_host(told: list[tuple[str, float | None, float]]) -> list[float]:
-    """Bytes for each worker, of which are told the host, its own limit, if it has one, and what the
-    host has left. Those without a limit share what their host has."""
+    """Memory of each worker in bytes, from its host, its own limit if it has one, and the free
+    memory of the host. Workers without a limit share the free memory of their host."""
     hosts = [host for host, limit, _ in told if not limit]
     return [limit or left / hosts.count(host) for host, limit, left in told]
 
@@ -75,16 +75,16 @@ def _room(dask_worker: Any) -> tuple[str, float | None, float]:
 
 
 class Shipped:
-    """Traces at the workers of a client: those that they do not all see are sent to each of them,
-    once, under names of their own."""
+    """Traces at the workers of a client. A trace that some worker cannot read is sent to each of
+    them once, under a name of its own."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._names: dict[str, str] = {}
 
     def moved(self, job: Job) -> Job:
-        """The same job with the names under which its traces were sent, and paths that do not
-        depend on a folder for the others."""
+        """Returns the job with the names of the traces that were sent, and with absolute paths for
+        the others."""
         paths = tuple(os.path.abspath(path) for path in trace_input.paths(job.trace))  # noqa: PTH100
         for path in paths:
             if path not in self._names:
@@ -93,7 +93,8 @@ class Shipped:
         return replace(job, trace=paths, sent=sent)
 
     def _name(self, path: str) -> str:
-        """Sends a trace; returns its name at the workers, empty if all see it where it is."""
+        """Sends a trace and returns its name at the workers; empty if all of them can read it at
+        its path."""
         digest = content(path)
         if all(found == digest for found in self._client.run(content, path).values()):
             return ""
@@ -108,7 +109,7 @@ class Shipped:
 
 
 def content(path: str) -> str:
-    """A hash of what is in a file; empty if there is none that can be read."""
+    """Hash of the content of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return hashlib.file_digest(file, "sha256").hexdigest()

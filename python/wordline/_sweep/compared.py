@@ -1,4 +1,4 @@
-"""Results of runs and of sweeps, brought together to be compared."""
+"""Loads results of runs and sweeps for a comparison."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def compare(*results: object) -> Comparison:
-    """Compares results: folders of runs or of sweeps, `Result`s or `Sweep`s; two or more.
+    """Compares two or more results: folders of runs or sweeps, `Result`s or `Sweep`s.
 
         wordline.compare("out/greedy", "out/fifo").table()
 
-    What the runs of a sweep differ by that differ in their seed alone is noise: compare sweeps of
-    several seeds to know whether a difference exceeds it. Raises WordlineError.
+    Noise is the difference between runs of a sweep that differ only in their seed. Compare sweeps
+    over several seeds to test whether a difference exceeds it. Raises WordlineError.
     """
     if len(results) < 2:
-        raise WordlineError("name two results or more to compare")
+        raise WordlineError("name at least two results to compare")
     sides = [_side(one, place) for place, one in enumerate(results)]
     names = [side.name for side in sides]
     if len(set(names)) < len(names):
@@ -47,7 +47,7 @@ def _side(one: object, place: int) -> Side:
     if isinstance(one, Points):
         return _of_sweep(f"sweep {place + 1}", one)
     if not isinstance(one, str | os.PathLike):
-        raise TypeError(f"a result, a sweep or a folder is needed, not {one!r}")
+        raise TypeError(f"results must be a Result, a Sweep or a folder, not {one!r}")
     folder = Path(cast("str", one))
     if (folder / "points.parquet").is_file():
         return _of_sweep(folder.name, Points.of(folder))
@@ -66,7 +66,7 @@ def _side(one: object, place: int) -> Side:
         return side_of_run(folder.name, summary, config)
     except (KeyError, TypeError, AttributeError, ValueError) as fault:
         raise WordlineError(
-            f"{folder}: is no result of a run of this version ({fault}); run it again"
+            f"{folder}: is not a result of this version of Wordline ({fault}); run it again"
         ) from None
 
 
@@ -74,7 +74,7 @@ def _of_sweep(name: str, sweep: Points) -> Side:
     frame = sweep.table()
     done = frame.filter(frame["status"] == "done")
     if not done.height:
-        raise WordlineError(f"{name}: no point of the sweep is done; there is nothing to compare")
+        raise WordlineError(f"{name}: no point of the sweep is complete; run the sweep again")
     repeated = [key for key in sweep.keys if key != "seed"]
     groups = done.partition_by(repeated, maintain_order=True) if repeated else [done]
     numbers = {
@@ -87,7 +87,7 @@ def _of_sweep(name: str, sweep: Points) -> Side:
 
 
 def _keys(sweep: Points, done: polars.DataFrame) -> dict[str, object]:
-    """The configuration of a sweep, with the values of what varies as lists."""
+    """Configuration of a sweep, with lists of values for the varied keys."""
     keys: dict[str, object] = {"trace": None, "seed": None}
     if sweep.plan is not None:
         traces, seeds = sweep.plan.trace, sweep.plan.seeds

@@ -1,4 +1,4 @@
-"""Conditions between keys, such as `ftl.gc.victim == "fifo" or host.queue_depth > 8`."""
+"""Conditions on keys, such as `ftl.gc.victim == "fifo" or host.queue_depth > 8`."""
 
 import ast
 import operator
@@ -32,7 +32,7 @@ class Condition:
     """A condition on the values of keys: comparisons, `and`, `or`, `not`, `in` and arithmetic."""
 
     def __init__(self, text: str, keys: Sequence[str], where: str = "when") -> None:
-        """Raises WordlineError if it cannot be read, or names what is no key."""
+        """Raises WordlineError if the condition cannot be parsed, or names an unknown key."""
         self.text = text
         self._where = where
         self._names: dict[str, str] = {}
@@ -40,7 +40,7 @@ class Condition:
         for place, key in enumerate(sorted(keys, key=len, reverse=True)):
             name = f"_key{place}_"
             word = rf"(?<![\w.]){re.escape(key)}(?![\w-]|\.\w)"
-            # Not what stands in quotes.
+            # Text in quotes is not replaced.
             parts = re.split(r"(\"[^\"]*\"|'[^']*')", replaced)
             parts[::2] = [re.sub(word, name, part) for part in parts[::2]]
             replaced = "".join(parts)
@@ -49,17 +49,17 @@ class Condition:
             self._tree = ast.parse(replaced, mode="eval").body
         except SyntaxError:
             raise self._fault(
-                "is no condition; write for example ftl.gc.victim == 'fifo'"
+                "is not a condition; write for example ftl.gc.victim == 'fifo'"
             ) from None
         self._check(keys)
 
     def holds(self, values: Values) -> bool:
-        """Whether it holds of the values of the keys. Raises WordlineError where they cannot be
+        """Whether the condition is true for these values. Raises WordlineError if they cannot be
         compared."""
         try:
             return bool(self._value(self._tree, values))
         except (TypeError, ZeroDivisionError) as fault:
-            raise self._fault(f"cannot be decided of these values: {fault}") from None
+            raise self._fault(f"cannot be evaluated for these values: {fault}") from None
 
     def _check(self, keys: Sequence[str]) -> None:
         for node in ast.walk(self._tree):
@@ -69,7 +69,7 @@ class Condition:
             if named:
                 known = ", ".join(keys)
                 name = ast.unparse(node)
-                raise self._fault(f"{name} is no key that varies; these are: {known}")
+                raise self._fault(f"{name} does not vary; the varied keys are {known}")
 
     def _value(self, node: ast.expr, values: Values) -> Any:
         match node:
@@ -94,7 +94,7 @@ class Condition:
                 pairs = zip(ops, ends, ends[1:], strict=False)
                 return all(_COMPARISONS[type(op)](one, other) for op, one, other in pairs)
             case _:
-                raise self._fault(f"{ast.unparse(node)} has no place in a condition")
+                raise self._fault(f"{ast.unparse(node)} is not allowed in a condition")
 
     def _fault(self, reason: str) -> WordlineError:
         return WordlineError(f"{self._where} = {self.text!r}: {reason}")

@@ -1,4 +1,4 @@
-"""Which key matters: the effect of each key that varies on each figure, beside noise."""
+"""Effects of the varied keys on the metrics, and noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Word: TypeAlias = "str | int | float | bool | None"
 
 @dataclass(frozen=True)
 class Level:
-    """The mean of a figure over all points with one value of a key, and the half width of its 95 %
+    """Mean of a metric over all points with one value of a key, and the half width of its 95 %
     confidence interval; None without repeated seeds."""
 
     value: Word
@@ -29,9 +29,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a key on a figure: its levels, the share of the variance that it explains (eta
+    """Effect of a key on a metric: its levels, the share of the variance that it explains (eta
     squared; None if nothing varies), and whether the largest difference between two levels exceeds
-    noise (None: there are no repeated seeds to tell)."""
+    noise (None without repeated seeds)."""
 
     key: str
     figure: str
@@ -41,15 +41,15 @@ class Effect:
 
     @property
     def span(self) -> float:
-        """The largest difference between two levels."""
+        """Largest difference between two levels."""
         means = [level.mean for level in self.levels]
         return max(means) - min(means)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What repeated seeds tell of a figure: the variance within combinations of the other keys, its
-    degrees of freedom, and its share of the whole variance."""
+    """Noise of a metric from repeated seeds: variance within combinations of the other keys,
+    degrees of freedom, and share of the total variance."""
 
     variance: float
     freedom: int
@@ -57,9 +57,9 @@ class Noise:
 
 
 class Effects:
-    """The effects of all keys on all figures of a table of points. Of keys that vary together, as
-    those of a zip do, nothing tells whose an effect is: `keys` has the first of them, `together`
-    the others by it."""
+    """Effects of all keys on all metrics of a table of points. The effects of keys that vary
+    together, such as those of a zip, cannot be separated: `keys` has the first of them, `together`
+    maps it to the others."""
 
     def __init__(self, frame: polars.DataFrame) -> None:
         self.frame = frame.filter(frame["status"] == "done")
@@ -76,7 +76,7 @@ class Effects:
         self.figures = [name for name in figures_of(frame) if self._varies(name)]
 
     def _vary_together(self, one: str, other: str) -> bool:
-        """Whether each value of a key goes with one value of the other, and the reverse."""
+        """Whether the values of two keys correspond one to one."""
         values = [self.frame[key].n_unique() for key in (one, other)]
         pairs = self.frame.select(one, other).n_unique()
         return values[0] == values[1] == pairs > 1
@@ -85,7 +85,7 @@ class Effects:
         return self.frame[figure].drop_nulls().n_unique() > 1
 
     def cells(self, figure: str, keys: Sequence[str]) -> Mapping[tuple[Word, ...], list[float]]:
-        """The values of a figure by the values of some keys, in the order of the plan."""
+        """Values of a metric by the values of some keys, in the order of the plan."""
         found: dict[tuple[Word, ...], list[float]] = {}
         columns = [self.frame[key].to_list() for key in keys]
         for place, value in enumerate(self.frame[figure].to_list()):
@@ -94,7 +94,7 @@ class Effects:
         return found
 
     def noise(self, figure: str) -> Noise | None:
-        """What repeated seeds tell of a figure; None if no combination has two points."""
+        """Returns the noise of a metric; None if no combination has two points."""
         cells = [own for own in self.cells(figure, self.keys).values() if len(own) > 1]
         freedom = sum(len(own) - 1 for own in cells)
         if not freedom:
@@ -105,7 +105,7 @@ class Effects:
         return Noise(within / freedom, freedom, within / whole if whole else None)
 
     def effect(self, key: str, figure: str) -> Effect:
-        """The effect of a key on a figure."""
+        """Returns the effect of a key on a metric."""
         groups: dict[object, list[float]] = {
             value: own for (value,), own in self.cells(figure, [key]).items()
         }
@@ -129,8 +129,8 @@ def _level(value: Word, own: Sequence[float], noise: Noise | None) -> Level:
 
 
 def _exceeds(groups: Sequence[Sequence[float]], noise: Noise | None) -> bool | None:
-    """Whether two levels differ beyond noise, each of their pairs given its part of the 5 %
-    (Bonferroni)."""
+    """Whether two levels differ beyond noise at 5 %, with a Bonferroni correction for the number of
+    pairs."""
     if noise is None or len(groups) < 2:
         return None
     pairs = list(combinations(groups, 2))
@@ -147,8 +147,8 @@ def _p_value(one: Sequence[float], other: Sequence[float], noise: Noise) -> floa
 
 
 def pareto(points: Sequence[tuple[float, float]], larger: tuple[bool, bool]) -> list[int]:
-    """The places of the points that no other is better than in one respect and as good in the
-    other, from the best in the first on. `larger` says of each whether larger is better."""
+    """Returns the indices of the Pareto-optimal points, from the best in the first dimension.
+    `larger` is whether larger is better in each dimension."""
     signs = [-1 if one else 1 for one in larger]
     rank = sorted(
         range(len(points)),

@@ -1,4 +1,4 @@
-"""Runs the points of a sweep on an executor, as far as memory allows."""
+"""Runs the points of a sweep on an executor, within the memory limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ LOOK_S = 0.25
 
 @dataclass(frozen=True)
 class State:
-    """How far a sweep is: points done, running, failed, all of them; seconds left, if known."""
+    """Progress of a sweep: points done, running, failed and in total; remaining seconds, if
+    known."""
 
     done: int
     running: int
@@ -39,8 +40,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Work(Generic[T]):
-    """What is done with a point: a function that processes call, and what stands for a point of
-    which nothing came."""
+    """Work on a point: a function that processes call, and the result of a point that failed."""
 
     run: Callable[[Job], T]
     failed: Callable[[str], T]
@@ -51,9 +51,9 @@ SUMMARIES = Work(work.summarise, lambda fault: Run(None, "", fault))
 
 
 class Engine(Generic[T]):
-    """The points under way and those that wait. `ended` hears of each task and what came of it, and
-    may give one to run next; `heard` hears how far the sweep is. Of the tasks no more than `ahead`
-    are taken before others end, twice as many as there are slots by default."""
+    """Running and waiting tasks. `ended` receives each completed task and its result, and may
+    return a task to run next; `heard` receives the progress. At most `ahead` tasks are in progress,
+    by default twice the number of slots."""
 
     def __init__(
         self,
@@ -77,15 +77,15 @@ class Engine(Generic[T]):
         self._begun = time.monotonic()
 
     def run_all(self, tasks: Sequence[Task], known: int) -> None:
-        """Runs tasks to their end; `known` points have ended before."""
+        """Runs tasks to their end; `known` points are already complete."""
         self._users.update(task.preparation for task in tasks if task.preparation)
         total = known + sum(len(task.points) for task in tasks)
         ordered = tasks if self._workers.folder else by_preparation(tasks)
         self.run(iter(ordered), total, known)
 
     def run(self, source: Iterator[Task], total: int, known: int) -> None:
-        """Runs tasks, each taken when there is room for it, to their end. There are `total` points,
-        of which `known` have ended before."""
+        """Runs tasks to their end, and takes each from `source` when there is room for it. There
+        are `total` points, of which `known` are already complete."""
         self._counts["done"] = known
         try:
             while self._start(source):
@@ -101,8 +101,8 @@ class Engine(Generic[T]):
                 future.cancel()
 
     def _start(self, source: Iterator[Task]) -> bool:
-        """Hands out as many tasks as fit; those whose device is being prepared wait. Returns
-        whether anything is under way."""
+        """Starts as many tasks as fit. Tasks whose device is being prepared wait. Returns whether
+        any work is in progress."""
         held: list[Task] = []
         while len(self._running) + len(self._preparing) < self._ahead:
             task = self._waiting.popleft() if self._waiting else next(source, None)
@@ -117,7 +117,7 @@ class Engine(Generic[T]):
         return bool(self._running or self._preparing)
 
     def _hand_out(self, task: Task) -> bool:
-        """Begins a task; returns whether it does not wait for its device."""
+        """Starts a task. Returns False if it must wait for its device."""
         name, folder = task.preparation, self._workers.folder
         if name is None or name in self._ready:
             ready = prepared(task, self._path(name)) if name else task
@@ -138,14 +138,15 @@ class Engine(Generic[T]):
         return self._workers.executor.submit(what, self._workers.moved(job), *args, **more)
 
     def _has_room(self, task: Task) -> bool:
-        """Whether it fits beside what runs; alone, the run itself says whether it fits."""
+        """Whether a task fits into memory in addition to the running ones. A task that runs alone
+        always starts; the run itself reports insufficient memory."""
         under_way = [*self._running.values(), *self._preparing.values()]
         used = sum(one.memory_bytes for one in under_way)
         return not under_way or used + task.memory_bytes <= self._workers.memory_bytes
 
     def _prepared(self, future: Future[str]) -> None:
-        """A preparation is over. If it failed, each of its points prepares its device, and says why
-        it cannot."""
+        """Completes a preparation. If it failed, each of its points prepares the device itself and
+        reports the error."""
         self._ready.add(self._preparing.pop(future).preparation or "")
         future.exception()
 
@@ -153,7 +154,7 @@ class Engine(Generic[T]):
         task = self._running.pop(future)
         fault = future.exception()
         if isinstance(fault, PointKilled) and not task.tried:
-            # Perhaps another point of that process was at fault: once more.
+            # Another point of that process may be the cause, so the task is tried once more.
             task.tried += 1
             self._waiting.append(task)
             return
@@ -171,7 +172,7 @@ class Engine(Generic[T]):
         self._counts["failed" if done.fault else "done"] += len(task.points)
 
     def _release(self, name: str | None) -> None:
-        """The file of a preparation that no task needs any more is removed."""
+        """Removes the file of a preparation when no task needs it any more."""
         if name is None or self._workers.folder is None:
             return
         self._users[name] -= 1

@@ -1,4 +1,4 @@
-"""The journal of a sweep: a line for each point that has ended, from which the sweep goes on."""
+"""Journal of a sweep: one line per completed point, from which the sweep continues."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MOST_NAMED = 5
 
 
 class Ended(Protocol):
-    """What came of a point: a dataclass of what JSON has, with why there is nothing, if so."""
+    """Result of a point: a dataclass of JSON values with the error that prevented it, if any."""
 
     @property
     def fault(self) -> str:
-        """Why nothing came of it."""
+        """Error that prevented the result; empty if there is none."""
         ...
 
 
@@ -27,16 +27,16 @@ T = TypeVar("T", bound=Ended)
 
 
 class Journal(Generic[T]):
-    """Lines of JSON by the keys of points, each with its checksum and the fields of `kind`. The end
-    of a line that was torn is cut off; lines that are not what was written are left out, with a
-    warning; those of former versions, which have no checksums, stay and are not used. Without a
-    path nothing is written; the file is made with its first line."""
+    """Lines of JSON by the keys of points, each with a checksum and the fields of `kind`. An
+    incomplete last line is removed. Changed lines are left out with a warning. Lines of older
+    versions, which have no checksum, stay but are not used. Without a path nothing is written; the
+    file is created with its first line."""
 
     def __init__(self, path: str | None, kind: type[T]) -> None:
         self.known: dict[str, T] = {}
         self._path = path
         self.unwritten = ""
-        """Why no more lines are written, if so."""
+        """Reason why lines are not written any more; empty if they are."""
         self._kind = kind
         self._file: IO[bytes] | None = None
         self._synced = time.monotonic()
@@ -59,7 +59,7 @@ class Journal(Generic[T]):
             self._file = None
 
     def add(self, key: str, done: T) -> None:
-        """Keeps what came of a point, unless it failed: that is tried again."""
+        """Appends the result of a point, unless the point failed and will be tried again."""
         if done.fault:
             return
         self.known[key] = done
@@ -68,7 +68,7 @@ class Journal(Generic[T]):
         try:
             self._write(checksums.line_of(values))
         except OSError as fault:
-            # What has been computed is not lost for that; it is in no journal.
+            # The result is kept in memory, without the journal.
             self.unwritten = output_folder.explain(self._path or "", fault)
             self._path = None
 
@@ -97,18 +97,18 @@ class Journal(Generic[T]):
             numbers = ", ".join(map(str, damaged[:MOST_NAMED]))
             more = f" and {len(damaged) - MOST_NAMED} more" if len(damaged) > MOST_NAMED else ""
             checksums.warn(
-                f"{path}: not what was written: line {numbers}{more}; their points are run again"
+                f"{path}: line {numbers}{more} differs from what was written; the points run again"
             )
             _rewrite(path, set(damaged))
 
     def _take(self, line: bytes) -> bool:
-        """Takes a line; returns whether it is what was written."""
+        """Reads a line. Returns whether it is unchanged."""
         try:
             found = checksums.values_of(line)
         except ValueError:
             return False
         if found is not None:
-            # What another command has kept is not this one's, and stays.
+            # Lines of another command are not used, and stay.
             with suppress(KeyError, TypeError):
                 key: str = found.pop("key")
                 self.known[key] = self._kind(**found)
@@ -121,7 +121,7 @@ class Journal(Generic[T]):
 
 
 def _rewrite(path: str, without: set[int]) -> None:
-    """Writes a file again without lines of these numbers."""
+    """Writes a file again without the lines with these numbers."""
 
     def write(part: str) -> None:
         with open(path, "rb") as file, open(part, "wb") as rest:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""Processes of this machine that run points: one for each core, kept from point to point."""
+"""Worker processes of this machine, one per core, which run one point after another."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 KILLED = (
-    "the process that ran it was killed; perhaps memory is short: free some, or use fewer --jobs"
+    "the process that ran it was killed, perhaps for lack of memory; free some, or use fewer --jobs"
 )
 
 
-class PointKilled(Exception):  # noqa: N818 - what became of a point
-    """The process that ran a point ended; the others go on."""
+class PointKilled(Exception):  # noqa: N818 - a result of a point
+    """The process that ran a point ended; other points continue."""
 
 
 class Processes(Executor):
-    """Processes that each take one point after the other. One that is killed takes its point with
-    it, and no other: another takes its place. All end when this process does, however it does."""
+    """Worker processes, each for one point at a time. A killed process loses only its own point and
+    is replaced. All of them end with this process, for whatever reason it ends."""
 
     def __init__(self, jobs: int) -> None:
         wanted = limits.FILES + jobs * limits.FILES_OF_A_PROCESS
         if reason := limits.short_of_files(wanted):
             fewer = ", or give fewer --jobs" if jobs > 1 else ""
             raise WordlineError(spelling.message(f"{reason}{fewer}"))
-        # This process alone holds the other end: it is closed when the process ends.
+        # Only this process holds the other end, so the pipe closes when the process ends.
         self._ended, self._alive = Pipe(duplex=False)
         self._lanes = [self._lane() for _ in range(jobs)]
         self._waiting = [0] * jobs
         self._lock = Lock()
         self.slots = jobs
-        # Ctrl-C is this process's affair, from the start of the others on.
-        resource_tracker.ensure_running()  # it would lift the mask
+        # Only this process handles Ctrl-C, from the start of the workers on.
+        resource_tracker.ensure_running()  # Later it would unblock the signal.
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Hands work to the process that has least to do."""
+        """Submits work to the process with the least work."""
         with self._lock:
             lane = min(range(len(self._lanes)), key=self._waiting.__getitem__)
             self._waiting[lane] += 1
-            # A process whose start is cut short would end in a traceback.
+            # A process that is interrupted while it starts would print a traceback.
             with undisturbed(), _unheard(), _without_main():
                 inner = self._submitted(lane, fn, args, kwargs)
         outer: Future[T] = Future()
-        outer.set_running_or_notify_cancel()  # a process that has it cannot be asked to leave it
+        outer.set_running_or_notify_cancel()  # received work cannot be cancelled
         inner.add_done_callback(lambda done: self._over(lane, done, outer))
         return outer
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Ends the processes, at once if what they do is cancelled."""
+        """Ends the processes, at once if their work is cancelled."""
         if cancel_futures:
             self._alive.close()
         for lane in self._lanes:
@@ -100,7 +100,7 @@ class Processes(Executor):
 
 @contextmanager
 def _unheard() -> Generator[None]:
-    """Processes that are started here do not hear Ctrl-C: they inherit the mask."""
+    """Blocks Ctrl-C in processes that start here, which inherit the signal mask."""
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -110,8 +110,8 @@ def _unheard() -> Generator[None]:
 
 @contextmanager
 def _without_main() -> Generator[None]:
-    """Processes that are started here do not import the caller's main module, which need not be
-    made for that: what they call is in this package."""
+    """Keeps processes that start here from importing the caller's main module, which may not be
+    importable. They call only functions of this package."""
     own = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -121,8 +121,8 @@ def _without_main() -> Generator[None]:
 
 
 def _follow(ended: Connection) -> None:
-    """Ends this process when the one that started it does, or does not want it any more. What its
-    work has to say names options: it is written into files that the command line shows, too."""
+    """Initialises a worker: it ends with the process that started it, or when that process closes
+    the pipe. Messages keep flags, because the command line shows them from files."""
 
     spelling.keep_options()
 
@@ -135,12 +135,12 @@ def _follow(ended: Connection) -> None:
 
 
 def job_count(jobs: object) -> int:
-    """How many processes are asked for; None is one a core. Raises WordlineError, TypeError."""
+    """Returns the number of processes; None is one per core. Raises WordlineError or TypeError."""
     return cores() if jobs is None else whole("jobs", jobs, 1)
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1

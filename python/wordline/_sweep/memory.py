@@ -1,4 +1,4 @@
-"""The memory of the machine that points run on."""
+"""Free memory of this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def available() -> float:
-    """Bytes of memory that this machine has left; infinite where it does not say."""
+    """Returns the free memory of this machine in bytes; infinite if it is unknown."""
     with suppress(OSError, ValueError, StopIteration):
         with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123
             line = next(line for line in file if line.startswith("MemAvailable:"))

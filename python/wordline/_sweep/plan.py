@@ -1,4 +1,4 @@
-"""What a sweep runs: a plan, from a TOML file or from arguments, and the points that it means."""
+"""Plan of a sweep, from a TOML file or from arguments, and its points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from wordline.config import Source, Value
 
 Assignment: TypeAlias = "dict[str, Value]"
-"""Values by key: key paths of the configuration, `device`, `trace`, `seed`, options of a run."""
+"""Values by key: key paths of the configuration, `device`, `trace`, `seed`, and options of a
+run."""
 
 OPTIONS = (
     "format",
@@ -44,23 +45,23 @@ KEYS = {
     "device": "Device: a TOML file or the name of a preset; a list varies it. Required.",
     "trace": "Trace to replay; a list varies it. Without one, the load of the device's "
     "`[workload]`.",
-    "seeds": "Seeds of every point: a list, or how many, from 1. Several give confidence "
-    "intervals.",
+    "seeds": "Seeds of every point: a list, or the number of seeds from 1. Several seeds give "
+    "confidence intervals.",
     "set": "Values of configuration keys for all points.",
-    "options": f"Options of all runs, as `wordline run` has them: {', '.join(OPTIONS)}.",
-    "vary": 'Keys and their values, each with each: a list, or a range `"LOW:HIGH:STEP"` with both '
-    "ends. A key is a key path of the configuration, `device`, `trace` or an option.",
-    "zip": "Keys that vary together: in each table lists of the same length, of which the first "
-    "values go together, then the second, and so on.",
-    "points": "Points one by one: in each table a value for each key.",
-    "when": "Conditions between the keys that vary; points that do not meet all are left out.",
+    "options": f"Options of all runs, as in `wordline run`: {', '.join(OPTIONS)}.",
+    "vary": 'Keys and their values, in all combinations: a list, or a range `"LOW:HIGH:STEP"` '
+    "with both ends. A key is a key path of the configuration, `device`, `trace` or an option.",
+    "zip": "Keys that vary together: each table has lists of equal length, whose first "
+    "values are combined, then the second ones, and so on.",
+    "points": "Single points: each table has one value per key.",
+    "when": "Conditions on the varied keys; points that do not meet all of them are left out.",
 }
-"""The keys of a plan file and what they mean."""
+"""Keys of a plan file and their meaning."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep runs, by the `KEYS` of a plan file."""
+    """Plan of a sweep, with the `KEYS` of a plan file."""
 
     device: str | list[str]
     trace: str | list[str] | None = None
@@ -75,7 +76,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Point:
-    """A run of a sweep. `varied` has the values of the keys that vary, in the plan's order."""
+    """A run of a sweep. `varied` has the values of the varied keys in the order of the plan."""
 
     index: int
     device: str | Source
@@ -86,13 +87,13 @@ class Point:
     varied: Assignment
 
     def __str__(self) -> str:
-        """The point as messages name it."""
+        """Formats the point for messages."""
         values = ", ".join(f"{key}={value}" for key, value in self.varied.items())
         return f"point {self.index} ({values})" if values else f"point {self.index}"
 
 
 def read(path: str | os.PathLike[str]) -> Plan:
-    """The plan in a file; paths in it are relative to its folder. Raises WordlineError."""
+    """Reads a plan from a file. Paths in it are relative to its folder. Raises WordlineError."""
     name = os.fspath(path)
     try:
         table = tomllib.loads(small_file.text(name))
@@ -105,7 +106,8 @@ def read(path: str | os.PathLike[str]) -> Plan:
 
 
 def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
-    """The plan of a table, as a plan file has it. Raises WordlineError that begins with `where`."""
+    """Returns the plan of a table with the keys of a plan file. Raises WordlineError with a message
+    that starts with `where`."""
     for key in table:
         if key not in KEYS:
             raise WordlineError(
@@ -134,7 +136,7 @@ def of_table(table: Mapping[str, Any], where: str = "") -> Plan:
 
 
 def points(plan: Plan) -> list[Point]:
-    """All points of a plan, in its order: seeds fastest, then the keys from the last. Raises
+    """Returns all points of a plan in order: the seed varies fastest, then the last key. Raises
     WordlineError."""
     most(plan)
     axes = _axes(plan)
@@ -154,7 +156,8 @@ def points(plan: Plan) -> list[Point]:
 
 
 def most(plan: Plan) -> int:
-    """Points of a plan before its conditions. Raises WordlineError if they are too many."""
+    """Number of points of a plan without its conditions. Raises WordlineError if there are too
+    many."""
     count = math.prod(map(len, _axes(plan)))
     if count > MOST_POINTS:
         raise WordlineError(f"{count:,} points are more than {MOST_POINTS:,}; vary fewer keys")
@@ -162,7 +165,7 @@ def most(plan: Plan) -> int:
 
 
 def varying(plan: Plan) -> list[str]:
-    """The keys that vary, in the plan's order."""
+    """Returns the varied keys in the order of the plan."""
     return [key for axis in _axes(plan) if len(axis) > 1 for key in axis[0]]
 
 
@@ -183,7 +186,7 @@ def _axes(plan: Plan) -> list[list[Assignment]]:
 
 
 def _point(plan: Plan, index: int, varied: Assignment, several: Set[str]) -> Point:
-    """The point of some values; `several` are the keys that have more than one."""
+    """Returns the point of some values. `several` are the keys with more than one value."""
     every = {**plan.set, **plan.options, **varied}
     trace = every.get("trace")
     return Point(
@@ -207,7 +210,7 @@ def _require_once(axes: Sequence[Sequence[Assignment]], plan: Plan) -> None:
     for key in plan.options:
         if key not in OPTIONS:
             raise WordlineError(
-                f"options.{key}: no option of a run; these are: {', '.join(OPTIONS)}"
+                f"options.{key}: is not an option of a run; the options are {', '.join(OPTIONS)}"
             )
     for one in plan.points:
         if set(one) != set(plan.points[0]):
@@ -220,7 +223,7 @@ def _several(value: object, key: str) -> list[str]:
     listed = cast("list[object]", value) if isinstance(value, list) else [value]
     for one in listed:
         if not isinstance(one, str) or not one:
-            raise WordlineError(f"{key}: {one!r} is not a name; give a text or a list of texts")
+            raise WordlineError(f"{key}: {one!r} is not a name; give a string or a list of strings")
     return cast("list[str]", listed)
 
 
@@ -228,15 +231,15 @@ def _seeds(seeds: object) -> list[int]:
     if not isinstance(seeds, list):
         if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_POINTS:
             raise WordlineError(
-                f"seeds = {seeds!r}: give how many, from 1 to {MOST_POINTS:,}, or a list"
+                f"seeds = {seeds!r}: give a number from 1 to {MOST_POINTS:,}, or a list"
             )
         return list(range(1, seeds + 1))
     listed = cast("list[object]", seeds)
     for seed in listed:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-            raise WordlineError(f"seeds: {seed!r} is no seed; give whole numbers from 0")
+            raise WordlineError(f"seeds: {seed!r} is not a seed; give integers from 0")
     if len(set(listed)) < len(listed) or not listed:
-        raise WordlineError("seeds: each once, and one at least")
+        raise WordlineError("seeds: give at least one seed, and each only once")
     return cast("list[int]", listed)
 
 
@@ -253,14 +256,14 @@ def _zipped(where: str, group: Mapping[str, object]) -> list[Assignment]:
     lengths = {key: len(values) for key, values in lists.items()}
     if len(set(lengths.values())) != 1:
         told = ", ".join(f"{key} {length}" for key, length in lengths.items())
-        raise WordlineError(f"{where}: lists of the same length are needed; these have {told}")
+        raise WordlineError(f"{where}: the lists must have equal lengths; they have {told}")
     rows = zip(*lists.values(), strict=True)
     return [dict(zip(lists, row, strict=True)) for row in rows]
 
 
 def span(key: str, text: str) -> list[Value]:
-    """The numbers of a range "LOW:HIGH:STEP", exact in decimals, both ends included where the step
-    meets them. Raises WordlineError."""
+    """Returns the numbers of a range "LOW:HIGH:STEP" in exact decimal arithmetic. HIGH is included
+    if the step meets it. Raises WordlineError."""
     try:
         low, high, step = (Decimal(part) for part in text.split(":"))
     except (ValueError, InvalidOperation):
@@ -278,7 +281,7 @@ def span(key: str, text: str) -> list[Value]:
 
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
-    """Tables in tables as key paths."""
+    """Flattens nested tables to key paths."""
     found: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
@@ -301,7 +304,7 @@ def _list(value: object, where: str) -> list[Any]:
 
 
 def _from_folder(plan: Plan, folder: str) -> Plan:
-    """The same plan with files that lie beside its own found from here."""
+    """Resolves the files of a plan that exist relative to its own folder."""
 
     def found(name: object) -> object:
         if isinstance(name, list):

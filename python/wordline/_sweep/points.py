@@ -1,4 +1,4 @@
-"""The points of a sweep: those that were just run, or those in a folder."""
+"""Points of a sweep, just completed or from a folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONFIG = "config.resolved.toml"
 
 
 class Points:
-    """The points of a sweep. The table is made, or read, when it is asked for."""
+    """Points of a sweep. The table is created or read on first use."""
 
     def __init__(
         self,
@@ -34,11 +34,12 @@ class Points:
         self.plan = plan
         self._written = written
         self.config = config
-        """Of the first point, as TOML with every default filled in, if known."""
+        """Configuration of the first point as TOML with every default filled in; None if
+        unknown."""
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> Self:
-        """The sweep in a folder. Raises WordlineError."""
+        """Returns the sweep in a folder. Raises WordlineError."""
         path = Path(folder) / POINTS
         if not path.is_file():
             raise WordlineError(f"{os.fspath(folder)}: holds no {POINTS}; name a sweep's folder")
@@ -52,13 +53,14 @@ class Points:
         )
 
     def table(self) -> polars.DataFrame:
-        """A row a point: `point`, `key`, the keys that vary, `status`, `error`, the figures of the
-        summary by their paths, `digest`, `version`. Raises WordlineError if it cannot be read."""
+        """Returns one row per point: `point`, `key`, the varied keys, `status`, `error`, the
+        metrics of the summary by path, `digest` and `version`. Raises WordlineError if the table
+        cannot be read."""
         if isinstance(self._source, str):
             self._source = read(self._source)
         return self._source
 
     @property
     def keys(self) -> list[str]:
-        """The keys that vary."""
+        """The varied keys."""
         return keys_of(self.table())

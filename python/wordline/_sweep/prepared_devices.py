@@ -1,4 +1,4 @@
-"""Prepared devices that a process keeps for the points that it runs."""
+"""Prepared devices that a worker process keeps for its points."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from threading import Lock
 from wordline._sweep.scratch import Scratch
 
 MOST = 2
-"""How many a process keeps: points of the same preparation come one after the other."""
+"""Number of devices that a process keeps. Points with the same preparation run consecutively."""
 
 
 class Kept:
-    """Files by the names of preparations; the one that was not used for longest is removed."""
+    """Files by preparation. The least recently used file is removed."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -28,8 +28,9 @@ class Kept:
     def file(
         self, name: str, folder: str | None, prepare: Callable[[str], bool]
     ) -> Generator[str | None]:
-        """The file of a preparation, which stays while it is in use; `prepare` makes it where it is
-        not there yet, and says whether it could. None if it could not."""
+        """Yields the file of a preparation, which exists until the end of the block. `prepare`
+        creates it if it does not exist, and returns whether it succeeded. Yields None if it
+        failed."""
         with self._lock:
             if name not in self._paths:
                 path = os.path.join(folder or self._folder(), f"{name}-{os.getpid()}.wls")  # noqa: PTH118
@@ -61,4 +62,4 @@ class Kept:
 
 
 KEPT = Kept()
-"""Those of this process."""
+"""Prepared devices of this process."""

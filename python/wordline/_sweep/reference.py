@@ -1,4 +1,4 @@
-"""The reference page of plan files, made of their keys."""
+"""Generates the reference page of plan files from their keys."""
 
 from wordline._sweep.plan import KEYS
 
@@ -6,7 +6,7 @@ PAGE = "docs/reference/sweep.md"
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Returns the page as Markdown."""
     rows = "".join(f"| `{key}` | {text.replace('|', '&#124;')} |\n" for key, text in KEYS.items())
     return f"""# Plans of sweeps
 

@@ -1,4 +1,4 @@
-"""Repeated seeds: means and their confidence intervals."""
+"""Means and confidence intervals over repeated seeds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def intervals(frame: polars.DataFrame) -> polars.DataFrame:
-    """A row for each combination of the keys other than the seed: `points`, and for each figure its
-    mean and the half width of its 95 % confidence interval, null of a single point."""
+    """Returns one row per combination of the keys except the seed: `points`, and for each metric
+    its mean and the half width of its 95 % confidence interval, null for a single point."""
     import polars
 
     keys = [key for key in keys_of(frame) if key != "seed"]

@@ -1,5 +1,5 @@
-"""The report of a sweep: what was run, every combination with its interval, which key matters, heat
-maps, the Pareto front."""
+"""Report of a sweep: runs, all combinations with intervals, effects of the keys, heat maps, Pareto
+front."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from wordline._sweep.plan import Plan
 
-# Of interest first; others follow in their order.
+# Metrics that are shown first; others follow in their own order.
 FIRST = (
     "latency.read.p99_us",
     "latency.write.p99_us",
@@ -49,12 +49,12 @@ MOST_FIGURES = 6
 MOST_PAIRS = 6
 MOST_LINES = 12
 MOST_ROWS, OPEN_ROWS = 1000, 30
-"""Combinations in the table, and those that are shown without opening it."""
+"""Maximum number of combinations in the table, and number that is visible before it is unfolded."""
 SAID = {True: "beyond noise", False: "within noise", None: "no repeated seeds: unknown"}
 
 
 def render(frame: polars.DataFrame, plan: Plan | None = None, written: date | None = None) -> str:
-    """The page as HTML; `written` is when the points were."""
+    """Returns the page as HTML. `written` is the date of the points."""
     effects = Effects(frame)
     shown = [metric(one) for one in chosen(effects.figures)]
     found = [effects.effect(key, one.path) for one in shown for key in effects.keys]
@@ -101,13 +101,13 @@ def render(frame: polars.DataFrame, plan: Plan | None = None, written: date | No
 
 
 def chosen(figures: Sequence[str]) -> list[str]:
-    """The figures that the page shows."""
+    """Returns the metrics that the page shows."""
     first = [name for name in FIRST if name in figures]
     return [*first, *(name for name in figures if name not in first)][:MOST_FIGURES]
 
 
 def heading(frame: polars.DataFrame, plan: Plan | None) -> tuple[str, str]:
-    """Device and trace, or how many there are; empty where the plan is not known."""
+    """Returns device and trace, or their number; empty if the plan is unknown."""
     if plan is None:
         return "", ""
     own = {"device": plan.device, "trace": plan.trace}
@@ -121,13 +121,13 @@ def heading(frame: polars.DataFrame, plan: Plan | None) -> tuple[str, str]:
         several = seen if isinstance(seen, list) else [seen]
         names = [Path(one).name for one in several if one]
         texts.append(names[0] if len(names) == 1 else f"{len(names)} {key}s" if names else "")
-    return texts[0], texts[1] or "the device's own load"
+    return texts[0], texts[1] or "the load of the device"
 
 
 def facts(
     frame: polars.DataFrame, plan: Plan | None, effects: Effects
 ) -> list[tuple[str, str, str]]:
-    """What was run: a name, the key where it has one, and the value; what varies first."""
+    """Returns what was run, as name, key and value; varied keys first."""
     found = [
         (key_name(key), key, value_text(_values(frame, key)))
         for key in keys_of(frame)
@@ -135,7 +135,7 @@ def facts(
     ]
     seeds = _values(frame, "seed") if "seed" in frame.columns else []
     if plan is not None:
-        fixed = {"device": plan.device, "trace": plan.trace or "the device's own load"}
+        fixed = {"device": plan.device, "trace": plan.trace or "the load of the device"}
         found += [
             (key, "", value_text(value)) for key, value in fixed.items() if key not in frame.columns
         ]
@@ -156,8 +156,8 @@ def _values(frame: polars.DataFrame, key: str) -> list[Any]:
 
 
 def table(effects: Effects, shown: Sequence[Metric]) -> list[dict[str, Any]]:
-    """A row for each combination: the values of its keys, how many seeds it has, and each metric
-    with the 95 % confidence interval of its own seeds."""
+    """Returns one row per combination: the values of its keys, its number of seeds, and each metric
+    with the 95 % confidence interval over its seeds."""
     columns = {one.path: effects.cells(one.path, effects.keys) for one in shown}
     counts = effects.cells("point", effects.keys)
     return [
@@ -178,9 +178,9 @@ def _cell_of(one: Metric, values: Sequence[float]) -> str:
 
 
 def lines_of(effects: Effects) -> tuple[str, list[str], list[str]]:
-    """How combinations are drawn: the key along the axis, those that tell the lines apart, and
-    those whose values are averaged because there would be too many lines. Along the axis goes the
-    key of numbers with the most values."""
+    """Returns how combinations are drawn: the key along the axis, the keys that distinguish lines,
+    and the keys whose values are averaged because there would be too many lines. The key along the
+    axis is the numeric key with the most values."""
     counts = {key: effects.frame[key].n_unique() for key in effects.keys}
     if not counts:
         return "", [], []
@@ -200,8 +200,8 @@ def _is_numeric(effects: Effects, key: str) -> bool:
 
 
 def lines(effects: Effects, one: Metric) -> Figure:
-    """A metric along a key, a line for each combination of the others; each point with the
-    confidence interval of its own seeds."""
+    """Draws a metric over a key, with a line for each combination of the other keys, and the
+    confidence interval over the seeds of each point."""
     across, apart, averaged = lines_of(effects)
     cells = effects.cells(one.path, [across, *apart, *averaged])
     points: dict[tuple[Word, ...], dict[Word, list[list[float]]]] = {}
@@ -250,7 +250,7 @@ def lines(effects: Effects, one: Metric) -> Figure:
         data,
         height=420 + 20 * (len(data) // 5),
         hovermode="x unified",
-        # Side by side where no axis of numbers would be distorted.
+        # Side by side, unless this would distort a numeric axis.
         scattermode="overlay" if numeric else "group",
         showlegend=bool(apart),
         legend=legend(title={"text": ", ".join(map(key_name, apart))}),
@@ -264,13 +264,14 @@ def lines(effects: Effects, one: Metric) -> Figure:
 
 
 def _in_order(values: Iterable[Word], numeric: bool) -> list[Any]:
-    """The values of a key as they stand along an axis: numbers ascending, others as they came."""
+    """Returns the values of a key in axis order: numbers ascending, others in their original
+    order."""
     listed: list[Any] = list(values)
     return sorted(listed) if numeric else listed
 
 
 def _ends(found: statistics.Interval, scale: float) -> tuple[float, float]:
-    """The ends of an interval, in the unit of a chart."""
+    """Returns the ends of an interval in the unit of a chart."""
     width = found.half_width or 0.0
     return (found.mean - width) / scale, (found.mean + width) / scale
 
@@ -280,9 +281,9 @@ def _short(value: float) -> float:
 
 
 def shares(effects: Effects, shown: Sequence[Metric]) -> Figure:
-    """For each figure a bar of the shares of its variance: keys by themselves, noise, the rest."""
+    """Draws the shares of variance of each metric: single keys, noise, and interactions."""
     rows: dict[str, list[float]] = {key_name(key): [] for key in effects.keys}
-    rows |= {"noise (seeds)": [], "keys together": []}
+    rows |= {"noise (seeds)": [], "interactions": []}
     for one in shown:
         own = [effects.effect(key, one.path).share or 0.0 for key in effects.keys]
         noise = effects.noise(one.path)
@@ -290,7 +291,7 @@ def shares(effects: Effects, shown: Sequence[Metric]) -> Figure:
         for key, share in zip(effects.keys, own, strict=True):
             rows[key_name(key)].append(share)
         rows["noise (seeds)"].append(of_noise)
-        rows["keys together"].append(max(0.0, 1 - sum(own) - of_noise))
+        rows["interactions"].append(max(0.0, 1 - sum(own) - of_noise))
     colours = [
         *(EACH[place % len(EACH)] for place in range(len(effects.keys))),
         NEUTRAL,
@@ -321,7 +322,7 @@ def shares(effects: Effects, shown: Sequence[Metric]) -> Figure:
 
 
 def heat_map(effects: Effects, pair: tuple[str, str], one: Metric) -> Figure:
-    """The mean of a metric by the values of two keys."""
+    """Draws the mean of a metric by the values of two keys."""
     across, down = pair
     x, y, grid = _grid(effects, one.path, pair)
     scale, title = one.axis(value for row in grid for value in row)
@@ -367,7 +368,7 @@ def _grid(
 
 
 def front(effects: Effects, across: Metric, up: Metric) -> Figure:
-    """All combinations by two metrics, and their Pareto front."""
+    """Draws all combinations by two metrics, and their Pareto front."""
     columns = [*effects.keys, across.path, up.path]
     cells: dict[tuple[Word, ...], list[tuple[float, float]]] = {}
     for row in effects.frame.select(columns).iter_rows():
@@ -421,7 +422,7 @@ def front(effects: Effects, across: Metric, up: Metric) -> Figure:
 
 
 def notebook_html(frame: polars.DataFrame, most: int = 30) -> str:
-    """The keys and some figures of each point, as the table of a notebook."""
+    """Returns the keys and some metrics of each point as a notebook table."""
     columns = [*keys_of(frame), "status", *chosen(Effects(frame).figures)]
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(

@@ -1,4 +1,4 @@
-"""What came of a sweep."""
+"""Results of a sweep."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ if TYPE_CHECKING:
 
 
 class Sweep(Points):
-    """What came of a sweep. The table is made, or read, when it is asked for."""
+    """Results of a sweep. The table is created or read on first use."""
 
     def intervals(self) -> polars.DataFrame:
-        """For each combination of the keys other than the seed, the mean of every figure and the
-        half width of its 95 % confidence interval (`FIGURE` and `FIGURE ±`), and how many points
-        they are of (`points`)."""
+        """Returns one row per combination of the keys except the seed: the mean of every metric and
+        the half width of its 95 % confidence interval (`METRIC` and `METRIC ±`), and the number of
+        points (`points`)."""
         from wordline._sweep.repeated import intervals
 
         return intervals(self.table())
 
     @property
     def failed(self) -> int:
-        """Points that failed."""
+        """Number of failed points."""
         return int((self.table()["status"] == "failed").sum())
 
     def compare(self, *others: object) -> Any:
-        """This sweep beside others, or runs (`wordline.compare`)."""
+        """Compares this sweep with other sweeps or runs (`wordline.compare`)."""
         from wordline._sweep.compared import compare
 
         return compare(self, *others)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the report, one self-contained page; returns its path. Raises WordlineError."""
+        """Writes the report, one self-contained HTML page, and returns its path. Raises
+        WordlineError."""
         from wordline._sweep.report import render
 
         written = None if self._written is None else datetime.fromtimestamp(self._written).date()
@@ -78,7 +79,7 @@ class Sweep(Points):
 def _unpickled(
     version: str, table: bytes, plan: Plan | None, config: str | None, written: float | None
 ) -> Sweep:
-    """A sweep that was pickled. Raises WordlineError if another version did."""
+    """Returns an unpickled sweep. Raises WordlineError if another version pickled it."""
     import polars
 
     pickling.require_version(version)

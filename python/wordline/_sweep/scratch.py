@@ -1,4 +1,4 @@
-"""Temporary folders that go with the process that made them, however it ends."""
+"""Temporary folders that are removed with the process that created them, even if it is killed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 PREFIX = "wordline-sweep-"
 OWNED = "owned"
-"""A file in each folder, which the process that made it keeps locked."""
+"""File in each folder that the owning process keeps locked."""
 
 
 class Scratch:
-    """A new temporary folder. What processes that were killed have left is removed first."""
+    """A new temporary folder. Folders that killed processes left are removed first."""
 
     def __init__(self) -> None:
         _clear()
@@ -25,11 +25,11 @@ class Scratch:
         _lock(file)
         made.rename(owned)
         self.remove = Finalize(self, _remove, (self.path, file), exitpriority=1)
-        """Removes the folder; without a call the end of the process does."""
+        """Removes the folder. Called at the end of the process if not before."""
 
 
 def _clear() -> None:
-    """Removes the folders that no process owns any more."""
+    """Removes the folders without an owning process."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             file = os.open(folder / OWNED, os.O_RDWR)
@@ -41,8 +41,8 @@ def _clear() -> None:
 
 
 def _lock(file: int) -> bool:
-    """Locks a file until it is closed; returns whether nobody else has. Where files are not locked
-    so, as on Windows, none is."""
+    """Locks a file until it is closed. Returns False if another process holds the lock, or the
+    system has no such locks, as on Windows."""
     try:
         import fcntl
     except ImportError:

@@ -1,4 +1,4 @@
-"""The table of a sweep: a row for each point."""
+"""Table of a sweep, with one row per point."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TAIL = ("digest", "version")
 def table(
     points: Sequence[Point], keys: Mapping[int, str], ended: Mapping[str, Done]
 ) -> polars.DataFrame:
-    """A row for each point that has ended, in the plan's order: its index and key, the keys that
-    vary, whether it is done or failed and why, its figures, digest, version. `keys` are those of
-    the points by their index, `ended` is what came of each key."""
+    """Returns one row per completed point in the order of the plan: index, key, varied keys,
+    status, error, metrics, digest, version. `keys` maps the index of a point to its key, `ended`
+    the key to its result."""
     import polars
 
     rows = [(point, ended[keys[point.index]]) for point in points if keys[point.index] in ended]
@@ -43,7 +43,7 @@ def table(
 
 
 def read(path: str) -> polars.DataFrame:
-    """The table in a file. Raises WordlineError if it is none."""
+    """Reads a table from a file. Raises WordlineError if it is not the table of a sweep."""
     import polars
 
     try:
@@ -69,24 +69,24 @@ def write(frame: polars.DataFrame, part: str) -> None:
 
 
 def figures_of(frame: polars.DataFrame) -> list[str]:
-    """The columns of a table that are numbers of the summary."""
+    """Returns the columns of a table that are metrics of the summary."""
     start = frame.columns.index("error") + 1
     end = frame.columns.index("digest")
     return [name for name in frame.columns[start:end] if frame[name].dtype.is_numeric()]
 
 
 def keys_of(frame: polars.DataFrame) -> list[str]:
-    """The columns of a table that are keys that vary."""
+    """Returns the columns of a table that are varied keys."""
     return frame.columns[len(HEAD) : frame.columns.index("status")]
 
 
 def series(name: str, values: list[Any]) -> polars.Series:
-    """A column of values of one type, or of words where they have several."""
+    """Returns a column. Values of several types become strings."""
     import polars
 
     kinds: set[type[object]] = {type(value) for value in values if value is not None}
     if not kinds:
-        kind = polars.String  # a column of no type cannot be written without a row
+        kind = polars.String  # a column of type Null cannot be written without a row
     elif kinds <= {bool}:
         kind = polars.Boolean
     elif kinds <= {int}:

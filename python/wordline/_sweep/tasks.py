@@ -1,4 +1,4 @@
-"""From points to what has to be run: each configuration checked, equal points once."""
+"""Turns points into tasks: checks each configuration, and merges equal points."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from wordline._wordline import WordlineError
 from wordline.config import Overrides, Source
 
 WORTH_SHARING = 0.1
-"""Random page writes of a preparation, as a multiple of the user pages, from which on it is made
-once for several points. To read the state of 64 GiB from its file (`d4` with 4,096 blocks a plane)
-takes 0.08 CPU s more than to fill it, as long as random writes of 0.04 of its pages."""
+"""Random page writes of a preparation, relative to the user pages, above which the preparation is
+shared by several points. Reading the state of 64 GiB from its file (`d4` with 4,096 blocks per
+plane) takes 0.08 CPU s more than filling it, which equals random writes of 0.04 of its pages."""
 
 
 @dataclass
 class Task:
-    """A run that stands for one point or several equal ones."""
+    """A run for one or more equal points."""
 
     key: str
     job: Job
     points: list[Point]
     memory_bytes: int
-    """At most, estimated."""
+    """Estimated maximum memory."""
     preparation: str | None
-    """Name of the preparation that it shares with other tasks."""
+    """Identifier of the preparation that it shares with other tasks."""
     tried: int = field(default=0)
 
 
@@ -45,12 +45,12 @@ class _Device:
     memory_bytes: int
     refusal: str
     prepares: bool
-    """Whether that is worth sharing."""
+    """Whether the preparation is worth sharing."""
 
 
 def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
-    """The runs of points, in their order. Raises WordlineError about the first point that cannot be
-    run, with its key: `here` for want of memory too, of which other machines may have more."""
+    """Returns the tasks of points in order. Raises WordlineError with the key of the first point
+    that cannot run. With `here`, insufficient memory is an error; other machines may have more."""
     known = Known(here=here)
     found: dict[str, Task] = {}
     for point in points:
@@ -67,7 +67,7 @@ def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
 
 
 def share(tasks: Collection[Task]) -> None:
-    """Leaves those preparations that several tasks have in common."""
+    """Keeps only preparations that several tasks share."""
     shared = Counter(task.preparation for task in tasks)
     for task in tasks:
         if shared[task.preparation] < 2:
@@ -75,7 +75,7 @@ def share(tasks: Collection[Task]) -> None:
 
 
 def by_preparation(tasks: Sequence[Task]) -> list[Task]:
-    """The same tasks, those of one preparation after each other."""
+    """Sorts tasks so that those with the same preparation are consecutive."""
     places: dict[str | None, int] = {}
     for task in tasks:
         places.setdefault(task.preparation, len(places))
@@ -83,14 +83,14 @@ def by_preparation(tasks: Sequence[Task]) -> list[Task]:
 
 
 def input_faults(tasks: Sequence[Task]) -> dict[str, str]:
-    """Why tasks cannot be run, by their keys: of those whose input cannot be read, or does not fit
-    the device. Each trace is read once."""
+    """Returns the errors of tasks whose input cannot be read or does not fit the device, by key.
+    Reads each trace once."""
     found: dict[str, str] = {}
     by_trace: dict[tuple[str, ...], list[Task]] = {}
     for task in tasks:
         by_trace.setdefault(task.job.trace, []).append(task)
     for own in by_trace.values():
-        # The requests of one trace at a time are kept.
+        # Only the requests of one trace are kept at a time.
         inputs = _wordline.Inputs()
         for task in own:
             try:
@@ -103,7 +103,8 @@ def input_faults(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
-    """Why the input of a run cannot be read, or does not fit its device; nothing if it can be."""
+    """Returns why the input of a run cannot be read or does not fit its device; empty if it is
+    usable."""
     options = trace_input.trace_options(**_reader(job.options))
     for key in ("verify", "slowdown"):
         flag(key, job.options.get(key, False))
@@ -118,8 +119,8 @@ def input_fault(inputs: _wordline.Inputs, job: Job) -> str:
 
 
 class Known:
-    """Devices and traces that were looked at: points have them in common. `here` says whether they
-    run on this machine."""
+    """Checked devices and traces, which points share. `here` is whether points run on this
+    machine."""
 
     def __init__(self, *, here: bool = True) -> None:
         self._here = here
@@ -129,8 +130,8 @@ class Known:
         self._traces: dict[tuple[str, ...], str] = {}
 
     def task(self, point: Point, tables: tuple[str, ...] = ()) -> Task:
-        """What has to be run for a point, for these tables beside its summary. Raises WordlineError
-        if it cannot be."""
+        """Returns the task of a point, which returns these tables in addition to its summary.
+        Raises WordlineError if the point cannot run."""
         trace_input.trace_options(**_reader(point.options))
         if point.device not in self._sources:
             self._sources[point.device] = Source(*config.read(point.device))
@@ -173,7 +174,7 @@ def _device(source: Source, overrides: Overrides) -> _Device:
 
 
 def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the reader of traces, with the defaults of `wordline.run`."""
+    """Options of the trace reader, with the defaults of `wordline.run`."""
     own = ("max_requests", "power_cut_every", "verify", "slowdown")
     strict = {
         "format": None,
@@ -186,13 +187,11 @@ def _reader(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity(traces: tuple[str, ...]) -> str:
-    """A hash of the content of traces. Raises WordlineError if one cannot be read a second time."""
+    """Hash of the content of traces. Raises WordlineError if one cannot be read twice."""
     whole = hashlib.sha256()
     for path in trace_input.paths(traces):
         if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
-            raise WordlineError(
-                f"{path}: is no file that can be read more than once; name the trace by its file"
-            )
+            raise WordlineError(f"{path}: cannot be read more than once; name a regular file")
         try:
             with open(path, "rb") as file:  # noqa: PTH123
                 whole.update(hashlib.file_digest(file, "sha256").digest())
@@ -204,5 +203,5 @@ def identity(traces: tuple[str, ...]) -> str:
 
 
 def prepared(task: Task, path: str) -> Task:
-    """The same task on a device that is prepared in a file."""
+    """Returns the task with a prepared device in a file."""
     return replace(task, job=replace(task.job, prepared=path))

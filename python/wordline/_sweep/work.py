@@ -1,4 +1,4 @@
-"""What a process does for a sweep: it runs a point, or prepares a device for several."""
+"""Work of a worker process: runs a point, or prepares a device for several points."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import polars
 
 DECODED = _wordline.Decoded()
-"""Traces that the points of this process have read."""
+"""Traces that the points of this process have decoded."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A point as a process runs it, which may have no other files than those of its traces."""
+    """A point as a worker process runs it. The process may have access only to the traces."""
 
     device: Source
     trace: tuple[str, ...]
@@ -36,20 +36,20 @@ class Job:
     overrides: Mapping[str, Any]
     options: Mapping[str, Any]
     prepared: str | None = None
-    """A file with its device prepared."""
+    """File with its prepared device."""
     preparation: str | None = None
-    """Name of the preparation of its device, if the process is to keep what it leaves."""
+    """Identifier of the preparation of its device if the process keeps it."""
     folder: str | None = None
-    """Where it keeps that; None for a folder of its own."""
+    """Folder in which the process keeps it; None for a folder of its own."""
     tables: tuple[str, ...] = ()
-    """Tables of the result that are wanted beside its summary: requests, series."""
+    """Tables of the result that are needed in addition to its summary: requests, series."""
     sent: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names of traces that were sent to the workers of a cluster, by their paths."""
+    """Names of traces that were sent to the workers of a cluster, by path."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a point: figures and digest, or why there are none."""
+    """Result of a point: metrics and digest, or the error that prevented them."""
 
     figures: Figures
     digest: str
@@ -58,23 +58,23 @@ class Done:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of a point: its summary, its configuration and the tables that its job asks for, or
-    why there is none."""
+    """Result of a point: summary, configuration and requested tables, or the error that prevented
+    them."""
 
     summary: Mapping[str, Any] | None
     config: str
     fault: str = ""
     tables: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By name Arrow streams, compressed (zlib) and in the letters of base64."""
+    """Arrow streams by name, compressed with zlib and encoded in base64."""
 
     def table(self, name: str) -> polars.DataFrame:
-        """One of the tables."""
+        """Returns one of the tables."""
         stream = zlib.decompress(b64decode(self.tables[name]))
         return table_of(own_version.installed(), name, stream).polars()
 
 
 def run(job: Job) -> Done:
-    """Runs a point for its figures."""
+    """Runs a point for its metrics."""
     found = summarise(job)
     if found.summary is None:
         return Done({}, "", found.fault)
@@ -82,7 +82,7 @@ def run(job: Job) -> Done:
 
 
 def summarise(job: Job) -> Run:
-    """Runs a point for its summary, its configuration and tables."""
+    """Runs a point for its summary, configuration and tables."""
     try:
         result = simulated(job)
     except WordlineError as fault:
@@ -97,7 +97,7 @@ def _packed(stream: bytes) -> str:
 
 
 def simulated(job: Job) -> Result:
-    """Runs a point. Raises WordlineError, which names traces by their paths where the sweep is."""
+    """Runs a point. Raises WordlineError, which names traces by their paths at the sweep."""
     places = {path: _arrived(name) for path, name in job.sent.items()}
     before = simulation.decoded.set(DECODED)
     try:
@@ -122,7 +122,8 @@ def simulated(job: Job) -> Result:
 
 @contextmanager
 def _prepared(job: Job) -> Generator[str | None]:
-    """A file with the device of a point prepared, if there is to be one and it could be."""
+    """Yields a file with the prepared device of a point; None if there is none or preparation
+    failed."""
     if job.preparation is None:
         yield job.prepared if job.prepared and os.path.exists(job.prepared) else None  # noqa: PTH110
         return
@@ -131,14 +132,14 @@ def _prepared(job: Job) -> Generator[str | None]:
 
 
 def _arrived(name: str) -> str:
-    """Where a trace is that was sent to this worker."""
+    """Path of a trace that was sent to this worker."""
     from distributed import get_worker
 
     return os.path.join(get_worker().local_directory, name)  # noqa: PTH118
 
 
 def prepare(job: Job, path: str) -> str:
-    """Prepares the device of a point; returns why it could not, if so."""
+    """Prepares the device of a point. Returns the error, empty on success."""
     try:
         state.prepare(job.device, path, overrides=job.overrides, seed=job.seed)
     except WordlineError as fault:

@@ -1,4 +1,4 @@
-"""Who runs points: processes of this machine, workers of a cluster, an executor of one's own."""
+"""Workers that run points: processes of this machine, workers of a cluster, or a given executor."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from wordline._sweep.tasks import Task
 from wordline._sweep.work import Job
 from wordline._wordline import WordlineError
 
-# The share of their memory that the estimates of running points may reach.
+# Share of their memory that the estimates of running points may reach.
 MEMORY_SHARE = 0.8
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and what is known of those behind it."""
+    """An executor, and the resources of its workers."""
 
     executor: Executor
     slots: int
-    """Points that they run at a time."""
+    """Number of points that run concurrently."""
     memory_bytes: float
-    """What these may take together."""
+    """Memory of all workers in bytes."""
     largest_bytes: float | None
-    """What a single one may take; None where that is this machine's, which runs know themselves."""
+    """Memory of the largest worker in bytes; None on this machine, where runs check it
+    themselves."""
     folder: str | None
-    """For prepared devices, if all of them see it."""
+    """Folder for prepared devices if all workers can access it."""
     moved: Callable[[Job], Job]
-    """A job with paths that they see."""
+    """Returns a job with paths that the workers can access."""
 
     def require_room(self, tasks: Sequence[Task]) -> None:
-        """Raises WordlineError about the first task that no worker has the memory for."""
+        """Raises WordlineError for the first task that needs more memory than any worker has."""
         for task in tasks:
             if self.largest_bytes is not None and task.memory_bytes > self.largest_bytes:
                 raise WordlineError(
@@ -49,14 +50,14 @@ class Workers:
 
 
 def here(on: Any) -> bool:
-    """Whether those that `on` says run on this machine, as far as is known."""
+    """Whether the workers of `on` run on this machine, as far as is known."""
     return on is None or isinstance(on, Executor)
 
 
 @contextmanager
 def workers_of(on: Any, jobs: int | None, most: int) -> Generator[Workers]:
-    """Those that `on` says, as `wordline.sweep` has it; of this machine no more than `most`. Raises
-    WordlineError."""
+    """Yields the workers of `on`, as in `wordline.sweep`; at most `most` processes of this machine.
+    Raises WordlineError."""
     if isinstance(on, Executor):
         yield Workers(on, job_count(jobs), free_memory(), None, None, _unmoved)
     elif on is not None:
@@ -86,7 +87,8 @@ def _of_cluster(on: Any) -> Generator[Workers]:
     client = cluster.connect(on) if isinstance(on, str) else on
     try:
         rooms = cluster.rooms(client)
-        # A run is no function of its arguments alone to Dask: equal points have been put together.
+        # To Dask, a run is not a pure function of its arguments. Equal points have already been
+        # merged.
         executor = client.get_executor(pure=False)
         slots = sum(client.nthreads().values())
         shipped = cluster.Shipped(client)
@@ -101,7 +103,7 @@ def _of_cluster(on: Any) -> Generator[Workers]:
 
 
 def free_memory() -> float:
-    """Bytes that the points may take together on this machine."""
+    """Memory in bytes that points may take together on this machine."""
     return available() * MEMORY_SHARE
 
 

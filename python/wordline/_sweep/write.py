@@ -1,4 +1,4 @@
-"""A plan as a plan file."""
+"""Writes a plan as a plan file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wordline.config import toml_value
 
 
 def as_toml(plan: Plan) -> str:
-    """The text of a plan file that means the same; keys that are not given are left out."""
+    """Returns the text of an equivalent plan file. Keys that are not given are left out."""
     tables: list[str] = []
     plain: list[str] = []
     for one in fields(plan):
