@@ -103,7 +103,7 @@ def test_the_terminal_and_the_report_tell_of_the_disk_and_of_no_flash(
     page = (place / "out" / "report.html").read_text()
     assert "Hard disks" in page
     assert "Seek distances" in page
-    assert "Erases by block" not in page
+    assert "Erases per block" not in page
 
 
 @pytest.mark.parametrize(

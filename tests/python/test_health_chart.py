@@ -32,7 +32,7 @@ def test_counts_are_drawn_a_second_and_spares_as_they_are_left() -> None:
     lines = {line["name"]: line["y"] for line in drawn["data"]}
     assert lines == {
         "read retries": [0, 8, 2],
-        "blocks gone bad": [0, 4, 2],
+        "grown bad blocks": [0, 4, 2],
         "spare blocks left": [7, 5, 5],
     }
 
@@ -40,7 +40,7 @@ def test_counts_are_drawn_a_second_and_spares_as_they_are_left() -> None:
 def test_without_spare_blocks_none_are_drawn() -> None:
     drawn = time_series.health(series(refreshes=[1, 0, 0]), None)
     assert drawn is not None
-    assert [line["name"] for line in drawn["data"]] == ["blocks moved for their data"]
+    assert [line["name"] for line in drawn["data"]] == ["read reclaims and refreshes"]
 
 
 @pytest.mark.parametrize("spare", [None, 3])

@@ -177,8 +177,8 @@ def test_collections_beside_requests_and_without_them_are_told_apart() -> None:
     figure = views({"on demand": on_demand, "ahead": ahead})
     assert figure
     assert bars(figure) == {
-        "GC beside requests": [[100, 50, None, None], [None] * 4],
-        "GC while there were none": [[None, None, 10, None], [None, None, 50, 100]],
+        "GC during requests": [[100, 50, None, None], [None] * 4],
+        "GC without requests": [[None, None, 10, None], [None, None, 50, 100]],
     }
     names = [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)]
     assert len(names) == len(set(names)), "each name is in the legend once"

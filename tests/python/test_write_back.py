@@ -126,7 +126,7 @@ def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
     assert any(one != other for one, other in changed) == moves
     page = tmp_path / "report.html"
     result.report(page)
-    assert ("Where the flash went" in page.read_text()) == moves
+    assert ("Division of the flash" in page.read_text()) == moves
 
 
 def test_power_cuts_oftener_than_periods_leave_the_sizes_of_the_start():

@@ -1,2 +1,2 @@
-"""Pages, charts and the terminal: results, summaries and tables become HTML, text or what rich
-prints. No command is known here."""
+"""Presentation of results: HTML pages, charts, text and terminal output. Independent of the
+commands."""

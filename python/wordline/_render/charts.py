@@ -1,4 +1,4 @@
-"""Charts with bars or lines by series, and what stands around a chart."""
+"""Bar and line charts by series, with title and caption."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any, TypeAlias, TypeVar
 from wordline._render.plotly import LINEAR, Figure, figure, line
 
 Step = TypeVar("Step", float, str)
-# By place or series, and series or step.
+# By category or series, then by series or step.
 Values: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A chart: what it shows, how to read it, and the figure as Plotly takes it."""
+    """A chart: title, caption, and the figure for Plotly."""
 
     title: str
     caption: str
@@ -28,7 +28,7 @@ def bar(
     unit: str,
     digits: str = ".4~g",
 ) -> Figure:
-    """The bars of a series; `digits` as d3-format has them."""
+    """Returns the bars of a series. `digits` is a d3-format specifier."""
     return {
         "type": "bar",
         "name": name,
@@ -50,9 +50,9 @@ def bars(
     digits: str = ".4~g",
     angle: int | None = None,
 ) -> Figure:
-    """A bar, or a part of one, for each series of each place; series that no place has are left
-    out. Names of places stand at an angle where there are many, or at this one. By place, series.
-    """
+    """Draws a bar per series and category, grouped or stacked. Series without values are left out.
+    The labels of the categories are drawn at `angle`, by default at an angle if there are many.
+    `values` is by category, then series."""
     data = [
         bar(name, colour, values, [one.get(name) for one in values.values()], unit, digits)
         for name, colour in colours.items()
@@ -80,7 +80,8 @@ def lines(
     dashed: str = "",
     height: int = 360,
 ) -> Figure:
-    """A line for each series, `dashed` the one that lies on others. By series, step."""
+    """Draws a line per series, with the line of series `dashed` dashed because it covers others.
+    `values` is by series, then step."""
     data: list[Figure] = []
     for name, one in values.items():
         drawn = line(name, colours[name], [], list(one.values()))
@@ -106,8 +107,8 @@ def sweep(
     log: bool = False,
     height: int = 320,
 ) -> Figure:
-    """A line for each series over an axis, logarithmic or not, that is labelled with the points
-    swept."""
+    """Draws a line per series over an axis, logarithmic or not, that is labelled with the swept
+    values."""
     points = [float(one) for one in x]
     axis: Figure = {
         "title": {"text": x_title},

@@ -1,4 +1,4 @@
-"""Results side by side, as a page and as the table of a notebook."""
+"""Comparison of results as an HTML page and as a notebook table."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ MAIN = (
     "energy.total_mj",
     "time.simulated_s",
 )
-"""Metrics that are shown before the others, in this order, where they differ."""
+"""Metrics that are shown first if they differ, in this order."""
 MOST_MAIN = len(MAIN)
 MANY = 10
 NEAR = 2
-"""Ratio up to which changes are drawn in per cent."""
+"""Maximum ratio up to which changes are drawn in per cent."""
 SAID = {True: "beyond noise", False: "within noise", None: "unknown"}
 VERDICTS = {
     "better": ("#12a07b", "circle"),
     "worse": ("#c0392b", "x"),
     "": ("#8b929c", "diamond-open"),
 }
-"""Colour and symbol of a change by its verdict."""
+"""Colour and symbol of a change by verdict."""
 
 
 def render(comparison: Comparison) -> str:
-    """The page as HTML."""
+    """Returns the page as HTML."""
     differing = ranked(comparison)
     first = main(differing)
     drawn = {"ratios": ratios(comparison, first)} if _has_ratio(first) else {}
@@ -77,7 +77,8 @@ def render(comparison: Comparison) -> str:
 
 
 def key_values(key: str, values: Sequence[object]) -> list[str]:
-    """The values of a key on all sides. Traces go by their names where these tell them apart."""
+    """Returns the values of a key on all sides. Traces are shown by file name if the names
+    differ."""
     if key == "trace" and all(isinstance(value, str) for value in values):
         names = [
             ", ".join(PurePath(path).name for path in str(value).split(", ")) for value in values
@@ -88,14 +89,14 @@ def key_values(key: str, values: Sequence[object]) -> list[str]:
 
 
 def ranked(comparison: Comparison) -> list[Line]:
-    """The figures that differ: first those beyond noise, of these first those that differ most, by
-    their ratio up or down."""
+    """Returns the metrics that differ: significant differences first, and those by ratio, in either
+    direction."""
     return sorted((line for line in comparison.lines if line.differs), key=_rank, reverse=True)
 
 
 def main(differing: Sequence[Line]) -> list[Line]:
-    """Of the metrics that differ those that are looked at first; where none of these differs, the
-    ones that differ most."""
+    """Returns the main metrics that differ; if none of them differs, the metrics that differ
+    most."""
     by_path = {line.figure: line for line in differing}
     found = [by_path[path] for path in MAIN if path in by_path]
     return found or list(differing[:MOST_MAIN])
@@ -109,14 +110,14 @@ def _rank(line: Line) -> tuple[bool, float]:
 
 
 def knows_noise(comparison: Comparison) -> bool:
-    """Whether seeds repeat on the first side and on another."""
+    """Whether the first side and another side repeat seeds."""
     sides = range(1, len(comparison.sides))
     return any(line.exceeds_noise(side) is not None for line in comparison.lines for side in sides)
 
 
 def verdict(line: Line, side: int) -> str:
-    """Whether a side is better or worse than the first; empty where it is not known which
-    direction is better, or where the difference is within noise."""
+    """Whether a side is better or worse than the first. Empty if neither direction is better, or
+    the difference is within noise."""
     apart = line.difference(side)
     if apart is None or line.exceeds_noise(side) is False:
         return ""
@@ -124,7 +125,7 @@ def verdict(line: Line, side: int) -> str:
 
 
 def tally(comparison: Comparison, differing: Sequence[Line]) -> list[str]:
-    """For each side after the first, how many metrics are better, worse and neither."""
+    """Counts the metrics of each side after the first that are better, worse and neither."""
     facts: list[str] = []
     for place, side in enumerate(comparison.sides[1:], 1):
         verdicts = [verdict(line, place) for line in differing]
@@ -137,14 +138,14 @@ def tally(comparison: Comparison, differing: Sequence[Line]) -> list[str]:
 
 
 def _has_ratio(lines: Sequence[Line]) -> bool:
-    """Whether one of the metrics has a value on the first side and on another."""
+    """Whether a metric has a value on the first side and on another."""
     return any(line.ratio(side) for line in lines for side in range(1, len(line.intervals)))
 
 
 def ratios(comparison: Comparison, lines: Sequence[Line]) -> Figure:
-    """A dot for each metric and side after the first: its change in per cent; where one is of twice
-    or half the first, its ratio to it, on a logarithm. A single side has the colours of the
-    verdicts, several have colours of their own."""
+    """Draws a dot per metric and side after the first: the change in per cent, or the ratio on a
+    logarithmic axis if a metric has doubled or halved. A single side has the colours of the
+    verdicts, several sides have a colour each."""
     single = len(comparison.sides) == 2
     every = [
         one for line in lines for side in range(1, len(line.intervals)) if (one := line.ratio(side))
@@ -208,7 +209,7 @@ def _told(line: Line, side: int) -> str:
 
 
 def cell(line: Line, side: int) -> str:
-    """A mean and its interval, with its unit."""
+    """Formats a mean and its interval with the unit."""
     one = line.intervals[side]
     if one is None:
         return units.ABSENT
@@ -216,13 +217,13 @@ def cell(line: Line, side: int) -> str:
 
 
 def mean(line: Line, side: int) -> str:
-    """A mean with its unit."""
+    """Formats a mean with its unit."""
     one = line.intervals[side]
     return metric(line.figure).text(None if one is None else one.mean)
 
 
 def change(line: Line, side: int) -> str:
-    """The difference from the first, with its interval and its unit."""
+    """Formats the difference from the first side with its interval and unit."""
     apart = line.difference(side)
     if apart is None:
         return units.ABSENT
@@ -231,7 +232,7 @@ def change(line: Line, side: int) -> str:
 
 
 def per_cent(line: Line, side: int) -> str:
-    """The same in per cent of the first; from ten times on, how many times the first."""
+    """Formats the change in per cent of the first side, or as a factor from ten times upwards."""
     ratio = line.ratio(side)
     if ratio is None:
         return units.ABSENT
@@ -239,7 +240,7 @@ def per_cent(line: Line, side: int) -> str:
 
 
 def table_html(comparison: Comparison, most: int = 40) -> str:
-    """The figures that differ, as a table of a notebook."""
+    """Returns the metrics that differ as a notebook table."""
     lines = ranked(comparison)
     head = "".join(f"<th>{escape(side.name)}</th>" for side in comparison.sides)
     rows = "".join(

@@ -1,4 +1,4 @@
-"""What a flash cache spares the disks behind it, in words."""
+"""Describes the disk load that a flash cache saves."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from wordline._render.units import many, share
 
 
 def disk_spared(cache: Mapping[str, Any]) -> str:
-    """How busy the disks were, and would be without the cache; empty if that is not known."""
+    """Utilisation of the disks with and without the cache; empty if it is unknown."""
     without = cache["disk_utilisation_without"]
     if without is None:
         return ""

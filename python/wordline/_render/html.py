@@ -1,7 +1,7 @@
-"""What the pages that Wordline writes are made of: parts that come with it, and templates.
+"""HTML pages from templates and bundled parts.
 
-A page is one file that needs nothing but a browser. What is large in it is compressed: the library
-that draws the charts, and the charts.
+A page is a single file that needs only a browser. Its large parts are compressed: the chart library
+and the charts.
 """
 
 import base64
@@ -21,16 +21,16 @@ from wordline._render import units
 
 TEMPLATES = "wordline._render.templates"
 LIBRARY = "plotly-cartesian.min.js.gz"
-"""The charts' library, plotly.js without maps and 3D, as npm has it in plotly.js-cartesian-dist-min
-4.1.1, compressed by `gzip -9n`; licence MIT, beside it."""
+"""Chart library: plotly.js without maps and 3D, from the npm package plotly.js-cartesian-dist-min
+4.1.1, compressed with `gzip -9n`. MIT licence, in the same folder."""
 CONTENTS = "<!-- contents -->"
 HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 
 
 def render(package: str, template: str, drawn: Mapping[str, Any], /, **known: Any) -> str:
-    """A page of a template in a package, with the charts that it names, and with a list of its
-    sections where the template says so."""
+    """Renders a template of a package with its charts, and with a list of sections if the template
+    has a place for it."""
     style = Markup(part(TEMPLATES, "report.css"))  # noqa: S704 - our own file
     page = (
         environment(package)
@@ -47,19 +47,19 @@ def render(package: str, template: str, drawn: Mapping[str, Any], /, **known: An
 
 
 def charts_of(page: str) -> dict[str, Any]:
-    """The charts of a page, by the ids that its template gives them."""
+    """Returns the charts of a page by id."""
     found = re.search(r'id="figures">([^<]*)</script>', page)
     return json.loads(gzip.decompress(base64.b64decode(found[1]))) if found else {}
 
 
 def code(text: str) -> Markup:
-    """Text with what stands in backquotes set as code."""
+    """Escapes text, and marks up words in backquotes as code."""
     escaped = str(escape(text))
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704
 
 
 def _contents(page: str) -> str:
-    """Links to the sections of a page, taken from their headings."""
+    """Links to the sections of a page, from its headings."""
     links = [
         f'<li><a href="#{name}">{TAG.sub("", heading).strip()}</a></li>'
         for name, heading in HEADING.findall(page)
@@ -68,7 +68,7 @@ def _contents(page: str) -> str:
 
 
 def _scripts(charts: Mapping[str, Any]) -> Markup:
-    """The charts, what draws them, and their library, which `report.js` unpacks."""
+    """Compressed charts and library, and the script that unpacks and draws them."""
     drawn = json.dumps(charts, separators=(",", ":"), allow_nan=False).encode()
     blocks = {"figures": gzip.compress(drawn, 9, mtime=0), "library": _packed_library()}
     packed = [
@@ -82,7 +82,7 @@ def _scripts(charts: Mapping[str, Any]) -> Markup:
 
 @cache
 def _policy() -> str:
-    """The security policy of a page: nothing is fetched, and these two scripts run, no other."""
+    """Content security policy of a page: nothing is fetched, and only these two scripts run."""
     scripts = (gzip.decompress(_packed_library()).decode(), part(TEMPLATES, "report.js"))
     hashes = " ".join(fingerprint(script) for script in scripts)
     return (
@@ -92,7 +92,7 @@ def _policy() -> str:
 
 
 def fingerprint(script: str) -> str:
-    """A script's fingerprint, by which the page's security policy admits it and no other."""
+    """Hash of a script, for the content security policy."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -104,20 +104,20 @@ def _packed_library() -> bytes:
 
 @cache
 def _licence() -> str:
-    """The first lines of the library, which name it, its authors and its licence."""
+    """First lines of the library, with its name, authors and licence."""
     lines = gzip.decompress(_packed_library())[:400].decode().split("*/")[0].splitlines()
     return ". ".join(line.strip("/* ") for line in lines if line.strip("/* "))
 
 
 @cache
 def part(package: str, name: str) -> str:
-    """The text of a file that comes with a package."""
+    """Returns the text of a file in a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
 def environment(package: str) -> jinja2.Environment:
-    """The templates of a package. What a template does not know is an error."""
+    """Returns the template environment of a package. Unknown names in a template are errors."""
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: part(package, name)),
         autoescape=True,

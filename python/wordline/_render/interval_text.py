@@ -1,4 +1,4 @@
-"""The confidence interval of a constant that was fitted, in words."""
+"""Describes the confidence interval of a fitted constant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def interval_text(constant: Constant) -> str:
-    """The interval of a constant, in words if there is none."""
+    """Returns the interval of a constant, or the reason why there is none."""
     if constant["held"]:
         return "not fitted"
     if constant["low"] is None or constant["high"] is None:

@@ -1,8 +1,7 @@
-"""Metrics and configuration keys as people read them: a name, a value with its unit, and which
-direction is better.
+"""Display of metrics and configuration keys: name, value with unit, and the better direction.
 
-The simulator declares metrics and their units (`wordline.metrics()`); the direction of each is
-declared here, once.
+The simulator declares metrics and their units (`wordline.metrics()`). The better direction is
+declared only here.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ LOWER = (
     "execution.bus_contention",
     "energy.*",
 )
-"""Metrics of which less is better, as patterns of their paths."""
+"""Path patterns of metrics for which lower is better."""
 HIGHER = (
     "throughput.*",
     "fairness.jain_index",
@@ -86,7 +85,7 @@ HIGHER = (
     "power.pages_saved",
     "commands.pages_per_command",
 )
-"""Metrics of which more is better."""
+"""Path patterns of metrics for which higher is better."""
 NEUTRAL = (
     "*.count",
     "read_errors.page_reads",
@@ -94,7 +93,7 @@ NEUTRAL = (
     "read_errors.*.count",
     "flash.programmed.host_bytes",
 )
-"""Metrics among those of LOWER and HIGHER that are neither: they count what was asked for."""
+"""Exceptions to LOWER and HIGHER: metrics that count the load."""
 
 NAMES = {
     "throughput.iops": "IOPS",
@@ -114,9 +113,9 @@ NAMES = {
     "cache.lifetime_years": "flash lifetime",
     "energy.total_mj": "energy",
 }
-"""Names that the path does not give."""
+"""Names that cannot be derived from the path."""
 BY_OP = {"latency": "latency", "worst_case": "worst case", "excess": "excess"}
-"""Tables with a row for each operation."""
+"""Tables with a row per operation."""
 STATISTICS = {
     "mean": "mean",
     "std": "standard deviation",
@@ -154,9 +153,9 @@ KEY_UNITS = {
     "_mb_per_s": "MB/s",
 }
 UNNAMED = ("ftl", "ssd", "nand", "geometry")
-"""Tables of a configuration whose name adds nothing to that of a key."""
+"""Configuration tables whose names are left out of key names."""
 RATIOS = ("_ratio", "_share", ".share", "utilisation")
-"""Ends of the paths of metrics that are read in per cent."""
+"""Path suffixes of metrics that are shown in per cent."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +165,13 @@ class Metric:
     path: str
     name: str
     unit: str
-    """In which the summary has it, as `wordline.metrics()` says."""
+    """Unit in the summary, as in `wordline.metrics()`."""
     better: Better | None
-    """Which direction is better; None for numbers that describe."""
+    """The better direction; None for descriptive metrics."""
 
     def text(self, value: float | None, half_width: float | None = None) -> str:
-        """A value with its unit; with the half width of its interval, both in the same unit."""
+        """Formats a value with its unit, optionally with the half width of its interval in the same
+        unit."""
         if value is None:
             return units.ABSENT
         scale, unit = self._scale(value)
@@ -183,12 +183,12 @@ class Metric:
         return f"{shown:,.{decimals}f} ± {width:,.{decimals}f} {unit}".rstrip()
 
     def axis(self, values: Iterable[float | None]) -> tuple[float, str]:
-        """How many of the metric's units one of a chart's has, and the title of its axis."""
+        """Returns the scale of a chart axis in units of the metric, and the axis title."""
         scale, unit = self._scale(max((abs(one) for one in values if one is not None), default=0.0))
         return scale, f"{self.name} ({unit})" if unit else self.name
 
     def verdict(self, change: float) -> Literal["better", "worse", ""]:
-        """Of a difference: whether it is better or worse; neither if it is 0, or the metric has no
+        """Whether a change is better or worse. Empty if it is 0, or the metric has no better
         direction."""
         if not change or self.better is None:
             return ""
@@ -211,7 +211,8 @@ class Metric:
 
 
 def _decimals(value: float, width: float) -> int:
-    """As many as give the half width two significant figures; of none, the value three."""
+    """Number of decimals that gives the half width two significant digits, or three to a value
+    without one."""
     size = width or value / 10
     if not size or not math.isfinite(size):
         return 0
@@ -220,13 +221,13 @@ def _decimals(value: float, width: float) -> int:
 
 @cache
 def metric(path: str) -> Metric:
-    """The metric at a path of the summary."""
+    """Returns the metric at a path of the summary."""
     return Metric(path, _name(path), _units().get(path, ""), _better(path))
 
 
 @cache
 def _units() -> dict[str, str]:
-    """The units of all metrics, by path."""
+    """Units of all metrics by path."""
     ops = ("all", "read", "write")
     return {
         one["name"].replace("{op}", op): one["unit"]
@@ -272,8 +273,8 @@ def _words(name: str) -> str:
 
 
 def key_name(key: str) -> str:
-    """A configuration key as people read it, with the unit of its values: `nand.timing.read_ns` is
-    "timing read (ns)"."""
+    """Returns the display name of a configuration key with its unit: "timing read (ns)" for
+    `nand.timing.read_ns`."""
     *tables, leaf = key.split(".")
     end = next((one for one in KEY_UNITS if leaf.endswith(one)), "")
     unit = f" ({KEY_UNITS[end]})" if end else ""
@@ -282,7 +283,7 @@ def key_name(key: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """The value of a key, in as few digits as tell it from another."""
+    """Formats the value of a key in few digits."""
     if value is None:
         return units.ABSENT
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The pages of `wordline cache` and `wordline mrc`: miss ratio against size."""
+"""Pages of `wordline cache` and `wordline mrc`: miss ratio over cache size."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ COLOURS = (
     "#b5a642",
 )
 CEILINGS = {"belady": "dash", "unbounded": "dot"}
-"""Policies that bound what is possible, and how their lines are drawn."""
+"""Policies that give an upper bound of the hit ratio, with their line styles."""
 CEILING = "#8b929c"
 
 FLASH_FIGURES: dict[str, tuple[str, Callable[[FlashSide], float | None]]] = {
-    "flash-hits": ("hits of pages read (%)", lambda side: _percent(side["hit_ratio"])),
+    "flash-hits": ("read hit ratio (%)", lambda side: _percent(side["hit_ratio"])),
     "flash-erases": ("blocks erased", lambda side: side["erases"]),
     "flash-latency": (
         "mean latency (ms)",
         lambda side: None if side["mean_us"] is None else side["mean_us"] / 1e3,
     ),
 }
-"""What is drawn of policies on flash."""
+"""Charts of the runs on flash."""
 
 Ratio = Literal["miss_ratio", "read_miss_ratio", "write_miss_ratio"]
 
 
 def cache_page(summary: CacheSummary) -> str:
-    """The runs of `wordline cache` as HTML."""
+    """Returns the runs of `wordline cache` as HTML."""
     runs = summary["runs"]
     mixed = bool(summary["input"]["page_reads"] and summary["input"]["page_writes"])
-    charts = {"miss-ratio": by_size(runs, "miss_ratio", "misses by requests (%)")}
+    charts = {"miss-ratio": by_size(runs, "miss_ratio", "miss ratio (%)")}
     if mixed:
-        charts["reads"] = by_size(runs, "read_miss_ratio", "misses by reads (%)", height=340)
-        charts["writes"] = by_size(runs, "write_miss_ratio", "misses by writes (%)", height=340)
+        charts["reads"] = by_size(runs, "read_miss_ratio", "read miss ratio (%)", height=340)
+        charts["writes"] = by_size(runs, "write_miss_ratio", "write miss ratio (%)", height=340)
     if summary["input"]["page_writes"]:
         charts["write-backs"] = write_backs(runs)
     if any("flash" in run for run in runs):
@@ -61,14 +61,14 @@ def cache_page(summary: CacheSummary) -> str:
 
 
 def mrc_page(summary: MrcSummary) -> str:
-    """The curves of `wordline mrc` as HTML."""
+    """Returns the curves of `wordline mrc` as HTML."""
     page_bytes = summary["input"]["page_bytes"]
     return _page(summary, {"miss-ratio": curves(summary["curves"], page_bytes)}, mixed=False)
 
 
 def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int = 440) -> Figure:
-    """A line for each policy: what it misses, by its size. A low chart stands below another, which
-    has the legend."""
+    """Draws the miss ratio of each policy over size. A low chart has no legend, because it is below
+    one that has it."""
     data = [
         _line(
             name,
@@ -83,7 +83,7 @@ def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int =
 
 
 def write_backs(runs: Sequence[CacheRun]) -> Figure:
-    """A line for each policy: which share of the writes it writes back, by its size."""
+    """Draws the share of writes that each policy writes back over size."""
     data = [
         _line(
             name,
@@ -94,11 +94,11 @@ def write_backs(runs: Sequence[CacheRun]) -> Figure:
         )
         for place, (name, own) in enumerate(_by_policy(runs).items())
     ]
-    return _figure(data, _sizes(runs), "pages written back by writes (%)", 340)
+    return _figure(data, _sizes(runs), "pages written back per page write (%)", 340)
 
 
 def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
-    """A line for each policy on flash: a figure of it, by its size."""
+    """Draws a metric of each policy on flash over size."""
     title, value = FLASH_FIGURES[name]
     data: list[Figure] = []
     for place, (policy, every) in enumerate(_by_policy(runs).items()):
@@ -120,7 +120,7 @@ def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
 
 
 def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
-    """A line for each method."""
+    """Draws a line per method."""
     data = [
         _line(
             curve["method"],
@@ -134,7 +134,7 @@ def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
     ]
     pages = [point["size_pages"] for curve in found for point in curve["points"]]
     sizes = {count: count * page_bytes for count in pages}
-    return _figure(data, sizes, "misses by requests (%)", 440)
+    return _figure(data, sizes, "miss ratio (%)", 440)
 
 
 def _by_policy(runs: Sequence[CacheRun]) -> dict[str, list[CacheRun]]:
@@ -143,7 +143,7 @@ def _by_policy(runs: Sequence[CacheRun]) -> dict[str, list[CacheRun]]:
 
 
 def _sizes(runs: Sequence[CacheRun]) -> dict[float, float]:
-    """Bytes by pages."""
+    """Size in bytes by size in pages."""
     return {run["size_pages"]: run["size_bytes"] for run in runs}
 
 
@@ -185,8 +185,8 @@ def _figure(
 
 
 def _pages(sizes: Mapping[float, float]) -> Figure:
-    """A logarithmic axis of pages with their bytes, labelled 1, 10, 100, with 2 and 5 between where
-    it is short."""
+    """Logarithmic axis of pages and bytes with ticks at powers of ten, and at 2 and 5 if it is
+    short."""
     low, high = math.log10(max(1, min(sizes))), math.log10(max(1, *sizes, 1))
     page_bytes = max(sizes.values()) / max(sizes)
     if high - low < 1:
@@ -217,14 +217,14 @@ def _page(summary: CacheSummary | MrcSummary, charts: Mapping[str, Figure], *, m
 
 
 def _by_size_runs(summary: CacheSummary | MrcSummary) -> dict[int, list[CacheRun]]:
-    """The runs of each size."""
+    """Runs by size."""
     runs: list[CacheRun] = summary.get("runs", [])
     sizes = dict.fromkeys(run["size_pages"] for run in runs)
     return {size: [run for run in runs if run["size_pages"] == size] for size in sizes}
 
 
 def page_of(summary: Mapping[str, Any]) -> str | None:
-    """The page of a summary.json of `wordline cache` or `wordline mrc`; None of any other."""
+    """Returns the page of a summary.json of `wordline cache` or `wordline mrc`; None for others."""
     kinds: dict[str, Any] = {"cache": cache_page, "mrc": mrc_page}
     draw = kinds.get(str(summary.get("kind")))
     return draw(summary) if draw else None

@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: a small table, in the notebook's own colours."""
+"""Display of results in notebooks: small tables in the notebook's own colours."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LATENCIES = [(name, key) for name, key in units.LATENCIES if name not in ("std",
 
 @dataclass(frozen=True)
 class Rows:
-    """A table; the first cell of a row is its heading."""
+    """A table. The first cell of each row is its heading."""
 
     caption: str
     headings: Sequence[str]
@@ -26,7 +26,7 @@ class Rows:
 
 
 def run_html(summary: Mapping[str, Any]) -> str:
-    """A run: response times, the key figures, notes."""
+    """Shows a run: latency, key figures and notes."""
     latency = summary["latency"]
     times = [
         [op, units.whole(latency[op]["count"])]
@@ -38,7 +38,7 @@ def run_html(summary: Mapping[str, Any]) -> str:
         f"{units.figures(through['iops'])} IOPS, {units.bandwidth(through['read_mb_per_s'])} read, "
         f"{units.bandwidth(through['write_mb_per_s'])} written; "
         f"write amplification {units.number(flash['write_amplification'])}; "
-        f"dies busy {units.share(busy['die_mean'])}",
+        f"die utilisation {units.share(busy['die_mean'])}",
         f"{units.many(summary['input']['requests'], 'request')} · {replayed(summary)} · "
         f"seed {summary['seed']} · digest {summary['digest']}",
         *summary["notes"],
@@ -58,7 +58,7 @@ def run_html(summary: Mapping[str, Any]) -> str:
 
 
 def cache_html(summary: "CacheSummary") -> str:
-    """Policies over a trace: what they miss, by their size."""
+    """Shows the miss ratios of policies by size."""
     runs = summary["runs"]
     names = list(dict.fromkeys(run["policy"] for run in runs))
     missed = {(run["size_pages"], run["policy"]): run["miss_ratio"] for run in runs}
@@ -68,11 +68,11 @@ def cache_html(summary: "CacheSummary") -> str:
         + [_percent(missed.get((pages, name))) for name in names]
         for pages, size in sizes.items()
     ]
-    return _html([Rows("Misses by requests", ["size", *names], rows)], _trace(summary["input"]))
+    return _html([Rows("Miss ratio", ["size", *names], rows)], _trace(summary["input"]))
 
 
 def mrc_html(summary: "MrcSummary") -> str:
-    """The curves of a trace at the sizes that were asked for."""
+    """Shows the curves of a trace at the requested sizes."""
     curves = summary["curves"]
     rows = [
         [f"{units.many(at['size_pages'], 'page')}, {units.size(at['size_bytes'])}"]
@@ -80,11 +80,11 @@ def mrc_html(summary: "MrcSummary") -> str:
         for place, at in enumerate(curves[0]["sizes"])
     ]
     headings = ["size", *(curve["method"] for curve in curves)]
-    return _html([Rows("Misses of an LRU cache", headings, rows)], _trace(summary["input"]))
+    return _html([Rows("Miss ratio of an LRU cache", headings, rows)], _trace(summary["input"]))
 
 
 def plan_html(summary: "PlanSummary") -> str:
-    """The answers of a plan, a table for each size."""
+    """Shows the divisions of a plan, one table per flash size."""
     headings = ["policy", "reads", "writes", "over-provisioning", "latency", "lasts"]
     page_bytes = summary["flash"]["page_bytes"]
     tables = [

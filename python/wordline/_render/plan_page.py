@@ -1,4 +1,4 @@
-"""The page of `wordline plan-cache`: what to do, how long a request takes, and why."""
+"""Page of `wordline plan-cache`: recommendation, latencies and costs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ MIB = 1 << 20
 US_A_MS = 1e3
 POLICIES = {
     "unified": "one list, over-provisioning as configured",
-    "unified-best": "one list, of the size that costs least",
-    "rw-fcl": "reads and writes apart, over-provisioning as configured",
+    "unified-best": "one list of the cheapest size",
+    "rw-fcl": "reads and writes separate, over-provisioning as configured",
     "op-fcl": "reads, writes and over-provisioning by cost",
-    "locality-driven": "writes alone, over-provisioning by cost",
+    "locality-driven": "writes only, over-provisioning by cost",
 }
 
 
 def plan_page(summary: PlanSummary) -> str:
-    """The plan as HTML."""
+    """Returns the plan as HTML."""
     charts: dict[str, Figure] = {"by-size": by_size(summary)}
     for place, size in enumerate(summary["sizes"]):
         charts[f"map-{place}"] = heat_map(size)
@@ -42,7 +42,7 @@ def plan_page(summary: PlanSummary) -> str:
 
 
 def by_size(summary: PlanSummary) -> Figure:
-    """A line for each policy: how long a request takes, by the size of the flash."""
+    """Draws the mean latency of each policy over the flash size."""
     data: list[Figure] = []
     check = summary["check"]
     for policy, colour in zip(POLICIES, EACH, strict=False):
@@ -72,7 +72,7 @@ def by_size(summary: PlanSummary) -> Figure:
     if check and check["runs"]:
         data.append(_simulated(summary, check))
     shown = _figure(data, "MiB of flash", 380)
-    shown["layout"]["yaxis"]["title"]["text"] = "mean latency of a request (ms)"
+    shown["layout"]["yaxis"]["title"]["text"] = "mean request latency (ms)"
     places = sorted({size["flash_bytes"] / MIB for size in summary["sizes"]})
     shown["layout"]["xaxis"] |= {
         "type": "log",
@@ -83,7 +83,7 @@ def by_size(summary: PlanSummary) -> Figure:
 
 
 def _simulated(summary: PlanSummary, check: PlanCheck) -> Figure:
-    """What was simulated, as marks."""
+    """Draws the simulated divisions as markers."""
     runs, page = check["runs"], summary["flash"]["page_bytes"]
     return {
         "type": "scatter",
@@ -103,7 +103,8 @@ def _simulated(summary: PlanSummary, check: PlanCheck) -> Figure:
 
 
 def curves(size: PlanSize) -> Figure:
-    """The cost of one list, of a write cache and the least of two lists, by the cached share."""
+    """Draws the page cost of one list, of the best two lists and of a write cache over the cached
+    share."""
     drawn = size["map"]
     shares = [100 * share for share in drawn["utilisations"]]
     least = [min(column) for column in zip(*drawn["page_us"], strict=True)]
@@ -111,15 +112,16 @@ def curves(size: PlanSize) -> Figure:
         line(name, colour, shares, [_figures(us) for us in costs]) | {"mode": "lines"}
         for name, colour, costs in (
             ("one list", EACH[0], drawn["unified_us"]),
-            ("two lists, the best share", EACH[1], least),
-            ("writes alone", EACH[2], drawn["locality_us"]),
+            ("two lists, best division", EACH[1], least),
+            ("writes only", EACH[2], drawn["locality_us"]),
         )
     ]
     return _figure(data, "cached share of the flash (%)", 300)
 
 
 def heat_map(size: PlanSize) -> Figure:
-    """The cost of two lists by the cached share and the share of reads, and where it is least."""
+    """Draws the page cost of two lists by cached share and share of reads, and marks the
+    minimum."""
     drawn = size["map"]
     shares = [100 * share for share in drawn["utilisations"]]
     best = _answer(size, "op-fcl")
@@ -135,7 +137,7 @@ def heat_map(size: PlanSize) -> Figure:
             "colorscale": HEAT,
             "hovertemplate": "%{z:,} µs: %{x} % cached, %{y} % of it for reads<extra></extra>",
             "colorbar": {
-                "title": {"text": "µs a page", "side": "right"},
+                "title": {"text": "µs per page", "side": "right"},
                 "thickness": 12,
                 "outlinewidth": 0,
             },
@@ -143,7 +145,7 @@ def heat_map(size: PlanSize) -> Figure:
         {
             "type": "scatter",
             "mode": "markers",
-            "name": "least",
+            "name": "minimum",
             "x": [_figures(100 * cached)],
             "y": [_figures(100 * read)],
             "marker": {
@@ -152,7 +154,7 @@ def heat_map(size: PlanSize) -> Figure:
                 "color": "#ffffff",
                 "line": {"color": "#000000", "width": 1.5},
             },
-            "hovertemplate": f"{best['page_us']:,.1f} µs, the least<extra></extra>",
+            "hovertemplate": f"{best['page_us']:,.1f} µs, minimum<extra></extra>",
         },
     ]
     return figure(
@@ -161,7 +163,7 @@ def heat_map(size: PlanSize) -> Figure:
         hovermode="closest",
         showlegend=False,
         xaxis={"title": {"text": "cached share of the flash (%)"}, "showgrid": False},
-        yaxis={"title": {"text": "share of reads in it (%)"}, "showgrid": False},
+        yaxis={"title": {"text": "share of it for reads (%)"}, "showgrid": False},
     )
 
 
@@ -176,7 +178,7 @@ def _figure(data: Sequence[Figure], x_title: str, height: int) -> Figure:
         hovermode="closest",
         xaxis={"title": {"text": x_title}},
         yaxis={
-            "title": {"text": "cost of a page (µs)"},
+            "title": {"text": "cost per page (µs)"},
             "rangemode": "tozero",
             "exponentformat": "none",
             "separatethousands": True,
@@ -189,12 +191,12 @@ def _figures(value: float) -> float:
 
 
 def page_of(summary: Mapping[str, Any]) -> str | None:
-    """The page of a summary.json of `wordline plan-cache`; None of any other."""
+    """Returns the page of a summary.json of `wordline plan-cache`; None for others."""
     if summary.get("kind") != "plan-cache":
         return None
     if "advice" not in summary:
         version = summary.get("version")
         raise WordlineError(
-            f"summary.json is a plan of Wordline {version}, which has no advice in it; plan again"
+            f"summary.json is a plan of Wordline {version} without advice; run the command again"
         )
     return plan_page(cast("PlanSummary", summary))

@@ -1,7 +1,7 @@
-"""The parts that charts are made of: lines, heat maps, axes, as Plotly takes them.
+"""Building blocks of Plotly charts: lines, heat maps, axes.
 
-Text, grid and background take their colours from the page's style sheet, so that one figure
-serves light, dark and print. The colours here stand on white and on black alike.
+Text, grid and background take their colours from the page's style sheet, so that one figure serves
+light and dark mode and print. The colours here are legible on white and on black.
 """
 
 import math
@@ -23,9 +23,9 @@ EACH = (
     "#b8860b",
     "#5f6b7a",
 )
-"""Of streams, and of the members of an array, in turn."""
+"""Colours of streams and of array members, used in turn."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-"""Of those that share a colour, in turn."""
+"""Line styles of series that share a colour, used in turn."""
 READ, WRITE, NEUTRAL = "#3b86c6", "#d8731c", "#8b929c"
 OPS = (("read", READ), ("write", WRITE))
 COLLECTION = next(part["colour"] for part in PARTS if part["figure"] == "gc_us")
@@ -35,13 +35,14 @@ HEAT = "Cividis"
 MOST_COLUMNS = 320
 MOST_ROWS = 128
 FAR = 4
-"""Times the least value, from which on an axis of values is logarithmic."""
+"""Ratio of maximum to minimum from which an axis of values is logarithmic."""
 MOST_TICKS = 8
-"""Of a logarithmic axis, so that a phone has room for their labels."""
+"""Maximum number of ticks of a logarithmic axis, so that their labels fit on a phone."""
 
 
 def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **more: Any) -> Figure:
-    """A line; dots too where there are few points, or a lone one would not be seen."""
+    """Draws a line, with markers if there are few points or gaps, so that single points are
+    visible."""
     known = sum(value is not None for value in y)
     sparse = known <= 40 or known < 0.8 * len(y)
     return {
@@ -57,10 +58,10 @@ def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **mo
 
 
 def decades(title: str, values: Iterable[float]) -> Figure:
-    """A logarithmic axis of microseconds, labelled 10 µs, 1 ms, 1 s.
+    """Returns a logarithmic axis of microseconds, labelled 10 µs, 1 ms, 1 s.
 
-    Where a value is 0, which has no logarithm, a place for it is set apart on the left (or at the
-    bottom), labelled 0: draw values where `drawn_at` says.
+    A value of 0 has no logarithm; it gets a place at the lower end, labelled 0. `drawn_at` returns
+    the coordinate of a value.
     """
     known = list(values)
     positive = [value for value in known if value > 0]
@@ -86,7 +87,7 @@ def decades(title: str, values: Iterable[float]) -> Figure:
 
 
 def drawn_at(scale: Figure, value: float) -> float:
-    """Where a value is drawn on an axis of `decades`."""
+    """Returns the coordinate of a value on an axis of `decades`."""
     if value == 0 and scale["ticktext"][:1] == [ZERO]:
         return scale["tickvals"][0]
     return value
@@ -95,8 +96,8 @@ def drawn_at(scale: Figure, value: float) -> float:
 def logarithmic(
     title: str, values: Iterable[float], text: Callable[[float], str] = "{:,.12g}".format
 ) -> Figure:
-    """A logarithmic axis that covers the values above 0, each tick with its whole number: 1, 2, 5,
-    10, or powers of ten alone where these are enough. `text` makes their labels."""
+    """Returns a logarithmic axis over the positive values, with ticks at 1, 2 and 5 times powers of
+    ten, or at powers of ten alone. `text` formats the labels."""
     known = [value for value in values if value > 0]
     low, high = math.log10(min(known, default=1.0)), math.log10(max(known, default=10.0))
     if high - low < 0.5:
@@ -121,8 +122,8 @@ def logarithmic(
 
 
 def at_values(title: str, values: Sequence[float], text: Callable[[float], str]) -> Figure:
-    """An axis that is labelled at these values alone: logarithmic where they spread over more than
-    a decade, as numbers that double do."""
+    """Returns an axis that is labelled only at these values, logarithmic if they spread over more
+    than a decade."""
     spread = min(values) > 0 and max(values) > 10 * min(values)
     ends = [math.log10(one) if spread else one for one in (min(values), max(values))]
     margin = 0.05 * (ends[1] - ends[0]) or 1.0
@@ -137,8 +138,8 @@ def at_values(title: str, values: Sequence[float], text: Callable[[float], str])
 
 
 def upright(title: str, ends: Sequence[tuple[float, float]]) -> Figure:
-    """The vertical axis over intervals, or values as intervals of one: logarithmic where a few are
-    far above the others, which it would press together otherwise."""
+    """Returns a vertical axis over ranges of values, logarithmic if a few values far above the
+    others would compress them."""
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if low > 0 and high > FAR * low:
         return logarithmic(title, [low, high])
@@ -146,8 +147,8 @@ def upright(title: str, ends: Sequence[tuple[float, float]]) -> Figure:
 
 
 def choices(figures: Mapping[str, Figure], of: str) -> Figure:
-    """A chart of which the reader chooses one of several, by name, from a list above it that is
-    labelled `of`. They have one height."""
+    """Combines charts into one with a drop-down list, labelled `of`, that selects one by name. All
+    have the same height."""
     height = {"height": max(one["layout"]["height"] for one in figures.values())}
     drawn: list[Figure] = [
         {"name": name, "data": one["data"], "layout": one["layout"] | height}
@@ -164,7 +165,7 @@ def _tick(us: float) -> str:
 
 
 def percent(ratio: float) -> str:
-    """A ratio in per cent, however small."""
+    """Formats a ratio in per cent, or per 1,000,000,000 if it is tiny."""
     return f"{ratio * 100:.3g} %" if ratio >= 1e-7 else f"{ratio * 1e9:.3g} in 1,000,000,000"
 
 
@@ -179,7 +180,7 @@ def heat(
     hover: str,
     row_height: int,
 ) -> Figure:
-    """A heat map: a row of the grid per name in `y`, columns between the edges `x`."""
+    """Draws a heat map: one row of the grid per name in `y`, columns between the edges `x`."""
     highest = max((value for row in grid for value in row if value is not None), default=0.0)
     data: list[Figure] = [
         {
@@ -217,12 +218,12 @@ def heat(
 
 
 def legend(**more: Any) -> Figure:
-    """A legend above the chart, on the left."""
+    """Returns a legend above the chart, on the left."""
     return {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"} | more
 
 
 def figure(data: list[Figure], *, height: int, **layout: Any) -> Figure:
-    """A chart of this height in pixels; its width is the page's."""
+    """Returns a chart with a height in pixels. It is as wide as the page."""
     return {
         "data": data,
         "layout": {"height": height, "showlegend": True, "legend": legend()} | layout,

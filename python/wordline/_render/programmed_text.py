@@ -1,4 +1,4 @@
-"""What the bytes that flash has programmed were for, in words."""
+"""Describes the purposes of programmed bytes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ NAMES = (
     ("summary_bytes", "block summaries"),
     ("spare_bytes", "moves to spare blocks"),
 )
-"""Keys of `flash.programmed`, and what they are."""
+"""Keys of `flash.programmed` with their names."""
 
 
 def parts(flash: Mapping[str, Any]) -> list[tuple[str, int, float | None]]:
-    """What bytes were programmed for, of which there are any: its name, the bytes, and the part of
-    the write amplification that they are, None where nothing was written."""
+    """Returns each purpose with programmed bytes: name, bytes, and share of the write
+    amplification, None if the host wrote nothing."""
     written = flash["host_written_bytes"]
     programmed = ((name, flash["programmed"][key]) for key, name in NAMES)
     return [(name, size, size / written if written else None) for name, size in programmed if size]
 
 
 def sentence(flash: Mapping[str, Any]) -> str:
-    """The write amplification, what it is made of, and the bytes behind it."""
+    """Describes the write amplification, its parts and the bytes."""
     text = f"write amplification {units.number(flash['write_amplification'])}"
     shares = [(name, part) for name, _, part in parts(flash) if part is not None]
     if len(shares) > 1:

@@ -1,5 +1,5 @@
-"""A sentence on how requests were issued: open or closed loop or with think times, scaled or not,
-with the durations of the recording and of the simulation."""
+"""Describes how requests were issued: open or closed loop or think times, time scale, and durations
+of recording and simulation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from wordline._render.units import duration, figures
 
 
 def replayed(summary: Mapping[str, Any]) -> str:
-    """The sentence of a run, without a full stop."""
+    """Returns the description of a run without a full stop."""
     streams = summary["streams"]
     simulated = f"{_seconds(summary['time']['simulated_s'])} simulated"
     if len(streams) > 1:

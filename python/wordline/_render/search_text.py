@@ -1,4 +1,4 @@
-"""What a search varies, aims at and bounds, as people read it: metrics, and keys that vary."""
+"""Display of the objectives, bounds and varied keys of a search."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
 
 def name_of(plan: Plan, name: str) -> str:
-    """The name of a metric, or of a key that varies."""
+    """Returns the display name of a metric or varied key."""
     return key_name(name) if name in plan.vary else metric(name).name
 
 
 def text_of(plan: Plan, name: str, value: float | None) -> str:
-    """A value of it, with its unit."""
+    """Formats a value of a metric or varied key with its unit."""
     return value_text(value) if name in plan.vary else metric(name).text(value)
 
 
 def axis_of(plan: Plan, name: str, values: Iterable[float]) -> tuple[float, str]:
-    """How many of its units one of a chart's has, and the title of its axis."""
+    """Returns the scale of a chart axis in units of the metric, and the axis title."""
     return (1.0, key_name(name)) if name in plan.vary else metric(name).axis(values)
 
 
 def goal_of(plan: Plan, one: Objective) -> str:
-    """An objective in words."""
+    """Describes an objective."""
     return f"{'maximise' if one.maximise else 'minimise'} {name_of(plan, one.name)}"
 
 
 def limit_of(plan: Plan, one: Bound) -> str:
-    """The limit of a bound, such as "< 20.0 ms"."""
+    """Formats the limit of a bound, such as "< 20.0 ms"."""
     return f"{'>' if one.above else '<'} {text_of(plan, one.name, one.limit)}"
 
 
 def limits_of(plan: Plan, name: str) -> str:
-    """All limits of a metric or key; empty without one."""
+    """Formats all limits of a metric or key; empty without one."""
     return ", ".join(limit_of(plan, one) for one in plan.bounds if one.name == name)

@@ -1,4 +1,4 @@
-"""Where a trace came from, in words."""
+"""Describes the detected formats of traces."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 
 def formats(files: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each format that files were read in: the files, the format, the unit of its times,
-    and what it was recognised by, or that it was named."""
+    """Returns one line per format: the files, the format, the unit of its time stamps, and how it
+    was detected."""
     by_format: dict[str, list[Mapping[str, Any]]] = {}
     for file in files:
         by_format.setdefault(_format(file), []).append(file)

@@ -1,4 +1,4 @@
-"""Numbers as people read them, the same in the terminal and in the report."""
+"""Formatting of numbers, the same in the terminal and in reports."""
 
 import math
 
@@ -29,7 +29,8 @@ DURATIONS = (
 
 
 def figures(value: float, digits: int = 3) -> str:
-    """A number with so many significant figures, thousands separated, never in e-notation."""
+    """Formats a number with `digits` significant digits and separated thousands, never in
+    e-notation."""
     rounded = float(f"{value:.{digits}g}")
     if rounded == 0 or not math.isfinite(rounded):
         return f"{rounded:g}"
@@ -38,7 +39,7 @@ def figures(value: float, digits: int = 3) -> str:
 
 
 def duration(us: float | None) -> str:
-    """A time given in microseconds, in the unit that keeps it short."""
+    """Formats a time given in microseconds, in a unit that keeps it short."""
     if us is None:
         return ABSENT
     scale, unit = duration_unit(us)
@@ -46,7 +47,8 @@ def duration(us: float | None) -> str:
 
 
 def duration_unit(us: float) -> tuple[float, str]:
-    """The unit for a time given in microseconds: how many of them it has, and its symbol."""
+    """Returns the unit for a time given in microseconds, as its length in microseconds and its
+    symbol."""
     for limit, scale, unit in DURATIONS:
         if abs(us) < limit:
             return scale, unit
@@ -54,7 +56,7 @@ def duration_unit(us: float) -> tuple[float, str]:
 
 
 def lifetime(years: float | None) -> str:
-    """How long something lasts, in days or years with two figures."""
+    """Formats a lifetime in days or years with two significant digits."""
     if years is None:
         return ABSENT
     if years > 100:
@@ -68,7 +70,7 @@ def lifetime(years: float | None) -> str:
 
 
 def size(count: float | None) -> str:
-    """A number of bytes, in binary units."""
+    """Formats a number of bytes in binary units."""
     if count is None:
         return ABSENT
     scale, unit = size_unit(count)
@@ -76,7 +78,7 @@ def size(count: float | None) -> str:
 
 
 def size_unit(count: float) -> tuple[float, str]:
-    """The binary unit for a number of bytes: how many bytes it has, and its symbol."""
+    """Returns the binary unit for a number of bytes, as its size in bytes and its symbol."""
     for power, unit in enumerate(("B", "KiB", "MiB", "GiB")):
         if abs(count) < 1024 ** (power + 1):
             return 1024.0**power, unit
@@ -84,7 +86,7 @@ def size_unit(count: float) -> tuple[float, str]:
 
 
 def bandwidth(mb_per_s: float | None) -> str:
-    """A bandwidth given in MB/s, in the decimal unit that keeps it short."""
+    """Formats a bandwidth given in MB/s, in the decimal unit that keeps it short."""
     if mb_per_s is None:
         return ABSENT
     scale, unit = bandwidth_unit(mb_per_s)
@@ -92,7 +94,7 @@ def bandwidth(mb_per_s: float | None) -> str:
 
 
 def bandwidth_unit(mb_per_s: float) -> tuple[float, str]:
-    """The unit for a bandwidth: how many MB/s it has, and its symbol."""
+    """Returns the unit for a bandwidth, as its size in MB/s and its symbol."""
     for scale, unit in ((1e3, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")):
         if mb_per_s >= scale:
             return scale, unit
@@ -100,29 +102,30 @@ def bandwidth_unit(mb_per_s: float) -> tuple[float, str]:
 
 
 def whole(count: float | None) -> str:
-    """A count, thousands separated."""
+    """Formats a count with separated thousands."""
     return ABSENT if count is None else f"{count:,.0f}"
 
 
 def many(count: float, noun: str, plural: str = "") -> str:
-    """A count of things, which the plural tells from one: with an s, unless it is given."""
+    """Formats a count with its noun in singular or plural. The plural has an s unless it is
+    given."""
     return f"{whole(count)} {noun if count == 1 else plural or noun + 's'}"
 
 
 def share(ratio: float | None) -> str:
-    """A ratio, in per cent."""
+    """Formats a ratio in per cent."""
     return ABSENT if ratio is None else f"{figures(ratio * 100)} %"
 
 
 def number(value: float | None, unit: str = "", digits: int = 3) -> str:
-    """A number with its unit."""
+    """Formats a number with its unit."""
     if value is None:
         return ABSENT
     return f"{figures(value, digits)} {unit}".rstrip()
 
 
 def axis(longest_s: float) -> tuple[float, str]:
-    """The unit for a time axis of this length: how many seconds it has, and its symbol."""
+    """Returns the unit for a time axis of this length, as its length in seconds and its symbol."""
     for limit, seconds, unit in (
         (1e-3, 1e-6, "µs"),
         (1, 1e-3, "ms"),

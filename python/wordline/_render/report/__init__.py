@@ -1,4 +1,4 @@
-"""The HTML report: one file that needs nothing but a browser."""
+"""HTML report of a run, a single self-contained file."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ __all__ = ["Tables", "from_folder", "render"]
 
 TABLES = ("series", "latency")
 MORE = ("blocks", "wear", "latency_by")
-"""Tables that not every run has."""
+"""Tables that only some runs have."""
 SMART = (
     ("critical_warning", "critical warning", ""),
     ("available_spare", "available spare", " %"),
@@ -51,17 +51,18 @@ SMART = (
 READS_MET = (
     ("nothing", "nothing"),
     ("retry", "a retry"),
-    ("reclaim", "a block being moved for its data"),
-    ("bad_block", "a block being replaced"),
+    ("reclaim", "read reclaim or refresh of a block"),
+    ("bad_block", "replacement of a bad block"),
 )
-"""What reads may have met: keys of the summary, names."""
+"""Events that delay reads: keys of the summary, names."""
 
 NO_REQUESTS = "No request completed."
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart in its place: what it shows, how to read it, and what to say where it is empty."""
+    """A chart of the report: id, title, caption, figure, and the text that replaces an empty
+    chart."""
 
     id: str
     title: str
@@ -71,7 +72,7 @@ class Chart:
 
 
 def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
-    """The report as HTML, from a summary, the resolved configuration and the tables."""
+    """Returns the report as HTML from a summary, the resolved configuration and the tables."""
     shown = {chart.id: chart for chart in _charts(summary, tables)}
     drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
     return html.render(
@@ -96,7 +97,8 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
 
 
 def from_folder(path: Path) -> str:
-    """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
+    """Returns the report of a results folder. Raises WordlineError if a file is missing or
+    damaged."""
     if (path / "summary.json").is_file():
         checksums.require_whole(path)
     summary = _summary(path / "summary.json")
@@ -135,13 +137,13 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Of response times."""
+    """Charts of response times."""
     return [
         Chart(
             "distribution",
             "Distribution",
-            "Share of requests that took no longer than a given time. Further left is faster, "
-            "steeper is steadier.",
+            "Share of requests completed within a given time. Further left is faster, "
+            "steeper is more consistent.",
             latency.distribution(tables.latency, summary),
             NO_REQUESTS,
         ),
@@ -150,14 +152,14 @@ def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "The slow end",
             "Share of requests slower than a given time. p99 is where the curve crosses 1 %.",
             latency.tail(tables.latency, summary),
-            "No slow end: too few requests, or equal response times.",
+            "Too few requests, or equal response times.",
         ),
         *(
             Chart(
                 f"{of}s",
                 f"Distribution by {of}",
-                f"How many requests of each {of} were answered within a time, reads and writes "
-                "together.",
+                f"Share of the requests of each {of} completed within a given time, reads and "
+                "writes together.",
                 latency.each(tables.latency_by, of),
                 NO_REQUESTS,
             )
@@ -166,8 +168,7 @@ def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         Chart(
             "breakdown",
             "Where the time goes",
-            "Mean latency by where requests spent it. The parts of each request sum exactly to "
-            "its latency.",
+            "Mean latency by component. The components of each request sum exactly to its latency.",
             latency.breakdown(summary),
             NO_REQUESTS,
         ),
@@ -175,7 +176,7 @@ def _of_latency(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Of intervals of the run."""
+    """Charts over simulated time."""
     return [
         Chart(
             "time",
@@ -190,18 +191,18 @@ def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         ),
         Chart(
             "views",
-            "Seen by the host, and by the device",
+            "View of the host and of the device",
             "Above, what the host sees of the requests of each interval. Below, the longest "
-            "latencies before the share of the dies' time that garbage collection took: beside "
+            "latencies over the share of die time that garbage collection took: during "
             "requests, and in intervals in which the device held none.",
             views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
-            "No block was collected.",
+            "No GC ran.",
         ),
         Chart(
             "health",
             "Health over time",
-            "Further reads of pages that could not be corrected at once, blocks moved for the sake "
-            "of their data (read reclaim, refresh), blocks that went bad, and spare blocks left.",
+            "Read retries, blocks moved by read reclaim or refresh, "
+            "grown bad blocks, and spare blocks left.",
             time_series.health(
                 tables.series, summary["bad_blocks"]["spare"] if summary["bad_blocks"] else None
             ),
@@ -211,41 +212,41 @@ def _over_time(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_caches(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Of the DRAM buffer, and of flash in front of other storage."""
+    """Charts of the DRAM buffer, and of flash in front of other storage."""
     return [
         Chart(
             "buffer",
-            "Hits, and what leaves",
-            "Share of the pages asked for in each interval that were in the buffer; below, pages "
-            "that left it, and pages written from it to the flash.",
+            "Hits and evictions",
+            "Share of requested pages in each interval that hit the buffer; below, pages evicted "
+            "from it, and pages destaged to flash.",
             time_series.buffer(tables.series) if summary["buffer"] else None,
-            "No page was asked for.",
+            "No page was requested.",
         ),
         Chart(
             "cache",
-            "What was found",
-            "Share of the pages of reads in each interval that the cache held, that it had evicted "
-            "and could still read, that another read was fetching, and that were read from the "
+            "Read hits and misses",
+            "Share of the pages read in each interval that were in the cache, were evicted "
+            "but still readable, were being fetched by another read, or were read from the "
             "disk.",
             time_series.cache(tables.series) if summary["cache"] else None,
             "No page was read.",
         ),
         Chart(
             "space",
-            "Where the flash went",
-            "Shares of the flash that held what was written, what was read, and nothing: "
-            "over-provisioning, which collections need. Dotted: the borders that were chosen; the "
-            "lists follow as pages leave.",
+            "Division of the flash",
+            "Shares of the flash that held written pages, read pages, and "
+            "over-provisioning, which GC needs. Dotted: the chosen sizes; the "
+            "lists reach them as pages are evicted.",
             time_series.space(tables.series, summary["cache"]["flash_pages"])
             if summary["cache"]
             else None,
-            "The space of this cache does not move.",
+            "The division of this cache is fixed.",
         ),
         Chart(
             "cache-curve",
             "Other sizes",
-            "Hits of an LRU cache of each size over the pages of the reads of this run, estimated "
-            "from a sample of them, and the cache that was run. Writes are left out.",
+            "Hit ratio of an LRU cache of each size over the pages read in this run, estimated "
+            "from a sample, and the cache of this run. Writes are left out.",
             hit_curve.curve(summary["cache"], summary["device"]["page_bytes"])
             if summary["cache"]
             else None,
@@ -255,19 +256,19 @@ def _of_caches(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_parts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Of how busy channels, dies and disks were."""
+    """Charts of the utilisation of channels, dies and disks."""
     return [
         Chart(
             "seeks",
             "Seek distances",
-            "Accesses by how far the arm moved to them from the access before.",
+            "Accesses by distance of the arm from the previous access.",
             disks.seeks(summary["disks"]),
-            "The arm did not move, or the model knows no positions.",
+            "The arm did not move, or the disk model has no positions.",
         ),
         Chart(
             "channels",
             "Channels",
-            "Share of each interval that the bus of a channel was held.",
+            "Share of each interval that the bus of a channel was busy.",
             utilisation(
                 tables.series, "channel_utilisation", "channel", _of_members(summary, "channels")
             )
@@ -297,11 +298,11 @@ def _of_parts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    """Of erases by block."""
+    """Charts of erases per block."""
     return [
         Chart(
             "erases",
-            "Erases by block",
+            "Erases per block",
             ("A row is a plane: " + "member m, " * bool(summary["members"]))
             + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
             "measurement are included.",
@@ -312,8 +313,8 @@ def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         ),
         Chart(
             "wear",
-            "Blocks by erases",
-            "The narrower, the more even the wear. Erases before the measurement are included.",
+            "Blocks by erase count",
+            "A narrow distribution is even wear. Erases before the measurement are included.",
             wear_charts.wear(tables.wear)
             if tables.wear is not None and summary["flash"]["erases_per_block_max"]
             else None,
@@ -323,7 +324,7 @@ def _of_wear(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
-    """How many channels or dies each device of an array has, by its name; empty for one device. The
+    """Number of channels or dies of each member of an array by name; empty for a single device. The
     mechanism of a hard disk counts as a die."""
     counts = {member["name"]: member["device"][parts] for member in summary["members"]}
     if parts == "dies":
@@ -332,7 +333,7 @@ def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
 
 
 def _of_disks(summary: Mapping[str, Any]) -> dict[str, int]:
-    """The disks by their names; empty for one disk."""
+    """Disks by name; empty for a single disk."""
     disks = summary["disks"]
     return {disk["name"]: 1 for disk in disks} if len(disks) > 1 else {}
 
@@ -364,6 +365,6 @@ def _table(path: Path) -> pl.DataFrame:
 
 
 def _highlighted(config: str) -> Markup:
-    """The configuration as HTML, with classes of Pygments on what stands out."""
+    """Highlights the configuration as HTML with Pygments classes."""
     lexer = get_lexer_by_name("toml", stripnl=False)
     return Markup(highlight(config, lexer, HtmlFormatter[str](nowrap=True)))  # noqa: S704

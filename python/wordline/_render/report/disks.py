@@ -1,4 +1,4 @@
-"""Hard disks: how far the arm moved."""
+"""Charts of hard disks: seek distances."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from wordline._render.plotly import EACH, LINEAR, Figure, figure, legend
 
 
 def seeks(disks: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """Accesses by the distance of the arm to them, a bar for each power of two and disk."""
+    """Draws accesses by seek distance, a bar per power of two and disk."""
     ranges = sorted(
         {
             (row["from_cylinders"], row["to_cylinders"])

@@ -1,4 +1,4 @@
-"""The miss-ratio curve of the load of a cache, and the point that was run."""
+"""Hit curve of the load of a cache, and the point of the run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,8 @@ CURVE, RUN = "#5f6b7a", "#d9701a"
 
 
 def curve(cache: Mapping[str, Any], page_bytes: int) -> Figure | None:
-    """Hits of an LRU cache of any size, estimated, and those of the run; None without a curve."""
+    """Draws the estimated hit ratio of an LRU cache over its size, and that of the run; None
+    without a curve."""
     points = cache["miss_ratio_curve"]
     if not points or cache["hit_ratio"] is None:
         return None
@@ -27,8 +28,8 @@ def curve(cache: Mapping[str, Any], page_bytes: int) -> Figure | None:
     return figure(
         [drawn, ran],
         height=300,
-        xaxis={"title": {"text": "pages of the cache"}, "rangemode": "tozero"},
-        yaxis={"title": {"text": "hits of pages of reads (%)"}, "rangemode": "tozero", **LINEAR},
+        xaxis={"title": {"text": "cache size (pages)"}, "rangemode": "tozero"},
+        yaxis={"title": {"text": "read hit ratio (%)"}, "rangemode": "tozero", **LINEAR},
     )
 
 

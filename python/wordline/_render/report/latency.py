@@ -1,4 +1,4 @@
-"""Charts of response times: their distribution, its tail, their parts."""
+"""Charts of response times: distribution, tail and components."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from wordline._render.units import duration, duration_unit
 
 
 def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
-    """Share of requests answered within a time: reads and writes, logarithmic time."""
+    """Draws the cumulative distribution of reads and of writes over logarithmic time."""
     curves = [(op, colour, _curve(latency, summary, op)) for op, colour in OPS]
     curves = [(op, colour, curve) for op, colour, curve in curves if curve]
     if not curves:
@@ -47,12 +47,12 @@ def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | 
         height=380,
         hovermode="closest",
         xaxis=scale,
-        yaxis={"title": {"text": "requests answered within (%)"}, "range": [-1, 101]},
+        yaxis={"title": {"text": "requests completed within (%)"}, "range": [-1, 101]},
     )
 
 
 def each(latency_by: pl.DataFrame | None, of: str) -> Figure | None:
-    """Share of requests answered within a time: a curve for each stream, or each member."""
+    """Draws the cumulative distribution of each stream or member."""
     if latency_by is None:
         return None
     rows = latency_by.filter(pl.col("of") == of)
@@ -79,16 +79,16 @@ def each(latency_by: pl.DataFrame | None, of: str) -> Figure | None:
     ]
     return figure(
         data,
-        # The names take room of their own above the curves.
+        # The legend needs more height above the curves.
         height=380 + 20 * max(0, len(curves) - 4),
         hovermode="closest",
         xaxis=scale,
-        yaxis={"title": {"text": "requests answered within (%)"}, "range": [-1, 101]},
+        yaxis={"title": {"text": "requests completed within (%)"}, "range": [-1, 101]},
     )
 
 
 def tail(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
-    """Share of requests that took longer than a time, both logarithmic: the slow end."""
+    """Draws the share of slower requests over time, both logarithmic."""
     curves = [(op, colour, _curve(latency, summary, op)) for op, colour in OPS]
     curves = [(op, colour, curve) for op, colour, curve in curves if len(curve) > 2]
     if not curves:
@@ -101,7 +101,7 @@ def tail(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
             f"{percent(ratio)} took longer than {duration(us)}"
             for (us, _), ratio in zip(curve, above, strict=False)
         ]
-        # No logarithm has a place for the 0 that the curve ends with: it ends above it.
+        # A logarithmic axis cannot show the final 0, so the curve ends at its last positive value.
         above.append(above[-1])
         told.append(f"none took longer than {duration(curve[-1][0])}")
         data.append(_steps(op, colour, scale, curve, above, told))
@@ -130,7 +130,8 @@ def _steps(
     told: list[str],
     dash: str = "solid",
 ) -> Figure:
-    """A curve that keeps its height until its next point, as the share of what was counted does."""
+    """Draws a step curve, which keeps its height until the next point, as a cumulative count
+    does."""
     drawn = line(
         name,
         colour,
@@ -144,7 +145,7 @@ def _steps(
 
 
 def breakdown(summary: Mapping[str, Any]) -> Figure | None:
-    """Where the mean latency of reads and of writes goes, in stacked bars."""
+    """Draws the components of the mean latency of reads and of writes as stacked bars."""
     ops = [op for op in ("write", "read") if summary["latency"][op]["count"]]
     if not ops:
         return None
@@ -182,9 +183,9 @@ def breakdown(summary: Mapping[str, Any]) -> Figure | None:
 
 
 def _curve(latency: pl.DataFrame, summary: Mapping[str, Any], op: str) -> list[tuple[float, float]]:
-    """(latency in µs, share of requests at or below it), rising in both: (min, 0), then the points
-    of the table, each of which is exact. Between two of them the share is that of the first, or
-    higher by no more than the requests that the second adds."""
+    """Points (latency in µs, share of requests at or below it), ascending in both: (min, 0), then
+    the exact points of the table. Between two points the share is that of the first, or exceeds it
+    by at most the requests that the second point adds."""
     told = summary["latency"][op]
     if not told["count"]:
         return []

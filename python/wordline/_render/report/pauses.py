@@ -1,4 +1,4 @@
-"""A time axis from which the pauses of the load can be left out."""
+"""A time axis that can leave out pauses of the load."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -11,26 +11,26 @@ from wordline._render.plotly import NEUTRAL, Figure
 from wordline._render.report.rows import exact
 from wordline._render.units import axis, duration
 
-# Share of the time in which a device held requests, above which its pauses are not worth folding.
+# Share of active time above which the pauses are not worth leaving out.
 MOSTLY_ACTIVE = 0.5
-# Pauses whose length is told where they were cut out: more have no room beside each other.
+# Maximum number of pauses that are labelled with their length; more labels do not fit.
 MOST_TOLD = 16
 
 
 @dataclass(frozen=True)
 class Active:
-    """The time axis with the pauses left out."""
+    """A time axis without pauses."""
 
     times: list[float | None]
-    """Midpoints of the intervals; None, which breaks a line, for one without a request."""
+    """Midpoints of the intervals; None, which breaks a line, for an interval without requests."""
     unit: str
     cuts: list[tuple[float, float]]
-    """Where intervals without a request were left out, and how many seconds they are."""
+    """Positions where intervals were left out, with their total length in seconds."""
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> "Active | None":
-        """Each interval as wide as the time in which the device held requests. None if that is
-        most of the run, or nothing."""
+        """Scales each interval to its active time. None if the device was active for most of the
+        run, or never."""
         busy = [ms / 1000 for ms in cast("list[float]", rows["busy_ms"].to_list())]
         whole = cast("float", rows["end_s"][-1]) - cast("float", rows["start_s"][0])
         if not 0 < sum(busy) < MOSTLY_ACTIVE * whole:
@@ -45,7 +45,7 @@ class Active:
         return cls(times, unit, cuts)
 
     def marks(self) -> list[Figure]:
-        """A line at each cut, and beside the longest ones how long they are."""
+        """Draws a line at each cut, and labels the longest pauses."""
         longest = sorted(self.cuts, key=lambda cut: -cut[1])[:MOST_TOLD]
         return [
             {
@@ -60,7 +60,8 @@ class Active:
                     "text": duration(left_out * 1e6) if (place, left_out) in longest else "",
                     "textangle": -90,
                     "textposition": "end",
-                    # As the text runs: it ends at the upper end of the line, and stands on it.
+                    # In the direction of the text: it ends at the top of the line, with its
+                    # baseline on it.
                     "xanchor": "right",
                     "yanchor": "bottom",
                     "font": {"size": 10},
@@ -71,7 +72,8 @@ class Active:
 
 
 def _left_out(rows: pl.DataFrame, ends: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Runs of intervals without a request: the active seconds before each, and its length."""
+    """Yields, for each run of intervals without requests, the active seconds before it and its
+    length."""
     spans = zip(rows["busy_ms"], rows["start_s"], rows["end_s"], ends, strict=True)
     for idle, run in itertools.groupby(spans, lambda span: span[0] == 0):
         if idle:
@@ -80,7 +82,8 @@ def _left_out(rows: pl.DataFrame, ends: Sequence[float]) -> Iterator[tuple[float
 
 
 def pause_switch(times: list[float], unit: str, active: Active) -> Figure:
-    """Two buttons below the chart: the time axis as it was simulated, or without pauses."""
+    """Returns two buttons below the chart that switch between the time axis with and without
+    pauses."""
     none: list[Figure] = []
     axes = (
         ("whole time", times, f"simulated time ({unit})", none),

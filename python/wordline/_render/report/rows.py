@@ -1,4 +1,4 @@
-"""The rows of a series as charts take them: merged, rounded, with times in a unit that suits."""
+"""Rows of a series prepared for charts: merged, rounded, with times in a suitable unit."""
 
 import itertools
 import math
@@ -14,12 +14,12 @@ MOST_POINTS = 900
 
 
 def on_scale(scale: Figure, drawn: Figure) -> Figure:
-    """The line on an axis of latencies, which has a place for 0."""
+    """Maps a line to an axis of latencies, which has a place for 0."""
     return drawn | {"y": [us if us is None else drawn_at(scale, us) for us in drawn["y"]]}
 
 
 def latency_lines(rows: pl.DataFrame) -> list[Figure]:
-    """Mean and longest response time of reads and of writes, without times."""
+    """Returns lines of mean and maximum latency of reads and writes, without x values."""
     lines: list[Figure] = []
     for op, colour in OPS:
         if not rows[f"{op}_mean_us"].drop_nulls().len():
@@ -36,35 +36,36 @@ def latency_lines(rows: pl.DataFrame) -> list[Figure]:
 
 
 def known_values(lines: Iterable[Figure]) -> list[float]:
-    """The values that lines have."""
+    """Returns the values of lines, without None."""
     return [value for drawn in lines for value in drawn["y"] if value is not None]
 
 
 def hover(unit: str) -> str:
-    """What is said of a point: its value with its unit."""
+    """Hover template for a value with its unit."""
     return f"%{{y:,.4~g}} {unit}".rstrip()
 
 
 def per_second(rows: pl.DataFrame, column: str, scale: float) -> list[float | None]:
-    """A count of each interval, scaled, a second."""
+    """Scaled rate per second of a count of each interval."""
     width = rows["end_s"] - rows["start_s"]
     return rounded(rows[column].cast(pl.Float64) * scale / width)
 
 
 def rounded(values: pl.Series) -> list[float | None]:
-    """Five significant figures; None for what is not known or not finite."""
+    """Rounds to five significant digits; None for unknown or infinite values."""
     known = cast("list[float | None]", values.to_list())
     return [short(value) if value is not None and math.isfinite(value) else None for value in known]
 
 
 def midpoints(rows: pl.DataFrame) -> tuple[list[float], str]:
-    """Interval midpoints in a unit that suits the run, and that unit."""
+    """Returns the midpoints of the intervals in a suitable unit, and the unit."""
     edges, unit = interval_edges(rows)
     return [exact((start + end) / 2) for start, end in itertools.pairwise(edges)], unit
 
 
 def interval_edges(rows: pl.DataFrame) -> tuple[list[float], str]:
-    """Where intervals begin, and where the last one ends, in a unit that suits the run."""
+    """Returns the starts of the intervals and the end of the last in a suitable unit, and the
+    unit."""
     starts = cast("list[float]", rows["start_s"].to_list())
     last = cast("float", rows["end_s"][-1])
     seconds, unit = axis(last)
@@ -72,7 +73,7 @@ def interval_edges(rows: pl.DataFrame) -> tuple[list[float], str]:
 
 
 def thinned(series: pl.DataFrame) -> pl.DataFrame:
-    """Neighbouring intervals merged until at most MOST_POINTS are left."""
+    """Merges neighbouring intervals until at most MOST_POINTS are left."""
     every = math.ceil(series.height / MOST_POINTS)
     if every == 1:
         return series
@@ -136,10 +137,10 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
 
 
 def short(value: float) -> float:
-    """Five significant figures."""
+    """Rounds to five significant digits."""
     return float(f"{value:.5g}")
 
 
 def exact(value: float) -> float:
-    """Seven significant figures."""
+    """Rounds to seven significant digits."""
     return float(f"{value:.7g}")

@@ -1,4 +1,4 @@
-"""The tables that a report is drawn from."""
+"""Tables that a report is drawn from."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables a report is drawn from."""
+    """Tables that a report is drawn from."""
 
     series: pl.DataFrame
     latency: pl.DataFrame
     blocks: pl.DataFrame | None = None
-    """Of flash, as `wear`."""
+    """Present, as is `wear`, if the run had flash."""
     wear: pl.DataFrame | None = None
     latency_by: pl.DataFrame | None = None
-    """Of several streams or an array."""
+    """Present if the run had several streams or an array."""

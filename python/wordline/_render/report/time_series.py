@@ -1,4 +1,4 @@
-"""Charts over simulated time: latency, throughput, write amplification, collections, the buffer."""
+"""Charts over simulated time: latency, throughput, write amplification, GC, buffer and cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,21 +37,21 @@ BUFFER_COUNTS = (
 )
 HEALTH_COUNTS = (
     ("read_retries", "read retries", "read retries (1/s)", "#3b86c6"),
-    ("refreshes", "blocks moved for their data", "blocks moved (1/s)", COLLECTION),
-    ("blocks_retired", "blocks gone bad", "blocks gone bad (1/s)", "#8fa83a"),
+    ("refreshes", "read reclaims and refreshes", "blocks moved (1/s)", COLLECTION),
+    ("blocks_retired", "grown bad blocks", "grown bad blocks (1/s)", "#8fa83a"),
 )
-"""What is counted of health: columns, names, titles of panels, colours."""
+"""Health events: columns, names, panel titles, colours."""
 CACHE_COUNTS = (
     ("cache_resident_hits", "held", "#3b86c6"),
     ("cache_suspected_hits", "revived", "#12a07b"),
-    ("cache_joined", "on their way", "#b8860b"),
+    ("cache_joined", "being fetched", "#b8860b"),
     ("cache_misses", "read from the disk", NEUTRAL),
 )
-"""Pages of reads by what a cache found of them: columns, names, colours."""
+"""Pages read by lookup result of the cache: columns, names, colours."""
 
 
 def over_time(series: pl.DataFrame) -> Figure | None:
-    """Latency, IOPS, bandwidth, write amplification and collection against simulated time."""
+    """Draws latency, IOPS, bandwidth, write amplification and GC over simulated time."""
     if series.is_empty():
         return None
     rows = thinned(series)
@@ -78,9 +78,9 @@ def over_time(series: pl.DataFrame) -> Figure | None:
 
 
 def health(series: pl.DataFrame, spare: int | None) -> Figure | None:
-    """Read retries, blocks moved for the sake of their data, blocks that went bad, and the spare
-    blocks left, of which there are ``spare`` at the end, against simulated time. None where nothing
-    of it happened."""
+    """Draws read retries, reclaimed and refreshed blocks, grown bad blocks, and the spare blocks
+    left over simulated time. ``spare`` is the number of spare blocks at the end. None without such
+    events."""
     counts = [column for column, *_ in HEALTH_COUNTS if series[column].sum()]
     if not counts:
         return None
@@ -112,7 +112,7 @@ def health(series: pl.DataFrame, spare: int | None) -> Figure | None:
 
 
 def buffer(series: pl.DataFrame) -> Figure | None:
-    """Hit ratio of the DRAM buffer, and the pages that left it, against simulated time."""
+    """Draws the hit ratio and the evictions of the DRAM buffer over simulated time."""
     counts = [f"buffer_{op}_{found}" for op in ("read", "write") for found in ("hits", "misses")]
     if series.is_empty() or not sum(series[column].sum() for column in counts):
         return None
@@ -130,8 +130,7 @@ def buffer(series: pl.DataFrame) -> Figure | None:
 
 
 def cache(series: pl.DataFrame) -> Figure | None:
-    """Share of the pages of reads that a cache held, or had evicted and could still read, against
-    simulated time."""
+    """Draws the shares of pages read by lookup result of the cache over simulated time."""
     if series.is_empty() or not sum(series[column].sum() for column, *_ in CACHE_COUNTS):
         return None
     rows = thinned(series)
@@ -151,13 +150,13 @@ def cache(series: pl.DataFrame) -> Figure | None:
         for column, name, colour in CACHE_COUNTS
         if rows[column].sum()
     ]
-    panel = _Panel("pages of reads (%)", lines, height=200)
+    panel = _Panel("pages read (%)", lines, height=200)
     return _stacked([panel], times, unit, Active.of(rows))
 
 
 def space(series: pl.DataFrame, flash_pages: int) -> Figure | None:
-    """Shares of the flash of a cache whose space moves that hold what was read, what was written,
-    and nothing (over-provisioning), against simulated time, and the sizes that were chosen."""
+    """Draws the shares of a cache's flash that hold read pages, written pages and nothing
+    (over-provisioning) over simulated time, and the chosen sizes. None if the division is fixed."""
     if series.is_empty() or not series["cache_write_list"].count():
         return None
     rows = thinned(series)
@@ -167,8 +166,8 @@ def space(series: pl.DataFrame, flash_pages: int) -> Figure | None:
         for column in ("read_list", "write_list", "read_size", "write_size")
     )
     shares = (
-        ("what was written", "#1f78b4", writes),
-        ("what was read", "#12a07a", reads),
+        ("written pages", "#1f78b4", writes),
+        ("read pages", "#12a07a", reads),
         ("over-provisioning", NEUTRAL, 100 - reads - writes),
     )
     lines = [
@@ -211,7 +210,7 @@ class _Panel:
 def _stacked(
     panels: Sequence[_Panel], times: list[float], unit: str, active: Active | None
 ) -> Figure:
-    """Panels above each other on one time axis."""
+    """Stacks panels on a common time axis."""
     data: list[Figure] = []
     axes: Figure = {}
     whole = sum(panel.height for panel in panels) + 30 * (len(panels) - 1)
@@ -247,7 +246,7 @@ def _latencies(rows: pl.DataFrame) -> _Panel:
 
 
 def _write_amplification(rows: pl.DataFrame) -> _Panel:
-    """Logarithmic where intervals of few host writes stand out far above the rest."""
+    """Draws a panel, logarithmic if intervals with few host writes stand out."""
     drawn = _plain("write amplification", rows, "write_amplification")
     values = sorted(known_values([drawn]))
     if not values or values[-1] < 10 * values[len(values) // 2]:
@@ -275,7 +274,7 @@ def _bandwidth(rows: pl.DataFrame) -> _Panel:
 def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:
     values = rounded(rows[column])
     return line(
-        name, NEUTRAL, [], values, showlegend=False, hovertemplate=hover("bytes a byte written")
+        name, NEUTRAL, [], values, showlegend=False, hovertemplate=hover("bytes per byte written")
     )
 
 

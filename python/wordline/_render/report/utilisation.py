@@ -1,4 +1,4 @@
-"""How busy channels and dies were, as heat maps over simulated time."""
+"""Utilisation of channels and dies as heat maps over simulated time."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from wordline._render.report.rows import interval_edges
 def utilisation(
     series: pl.DataFrame, column: str, noun: str, members: Mapping[str, int] | None = None
 ) -> Figure | None:
-    """Share of each interval that each channel or die was busy, as a heat map over time. `members`
-    says how many of them each device of an array has, which stand behind each other."""
+    """Draws the utilisation of each channel or die over time as a heat map. `members` is the number
+    of channels or dies of each device of an array, in order."""
     if series.is_empty():
         return None
     rows = _merged_lists(series, column)
@@ -41,7 +41,7 @@ def utilisation(
 
 
 def _merged_lists(series: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Neighbouring intervals averaged, member by member, until at most MOST_COLUMNS are left."""
+    """Averages neighbouring intervals, member by member, until at most MOST_COLUMNS are left."""
     every = math.ceil(series.height / MOST_COLUMNS)
     if every == 1:
         return series.select("start_s", "end_s", column)
@@ -63,8 +63,8 @@ def _mean_of(lists: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _row_groups(noun: str, members: Mapping[str, int]) -> tuple[list[str], list[tuple[int, int]]]:
-    """Rows of a heat map, MOST_ROWS at most unless there are more members: their names, and which
-    channels or dies each is of. No row is of two members."""
+    """Names and ranges of the rows of a heat map. A row covers several channels or dies of one
+    member if there are more than MOST_ROWS."""
     every = math.ceil(sum(members.values()) / MOST_ROWS)
     names: list[str] = []
     spans: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""What the host sees of runs over simulated time, and what the device does meanwhile."""
+"""Latency that the host sees over simulated time, and the GC of the device at the same time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ IDLE_COLLECTION = "#6b9e3a"
 
 
 def views(runs: Mapping[str, pl.DataFrame]) -> Figure | None:
-    """What the host sees of each run, and below it what the device does; a column for each.
+    """Draws what the host sees of each run, and below it the activity of the device, one column per
+    run.
 
-    Takes the `series` of runs by name. User view: mean and longest latency of the requests of each
-    interval. Real view: the longest latencies again, before bars of the share of the dies' time
-    that garbage collection took, in one colour where the device held requests in the interval, in
-    another where it held none all the while (Jung 2013, figure 7.1). All columns have the same
-    axes. None if no run has a request.
+    Takes the `series` of runs by name. User view: mean and maximum latency of each interval. Real
+    view: the maximum latency, over bars of the share of die time that garbage collection took, in
+    one colour for intervals with requests and in another for intervals without (Jung 2013, figure
+    7.1). All columns share the same axes. None if no run has a request.
     """
     intervals = {
         name: _Intervals.of(series) for name, series in runs.items() if not series.is_empty()
@@ -68,17 +68,17 @@ def views(runs: Mapping[str, pl.DataFrame]) -> Figure | None:
 
 @dataclass(frozen=True)
 class _Intervals:
-    """A run, interval by interval."""
+    """Values of a run by interval."""
 
     starts: list[float]
     ends: list[float]
-    """Seconds."""
+    """Ends of the intervals in seconds."""
     users: list[Figure]
-    """Lines of latency, without times."""
+    """Lines of latency without x values."""
     collecting: list[float]
-    """Per cent of the dies' time that collections took."""
+    """GC share of die time in per cent."""
     idle: list[bool]
-    """Whether no request was in the device."""
+    """Whether the device held no request in the interval."""
 
     @classmethod
     def of(cls, series: pl.DataFrame) -> "_Intervals":
@@ -98,8 +98,8 @@ class _Intervals:
 def _column(
     run: _Intervals, place: int, columns: int, seconds: float, unit: str
 ) -> tuple[list[Figure], Figure]:
-    """What is drawn of a run, and its axes: a pair of x and three of y, for the user view, for
-    collections and for the latencies before them."""
+    """Returns the traces and axes of a run: two x axes, and three y axes for the user view, GC and
+    the latency over it."""
     user, gc, real = (3 * place + row for row in range(3))
     above, below = (_suffix(2 * place + row) for row in range(2))
     width = (1 - 0.04 * (columns - 1)) / columns
@@ -129,7 +129,7 @@ def _column(
         f"xaxis{below}": across
         | shared
         | {"anchor": f"y{_suffix(gc)}"}
-        # Once: beside each other there is no room for it below every column of a narrow page.
+        # Only one column has the title: on a narrow page there is no room for one per column.
         | ({"title": {"text": f"simulated time ({unit})"}} if place == columns // 2 else {})
         | ({"matches": "x2"} if below != "2" else {}),
         f"yaxis{_suffix(user)}": outer | {"anchor": f"x{above}"},
@@ -138,9 +138,9 @@ def _column(
     }
     if place == 0:
         axes[f"yaxis{_suffix(user)}"]["title"] = {"text": "user view: latency (log)"}
-        axes[f"yaxis{_suffix(real)}"]["title"] = {"text": "real view: longest latency (log)"}
+        axes[f"yaxis{_suffix(real)}"]["title"] = {"text": "real view: maximum latency (log)"}
     if place == columns - 1:
-        axes[f"yaxis{_suffix(gc)}"]["title"] = {"text": "dies collecting (%)"}
+        axes[f"yaxis{_suffix(gc)}"]["title"] = {"text": "GC share of die time (%)"}
     return data, axes
 
 
@@ -149,8 +149,7 @@ def _suffix(index: int) -> str:
 
 
 def _vertical(number: int, scale: Figure, busiest: float) -> Figure:
-    """The scale and the place of a vertical axis by its number: latency above, collections and
-    latency below."""
+    """Scale and position of a vertical axis by its number: latency above, GC and latency below."""
     row = (number - 1) % 3
     if row == 1:
         return {
@@ -164,10 +163,10 @@ def _vertical(number: int, scale: Figure, busiest: float) -> Figure:
 
 
 def _bars(run: _Intervals, seconds: float) -> list[Figure]:
-    """The dies' time that collections took: beside requests, and while there were none."""
+    """Draws the die time of GC as bars, in intervals with and without requests."""
     kinds = (
-        ("GC beside requests", COLLECTION, False),
-        ("GC while there were none", IDLE_COLLECTION, True),
+        ("GC during requests", COLLECTION, False),
+        ("GC without requests", IDLE_COLLECTION, True),
     )
     widths = [
         exact((end - start) / seconds) for start, end in zip(run.starts, run.ends, strict=True)
@@ -191,7 +190,7 @@ def _bars(run: _Intervals, seconds: float) -> list[Figure]:
 
 
 def _once(data: list[Figure]) -> None:
-    """Leaves each name in the legend once, and none that is not drawn."""
+    """Shows each name once in the legend, and hides names without data."""
     seen: set[str] = set()
     for drawn in data:
         empty = all(value is None for value in drawn["y"])

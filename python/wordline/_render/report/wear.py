@@ -1,4 +1,4 @@
-"""Erases by block, and blocks by erases."""
+"""Charts of erases per block and of blocks per erase count."""
 
 import math
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from wordline._render.plotly import (
 from wordline._render.report.rows import short
 
 PLACE = ("member", "channel", "way", "die", "plane")
-"""The columns that say which plane a row is of; the first in arrays only."""
+"""Columns that identify the plane of a row; the first is present only for arrays."""
 
 
 def erases(blocks: pl.DataFrame) -> Figure | None:
-    """Erases of each block, a row per plane; neighbours are averaged on large devices."""
+    """Draws a heat map of erases with a row per plane. On large devices neighbours are averaged."""
     if blocks.is_empty():
         return None
     blocks_per_plane = cast("int", (blocks["block"] + blocks["blocks"]).max())
@@ -50,7 +50,7 @@ def erases(blocks: pl.DataFrame) -> Figure | None:
         grid,
         [float(min(column * per_column, blocks_per_plane)) for column in range(columns + 1)],
         names,
-        x_title="block within its plane" + (f" (mean of {per_column})" if per_column > 1 else ""),
+        x_title="block of its plane" + (f" (mean of {per_column})" if per_column > 1 else ""),
         y_title="plane",
         bar_title="erases",
         hover="%{y}, block %{x}: %{z} erases",
@@ -59,7 +59,7 @@ def erases(blocks: pl.DataFrame) -> Figure | None:
 
 
 def wear(table: pl.DataFrame) -> Figure | None:
-    """How many blocks were erased how often."""
+    """Draws the number of blocks per erase count."""
     if table.is_empty():
         return None
     rows = cast("list[tuple[int, int, int]]", table.rows())
@@ -82,7 +82,7 @@ def wear(table: pl.DataFrame) -> Figure | None:
         height=260,
         hovermode="closest",
         showlegend=False,
-        xaxis={"title": {"text": "erases of a block"}, "exponentformat": "none"} | few,
+        xaxis={"title": {"text": "erases per block"}, "exponentformat": "none"} | few,
         yaxis={"title": {"text": "blocks"}, **LINEAR},
     )
 

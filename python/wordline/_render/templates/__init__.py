@@ -1,1 +1,1 @@
-"""Templates of pages, their style and scripts."""
+"""Page templates, style sheets and scripts."""

@@ -1,6 +1,6 @@
 "use strict";
-// Draws the charts, those of folded sections when they are opened, and says where a table scrolls.
-// The root element says how far the charts are: data-charts="drawn/all", data-fault.
+// Draws the charts, those of folded sections when they are opened, and marks tables that scroll.
+// The root element reports progress: data-charts="drawn/all", data-fault.
 (() => {
   const root = document.documentElement;
   const fault = (message) => { root.dataset.fault = `${root.dataset.fault ?? ""}${message}\n`; };
@@ -64,7 +64,7 @@
         plot(chart);
       }
     };
-    // A list of the figures that a chart may show, for mouse, keyboard and screen reader alike.
+    // A drop-down list of the figures of a chart, usable by mouse, keyboard and screen reader.
     for (const chart of charts) {
       const { choices, of } = figures[chart.dataset.chart];
       if ((choices?.length ?? 0) < 2) continue;
@@ -80,7 +80,7 @@
     plotOpen();
     folds.forEach((one) => one.addEventListener("toggle", plotOpen));
 
-    // Charts cannot be asked for their size on paper: they get one that A4 and Letter hold.
+    // Charts cannot measure themselves on paper, so they get a size that fits A4 and Letter.
     const heights = new Map(charts.map((chart) => [chart, figures[chart.dataset.chart].layout.height]));
     const fit = (chart, size) => { chart.style.height = `${size.height}px`; Plotly.relayout(chart, size); };
     let closed = [];
@@ -100,7 +100,7 @@
     });
   };
 
-  // What an address names is shown, be it folded.
+  // Unfolds the section that the URL fragment names.
   const reveal = () => {
     const found = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const fold = found && (found.closest("details") ?? found.querySelector("details"));
@@ -109,8 +109,8 @@
   addEventListener("hashchange", reveal);
   reveal();
 
-  // A table that is wider than the page says so, and can be scrolled with the keyboard.
-  // What it says changes its size, which is not to be observed in the same frame.
+  // A table that is wider than the page is marked, and can be scrolled with the keyboard.
+  // The mark changes the size of the table, which must not be observed in the same frame.
   const scrolls = new ResizeObserver((entries) => requestAnimationFrame(() => {
     for (const { target } of entries) {
       const place = target.closest(".scroll");

@@ -1,1 +1,1 @@
-"""What the terminal shows of results."""
+"""Terminal output of results."""

@@ -1,4 +1,4 @@
-"""What the terminal shows of benchmarks."""
+"""Terminal output of benchmarks."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from wordline._dev.bench import Measure
 
 Row: TypeAlias = tuple[str, dict[str, str]]
-"""A title, and the cells by their columns."""
+"""A title, and the cells by column."""
 
 
 def print_bench(measures: Sequence["Measure"], titles: Sequence[str], preconditioning: str) -> None:
-    """What a benchmark measured, on standard output: units per CPU second. Each measure has a
-    title; the unit `preconditioning` is that of work done before the run."""
+    """Prints the results of a benchmark in units per CPU second. Each measure has a title;
+    `preconditioning` is the unit of work before the run."""
     columns = ("ours", "limit", "previous", "model", "memory")
     rows = list(_bench_rows(measures, titles, preconditioning))
     table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, rows))

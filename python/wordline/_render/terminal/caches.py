@@ -1,4 +1,4 @@
-"""What the terminal shows of policies over a trace, of miss-ratio curves, and of plans."""
+"""Terminal output of cache simulations, miss-ratio curves and plans."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
-    """What policies made of a trace, on standard output: a section for each size."""
+    """Prints the results of policies, one section per size."""
     shown = console()
     shown.print(*_trace(summary["input"]), sep="\n")
     told = summary["input"]
@@ -48,7 +48,7 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
 
 
 def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
-    """What the policies did on flash, a row for each policy and size."""
+    """Table of the results on flash, one row per policy and size."""
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -57,7 +57,7 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
         title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
     )
     table.add_column("policy", overflow="fold", min_width=8)
-    headings = ("pages", "hits of reads", "erases", "WA", "mean latency", "lasts", "disk busy")
+    headings = ("pages", "read hits", "erases", "WA", "mean latency", "lasts", "disk busy")
     for heading in headings:
         table.add_column(heading, justify="right")
     for run in summary["runs"]:
@@ -74,15 +74,15 @@ def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
             )
     table.caption_justify = "left"
     table.caption = Text(
-        "erases: of all blocks; WA: bytes programmed per byte that the cache wrote to its flash; "
-        "lasts: how long the flash lasts at this load",
+        "erases: all blocks; WA: bytes programmed per byte that the cache wrote to its flash; "
+        "lasts: lifetime of the flash under this load",
         style="dim",
     )
     return table
 
 
 def _run_headings(told: "CacheInput") -> list[str]:
-    """The headings of what is told of a run; what a terminal has room for."""
+    """Column headings of a run, as many as fit on a terminal."""
     if not told["page_writes"]:
         return ["hits", "miss ratio", "evictions"]
     if not told["page_reads"]:
@@ -103,13 +103,13 @@ def _run_cells(run: "CacheRun", told: "CacheInput") -> list[str]:
 
 
 def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
-    """The widest cell of each column, or word of its heading: the least that it takes."""
+    """Minimum width of each column: the widest cell, or word of the heading."""
     words = [max(heading.split(), key=len) for heading in headings]
     return [max(map(len, column)) for column in zip(words, *rows, strict=True)]
 
 
 def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
-    """Tables with the same widths line up. A narrow terminal breaks headings, no number."""
+    """Tables of equal widths line up. On a narrow terminal headings wrap, numbers do not."""
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -130,7 +130,7 @@ def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: l
 
 
 def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
-    """The miss-ratio curves of a trace at some sizes, on standard output."""
+    """Prints the miss-ratio curves of a trace at the requested sizes."""
     shown = console()
     shown.print(*_trace(summary["input"]), sep="\n")
     curves = summary["curves"]
@@ -146,7 +146,7 @@ def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
             *(_percent(row["miss_ratio"]) for row in rows),
         )
     table.caption_justify = "left"
-    table.caption = Text("misses by requests of an LRU cache", style="dim")
+    table.caption = Text("miss ratio of an LRU cache", style="dim")
     shown.print(table)
     if summary["accuracy"]:
         shown.print(_accuracy(summary))
@@ -154,7 +154,7 @@ def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
 
 
 def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
-    """How flash in front of a disk would be divided, on standard output: a section a size."""
+    """Prints a plan, one section per flash size."""
     shown = console()
     shown.print(*_trace(summary["input"]), sep="\n")
     shown.print(Text(summary["advice"]["sentence"], style="bold"))
@@ -163,12 +163,12 @@ def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
     found = "" if disk["found_by"] == "keys" else " (mean of random accesses)"
     shown.print(
         Text(
-            f"Flash as of {flash['name']}: read {duration(flash['read_us'])}, program "
+            f"Flash {flash['name']}: read {duration(flash['read_us'])}, program "
             f"{duration(flash['program_us'])}, move {duration(flash['copy_us'])}, erase "
             f"{duration(flash['erase_us'])}"
         ),
         Text(
-            f"Disk {disk['name']}, idle: a page read in {duration(disk['read_us'])}, written in "
+            f"Disk {disk['name']}, idle: page read {duration(disk['read_us'])}, written in "
             f"{duration(disk['write_us'])}{found}"
         ),
         Text(f"Without flash: {_alone(summary)}"),
@@ -181,8 +181,8 @@ def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
         shown.print(_check_table(check))
     if basis := summary["advice"]["basis"]:
         lasts = summary["advice"]["lifetime"]
-        shown.print(Text(f"Lifetime of the flash in the first line: {lasts}, by {basis}."))
-    note = "latency: mean of a request by the models; hits: of the whole trace, with full caches"
+        shown.print(Text(f"Lifetime of the recommended flash: {lasts}, from {basis}."))
+    note = "latency: mean per request, from the models; hits: whole trace, with full caches"
     shown.print(Text(note, style="dim"))
     for note in summary["notes"]:
         shown.print(Text(f"Note: {note}"))
@@ -203,13 +203,13 @@ def _alone(summary: "PlanSummary") -> str:
 def _plan_title(size_of: "PlanSize") -> str:
     return (
         f"{size(size_of['flash_bytes'])} of flash ({many(size_of['flash_pages'], 'page')}, "
-        f"{share(size_of['footprint_ratio'])} of distinct; asked for: "
+        f"{share(size_of['footprint_ratio'])} of distinct; requested: "
         f"{', '.join(size_of['asked'])})"
     )
 
 
 def _check_table(check: "PlanCheck") -> Table:
-    """What was simulated, next to the plan."""
+    """Table of the simulated divisions next to their plan."""
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -267,9 +267,9 @@ def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) ->
 
 
 def _accuracy(summary: "MrcSummary") -> Table:
-    """The errors of estimates, in points of the miss ratio."""
+    """Table of the errors of estimates, in percentage points of the miss ratio."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("error of", overflow="fold", min_width=12)
+    table.add_column("method", overflow="fold", min_width=12)
     for heading in ("mean absolute, points", "mean, points", "largest", "hashes"):
         table.add_column(heading, justify="right")
     for one in summary["accuracy"]:
@@ -281,7 +281,9 @@ def _accuracy(summary: "MrcSummary") -> Table:
             str(one["hashes"]),
         )
     table.caption_justify = "left"
-    table.caption = Text("against the exact curve, all sizes alike; 95 % confidence", style="dim")
+    table.caption = Text(
+        "error against the exact curve, averaged over all sizes; 95 % confidence", style="dim"
+    )
     return table
 
 
@@ -290,7 +292,7 @@ def _half(half_width: float | None) -> str:
 
 
 def _trace(told: "CacheInput") -> list[Text]:
-    """What a trace consists of, in lines."""
+    """Describes a trace in lines."""
     text = Text(", ".join(Path(file["path"]).name for file in told["files"]), style="bold")
     reads, writes = told["page_reads"], told["page_writes"]
     kinds = f"{many(reads, 'read')} and {many(writes, 'write')} of pages of"
@@ -317,5 +319,5 @@ def _size(run: "CacheRun") -> str:
 
 
 def _percent(ratio: float | None) -> str:
-    """A ratio in per cent with two decimals, so that columns line up."""
+    """Formats a ratio in per cent with two decimals, so that columns line up."""
     return ABSENT if ratio is None else f"{100 * ratio:.2f} %"

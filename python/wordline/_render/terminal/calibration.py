@@ -1,4 +1,4 @@
-"""What the terminal shows of a calibration."""
+"""Terminal output of a calibration."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def print_calibration(summary: "CalibrationSummary", files: Sequence[str]) -> None:
-    """What was fitted, on standard output."""
+    """Prints the fitted constants and times."""
     shown = console()
     if errors := summary["errors"]:
         shown.print(_constants(errors))

@@ -1,4 +1,4 @@
-"""Results side by side on the terminal."""
+"""Terminal output of a comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ MOST_ROWS = 30
 
 
 def print_comparison(found: Comparison) -> None:
-    """Prints the keys that differ, the main metrics that differ, and those that differ most."""
+    """Prints the keys that differ, the main metrics that differ, and the metrics that differ
+    most."""
     names = [side.name for side in found.sides]
     keys = found.configuration()
     if keys:
@@ -40,7 +41,7 @@ def print_comparison(found: Comparison) -> None:
     more = f", {len(lines) - MOST_ROWS} of them not shown" if len(lines) > MOST_ROWS else ""
     print(f"{many(len(lines), 'metric')} changed{more}; {equal} unchanged")
     if not knows_noise(found):
-        print("One run cannot show noise: compare sweeps with --seeds.")
+        print("A single run gives no measure of noise; compare sweeps with --seeds.")
     versions = {side.version for side in found.sides}
     if len(versions) > 1:
         told = ", ".join(f"{side.name} {side.version}" for side in found.sides)
@@ -64,6 +65,6 @@ def _print_side(first: str, name: str, place: int, lines: Sequence[Line]) -> Non
 
 
 def _judged(line: Line, place: int) -> str:
-    """Better or worse; or how the difference stands to noise, where that is known."""
+    """Returns better or worse, or otherwise whether the difference exceeds noise, if known."""
     noise = line.exceeds_noise(place)
     return verdict(line, place) or (ABSENT if noise is None else SAID[noise])

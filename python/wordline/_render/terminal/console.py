@@ -1,4 +1,4 @@
-"""The terminal, and what any command prints."""
+"""The terminal, and output that several commands share."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     pass
 
 LEAST_WIDTH = 72
-"""Below so many columns lines are left to the terminal to break: tables cannot be read in less."""
+"""Minimum width of tables in columns. On a narrower terminal lines wrap."""
 NARROWED_WIDTH = 40
-"""The same for tables that leave columns out where there is no room for them."""
+"""Minimum width of tables that can leave out columns."""
 
 
 def console(*, stderr: bool = False, least: int = LEAST_WIDTH) -> Console:
-    """Standard output or standard error, not too narrow for tables."""
+    """Returns the console of standard output or standard error, at least `least` columns wide."""
     there = Console(highlight=False, stderr=stderr)
     if there.width < least:
         wide = 80 if there.width == 0 else least
@@ -29,7 +29,7 @@ def console(*, stderr: bool = False, least: int = LEAST_WIDTH) -> Console:
 
 
 def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A listing on standard output; only its last column may wrap."""
+    """Prints a table. Only its last column may wrap."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
         table.add_column(heading, no_wrap=heading != headings[-1], overflow="fold")
@@ -39,8 +39,7 @@ def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def print_figures(headings: Sequence[str], rows: Iterable[Sequence[str]], spare: int) -> None:
-    """A listing on standard output, without as many of its last `spare` columns as a narrow
-    terminal has no room for."""
+    """Prints a table. On a narrow terminal leaves out some of its last `spare` columns."""
     listed = [list(row) for row in rows]
 
     def make(columns: Sequence[str]) -> Table:
@@ -57,7 +56,7 @@ def print_figures(headings: Sequence[str], rows: Iterable[Sequence[str]], spare:
 
 
 def print_files(shown: Console, files: Sequence[Path]) -> None:
-    """Where the files of a result are."""
+    """Prints the paths of the files of a result."""
     if not files:
         return
     report = next((path for path in files if path.name == "report.html"), None)
@@ -70,8 +69,8 @@ def print_files(shown: Console, files: Sequence[Path]) -> None:
 def narrowed(
     columns: Sequence[str], spare: Sequence[str], make: Callable[[Sequence[str]], Table]
 ) -> Table:
-    """The table that `make` makes of the columns; without as many of the spare ones, in turn, as a
-    narrow terminal has no room for."""
+    """Returns the table that `make` makes of the columns. On a narrow terminal leaves out spare
+    columns, in their order."""
     left = list(columns)
     for column in spare:
         if _least_width(make(left)) <= console(least=NARROWED_WIDTH).width:
@@ -81,7 +80,7 @@ def narrowed(
 
 
 def _least_width(table: Table) -> int:
-    """What a table needs if columns that fold are as narrow as they may be."""
+    """Minimum width of a table whose foldable columns are as narrow as possible."""
     for column in table.columns:
         if column.overflow == "fold":
             column.max_width = column.min_width

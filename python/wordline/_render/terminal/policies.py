@@ -1,4 +1,4 @@
-"""What the terminal shows of policies."""
+"""Terminal output of policies."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_policies(policies: Sequence["Policy"]) -> None:
-    """The policies on standard output, a table per family under the question it answers."""
+    """Prints the policies, one table per family below the question that it decides."""
     shown = console()
     for family in dict.fromkeys(policy["family"] for policy in policies):
         members = [policy for policy in policies if policy["family"] == family]

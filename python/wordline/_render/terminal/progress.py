@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Eta(ProgressColumn):
-    """Time to go, from the share of the input consumed."""
+    """Remaining time, from the share of the input consumed."""
 
     def render(self, task: Task) -> Text:
         if task.fields["fraction"] is None or task.time_remaining is None:
@@ -25,7 +25,7 @@ class _Eta(ProgressColumn):
 
 
 class ProgressBar:
-    """A task under way on standard error, with these columns; gone when it ends."""
+    """A progress line on standard error with these columns; removed when the work ends."""
 
     def __init__(self, *columns: ProgressColumn, **fields: Any) -> None:
         self._progress = Progress(*columns, console=console(stderr=True), transient=True)
@@ -36,12 +36,12 @@ class ProgressBar:
         return self
 
     def __exit__(self, *fault: object) -> None:
-        with suppress(OSError):  # the terminal may be gone; the work is not
+        with suppress(OSError):  # The terminal may be gone while the work continues.
             self._progress.stop()
 
     @contextmanager
     def aside(self) -> Generator[None]:
-        """Takes it away while something else is printed."""
+        """Hides the line while something else is printed."""
         self._progress.stop()
         try:
             yield
@@ -60,7 +60,7 @@ class ProgressBar:
 
 
 class Bar(ProgressBar):
-    """Of a run: phase, simulated time, requests a second, ETA."""
+    """Progress of a run: phase, simulated time, requests per second, ETA."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -78,7 +78,7 @@ class Bar(ProgressBar):
         self._before = 0
 
     def show(self, state: "State") -> None:
-        """Draws the state of a run."""
+        """Draws the progress of a run."""
         if state["phase"] != self._phase:
             self._phase = state["phase"]
             self._before = state["requests"]
@@ -90,14 +90,14 @@ class Bar(ProgressBar):
 
 
 class TraceBar(ProgressBar):
-    """Of work on a trace: what is done, and how far it is."""
+    """Progress of the analysis of a trace."""
 
     def __init__(self) -> None:
         columns = (TextColumn("{task.description:<24}"), BarColumn(bar_width=None))
         super().__init__(SpinnerColumn(), *columns, _Eta(), fraction=None)
 
     def show(self, state: "CacheProgress") -> None:
-        """Draws the state of the work."""
+        """Draws the progress of the analysis."""
         self._fill(state["fraction"], state["phase"])
 
 
@@ -109,7 +109,7 @@ def _short(rate: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as H:MM:SS or M:SS."""
+    """Formats seconds as H:MM:SS or M:SS."""
     minutes, left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"

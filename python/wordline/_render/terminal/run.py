@@ -1,4 +1,4 @@
-"""What the terminal shows of a run."""
+"""Terminal output of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def one_line(summary: Mapping[str, Any]) -> str:
-    """A result in a line: device, requests, mean latencies, write amplification."""
+    """Describes a result in a line: device, requests, mean latencies, write amplification."""
     latency = summary["latency"]
     parts = [
         summary["device"]["name"],
@@ -47,7 +47,7 @@ def one_line(summary: Mapping[str, Any]) -> str:
 
 
 def print_summary(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
-    """The summary of a run, and where its files are, on standard output."""
+    """Prints the summary of a run and the paths of its files."""
     shown = console()
     shown.print(Group(*_summary(summary)))
     print_files(shown, files)
@@ -147,7 +147,7 @@ def _stream(stream: Mapping[str, Any], *, compared: bool) -> list[str]:
 
 
 def _members(members: Sequence[Mapping[str, Any]]) -> Table:
-    """What went to each device of an array, and what it did of it."""
+    """Table of the members of an array: requests, latency, bytes and flash."""
     by_disk = any(member["disks"] for member in members)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("Member", style="bold", overflow="fold", min_width=9)
@@ -194,7 +194,7 @@ def _fairness(fairness: Mapping[str, Any]) -> str:
 
 
 def _buffer(buffer: Mapping[str, Any]) -> str:
-    """The DRAM buffer: hits, who left, what was written, flushes."""
+    """Describes the DRAM buffer: hits, evictions, destaged pages."""
     pages = sum(buffer[f"{op}_{found}"] for op in ("read", "write") for found in ("hits", "misses"))
     parts = [
         f"{share(buffer['hit_ratio'])} of {many(pages, 'page')} hit",
@@ -206,7 +206,7 @@ def _buffer(buffer: Mapping[str, Any]) -> str:
 
 
 def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
-    """What flash in front of a disk has done."""
+    """Adds the rows of a flash cache in front of a disk."""
     suspected = cache["suspected_hits"]
     revived = f", {whole(suspected)} of them on evicted pages" if suspected else ""
     hits = cache["pages_read"] - cache["misses"] - cache["bypassed"]
@@ -240,7 +240,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
     if cache["divisions"]:
         grid.add_row(
             "Divided",
-            f"{many(cache['divisions'], 'time')}; at the end "
+            f"{many(cache['divisions'], 'time')}; final division "
             f"{many(cache['read_size_pages'], 'page')} for reads, "
             f"{whole(cache['write_size_pages'])} for writes, "
             f"{whole(cache['over_provisioning_pages'])} for over-provisioning",
@@ -252,7 +252,7 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
 
 
 def _add_tiers(grid: Table, cache: Mapping[str, Any]) -> None:
-    """Percentiles of reads and writes, by where they were answered."""
+    """Adds the percentiles of reads and writes by tier."""
     for op in ("read", "write"):
         flash, disk = (cache["by_tier"][f"{op}_{tier}"] for tier in ("flash", "disk"))
         tiers = [
@@ -266,7 +266,7 @@ def _add_tiers(grid: Table, cache: Mapping[str, Any]) -> None:
 
 
 def _add_written(grid: Table, cache: Mapping[str, Any]) -> None:
-    """What became of writes that stayed in flash."""
+    """Adds the row of writes that the flash absorbed."""
     written = cache["write_hits"] + cache["write_misses"]
     if not written:
         return
@@ -284,7 +284,7 @@ def _add_written(grid: Table, cache: Mapping[str, Any]) -> None:
 
 
 def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
-    """What a hard disk has done."""
+    """Adds the row of a hard disk."""
     volumes = f" (disks {', '.join(map(str, disk['disks']))})" if disk["disks"] else ""
     busy = "" if disk["utilisation"] is None else f", busy {share(disk['utilisation'])}"
     buffered = [
@@ -311,14 +311,14 @@ def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
 
 
 def _times(figures: Mapping[str, Any], **keys: str) -> str:
-    """Seconds of each key that are not zero, as durations under its name."""
+    """Formats the non-zero seconds of each key as durations under its name."""
     return ", ".join(
         f"{name} {duration(figures[key] * US_PER_S)}" for name, key in keys.items() if figures[key]
     )
 
 
 def _host_side(side: Mapping[str, Any]) -> str:
-    """What requests and flash software took of the host."""
+    """Describes the host time and memory of requests and flash software."""
     causes = _times(
         side,
         workers="cpu_worker_s",
@@ -366,7 +366,7 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
 
 
 def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
-    """What flash has done, and what stands before it."""
+    """Adds the rows of the flash and of the buffer, map and cache in front of it."""
     flash, busy = summary["flash"], summary["utilisation"]
     grid.add_row(
         "Flash",
@@ -410,7 +410,7 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
 
 
 def _health(bad: Mapping[str, Any]) -> str:
-    """Bad and spare blocks, and whether the device has come to the end of its life."""
+    """Describes bad and spare blocks, and when the device became read-only."""
     end = bad["read_only_s"]
     return (
         f"{many(bad['factory'], 'factory bad block')}, {whole(bad['grown'])} grown, "
@@ -419,7 +419,7 @@ def _health(bad: Mapping[str, Any]) -> str:
 
 
 def _met(reads: Mapping[str, Any]) -> str:
-    """Reads by what they have met, and their means."""
+    """Describes reads by cause of delay, with mean latencies."""
     told = [
         f"{whole(reads[key]['count'])} by {name} (mean {duration(reads[key]['mean_us'])})"
         for key, name in (

@@ -1,4 +1,4 @@
-"""A search on the terminal."""
+"""Terminal output of a search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_ROWS = 20
 
 
 class Line(ProgressBar):
-    """Of a search: trials ended, the best value."""
+    """Progress of a search: completed trials, best value."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -32,13 +32,13 @@ class Line(ProgressBar):
         )
 
     def show(self, state: State) -> None:
-        """Draws how far a search is."""
+        """Draws the progress of a search."""
         best = "" if state.best is None else f", best {number(state.best)}"
         self._fill(state.done / state.total, f"{state.done} of {many(state.total, 'trial')}{best}")
 
 
 def print_search(search: Search, place: str) -> None:
-    """Prints what was found, and where the rest is."""
+    """Prints the best trials and the paths of the other results."""
     plan, table = search.plan, search.table()
     best = table.filter(table["best"]).sort([str(one) for one in plan.objectives])
     if best.height and len(plan.objectives) == 1:
@@ -46,17 +46,19 @@ def print_search(search: Search, place: str) -> None:
     elif best.height:
         _print_front(plan, best.to_dicts()[:MOST_ROWS])
         if best.height > MOST_ROWS:
-            print(f"and {best.height - MOST_ROWS} more of the Pareto front")
+            print(f"and {best.height - MOST_ROWS} more trials on the Pareto front")
     else:
         complete = (table["state"] == "complete").any()
         print("No trial meets the bounds." if complete else "No trial is complete.")
     _print_faults(table["error"].drop_nulls().to_list(), table.height)
-    found = f"; {Path(place, 'best.toml')} is the device" if best.height else ""
-    print(f"{many(table.height, 'trial')}{found}; {Path(place, 'report.html')} has the rest")
+    found = f"; {Path(place, 'best.toml')} is the best device" if best.height else ""
+    print(
+        f"{many(table.height, 'trial')}{found}; {Path(place, 'report.html')} contains all results"
+    )
 
 
 def _print_best(plan: Plan, row: dict[str, Any]) -> None:
-    """Prints a trial: what it was for, what is bounded, and its keys."""
+    """Prints a trial: objectives, bounded metrics and keys."""
     aims = {one.name: "maximised" if one.maximise else "minimised" for one in plan.objectives}
     columns = {one.name: str(one) for one in plan.objectives}
     columns |= {name: name for name in (*plan.bounded(), *plan.vary)}
@@ -77,7 +79,7 @@ def _print_best(plan: Plan, row: dict[str, Any]) -> None:
 
 
 def _print_front(plan: Plan, rows: Sequence[dict[str, Any]]) -> None:
-    """Prints the trials of a Pareto front: objectives, what is bounded, keys."""
+    """Prints the trials of a Pareto front: objectives, bounded metrics, keys."""
     columns = {one.name: str(one) for one in plan.objectives}
     columns |= {name: name for name in (*plan.bounded(), *plan.vary)}
     titles = [f"{name_of(plan, name)} {limits_of(plan, name)}".rstrip() for name in columns]

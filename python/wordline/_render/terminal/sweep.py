@@ -1,4 +1,4 @@
-"""A sweep on the terminal."""
+"""Terminal output of a sweep."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SHOWN = (
     "flash.write_amplification",
 )
 OF_CACHE = ("cache.hit_ratio", "flash.erases")
-"""Told first of flash in front of a disk."""
+"""Metrics of flash in front of a disk, shown first."""
 MOST_ROWS = 24
 
 
 class Line(ProgressBar):
-    """Of a sweep: points done, running, failed; time left."""
+    """Progress of a sweep: points done, running and failed; remaining time."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -42,7 +42,7 @@ class Line(ProgressBar):
         )
 
     def show(self, state: State) -> None:
-        """Draws how far a sweep is."""
+        """Draws the progress of a sweep."""
         failed = f", {state.failed} failed" if state.failed else ""
         left = "" if state.left_s is None else f"{clock(state.left_s)} left"
         self._fill(
@@ -53,14 +53,14 @@ class Line(ProgressBar):
 
 
 def print_sweep(sweep: Sweep, place: str) -> None:
-    """Prints some figures of each combination of keys, and where the rest is."""
+    """Prints metrics of each combination of keys, and the path of the table of points."""
     table = sweep.table()
     done = table.filter(table["status"] == "done")
     if done.height:
         _print_figures(sweep)
     counts = f"{many(done.height, 'point')} done"
     failed = f", {sweep.failed} failed" if sweep.failed else ""
-    print(f"{counts}{failed}; {Path(place, 'points.parquet')} has a row for each")
+    print(f"{counts}{failed}; {Path(place, 'points.parquet')} has one row per point")
 
 
 def _print_figures(sweep: Sweep) -> None:

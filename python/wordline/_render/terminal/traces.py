@@ -1,4 +1,4 @@
-"""What the terminal shows of a trace."""
+"""Terminal output of trace statistics."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_stat(stat: dict[str, Any]) -> None:
-    """What is in a trace, on standard output, in groups."""
+    """Prints the statistics of a trace in groups."""
     shown = console()
     for line in formats(stat["files"]):
         shown.print(Text(f"Read: {line}"))
@@ -41,7 +41,7 @@ STAT_GROUPS = {
     "gaps": "gaps between arrivals",
     "idle": "idle periods, all volumes together",
     "reuse": "reuse distance",
-    "trace": "what the reader did",
+    "trace": "actions of the reader",
 }
 STAT_UNITS: dict[str, Callable[[float], str]] = {
     "bytes": size,
@@ -64,7 +64,7 @@ def _stat_rows(group: dict[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
 
 
 def _measured(key: str, value: float | str | None) -> tuple[str, str]:
-    """A key without its unit, and the value with it."""
+    """Splits a key from its unit, and formats the value with the unit."""
     words = key.split("_")
     unit = next((word for word in words if word in STAT_UNITS), None)
     if unit:

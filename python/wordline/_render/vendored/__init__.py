@@ -1,1 +1,1 @@
-"""Libraries of others that pages contain."""
+"""Third-party libraries that pages contain."""
