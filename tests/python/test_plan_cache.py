@@ -357,7 +357,7 @@ def test_a_share_below_the_smallest_flash_is_raised_and_says_so(
     (size,) = plan.sizes
     assert (size["flash_pages"], size["asked"]) == (64 * 64, ["0.1%", "0.2%", "16MiB"])
     answer = wordline("plan-cache", trace, "--sizes", "0.1%", "--no-check")
-    assert "asked for: 0.1%" in answer.stdout
+    assert "requested: 0.1%" in answer.stdout
 
 
 def test_an_over_provisioning_that_collections_cannot_bear_is_said(trace: str) -> None:
