@@ -1,4 +1,4 @@
-//! No interface.
+//! No host interface: requests enter and leave the device without delay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use wordline_kernel::slot::Cited;
 use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 
-/// A request enters the device as soon as the host submits it and completes as soon as the flash is
-/// done with it: no link, no overhead. All streams share the device's slots, first come, first
-/// served.
+/// Ideal interface: a request enters the device when the host submits it and completes when the
+/// flash has served it. There is no link and no overhead. All streams share the queue slots of the
+/// device, first come, first served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Direct {}
@@ -21,7 +21,7 @@ impl Cited for Direct {
 
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
-/// Counts commands.
+/// Counter of outstanding commands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     queue_depth: u32,
@@ -29,7 +29,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(_policy: &Direct, queue_depth: u32, _streams: &[Stream]) -> Self {
         Self {
             queue_depth,

@@ -1,9 +1,9 @@
-//! How requests cross between the host and the device.
+//! Host interfaces: how requests cross between host and device.
 //!
-//! An interface takes a request from the host, brings the command and the data of a write into the
-//! device, and the data of a read and the completion back. Between [`Connect::submit`] and
-//! [`Act::complete`] of a request, its [`Transfer`] and the time between [`Act::begin`] and
-//! [`Connect::finished`] add up to the picosecond.
+//! An interface fetches the command and the data of a write into the device, and returns the data
+//! of a read and the completion. Between [`Connect::submit`] and [`Act::complete`] of a request,
+//! its [`Transfer`] and the time from [`Act::begin`] to [`Connect::finished`] add up exactly, in
+//! picoseconds.
 
 pub mod direct;
 pub mod link;
@@ -16,38 +16,39 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_kernel::Time;
 
-/// What the interface has to know of a request.
+/// A request, as the interface needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// The request. Not in use by another that is not complete.
+    /// Ticket of the request. No other outstanding request has it.
     pub ticket: Ticket,
-    /// The stream of the host it belongs to; below the number of streams.
+    /// Stream of the request; below the number of streams.
     pub stream: u32,
     /// Whether data goes to the device; otherwise it goes to the host.
     pub write: bool,
-    /// Length of the data.
+    /// Length of the data. Bytes.
     pub bytes: u64,
 }
 
-/// What an interface schedules for itself.
+/// Event that an interface schedules for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The device knows that the command waits in its submission queue.
+    /// The device has seen the doorbell of the command in its submission queue.
     Rung(Ticket),
-    /// The command is in the device.
+    /// The command has arrived in the device.
     Arrived(Ticket),
-    /// The host's memory answers: the data of a write can set out.
+    /// The host memory has answered the first read request for the data of a write, so the data can
+    /// be sent.
     Answered(Ticket),
-    /// The data of a write is in the device.
+    /// The data of a write has arrived in the device.
     Sent(Ticket),
     /// The completion, and before it the data of a read, has left the device.
     Posted(Ticket),
-    /// The host knows that the request is done.
+    /// The host has seen the completion.
     Done(Ticket),
 }
 
 impl Event {
-    /// For the digest of a run; below 2^40.
+    /// Returns the code of the event for the digest of a run; below 2^40.
     #[inline]
     pub fn code(self) -> u64 {
         let (kind, ticket) = match self {
@@ -60,7 +61,7 @@ impl Event {
         };
         kind << 32 | u64::from(ticket)
     }
-    /// The event that has this code.
+    /// Returns the event with this code.
     #[inline]
     pub fn of(code: u64) -> Self {
         let ticket = code as Ticket;
@@ -75,70 +76,72 @@ impl Event {
     }
 }
 
-/// What the interface asks of the disk.
+/// Services of the device that an interface uses.
 pub trait Act {
-    /// Hands `event` back at `at`, which is not before the current time.
+    /// Schedules `event` at `at`, which must not be before the current time.
     fn schedule(&mut self, at: Time, event: Event);
-    /// The command, and the data of a write, is in the device: the work of the flash begins.
+    /// Starts a request in the device: the command, and the data of a write, have arrived.
     fn begin(&mut self, now: Time, ticket: Ticket);
-    /// The host knows that the request is done.
+    /// Completes a request at the host.
     fn complete(&mut self, now: Time, ticket: Ticket);
 }
 
-/// Where the time of a request went between the host and the device.
+/// Time of a request between host and device, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// In a submission queue, until the device has room for the command and turns to it.
+    /// Time in the submission queue, until the device has a free slot and fetches the command.
     pub slot_wait: Time,
-    /// Until the link carried what others had asked for before.
+    /// Wait for the link while it carries earlier transfers.
     pub link_wait: Time,
-    /// On the link, and the fixed costs of transfer it.
+    /// Time on the link, including the fixed costs of transfers.
     pub link: Time,
 }
 
 impl Transfer {
-    /// All of it.
+    /// Returns the sum of all components.
     pub fn total(self) -> Time {
         self.slot_wait + self.link_wait + self.link
     }
 }
 
-/// Connects a host and a device.
+/// Interface between a host and a device.
 pub trait Connect {
-    /// Whether the host can hand over another request of `stream`.
+    /// Returns `true` if the interface can accept another request of `stream`.
     fn takes(&self, stream: u32) -> bool;
-    /// The host hands a request over. Only called if the interface takes one of its stream.
+    /// Accepts a request of the host. The caller must check [`Connect::takes`] first.
     fn submit(&mut self, now: Time, command: Command, act: &mut impl Act);
-    /// An event that this interface scheduled is due.
+    /// Handles an event that this interface scheduled.
     fn handle(&mut self, now: Time, event: Event, act: &mut impl Act);
-    /// The work of the flash on a request is done; the data of a read is in the device's buffer.
+    /// Sends the result of a request that the device has served. The data of a read is in the
+    /// device's buffer.
     fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act);
-    /// Where the time of a complete request went. Asked once, before its ticket is used again.
+    /// Returns where a complete request spent its time. Called once, before its ticket is used
+    /// again.
     fn transfer(&mut self, ticket: Ticket) -> Transfer;
-    /// Commands in the device: taken, and their completion not sent.
+    /// Returns the number of commands in the device: fetched, and their completion not yet sent.
     fn in_flight(&self) -> u32;
 }
 
-/// How urgent the commands of a stream are, where the interface tells streams apart.
+/// Priority class of a stream's commands, if the interface distinguishes streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Before all others, for as long as there are any.
+    /// Served before all other classes as long as it has commands.
     Urgent,
-    /// The share of `high_weight`.
+    /// Share by `high_weight`.
     High,
-    /// The share of `medium_weight`.
+    /// Share by `medium_weight`.
     #[default]
     Medium,
-    /// The share of `low_weight`.
+    /// Share by `low_weight`.
     Low,
 }
 
-/// A stream of requests of the host, as the interface sees it.
+/// A stream of host requests, as the interface sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stream {
-    /// How urgent its commands are.
+    /// Priority class of the stream's commands.
     pub class: Class,
 }
 
@@ -152,24 +155,26 @@ macro_rules! members {
         }
 
         impl Interface {
-            /// The most commands that the device can hold, if the interface limits them.
+            /// Returns the most commands that the device can hold, if the interface limits them.
             pub fn most_queue_depth(&self) -> Option<u32> {
                 match self { $(Self::$Variant(_) => $file::MAX_QUEUE_DEPTH),+ }
             }
         }
 
-        /// The interface of a device, with its state.
+        /// Interface of a device, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
-        // There is one a disk; a box would cost the path of every request more than its size does.
+        // A device has one interface, so its size does not matter; a box would add an indirection
+        // to every request.
         #[allow(clippy::large_enum_variant)]
-        // A tag of its own takes fewer instructions to read than one that is hidden in a field.
+        // A separate tag takes fewer instructions to read than one in a niche of a field.
         #[repr(u8)]
         pub enum Connection { $($Variant($file::State)),+ }
 
         impl Connection {
-            /// The state of `policy` before the first request. The device holds up to `queue_depth`
-            /// commands of all `streams` together; no streams stand for one by default.
+            /// Creates the state of `policy` before the first request. The device holds up to
+            /// `queue_depth` commands of all `streams` together. An empty list stands for one
+            /// default stream.
             pub fn new(policy: &Interface, queue_depth: u32, streams: &[Stream]) -> Self {
                 match policy {
                     $(Interface::$Variant(policy) => {
@@ -183,7 +188,8 @@ macro_rules! members {
             impl Connect for Connection by [$($Variant),+] {
                 #[inline]
                 fn takes(&self, stream: u32) -> bool {
-                    // Asked at every event, where the interface that takes no time has the largest share.
+                    // Called at every event. The dispatch would cost most with the direct interface,
+                    // which takes the least time itself.
                     if let Self::Direct(state) = self {
                         return state.takes(stream);
                     }

@@ -1,4 +1,4 @@
-//! A link of a fixed time per byte.
+//! A link with a fixed time per byte.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,15 @@ use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{self, Rate};
 
-/// One link for both directions, of a fixed time per byte, for references that state no more of their interface. The data of a request
-/// crosses in one transfer, first come, first served: that of a write before the flash works, that of a read afterwards. Commands and
-/// completions take no time. All streams share the device's slots, first come, first served.
+/// A half-duplex link with a fixed time per byte, for references that state nothing else about
+/// their interface. The data of a request cross in one transfer, first come, first served: before
+/// the flash operation for a write, after it for a read. Commands and completions take no time. All
+/// streams share the queue slots of the device, first come, first served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Link {
-    /// Time of a byte on the link, taken to a thousandth of a picosecond; 5 ns are 200 MB/s. Nanoseconds per byte. The default is assumed.
+    /// Time of one byte on the link, rounded to a thousandth of a picosecond; 5 ns are 200 MB/s.
+    /// Nanoseconds per byte. The default is assumed.
     #[schemars(range(min = 0.0, max = 1e6))]
     pub ns_per_byte: f64,
 }
@@ -40,7 +42,7 @@ struct Passage {
     transfer: Transfer,
 }
 
-/// The link, the slots taken, and the requests by ticket.
+/// The link, the number of occupied slots, and the requests by ticket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     link: link::Link,
@@ -50,7 +52,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Link, queue_depth: u32, _streams: &[Stream]) -> Self {
         let rate = Rate {
             ps: (policy.ns_per_byte * 1e6).round() as u64,
@@ -63,7 +65,7 @@ impl State {
             passages: Vec::new(),
         }
     }
-    /// Carries the data of a request; `event` follows when it has crossed.
+    /// Transfers the data of a request; `event` follows when they have crossed.
     fn carry(&mut self, now: Time, ticket: Ticket, event: Event, act: &mut impl Act) {
         let Passage {
             length, transfer, ..

@@ -10,83 +10,84 @@ use super::{Act, Class, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{Link, Rate};
 
-/// NVM Express over PCI Express: a pair of queues for each stream, a link for each direction. The host
-/// writes a command into its submission queue and rings; when the device has a slot, arbitration picks
-/// the queue whose next command is fetched from the host's memory. Then the data of a write is read from
-/// there, the flash works, and the data of a read, the completion and the interrupt are sent. The data of
-/// a request holds its link at one go, first come, first served. Everything else (doorbells, commands,
-/// read requests, completions of writes) goes between the packets of data: it does not wait, and what
-/// asks for the link later waits for it as well. Simplified: every command is rung by itself and
-/// fetched by itself, fetches overlap; an entry is free once its command is in the device, a slot once
-/// the completion has left it; completion queues are never full, and their doorbells, acknowledgements
-/// and flow control are not charged.
+/// NVM Express over PCI Express: one submission and one completion queue per stream, and one link
+/// per direction. The host writes a command into its submission queue and rings the doorbell. When
+/// the device has a free slot, arbitration picks the queue whose next command is fetched from host
+/// memory. The data of a write are then read from host memory; after the flash operation, the data
+/// of a read, the completion and the interrupt are sent. The data of a request cross their link in
+/// one transfer, first come, first served. All other packets (doorbells, commands, read requests,
+/// completions of writes) are interleaved with data packets: they do not wait, but delay later
+/// transfers. Simplifications: every command has its own doorbell and its own fetch, and fetches
+/// overlap; a queue entry is freed when its command arrives in the device, a slot when the
+/// completion has left it; completion queues are never full; their doorbells, acknowledgements and
+/// flow control take no time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nvme {
-    /// Generation of PCI Express: 2.5, 5, 8, 16 or 32 GT/s a lane, coded 8b/10b up to the second and
-    /// 128b/130b from the third on (PCI Express Base Specification 5.0). 1 to 5. The default is assumed.
+    /// Generation of PCI Express, 1 to 5: 2.5, 5, 8, 16 or 32 GT/s per lane, coded 8b/10b in
+    /// generations 1 and 2 and 128b/130b from 3 on (PCI Express Base Specification 5.0). The default
+    /// is assumed.
     #[schemars(range(min = 1, max = 5))]
     pub generation: u32,
-    /// Lanes of the link. Count; the standard has 1, 2, 4, 8, 12 and 16. The default is assumed.
+    /// Lanes of the link; the standard has 1, 2, 4, 8, 12 and 16. Count. The default is assumed.
     #[schemars(range(min = 1, max = 16))]
     pub lanes: u32,
-    /// The most data in a packet (Max_Payload_Size). Bytes. The default is assumed.
+    /// Most data in a packet (Max_Payload_Size). Bytes. The default is assumed.
     #[schemars(range(min = 128, max = 4096))]
     pub payload_bytes: u32,
-    /// The most data that one read request of the device asks for (Max_Read_Request_Size). Bytes, 128 to
-    /// 4096. The default is that of the standard's register.
+    /// Most data in one read request of the device (Max_Read_Request_Size). Bytes, 128 to 4096. The
+    /// default is that of the standard's register.
     #[schemars(range(min = 128, max = 4096))]
     pub read_request_bytes: u32,
-    /// What a packet has beside its data: framing and sequence number 4, header of four double words 16,
+    /// Overhead of a packet: framing and sequence number 4, header of four double words 16,
     /// checksum 4 (PCI Express Base Specification 5.0). Bytes.
     #[schemars(range(min = 0, max = 64))]
     pub header_bytes: u32,
-    /// Entries of a submission queue; one stays empty (NVM Express 1.3, section 4.1). Count.
-    /// The default is assumed.
+    /// Entries of a submission queue, one of which stays empty (NVM Express 1.3, section 4.1).
+    /// Count. The default is assumed.
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: u32,
-    /// Whose command is fetched next.
+    /// Arbitration between the submission queues.
     pub arbitration: Arbitration,
-    /// Commands that are fetched from a queue in a row before another queue has its turn (Arbitration
-    /// Burst). Count; the standard has powers of 2 up to 64, and no limit. The default is
-    /// assumed.
+    /// Commands fetched in a row from one queue before the next queue has its turn (Arbitration
+    /// Burst); the standard has powers of 2 up to 64, and no limit. Count. The default is assumed.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Commands of class `high` in a round, if weighted. Count. The default is assumed.
+    /// Commands of class `high` per round of weighted arbitration. Count. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub high_weight: u32,
-    /// Commands of class `medium` in a round, if weighted. Count. The default is assumed.
+    /// Commands of class `medium` per round of weighted arbitration. Count. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub medium_weight: u32,
-    /// Commands of class `low` in a round, if weighted. Count. The default is assumed.
+    /// Commands of class `low` per round of weighted arbitration. Count. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
-    /// From the host's write of the doorbell until the device sees it, beside its packet on the link. ns,
-    /// 0 to 1000000. Assumed.
+    /// Time from the host's write of the doorbell until the device sees it, in addition to its
+    /// packet on the link. ns, 0 to 1000000. Assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub doorbell_ns: u64,
-    /// From a read request of the device until the host's memory answers, beside the packets on the link;
-    /// once for a command, and once more for the data of a write. ns. Assumed; of the order
-    /// that Neugebauer et al. measured for 64 bytes (Understanding PCIe performance for end host
-    /// networking, SIGCOMM 2018).
+    /// Time from a read request of the device until host memory answers, in addition to the packets
+    /// on the link. Applies once per command, and once more to the data of a write. ns. Assumed; of
+    /// the order that Neugebauer et al. measured for 64 bytes (Understanding PCIe performance for
+    /// end host networking, SIGCOMM 2018).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub fetch_ns: u64,
-    /// From the arrival of the completion until the host knows of it: interrupt and handler. ns, 0 to
-    /// 1000000; 0 is a host that polls without delay. Assumed.
+    /// Time from the arrival of the completion until the host has handled it: interrupt and
+    /// handler. 0 is a host that polls without delay. ns, 0 to 1000000. Assumed.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub interrupt_ns: u64,
 }
 
-/// Whose command is fetched next.
+/// Arbitration between the submission queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// All queues take turns; classes do not matter.
+    /// Round robin over all queues, regardless of class.
     #[default]
     RoundRobin,
-    /// Urgent queues first: while they have commands, no other queue is served at all. Then in rounds, in
-    /// each of which the classes high, medium and low fetch as many commands as their weight says, or
-    /// fewer if they have no more. The queues of a class take turns.
+    /// Urgent queues first: no other queue is served while they have commands. The other classes
+    /// are served in rounds; in each round, a class fetches up to its weight in commands. Queues of
+    /// one class take turns.
     WeightedRoundRobin,
 }
 
@@ -112,9 +113,9 @@ impl Default for Nvme {
 }
 
 impl Nvme {
-    /// The speed of one direction. A lane takes 4000 ps for a byte in the first generation and half of it
-    /// in the second; in the third 8 / 8 GT/s * 130 / 128 = 1015.625 ps, which is 32500 / 32, and half of
-    /// the generation before from there on.
+    /// Returns the rate of one direction. A byte takes 4000 ps on a lane of generation 1 and half
+    /// of it in generation 2. In generation 3 it takes 8 / 8 GT/s * 130 / 128 = 1015.625 ps, which
+    /// is 32500 / 32, and half of the previous generation from there on.
     fn rate(&self) -> Rate {
         let ps = match self.generation {
             ..=1 => 128_000,
@@ -142,16 +143,16 @@ impl Cited for Nvme {
 
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = None;
 
-/// Bytes of what is not data.
+/// Sizes of packets without request data. Bytes.
 mod bytes {
     pub const DOORBELL: u64 = 4;
     pub const SUBMISSION_ENTRY: u64 = 64;
     pub const COMPLETION_ENTRY: u64 = 16;
-    /// A message-signalled interrupt is a write of a double word.
+    /// A message-signalled interrupt is the write of one double word.
     pub const INTERRUPT: u64 = 4;
 }
 
-/// How bytes are put into packets.
+/// Packet format of the link.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Packets {
     payload: u64,
@@ -160,15 +161,15 @@ struct Packets {
 }
 
 impl Packets {
-    /// Bytes on the link that carry `payload`.
+    /// Returns the bytes on the link that carry `payload`.
     fn around(self, payload: u64) -> u64 {
         payload + payload.div_ceil(self.payload) * self.header
     }
-    /// Bytes on the link that ask the host's memory for `bytes`.
+    /// Returns the bytes on the link that request `bytes` from host memory.
     fn requests(self, bytes: u64) -> u64 {
         bytes.div_ceil(self.read_request) * self.header
     }
-    /// Bytes on the link that tell the host that a command is complete.
+    /// Returns the bytes on the link for a completion entry and its interrupt.
     fn completion(self) -> u64 {
         self.around(bytes::COMPLETION_ENTRY) + self.around(bytes::INTERRUPT)
     }
@@ -178,12 +179,12 @@ impl Packets {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Passage {
     command: Command,
-    /// Since when it waits in its submission queue.
+    /// Time of the doorbell, from which the command waits in its submission queue.
     since: Time,
     transfer: Transfer,
 }
 
-/// The two links, the queues, and the requests by ticket.
+/// Both links, the queues, and the requests by ticket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     to_device: Link,
@@ -194,7 +195,7 @@ pub struct State {
     interrupt: Time,
     queue_depth: u32,
     in_flight: u32,
-    /// Commands that a submission queue holds, and how many it does, by stream.
+    /// Capacity of a submission queue, and its occupied entries by stream.
     room: u32,
     taken: Vec<u32>,
     queues: Queues,
@@ -202,7 +203,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Nvme, queue_depth: u32, streams: &[Stream]) -> Self {
         let mut classes: Vec<Class> = streams.iter().map(|stream| stream.class).collect();
         if classes.is_empty() {
@@ -232,30 +233,30 @@ impl State {
     fn passage(&mut self, ticket: Ticket) -> &mut Passage {
         &mut self.passages[ticket as usize]
     }
-    /// Puts something short on the link to the device; how long it takes.
+    /// Interleaves a short packet on the link to the device; returns its length.
     fn slip_down(&mut self, now: Time, bytes: u64) -> Time {
         let length = self.to_device.time(bytes);
         self.to_device.slip(now, length);
         length
     }
-    /// Puts something short on the link to the host; how long it takes.
+    /// Interleaves a short packet on the link to the host; returns its length.
     fn slip_up(&mut self, now: Time, bytes: u64) -> Time {
         let length = self.to_host.time(bytes);
         self.to_host.slip(now, length);
         length
     }
-    /// `event` follows when a request has crossed for `length`, without a wait.
+    /// Schedules `event` after `length` on the link, without a wait.
     fn cross(&mut self, now: Time, length: Time, ticket: Ticket, event: Event, act: &mut impl Act) {
         self.passage(ticket).transfer.link += length;
         act.schedule(now + length, event);
     }
-    /// Data of a request has `length` on a link before it, after a `wait`.
+    /// Charges a transfer of `length`, after a wait for the link, to a request.
     fn carried(&mut self, ticket: Ticket, wait: Time, length: Time) {
         let transfer = &mut self.passage(ticket).transfer;
         transfer.link_wait += wait;
         transfer.link += length;
     }
-    /// Fetches commands while the device has slots.
+    /// Fetches commands while the device has free slots.
     fn fetch(&mut self, now: Time, act: &mut impl Act) {
         while self.in_flight < self.queue_depth
             && let Some(ticket) = self.queues.pop()
@@ -269,7 +270,7 @@ impl State {
             self.cross(now, length, ticket, Event::Arrived(ticket), act);
         }
     }
-    /// The command is in the device.
+    /// A command has arrived in the device.
     fn arrived(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
         let Command { stream, write, .. } = self.passage(ticket).command;
         self.taken[stream as usize] -= 1;
@@ -277,11 +278,11 @@ impl State {
             act.begin(now, ticket);
             return;
         }
-        // The data sets out when the first request is answered.
+        // The data are sent once the first read request is answered.
         let length = self.slip_up(now, self.packets.header) + self.fetch;
         self.cross(now, length, ticket, Event::Answered(ticket), act);
     }
-    /// The data of a write sets out.
+    /// Sends the data of a write.
     fn answered(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
         let bytes = self.passage(ticket).command.bytes;
         let length = self.to_device.time(self.packets.around(bytes));
@@ -289,10 +290,11 @@ impl State {
         self.carried(ticket, wait, length);
         act.schedule(now + wait + length, Event::Sent(ticket));
     }
-    /// The data of a write is in the device.
+    /// The data of a write have arrived in the device.
     fn sent(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
-        // The requests after the first went out while the data came in. They are charged here and not
-        // before the data, so that those of many writes do not stand in one lump before a read.
+        // The read requests after the first overlap the data. They are charged here rather than
+        // before the data, so that the requests of many writes do not accumulate in front of a
+        // read.
         let requests = self.packets.requests(self.passage(ticket).command.bytes);
         self.slip_up(now, requests.saturating_sub(self.packets.header));
         act.begin(now, ticket);

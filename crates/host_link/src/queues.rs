@@ -1,4 +1,4 @@
-//! Submission queues, and whose command is fetched next (NVM Express 1.3, section 4.11).
+//! Submission queues and their arbitration (NVM Express 1.3, section 4.11).
 
 use std::collections::VecDeque;
 
@@ -6,20 +6,20 @@ use super::Class;
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
-/// Queues that take turns. One that is served keeps its turn for up to `burst` commands.
+/// Queues in round-robin order. The served queue keeps its turn for up to `burst` commands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Ring {
     queues: Vec<u32>,
-    /// Whose turn it is, and for how many commands more.
+    /// Index of the served queue, and the commands left in its turn.
     turn: usize,
     left: u32,
-    /// Commands in all of its queues.
+    /// Commands in all queues of the ring.
     waiting: usize,
 }
 
 impl Ring {
     fn pop(&mut self, lines: &mut [VecDeque<Ticket>], burst: u32) -> Option<Ticket> {
-        // Once round, and back to where it stood.
+        // One full round, and back to the starting queue.
         for _ in 0..=self.queues.len() {
             let line = &mut lines[self.queues[self.turn] as usize];
             if self.left > 0
@@ -36,7 +36,7 @@ impl Ring {
     }
 }
 
-/// How many commands of each weighted class are fetched in a round.
+/// Commands of each weighted class per round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Weights {
     pub high: u32,
@@ -47,22 +47,22 @@ pub(super) struct Weights {
 const STRICT: usize = 0;
 const WEIGHTED: std::ops::Range<usize> = 1..4;
 
-/// Submission queues with commands that the device knows of.
+/// Submission queues of the commands whose doorbells the device has seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Queues {
     lines: Vec<VecDeque<Ticket>>,
-    /// By queue: its ring.
+    /// Ring of each queue.
     ring_of: Vec<usize>,
-    /// The one that is served before the others, then high, medium and low.
+    /// Ring with strict priority, then the rings of high, medium and low.
     rings: [Ring; 4],
-    /// By ring: what it may fetch in a round, and what is left of it.
+    /// Commands per round of each ring, and those left in the current round.
     weights: [u32; 4],
     credits: [u32; 4],
     burst: u32,
 }
 
 impl Queues {
-    /// A queue for each of `classes`. Without weights, all take turns alike.
+    /// Creates a queue for each of `classes`. Without weights, all queues share one round robin.
     pub fn new(classes: &[Class], weights: Option<Weights>, burst: u32) -> Self {
         let ring = |class: Class| match (weights, class) {
             (None, _) | (_, Class::Urgent) => STRICT,
@@ -88,13 +88,13 @@ impl Queues {
             burst: burst.max(1),
         }
     }
-    /// A command waits in a queue.
+    /// Appends a command to a queue.
     pub fn push(&mut self, queue: u32, ticket: Ticket) {
         let queue = queue as usize;
         self.lines[queue].push_back(ticket);
         self.rings[self.ring_of[queue]].waiting += 1;
     }
-    /// The command that is fetched next.
+    /// Removes and returns the command to fetch next.
     pub fn pop(&mut self) -> Option<Ticket> {
         let ring = if self.rings[STRICT].waiting > 0 {
             STRICT
@@ -103,7 +103,7 @@ impl Queues {
         };
         self.rings[ring].pop(&mut self.lines, self.burst)
     }
-    /// The class that goes next. A round ends when no class with commands may fetch any more.
+    /// Returns the ring to serve next. A round ends when no ring with commands has credits left.
     fn weighted(&mut self) -> Option<usize> {
         let waits = |ring: &usize| self.rings[*ring].waiting > 0;
         let entitled = |ring: &usize| waits(ring) && self.credits[*ring] > 0;
@@ -123,7 +123,7 @@ impl Queues {
 mod tests {
     use super::*;
 
-    /// Queues with `deep` commands each; a ticket is the number of its queue.
+    /// Returns queues with `deep` commands each; a ticket is the number of its queue.
     fn backlog(classes: &[Class], weights: Option<Weights>, burst: u32, deep: usize) -> Queues {
         let mut queues = Queues::new(classes, weights, burst);
         for queue in 0..classes.len() as u32 {
@@ -168,7 +168,7 @@ mod tests {
                     "burst {burst}"
                 );
             }
-            // The two of a class are never further apart than a burst.
+            // Fetches of the two queues of a class stay within a burst of each other.
             let mut ahead = 0_i32;
             for queue in order {
                 ahead += i32::from(queue == 1) - i32::from(queue == 3);
@@ -178,18 +178,18 @@ mod tests {
     }
 
     #[test]
-    fn a_class_without_commands_leaves_its_share_to_the_others() {
+    fn class_without_commands_yields_its_share() {
         let mut queues = Queues::new(&[Class::High, Class::Low], Some(WEIGHTS), 1);
         (0..6).for_each(|_| queues.push(1, 1));
         assert_eq!(fetched(&mut queues, 3), [1, 1, 1]);
         (0..9).for_each(|_| queues.push(0, 0));
-        // The round in which low has had its one command goes on with the four of high.
+        // The round in which low has fetched its one command continues with the four of high.
         let order = fetched(&mut queues, 12);
         assert_eq!(order, [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1]);
     }
 
     #[test]
-    fn urgent_commands_go_before_all_others_while_there_are_any() {
+    fn urgent_commands_precede_all_others() {
         let classes = [Class::High, Class::Urgent, Class::Urgent];
         let mut queues = backlog(&classes, Some(WEIGHTS), 1, 3);
         assert_eq!(fetched(&mut queues, 7), [1, 2, 1, 2, 1, 2, 0]);

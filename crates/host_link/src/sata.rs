@@ -9,24 +9,24 @@ use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{Link, Rate};
 
-/// Serial ATA with native command queueing: up to 32 commands in the device, one link for both
-/// directions. A request takes the link for its command (Register to the device, Register to the
-/// host that releases it), a write for its data (DMA Setup, then DMA Activate and Data for every
-/// 8192 bytes), and at the end for the data of a read (DMA Setup, Data for every 8192 bytes) and
-/// Set Device Bits. Each such step is one uninterrupted link transfer, first come, first served.
-/// Simplified: a first data frame is activated like the others; the host does not give way to the
-/// device; the device turns to a command as soon as it has it, and fetches the data of writes in
-/// the order of their commands; completions are not joined into one frame; no interrupt is charged.
-/// All streams share the tags.
+/// Serial ATA with native command queueing (NCQ): up to 32 commands in the device, and one link for
+/// both directions. A request uses the link for its command (Register to the device, Register to
+/// the host to release the link), a write for its data (DMA Setup, then DMA Activate and Data per
+/// 8192 bytes). At the end, it uses the link for the data of a read (DMA Setup, Data per 8192
+/// bytes) and for Set Device Bits. Each step is one uninterrupted transfer, first come, first
+/// served. Simplifications: the first data frame is activated like the others; the host does not
+/// yield to the device; the device handles a command on arrival and fetches the data of writes in
+/// command order; completions are not combined into one frame; interrupts take no time. All streams
+/// share the tags.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sata {
-    /// Line rate. Ten bits carry a byte (8b/10b), so 6 Gbit/s are 600 MB/s. Gbit/s; the
-    /// standard has 1.5, 3 and 6.
+    /// Line rate; the standard has 1.5, 3 and 6. Ten bits carry a byte (8b/10b), so 6 Gbit/s are
+    /// 600 MB/s. Gbit/s.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub gigabits_per_s: f64,
-    /// Time of a frame beside its bytes, during which nothing else goes over the link: handshake before
-    /// and after, turning the link round. ns. Assumed.
+    /// Overhead of a frame, in addition to its bytes, during which the link is blocked: handshakes
+    /// before and after it, and turnaround. ns. Assumed.
     #[schemars(range(min = 0, max = 100_000))]
     pub frame_overhead_ns: u64,
 }
@@ -44,11 +44,11 @@ impl Cited for Sata {
     const PAPER: &'static str = "Serial ATA International Organization, Serial ATA Revision 3.0, 2009: frame layouts of the transport layer, FPDMA queued commands";
 }
 
-/// A tag is a number of 5 bits.
+/// A tag has 5 bits.
 pub(super) const MAX_QUEUE_DEPTH: Option<u32> = Some(TAGS);
 const TAGS: u32 = 32;
 
-/// Bytes of the frame information structures.
+/// Sizes of frame information structures. Bytes.
 mod bytes {
     pub const REGISTER_TO_DEVICE: u64 = 20;
     pub const REGISTER_TO_HOST: u64 = 20;
@@ -57,11 +57,11 @@ mod bytes {
     pub const DATA_HEADER: u64 = 4;
     pub const DATA_PAYLOAD: u64 = 8192;
     pub const SET_DEVICE_BITS: u64 = 8;
-    /// Start of frame, checksum, end of frame.
+    /// Start of frame, checksum and end of frame.
     pub const AROUND: u64 = 12;
 }
 
-/// Some frames and the bytes in them.
+/// Number of frames, and their bytes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Frames {
     count: u64,
@@ -78,7 +78,7 @@ impl Frames {
         bytes: bytes::SET_DEVICE_BITS,
     };
 
-    /// The data of a write.
+    /// Returns the frames for the data of a write.
     fn written(payload: u64) -> Self {
         let frames = payload.div_ceil(bytes::DATA_PAYLOAD);
         Self {
@@ -86,7 +86,7 @@ impl Frames {
             bytes: bytes::DMA_SETUP + frames * (bytes::DMA_ACTIVATE + bytes::DATA_HEADER) + payload,
         }
     }
-    /// The data of a read, and that it is done.
+    /// Returns the frames for the data and the completion of a read.
     fn read(payload: u64) -> Self {
         let frames = payload.div_ceil(bytes::DATA_PAYLOAD);
         Self {
@@ -104,7 +104,7 @@ struct Passage {
     transfer: Transfer,
 }
 
-/// The link, the tags taken, and the requests by ticket.
+/// The link, the number of tags, and the requests by ticket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     link: Link,
@@ -115,9 +115,9 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Sata, queue_depth: u32, _streams: &[Stream]) -> Self {
-        // A byte is ten bits: kilobytes in a second.
+        // A byte has ten bits: gigabits per second times 1e5 are kilobytes per second.
         let rate = Rate {
             ps: 1_000_000_000,
             bytes: ((policy.gigabits_per_s * 1e5).round() as u64).max(1),

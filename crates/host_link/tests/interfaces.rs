@@ -1,4 +1,5 @@
-//! Do the interfaces take the time that their standards' frames and packets add up to, and who goes first?
+//! Interfaces take the time of their standards' frames and packets, and serve requests in the right
+//! order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ use wordline_kernel::{EventQueue, Rng as Random, Time};
 
 const KIB: u64 = 1024;
 
-/// What the host wants done, and when it comes to want it.
+/// A host request and the time at which the host issues it.
 #[derive(Clone, Copy)]
 struct Wish {
     at: Time,
@@ -39,7 +40,7 @@ fn write(bytes: u64) -> Wish {
     }
 }
 
-/// What became of a wish.
+/// Times of a request.
 #[derive(Clone, Copy, Default)]
 struct Life {
     submitted: Time,
@@ -62,7 +63,7 @@ impl Default for Happening {
     }
 }
 
-/// The disk as the interface sees it.
+/// The device as the interface sees it.
 struct Disk<S> {
     queue: EventQueue<Happening>,
     service: S,
@@ -84,7 +85,7 @@ impl<S: FnMut() -> Time> Act for Disk<S> {
     }
 }
 
-/// The lives of all wishes, in their order, and in which order they began.
+/// Times of all requests, in request order, and the order in which they started in the device.
 struct Run {
     lives: Vec<Life>,
     order: Vec<usize>,
@@ -97,8 +98,8 @@ impl Run {
     }
 }
 
-/// A host that hands over the wishes of each stream in order, as soon as the interface takes them.
-/// The flash takes `service` for each.
+/// Runs a host that submits the requests of each stream in order, as soon as the interface accepts
+/// them. The flash takes `service` for each.
 fn run(
     interface: &Interface,
     queue_depth: u32,
@@ -191,7 +192,7 @@ const ONE: [Stream; 1] = [Stream {
     class: Class::Medium,
 }];
 
-/// The transfer of a request that has the device to itself.
+/// Returns the transfer of a request that has the device to itself.
 fn alone(interface: &Interface, wish: Wish) -> Transfer {
     let service = Time::from_us(50);
     let life = run(interface, 32, &ONE, &[wish], || service).lives[0];
@@ -215,20 +216,21 @@ fn direct_costs_nothing() {
 }
 
 #[test]
-fn a_plain_link_takes_its_time_for_each_byte_of_data() {
+fn plain_link_takes_a_fixed_time_per_byte() {
     for wish in [read(4 * KIB), write(4 * KIB)] {
         assert_eq!(alone(&plain(25.0), wish), link(4096 * 25_000));
         // 1.875 ns: 7,680,000 ps.
         assert_eq!(alone(&plain(1.875), wish), link(7_680_000));
         assert_eq!(alone(&plain(0.0), wish), link(0));
     }
-    // A third of a nanosecond is taken to a thousandth of a picosecond: 333.333 ps, a whole picosecond for the last part of one.
+    // A third of a nanosecond is rounded to a thousandth of a picosecond: 333.333 ps. The last
+    // fraction of a picosecond counts as a whole one.
     assert_eq!(alone(&plain(1.0 / 3.0), read(3)), link(1_000));
 }
 
-/// With instant flash the data of all requests crosses one after the other, whatever the direction.
+/// With instant flash, the data of all requests cross one after the other, in either direction.
 #[test]
-fn a_plain_link_carries_both_directions_one_after_the_other() {
+fn plain_link_is_half_duplex() {
     let mut mixed = vec![read(128 * KIB); 500];
     mixed.extend(vec![write(128 * KIB); 500]);
     let run = run(&plain(5.0), 32, &ONE, &mixed, || Time::ZERO);
@@ -237,7 +239,8 @@ fn a_plain_link_carries_both_directions_one_after_the_other() {
 
 #[test]
 fn requests_wait_for_a_plain_link() {
-    // Both reads end in the flash at the same time; the data of the second follows that of the first.
+    // Both reads finish in the flash at the same time; the data of the second follow those of the
+    // first.
     let service = Time::from_us(50);
     let lives = run(&plain(10.0), 32, &ONE, &[read(4 * KIB); 2], || service).lives;
     let waits = lives.iter().map(|life| life.transfer.link_wait.ps());
@@ -248,7 +251,7 @@ fn requests_wait_for_a_plain_link() {
     );
 }
 
-/// 600 MB/s are 5000 ps for 3 bytes. Every frame has 12 bytes and 500 ns beside its contents.
+/// 600 MB/s are 5000 ps for 3 bytes. Every frame adds 12 bytes and 500 ns to its contents.
 #[test]
 fn sata_takes_the_time_of_its_frames() {
     // Register frames: 20 + 12 bytes each, 64 bytes in 106,666.7 ps.
@@ -273,14 +276,15 @@ fn sata_requests_wait_for_the_link() {
     let (command, data) = (1_106_667, 8_453_334);
     let waits = run.lives.iter().map(|life| life.transfer.link_wait.ps());
     let waits: Vec<_> = waits.collect();
-    // The data of the first is ready 1 us after its command, while the link carries the second command.
+    // The data of the first are ready 1 us after its command, while the link carries the second
+    // command.
     assert_eq!(waits[0], command - 1_000_000);
-    // The second waits with its command for that of the first, and with its data, which is ready 1 us
-    // after its own command, for that of the first.
+    // The command of the second waits for that of the first. Its data, ready 1 us after its own
+    // command, wait for the data of the first.
     assert_eq!(waits[1], command + data - 1_000_000);
 }
 
-/// Four lanes at 8 GT/s, 128b/130b: 32500 / 128 ps a byte. Packets have 24 bytes beside their data.
+/// Four lanes at 8 GT/s, 128b/130b: 32500 / 128 ps per byte. Packets add 24 bytes to their data.
 #[test]
 fn nvme_takes_the_time_of_its_packets() {
     // 4 + 24 bytes in 7,109.4 ps.
@@ -310,7 +314,8 @@ fn nvme_commands_wait_in_their_queue_for_a_slot() {
         .iter()
         .map(|life| life.transfer.slot_wait)
         .collect();
-    // Both are rung at the same time. The slot is free when data and completion of the first are out.
+    // Both doorbells ring at the same time. The slot is free when data and completion of the first
+    // have left.
     let occupied = Time::from_ps(528_438 + 1_154_766) + service;
     assert_eq!(waits, [Time::ZERO, occupied]);
 }
@@ -322,8 +327,8 @@ fn sata_is_bound_by_its_link_in_both_directions_together() {
     let instant = || Time::ZERO;
     // 16 frames of 8192 bytes: 40 + 16 * (16 + 8192) + 20 = 131,388 bytes in 218,980,000 ps, 18 frames.
     let reading = 1_106_667 + 218_980_000 + 18 * 500_000;
-    // 16 DMA Activate more, 256 bytes, and Set Device Bits by itself: 131,624 bytes in 219,373,333.3 ps,
-    // 33 frames.
+    // 16 more DMA Activate, 256 bytes, and Set Device Bits on its own: 131,624 bytes in
+    // 219,373,333.3 ps, 33 frames.
     let writing = 1_106_667 + 219_373_334 + 33 * 500_000 + 533_334;
     let reads = run(&sata(), 32, &ONE, &vec![read(128 * KIB); count], instant);
     assert_eq!(reads.last().ps(), reading * count as u64);
@@ -333,7 +338,7 @@ fn sata_is_bound_by_its_link_in_both_directions_together() {
     assert_eq!(mixed.last().ps(), (reading + writing) * count as u64);
 }
 
-/// From a tenth of the run to its end: bytes of data in a second.
+/// Data rate from a tenth of the run to its end. Bytes per second.
 fn rate(run: &Run, bytes: u64) -> f64 {
     let mut ends: Vec<_> = run.lives.iter().map(|life| life.completed).collect();
     ends.sort_unstable();
@@ -356,7 +361,7 @@ fn nvme_reads_approach_the_payload_rate_of_every_link() {
             };
             let raw = rate_of_lane * coding * 1e9 / 8.0 * f64::from(lanes);
             let bytes = 128 * KIB;
-            // 512 packets, completion and interrupt; the request for a command.
+            // 512 packets, completion and interrupt; the read request for a command.
             let on_link = bytes + 512 * 24 + 68 + 24;
             let expected = raw * bytes as f64 / on_link as f64;
             let wishes = vec![read(bytes); 1000];
@@ -386,13 +391,13 @@ fn nvme_carries_both_directions_at_once() {
     let [reads, writes, both] =
         [reads, writes, both].map(|wishes| run(&nvme(), 64, &two, &wishes, || Time::ZERO));
     let slower = reads.last().max(writes.last()).as_secs();
-    // Reads pay for the read requests of the writes: 24 bytes for every 512.
+    // Reads also carry the read requests of the writes: 24 bytes per 512.
     let ratio = both.last().as_secs() / slower;
     assert!((1.0..1.06).contains(&ratio), "{ratio}");
 }
 
 #[test]
-fn a_read_is_not_held_up_by_the_data_of_writes() {
+fn data_of_writes_do_not_delay_a_read() {
     let two = streams(&[Class::Medium; 2]);
     let mut wishes: Vec<_> = (0..32)
         .map(|_| Wish {
@@ -409,7 +414,7 @@ fn a_read_is_not_held_up_by_the_data_of_writes() {
 }
 
 #[test]
-fn the_device_never_holds_more_commands_than_it_can() {
+fn commands_in_flight_never_exceed_the_queue_depth() {
     let wishes = vec![read(4 * KIB); 300];
     let service = || Time::from_us(100);
     let most = |interface: &Interface, depth| {
@@ -428,7 +433,7 @@ fn the_device_never_holds_more_commands_than_it_can() {
 }
 
 #[test]
-fn a_submission_queue_has_room_for_all_but_one_of_its_entries() {
+fn submission_queue_keeps_one_entry_empty() {
     let policy = Nvme {
         queue_entries: 4,
         ..Nvme::default()
@@ -448,7 +453,7 @@ fn a_submission_queue_has_room_for_all_but_one_of_its_entries() {
 }
 
 #[test]
-fn a_device_with_one_slot_serves_classes_by_weight() {
+fn one_slot_device_serves_classes_by_weight() {
     let policy = Nvme {
         arbitration: Arbitration::WeightedRoundRobin,
         high_weight: 3,
@@ -478,7 +483,8 @@ fn a_device_with_one_slot_serves_classes_by_weight() {
     )
     .order;
     let served: Vec<_> = order.iter().map(|&index| wishes[index].stream).collect();
-    // The first finds the slot empty; it is of class low, and the only one that round has from it.
+    // The first command finds the slot free. It is of class low, and the only low command of that
+    // round.
     assert_eq!(served[..6], [0, 3, 3, 3, 3, 3]);
     assert_eq!(served[6..11], [2, 2, 2, 1, 1]);
     for round in served[11..65].chunks(6) {
@@ -486,7 +492,7 @@ fn a_device_with_one_slot_serves_classes_by_weight() {
     }
 }
 
-/// Every member, and members with parameters unlike the default.
+/// Every interface, with defaults and with other parameters.
 fn interfaces() -> Vec<Interface> {
     let mut all = Interface::defaults();
     all.push(Interface::Sata(Sata {
@@ -512,7 +518,7 @@ fn interfaces() -> Vec<Interface> {
     all
 }
 
-/// Wishes at random times, from often idle to always behind.
+/// Requests at random times, from mostly idle to always backlogged.
 fn random_wishes(random: &mut Random, count: usize) -> Vec<Wish> {
     let gap = 1 << random.below(27);
     let mut at = Time::ZERO;
@@ -551,14 +557,17 @@ fn every_picosecond_of_a_request_is_accounted_for() {
                 on_link += life.transfer.link;
             }
             if matches!(interface, Interface::Sata(_) | Interface::Link(_)) {
-                assert!(on_link <= run.last(), "one thing at a time");
+                assert!(
+                    on_link <= run.last(),
+                    "the link carries one transfer at a time"
+                );
             }
         }
     }
 }
 
 #[test]
-fn commands_of_a_stream_begin_in_the_order_they_were_handed_over() {
+fn commands_of_a_stream_start_in_submission_order() {
     let mut random = Random::new(2, "orders");
     for _ in 0..40 {
         let write = random.below(2) == 0;
@@ -579,7 +588,7 @@ fn commands_of_a_stream_begin_in_the_order_they_were_handed_over() {
 }
 
 #[test]
-fn codes_of_events_differ_and_leave_room_above() {
+fn event_codes_are_unique_and_below_2_to_the_40() {
     type Kind = fn(Ticket) -> Event;
     let kinds: [Kind; 6] = [
         Event::Rung,
