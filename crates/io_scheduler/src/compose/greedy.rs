@@ -1,4 +1,4 @@
-//! Whatever fits.
+//! Greedy composition of multi-plane commands.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Open, Waiting};
 
-/// Every queued operation that fits the first joins its command, the earliest of each plane. It may
-/// overtake operations of other planes, never one of its own, so programs of a block stay in order.
-/// Up to 64 queued operations are examined.
+/// Every queued operation that fits the first joins its command, the earliest on each plane. It may
+/// overtake operations on other planes but never one on its own, so programs of a block stay in
+/// order. Up to 64 queued operations are examined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {}

@@ -1,4 +1,4 @@
-//! Neighbours in line.
+//! Composition of multi-plane commands without reordering.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Open, Waiting};
 
-/// Operations directly behind the first in the queue join its command as long as each fits; the
-/// first that does not ends the command. Operations are never reordered.
+/// Operations that directly follow the first in the queue join its command as long as each fits.
+/// The first one that does not fit ends the command. Operations are never reordered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InOrder {}

@@ -1,8 +1,9 @@
-//! Which operations that wait for a die become one command.
+//! Composition of multi-plane commands.
 //!
-//! A command may work on several planes of its die at once (Jung 2013, section 3.2: plane sharing).
-//! It is composed when the die is free, from what waits for it then, within a request and across
-//! requests; dies of a package are interleaved whatever is chosen.
+//! A multi-plane command works on several planes of its die at once (Jung 2013, section 3.2: plane
+//! sharing). It is composed when the die becomes free, from the operations that wait for the die
+//! then, within a request and across requests. Interleaving of the dies of a package does not
+//! depend on it.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,19 +14,19 @@ pub mod off;
 /// An operation that waits for the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Its plane in the die.
+    /// Plane, within the die.
     pub plane: u32,
-    /// Whether it is of the same kind as the first in line and the plane rule lets them be one
-    /// command, but for their planes.
+    /// Whether it is of the same kind as the first operation in the queue and may share a command
+    /// with it by the plane rule, apart from the planes being distinct.
     pub fits: bool,
 }
 
-/// Composes commands.
+/// Composition policy.
 pub trait Compose {
-    /// Whether a command may take several operations at all.
+    /// Returns `true` if a command may have several operations.
     fn joins(&self) -> bool;
-    /// Picks the places in `line` of those that go with the first, at most `most`, in ascending
-    /// order. All picked have different planes, and none passes another of its plane that stays.
+    /// Picks up to `most` operations to go with the first, as ascending indices into `line`. All
+    /// picked operations have different planes. None overtakes another of its plane.
     fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>);
 }
 
@@ -59,16 +60,16 @@ impl Default for Composition {
     }
 }
 
-/// The planes that can still be taken.
+/// Planes that are not yet used, one bit each.
 #[derive(Clone, Copy, Debug)]
 struct Open(u64);
 
 impl Open {
-    /// All but the plane of the first in line.
+    /// All planes except that of the first operation.
     fn beside(first: Waiting) -> Self {
         Self(!(1 << first.plane))
     }
-    /// Whether the plane is open; it is not from then on.
+    /// Returns `true` if the plane was unused, and marks it as used.
     fn close(&mut self, plane: u32) -> bool {
         let open = self.0 >> plane & 1 == 1;
         self.0 &= !(1 << plane);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_member_keeps_the_order_within_a_plane() {
+    fn every_policy_keeps_the_order_within_a_plane() {
         let mut random = Rng::new(1, "lines");
         for _ in 0..2_000 {
             let mut below = |bound: u64| random.below(bound);
@@ -124,8 +125,8 @@ mod tests {
     }
 
     #[test]
-    fn members_differ_in_what_they_pass_over() {
-        // The second does not fit, the fourth is of a plane that is taken.
+    fn policies_differ_in_the_operations_they_skip() {
+        // The second does not fit, the fourth is on a plane that is used.
         let line = [(0, true), (1, false), (2, true), (0, true), (3, true)];
         let all = Composition::defaults();
         let picked: Vec<_> = all.iter().map(|policy| picks(policy, &line, 3)).collect();

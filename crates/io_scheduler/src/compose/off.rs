@@ -1,4 +1,4 @@
-//! One operation a command.
+//! Single-plane commands only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Waiting};
 
-/// A command takes one operation. Planes multiply capacity, not speed.
+/// A command has one operation. Planes add capacity, not speed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Off {}

@@ -1,4 +1,4 @@
-//! Clumps: operations that run without being in each other's way (Jung 2013, sections 6.4.2, 6.4.3).
+//! Clumps: operations that run without resource conflicts (Jung 2013, sections 6.4.2, 6.4.3).
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -6,8 +6,8 @@ use wordline_kernel::Time;
 use super::pack::{PackScope, pack};
 use super::{Changed, EntryId, View};
 
-/// What an operation has in common with others that wait. A conflict at one level is one at all
-/// levels above; the lowest is the most costly.
+/// Lowest-level resource that an operation shares with other waiting operations. A conflict at one
+/// level is a conflict at all levels above it. The lowest level costs the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Conflict {
     /// A die.
@@ -16,18 +16,18 @@ pub(super) enum Conflict {
     Cluster,
     /// A channel.
     Domain,
-    /// Nothing.
+    /// No resource.
     None,
 }
 
-/// Builds clumps, package by package.
+/// Builds clumps, one package at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Clump {
     scope: PackScope,
     interleaves: bool,
     in_turn: bool,
     age_bound: Time,
-    /// The package after the one that was served last.
+    /// Package after the last one served.
     cursor: u32,
 }
 
@@ -71,8 +71,8 @@ impl Clump {
         }
     }
 
-    /// Visits packages with something in the queue in the order of their numbers, those of a channel
-    /// side by side. One that can't take what waits for it holds up the sweep (Algorithm 2, line 4).
+    /// Visits packages with queued operations in ascending order, which keeps those of a channel
+    /// together. A package that cannot take its operation stops the sweep (Algorithm 2, line 4).
     fn choose_in_turn(&mut self, view: &View<'_>, group: &mut Vec<EntryId>) {
         let packages = view.queue.packages();
         let mut sweep = (self.cursor..packages).chain(0..self.cursor.min(packages));
@@ -87,8 +87,8 @@ impl Clump {
         }
     }
 
-    /// The operation that a package gets next, if it can take one: one of the lowest level that has
-    /// conflicts, the first in the queue of those.
+    /// Returns the next operation of a package, if the package can take one: the first in the queue
+    /// among those with the lowest-level conflict.
     pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<EntryId> {
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);

@@ -1,6 +1,6 @@
-//! The worked examples of Jung 2013, figures 6.5 to 6.7, in lockstep: what is chosen together is done
-//! together. The drawings are not in the text; the places of the operations are what its sentences
-//! leave (sections 6.4.2 to 6.4.4), and blocks and pages are chosen so that pairs obey the plane rule.
+//! Worked examples of Jung 2013, figures 6.5 to 6.7, in lockstep: operations chosen together are
+//! completed together. The text does not include the drawings; addresses follow from its sentences
+//! (sections 6.4.2 to 6.4.4), and blocks and pages are chosen so that pairs satisfy the plane rule.
 
 use wordline_kernel::Time;
 use wordline_nand::{Geometry, Layout, Operation, PlaneRule, Ppn};
@@ -52,7 +52,7 @@ impl Bench {
         }
     }
 
-    /// What is chosen before anything is done, as groups of names.
+    /// Returns the groups that are chosen before any is completed, by name.
     fn round(&mut self) -> Vec<Vec<u32>> {
         self.changed = (0..CHANNELS * PACKAGES).collect();
         let mut chosen = Vec::new();
@@ -98,8 +98,8 @@ impl Bench {
     }
 }
 
-/// A read; its name decides its page. Pages that differ in the last bit of their name only have the
-/// same place in their blocks.
+/// Returns a read; its name determines its page. Pages whose names differ in the last bit only have
+/// the same offset in their blocks.
 fn read(layout: &Layout, number: usize, name: u32, die: u32, plane: u32) -> Waiting {
     let block = (0..layout.blocks())
         .map(wordline_nand::Block)
@@ -121,9 +121,9 @@ fn read(layout: &Layout, number: usize, name: u32, die: u32, plane: u32) -> Wait
     }
 }
 
-/// Of figure 6.5, as section 6.4.2 tells of it: requests 1 and 2 share a package; two pages of 2 share
-/// a die, its third is elsewhere; 3 is alone on channel 2; 4 and 5 want die 4 of package 1 on channel
-/// 4, 6 another die of that package.
+/// Figure 6.5, as described in section 6.4.2: requests 1 and 2 share a package; two pages of 2
+/// share a die, its third is elsewhere; 3 is alone on channel 2; 4 and 5 need die 4 of package 1 on
+/// channel 4, 6 another die of that package.
 const FIGURE_6_5: [&[Page]; 6] = [
     &[(21, [1, 1, 2], 0), (31, [1, 2, 1], 0), (41, [1, 2, 2], 0)],
     &[(1, [1, 1, 1], 0), (2, [1, 1, 1], 0), (61, [3, 1, 3], 0)],
@@ -176,10 +176,11 @@ fn figure_6_6_b_vaq_needs_six_sets() {
     assert_eq!(sets.len(), 6);
 }
 
-/// The six sets are those of packages by whole requests: where requests stall at dies, the second begins beside the first and the
-/// sixth beside the fifth, and where pages do, requests 3 and 4 also begin beside the rest of the second.
+/// The six sets are those of whole requests that stall at packages. If requests stall at dies, the
+/// second starts with the first and the sixth with the fifth. If pages stall, requests 3 and 4 also
+/// start with the rest of the second.
 #[test]
-fn figure_6_6_b_has_fewer_sets_if_dies_stall() {
+fn figure_6_6_b_has_fewer_sets_if_requests_stall_at_dies() {
     use super::in_order::{Conflict, Grain};
     let sets = |grain, conflict| {
         let mut bench = Bench::new("paq0", &FIGURE_6_5);
@@ -203,7 +204,7 @@ fn figure_6_6_b_has_fewer_sets_if_dies_stall() {
     );
 }
 
-/// Of figure 6.7: pages 2 and 3, 4 and 5, 6 and 7, 72 and 73 are pairs on two planes; only the last
+/// Figure 6.7: pages 2 and 3, 4 and 5, 6 and 7, 72 and 73 are pairs on two planes. Only the last
 /// pair belongs to one request.
 const FIGURE_6_7: [&[Page]; 7] = [
     &[(2, [1, 1, 1], 0)],
@@ -230,14 +231,14 @@ fn figure_6_7_paq_packs_four_pairs() {
 }
 
 #[test]
-fn figure_6_7_vaq_finds_one_pair_and_six_go_by_themselves() {
+fn figure_6_7_vaq_packs_one_pair_and_issues_six_pages_alone() {
     let commits = Bench::new("vaq", &FIGURE_6_7).rounds().concat();
     let (pairs, single): (Vec<_>, Vec<_>) = commits.iter().partition(|commit| commit.len() > 1);
     assert_eq!(pairs, [&[72, 73]]);
     assert_eq!(single.len(), 6, "{single:?}");
 }
 
-/// Sprinkler visits packages by their place on the channels, not in the order of requests.
+/// Sprinkler visits packages by their position on the channels, not in request order.
 #[test]
 fn sprinkler_visits_the_first_package_of_every_channel_first() {
     let requests: [&[Page]; 4] = [
@@ -253,7 +254,7 @@ fn sprinkler_visits_the_first_package_of_every_channel_first() {
     assert_eq!(order, [30, 20, 10, 40]);
 }
 
-/// A read passes a write for its die; nothing passes what it depends on.
+/// A read overtakes a write to its die; no operation overtakes its dependences.
 #[test]
 fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
     let mut bench = Bench::new("read-first", &[]);
@@ -281,10 +282,11 @@ fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
     );
 }
 
-/// Three packages; of the first, two reads want one die. While that works the sweep stands still with
-/// `in_turn`, although the third package is idle and has another read to serve; without, it is served.
+/// Uses three packages; two reads of the first need one die. While that die works, the sweep stops
+/// with `in_turn`, although the third package is idle and has another read. Without `in_turn`, that
+/// read is served.
 #[test]
-fn a_package_that_cannot_take_its_read_holds_up_the_sweep_in_turn() {
+fn busy_package_blocks_the_sweep_in_turn() {
     let requests: [&[Page]; 4] = [
         &[(10, [1, 1, 1], 0), (14, [1, 1, 1], 0)],
         &[(20, [1, 2, 1], 0)],
@@ -299,7 +301,7 @@ fn a_package_that_cannot_take_its_read_holds_up_the_sweep_in_turn() {
         };
         bench.scheduling = Scheduling::new(&Scheduler::Paq2(policy));
         assert_eq!(bench.round(), [[10], [20], [30]], "one read a package");
-        // The die of the first package is still being issued to.
+        // The die of the first package is still receiving its command.
         let die = bench.queue.get(bench.queue.iter().next().unwrap()).die;
         bench.loads[die.index()].counts[0] = 1;
         let late = bench.round().concat();
@@ -312,8 +314,8 @@ fn a_package_that_cannot_take_its_read_holds_up_the_sweep_in_turn() {
     }
 }
 
-/// Two writes of two requests that fit one command: with `holds_writes` they go together; otherwise
-/// writes do not wait at all.
+/// Two writes of two requests fit one command. With `holds_writes` they are issued together;
+/// otherwise writes do not wait at all.
 #[test]
 fn paq0_packs_waiting_writes_of_different_requests() {
     for holds_writes in [false, true] {

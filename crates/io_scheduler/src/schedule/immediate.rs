@@ -7,7 +7,7 @@ use wordline_nand::Operation;
 
 use super::{Changed, EntryId, Schedule, View};
 
-/// Every operation goes to the queue of its die as soon as its request begins; each die serves its
+/// Every operation enters the queue of its die as soon as its request starts. Each die serves its
 /// own queue. No operation waits for one on another die.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -17,12 +17,12 @@ impl Cited for Immediate {
     const PAPER: &'static str = "";
 }
 
-/// Nothing to remember.
+/// Empty state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State;
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(_policy: &Immediate) -> Self {
         Self
     }

@@ -1,4 +1,4 @@
-//! Requests in the order in which they came: VAQ, and PAQ0 on top of it.
+//! Requests in order of arrival, for VAQ and PAQ0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,20 +8,20 @@ use super::pack::{PackScope, pack};
 use super::{Changed, EntryId, View};
 use wordline_block::Ticket;
 
-/// What two requests must not have in common to be under way together.
+/// Resource that two requests in flight must not share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conflict {
-    /// A die (a node).
+    /// A die (node).
     Die,
-    /// A package (a cluster).
+    /// A package (cluster).
     #[default]
     Package,
-    /// A channel (a domain).
+    /// A channel (domain).
     Channel,
 }
 
-/// What begins or waits as one.
+/// Unit that waits and starts as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grain {
@@ -32,7 +32,7 @@ pub enum Grain {
     Page,
 }
 
-/// Operations of the head that those of later requests are packed with.
+/// Operations of the head request with which those of later requests are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Packs {
     /// None.
@@ -44,7 +44,7 @@ pub(super) enum Packs {
 }
 
 impl Packs {
-    /// Packs what waits of other requests with a group.
+    /// Packs waiting operations of other requests with a group.
     pub(super) fn beside(self, view: &View<'_>, group: &mut Vec<EntryId>) {
         for place in 0..group.len() {
             let id = group[place];
@@ -58,15 +58,15 @@ impl Packs {
     }
 }
 
-/// A queue whose head blocks.
+/// Queue with head-of-line blocking.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InOrder {
     conflict: Conflict,
-    /// Whether operations of later requests are packed with those of the head.
+    /// Which operations of the head request those of later requests are packed with.
     packs: Packs,
-    /// Requests up to this number have begun.
+    /// Requests up to this number have started.
     begun: Option<u64>,
-    /// A request whose own operations are in each other's way; none begins before it is done.
+    /// Request with conflicting operations of its own; none starts before it is done.
     alone: Option<Ticket>,
 }
 
@@ -109,7 +109,7 @@ impl InOrder {
         self.packs.beside(view, group);
     }
 
-    /// Begins with the request at the head if those under way let it.
+    /// Starts the head request, if those in flight allow it.
     fn begin(&mut self, view: &View<'_>) -> bool {
         let Some(head) = view.queue.iter().next() else {
             return false;
@@ -126,7 +126,7 @@ impl InOrder {
         true
     }
 
-    /// Whether something is committed to the die, or to its package or channel, whichever counts.
+    /// Returns `true` if operations are committed to the die, package or channel, as configured.
     fn is_used(&self, view: &View<'_>, die: Die) -> bool {
         let queue = view.queue;
         match self.conflict {
@@ -140,8 +140,7 @@ impl InOrder {
     }
 }
 
-/// Packs operations of other requests with one of the group, unless its own request has filled
-/// the planes.
+/// Packs operations of other requests with one of the group, on planes that the group leaves free.
 fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     let queue = view.queue;
     let (die, mut planes) = (queue.get(id).die, 0_u64);
@@ -160,7 +159,7 @@ fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
     }
 }
 
-/// What waits of a request at the head of the queue.
+/// Returns the waiting operations of a request at the head of the queue.
 fn of_request<'a>(view: &'a View<'_>, request: u64) -> impl Iterator<Item = EntryId> + 'a {
     let queue = view.queue;
     queue
@@ -168,8 +167,8 @@ fn of_request<'a>(view: &'a View<'_>, request: u64) -> impl Iterator<Item = Entr
         .take_while(move |id| queue.get(*id).request == request)
 }
 
-/// Whether an operation can be committed together with the group: its die has nothing to do, and
-/// those of the group on its die make one command with it.
+/// Returns `true` if an operation can be committed together with the group: its die is idle, and it
+/// fits one command with the group's operations on that die.
 fn goes_with(view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
     let die = view.queue.get(id).die;
     let mut others = group
@@ -178,7 +177,7 @@ fn goes_with(view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
     view.load(die).committed() == 0 && others.all(|&other| view.joins && view.queue.fits(other, id))
 }
 
-/// Whether two operations of a request want one die and cannot be one command.
+/// Returns `true` if two operations of a request need one die and cannot share a command.
 fn conflicts_inside(view: &View<'_>, request: u64) -> bool {
     let mut before: Vec<EntryId> = Vec::new();
     for id in of_request(view, request) {

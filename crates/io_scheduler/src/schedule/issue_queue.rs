@@ -1,7 +1,7 @@
-//! The device's queue: flash operations of the host that wait for the scheduler.
+//! Issue queue of the device: flash operations of host requests that wait for the scheduler.
 //!
-//! It is the clump table of Jung 2013, section 6.4.5: what waits, in the order of the requests, and
-//! by package, with the number of those that share a die, a package, a channel.
+//! It implements the clump table of Jung 2013, section 6.4.5: waiting operations in request order
+//! and by package, with the number of operations that share a die, a package and a channel.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -11,36 +11,36 @@ use wordline_nand::{Block, Die, Layout, Operation, Plane, PlaneRule, Ppn};
 use crate::Slot;
 use wordline_block::Ticket;
 
-/// The number of an entry.
+/// Index of an entry.
 pub type EntryId = u32;
 const NONE: EntryId = EntryId::MAX;
 
-/// A flash operation that waits.
+/// A waiting flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Index in the device's transaction table.
     pub slot: Slot,
-    /// Requests are numbered in the order in which they began in the device.
+    /// Number of the request, in the order in which requests started in the device.
     pub request: u64,
-    /// The request.
+    /// Ticket of the request.
     pub ticket: Ticket,
     /// Read or program.
     pub operation: Operation,
-    /// The page.
+    /// Physical page.
     pub place: Ppn,
-    /// Its block.
+    /// Block of the page.
     pub block: Block,
-    /// Its die.
+    /// Die of the page.
     pub die: Die,
-    /// Its plane, in the die.
+    /// Plane of the page, within the die.
     pub plane: u32,
-    /// Since when it waits.
+    /// Time at which the wait started.
     pub since: Time,
 }
 
-/// What operations on different planes of a die have to have in common to be one command: the
-/// operation, and what the plane rule of the part compares: the place of the page in its block, or
-/// in its plane.
+/// Common properties of operations that fit one multi-plane command: the kind of operation, and the
+/// address that the part's plane rule compares: the offset of the page in its block, or in its
+/// plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Class(u64);
 
@@ -58,16 +58,16 @@ const APART: Links = Links {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     waiting: Waiting,
-    /// How many have come before.
+    /// Sequence number of arrival.
     number: u64,
     class: Class,
     whole: Links,
     package: Links,
-    /// Those of its kind for a die.
+    /// Operations of the same kind on the same die.
     die: Links,
-    /// Those for a package, in the order in which they came.
+    /// Operations of the same package, in order of arrival.
     age: Links,
-    /// Programs of a block, in the order of its pages.
+    /// Programs of the same block, in page order.
     block: Links,
 }
 
@@ -82,17 +82,17 @@ const EMPTY: Ends = Ends {
     last: NONE,
 };
 
-/// How many share a die, a package, a channel.
+/// Numbers of waiting operations per die, package and channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Counts {
     dies: Vec<u32>,
-    /// Of those, programs.
+    /// Programs among those of each die.
     programs: Vec<u32>,
     packages: Vec<u32>,
     channels: Vec<u32>,
 }
 
-/// What waits for the scheduler.
+/// Operations that wait for the scheduler.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IssueQueue {
     layout: Layout,
@@ -101,21 +101,22 @@ pub struct IssueQueue {
     dies_per_channel: u32,
     entries: Vec<Entry>,
     vacant: Vec<EntryId>,
-    /// How many have come.
+    /// Operations that have arrived so far. Count.
     came: u64,
     whole: Ends,
     packages: Vec<Ends>,
-    /// By die, its reads and its programs.
+    /// Reads and programs of each die.
     dies: Vec<[Ends; 2]>,
     ages: Vec<Ends>,
     counts: Counts,
-    /// By block: one more than the first program that waits and the last, or 0; and all that wait.
+    /// First and last waiting program of each block, each plus one, or 0; and the waiting
+    /// operations of the block. Count.
     programs: Vec<[EntryId; 2]>,
     in_block: Vec<u32>,
 }
 
 impl IssueQueue {
-    /// An empty queue before the dies of `layout`.
+    /// Creates an empty queue for the dies of `layout`.
     pub fn new(
         layout: Layout,
         rule: PlaneRule,
@@ -123,7 +124,7 @@ impl IssueQueue {
         dies_per_channel: u32,
     ) -> Self {
         let dies = layout.dies;
-        // Behind the blocks stand what has no place yet, by plane.
+        // Indices after the blocks stand for programs that are not allocated yet, by plane.
         let blocks = (layout.blocks() + layout.planes()) as usize;
         let packages = dies.div_ceil(dies_per_package) as usize;
         let channels = dies.div_ceil(dies_per_channel) as usize;
@@ -150,7 +151,7 @@ impl IssueQueue {
         }
     }
 
-    /// What the queue takes of memory, which its programs touch.
+    /// Returns the memory of the queue's tables, which its programs touch.
     pub fn memory(layout: &Layout) -> [Table; 2] {
         let blocks = u64::from(layout.blocks() + layout.planes());
         [
@@ -159,104 +160,105 @@ impl IssueQueue {
         ]
     }
 
-    /// What stands for the block of a program that has no place yet, on a plane.
+    /// Returns the pseudo-block of a program that is not allocated yet, on a plane.
     pub fn unplaced(&self, plane: Plane) -> Block {
         Block(self.layout.blocks() + plane.0)
     }
-    /// The package of a die.
+    /// Returns the package of a die.
     pub fn package(&self, die: Die) -> u32 {
         die.0 / self.dies_per_package
     }
-    /// The channel of a die.
+    /// Returns the channel of a die.
     pub fn channel(&self, die: Die) -> u32 {
         die.0 / self.dies_per_channel
     }
-    /// The dies of a package.
+    /// Returns the dies of a package.
     pub fn dies_of_package(&self, package: u32) -> impl Iterator<Item = Die> + use<> {
         let first = package * self.dies_per_package;
         (first..first + self.dies_per_package).map(Die)
     }
-    /// The dies of a channel.
+    /// Returns the dies of a channel.
     pub fn dies_of_channel(&self, channel: u32) -> impl Iterator<Item = Die> + use<> {
         let first = channel * self.dies_per_channel;
         (first..first + self.dies_per_channel).map(Die)
     }
-    /// Packages of the device.
+    /// Returns the number of packages.
     pub fn packages(&self) -> u32 {
         self.packages.len() as u32
     }
-    /// Channels of the device.
+    /// Returns the number of channels.
     pub fn channels(&self) -> u32 {
         self.counts.channels.len() as u32
     }
-    /// What waits in a place.
+    /// Returns a waiting operation.
     #[inline]
     pub fn get(&self, id: EntryId) -> &Waiting {
         &self.entries[id as usize].waiting
     }
-    /// All that wait, in the order of their requests and pages.
+    /// Iterates over all waiting operations, in the order of their requests and pages.
     pub fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
         self.from(self.whole.first, |entry| entry.whole)
     }
-    /// Those from a place on, in the order of one of their links.
+    /// Iterates from an entry along one of its links.
     fn from(&self, id: EntryId, links: impl Fn(&Entry) -> Links) -> impl Iterator<Item = EntryId> {
         std::iter::successors((id != NONE).then_some(id), move |id| {
             let next = links(&self.entries[*id as usize]).next;
             (next != NONE).then_some(next)
         })
     }
-    /// Those for a package, in the same order.
+    /// Iterates over the operations of a package, in the same order.
     pub fn of_package(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
         self.from(self.packages[package as usize].first, |entry| entry.package)
     }
-    /// Reads or programs for a die, in the same order.
+    /// Iterates over the reads or the programs of a die, in the same order.
     fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = EntryId> + '_ {
         let first = self.dies[die.index()][kind(operation)].first;
         self.from(first, |entry| entry.die)
     }
-    /// The first read or program for a die that is ready.
+    /// Returns the first ready read or program of a die.
     #[inline]
     pub fn first_ready(&self, die: Die, operation: Operation) -> Option<EntryId> {
         let mut ids = self.of_die(die, operation);
         ids.find(|id| self.is_ready(*id))
     }
-    /// What is less for those that stand before others in the queue.
+    /// Returns a key that orders operations as the queue does.
     #[inline]
     pub fn rank(&self, id: EntryId) -> (u64, u64) {
         let entry = &self.entries[id as usize];
         (entry.waiting.request, entry.number)
     }
-    /// The one for a package that has waited longest, the first in the queue of those.
+    /// Returns the operation of a package that has waited longest; the first in the queue among
+    /// equals.
     pub fn oldest(&self, package: u32) -> Option<EntryId> {
         let first = self.ages[package as usize].first;
         (first != NONE).then_some(first)
     }
-    /// How many wait for a die.
+    /// Returns the number of waiting operations of a die.
     pub fn of_die_count(&self, die: Die) -> u32 {
         self.counts.dies[die.index()]
     }
-    /// How many programs wait for a die.
+    /// Returns the number of waiting programs of a die.
     pub fn programs_of_die(&self, die: Die) -> u32 {
         self.counts.programs[die.index()]
     }
-    /// How many wait for a package.
+    /// Returns the number of waiting operations of a package.
     pub fn of_package_count(&self, package: u32) -> u32 {
         self.counts.packages[package as usize]
     }
-    /// How many wait for a channel.
+    /// Returns the number of waiting operations of a channel.
     pub fn of_channel_count(&self, channel: u32) -> u32 {
         self.counts.channels[channel as usize]
     }
 
-    /// Whether two that wait can be one command of several planes: the same operation on different
-    /// planes of one die, as the plane rule of the part has it.
+    /// Returns `true` if two waiting operations fit one multi-plane command: the same kind of
+    /// operation on different planes of one die, within the plane rule.
     #[inline]
     pub fn fits(&self, one: EntryId, other: EntryId) -> bool {
         let same = self.class(one) == self.class(other);
         let (one, other) = (self.get(one), self.get(other));
         same && one.die == other.die && one.plane != other.plane
     }
-    /// What those that fit it have in common with it, beside the die.
+    /// Returns the class of an operation; those on the same die with equal classes fit one command.
     #[inline]
     pub(super) fn class(&self, id: EntryId) -> Class {
         self.entries[id as usize].class
@@ -275,26 +277,26 @@ impl IssueQueue {
         let writes = u64::from(waiting.operation != Operation::Read);
         Class(writes << 32 | u64::from(place))
     }
-    /// All planes of a die, one bit each.
+    /// Returns all planes of a die, one bit each.
     pub(super) fn planes(&self) -> u64 {
         u64::MAX >> (64 - self.layout.planes_per_die)
     }
 
-    /// The program of the earliest page of a block that waits. Places are given in the order of the
-    /// pages, so it is the one that has waited longest.
+    /// Returns the waiting program of the earliest page of a block. Pages are allocated in order,
+    /// so it has also waited longest.
     #[inline]
     pub(super) fn first_program(&self, block: Block) -> Option<EntryId> {
         self.programs[block.index()][0].checked_sub(1)
     }
 
-    /// The programs of a block that wait, in the order in which they were given.
+    /// Iterates over the waiting programs of a block, in the order of allocation.
     fn programs_of(&self, block: Block) -> impl Iterator<Item = EntryId> + '_ {
         let first = self.first_program(block).unwrap_or(NONE);
         self.from(first, |entry| entry.block)
     }
 
-    /// Whether nothing in the queue has to come before it: no program of an earlier page of the block
-    /// before a program, none of the page or an earlier one before a read.
+    /// Returns `true` if no queued operation must precede this one: for a program, no program of an
+    /// earlier page of its block; for a read, no program of the page or of an earlier one.
     #[inline]
     pub fn is_ready(&self, id: EntryId) -> bool {
         let waiting = self.get(id);
@@ -302,10 +304,10 @@ impl IssueQueue {
         first.is_none_or(|first| first == id || waiting.place < self.get(first).place)
     }
 
-    /// What has to be committed next before an operation that does not wait in the queue for it: before
-    /// an erase everything for the block, before a read or a program the programs up to that page,
-    /// before a program of the host only those of requests after its own. Programs of a block come
-    /// in the order of its pages.
+    /// Returns the operation to commit next before an operation that bypasses the queue. All
+    /// operations on the block must precede an erase; the programs up to its page must precede a
+    /// read or a program; only programs of later requests must precede a program of the host.
+    /// Programs of a block are committed in page order.
     pub fn in_the_way(
         &self,
         operation: Operation,
@@ -335,7 +337,7 @@ impl IssueQueue {
         found.map(|found| self.first_program(block).unwrap_or(found))
     }
 
-    /// Takes a place behind all of the same request and of those before it.
+    /// Inserts an operation after those of the same and of earlier requests.
     pub fn push(&mut self, waiting: Waiting) -> EntryId {
         let entry = Entry {
             waiting,
@@ -375,7 +377,7 @@ impl IssueQueue {
         id
     }
 
-    /// Leaves the queue.
+    /// Removes an operation.
     pub fn remove(&mut self, id: EntryId) -> Waiting {
         let waiting = *self.get(id);
         let package = self.package(waiting.die);
@@ -414,7 +416,7 @@ impl IssueQueue {
         }
     }
 
-    /// Puts a program behind those of earlier pages of its block.
+    /// Appends a program to those of its block.
     fn chain(&mut self, id: EntryId) {
         let block = self.get(id).block.index();
         let [_, last] = self.programs[block];
@@ -428,7 +430,7 @@ impl IssueQueue {
         self.programs[block][1] = id + 1;
     }
 
-    /// Takes a program out of those of its block.
+    /// Removes a program from those of its block.
     fn unchain(&mut self, id: EntryId) {
         let Links { previous, next } = self.entries[id as usize].block;
         let block = self.get(id).block.index();
@@ -443,12 +445,12 @@ impl IssueQueue {
     }
 }
 
-/// The place of an operation's list in those of its die.
+/// Index of the list for a kind of operation, among those of a die.
 fn kind(operation: Operation) -> usize {
     usize::from(operation != Operation::Read)
 }
 
-/// Puts an entry behind the last one whose key is not greater.
+/// Inserts an entry after the last one whose key is not greater.
 fn insert<K: Ord>(
     entries: &mut [Entry],
     ends: &mut Ends,

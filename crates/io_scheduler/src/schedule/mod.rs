@@ -1,9 +1,10 @@
-//! Which flash operations of the host go to their dies next (Jung 2013, chapter 6).
+//! Schedulers: the order in which flash operations of host requests go to their dies (Jung 2013,
+//! chapter 6).
 //!
-//! Operations wait in an [`IssueQueue`] until a scheduler commits them. A scheduler sees the queue and what
-//! is committed to the dies; it may pass earlier requests, but never what an operation depends on:
-//! only operations that are ready ([`IssueQueue::is_ready`]) may be chosen. Operations of garbage
-//! collection do not wait in the queue.
+//! Operations wait in an [`IssueQueue`] until a scheduler commits them. A scheduler sees the queue
+//! and the operations committed to the dies. It may overtake earlier requests but must respect
+//! dependences: it may choose only ready operations ([`IssueQueue::is_ready`]). GC operations do
+//! not wait in the queue.
 
 mod clump;
 #[cfg(test)]
@@ -32,56 +33,56 @@ use wordline_nand::{Die, Operation};
 pub use issue_queue::{EntryId, IssueQueue, Waiting};
 use wordline_block::Ticket;
 
-/// What is committed to a die.
+/// Host operations committed to a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// Reads and programs of the host that are committed and not done.
+    /// Committed reads and programs of the host that are not done.
     pub counts: [u32; 2],
-    /// Whether the array has started to work for the command that the die is at.
+    /// Whether the array operation of the die's current command has started.
     pub array_begun: bool,
 }
 
 impl Load {
-    /// Operations of the host that are committed and not done. Those of collections are not counted:
-    /// what is committed while a die collects goes to the end of its queue.
+    /// Returns the number of committed host operations that are not done. GC operations are not
+    /// counted: operations committed during GC of the die are appended to its queue.
     #[inline]
     pub fn committed(&self) -> u32 {
         let [reads, programs] = self.counts;
         reads + programs
     }
-    /// The count of an operation of the host.
+    /// Returns the counter of a kind of host operation.
     #[inline]
     pub fn of(&mut self, operation: Operation) -> &mut u32 {
         &mut self.counts[usize::from(operation != Operation::Read)]
     }
 }
 
-/// What a scheduler sees.
+/// State that a scheduler sees.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The time.
+    /// Current time.
     pub now: Time,
-    /// What waits.
+    /// Waiting operations.
     pub queue: &'a IssueQueue,
-    /// What is committed, by die.
+    /// Committed operations, by die.
     pub loads: &'a [Load],
-    /// Whether operations can become one command at all (`ssd.composition`).
+    /// Whether operations may share a command (`ssd.composition`).
     pub joins: bool,
 }
 
 impl View<'_> {
-    /// What is committed to a die.
+    /// Returns the operations committed to a die.
     #[inline]
     pub fn load(&self, die: Die) -> Load {
         self.loads[die.index()]
     }
-    /// Operations of the host that are committed to a package and not done.
+    /// Returns the number of host operations that are committed to a package and not done.
     pub fn committed(&self, package: u32) -> u32 {
         let dies = self.queue.dies_of_package(package);
         dies.map(|die| self.load(die).committed()).sum()
     }
-    /// Whether commands, addresses or data for a die of the package are still to be sent before its
-    /// array can work.
+    /// Returns `true` if a die of the package still waits for commands, addresses or data before
+    /// its array operation starts.
     pub fn is_issuing(&self, package: u32) -> bool {
         let mut loads = self
             .queue
@@ -89,9 +90,9 @@ impl View<'_> {
             .map(|die| self.load(die));
         loads.any(|load| load.committed() > 0 && !load.array_begun)
     }
-    /// For each die of the package to which nothing of the host is committed, the first read and the
-    /// first program that are ready. All that stand behind them in the queue are like them to a
-    /// scheduler that looks at kinds and dies only.
+    /// Iterates over the first ready read and the first ready program of each die of the package
+    /// that has no committed host operations. Later operations are equivalent for a scheduler that
+    /// considers only kind and die.
     pub fn firsts(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
         let dies = self.queue.dies_of_package(package);
         let free = dies.filter(|die| self.load(*die).committed() == 0);
@@ -100,8 +101,8 @@ impl View<'_> {
             kinds.filter_map(move |operation| self.queue.first_ready(die, operation))
         })
     }
-    /// The one in a package that has waited longest, if it has for longer than `bound` and is ready.
-    /// None if `bound` is zero.
+    /// Returns the operation of a package that has waited longest, if it is ready and has waited
+    /// longer than `bound`. A bound of zero disables this.
     pub fn overdue(&self, package: u32, bound: Time) -> Option<EntryId> {
         if bound == Time::ZERO {
             return None;
@@ -112,26 +113,27 @@ impl View<'_> {
     }
 }
 
-/// Packages for which something has changed since the scheduler last had nothing to commit there.
+/// Packages that have changed since the scheduler last found nothing to commit there.
 pub type Changed = BTreeSet<u32>;
 
-/// Commits operations to dies.
+/// Scheduler: commits operations to dies.
 pub trait Schedule {
-    /// Whether operations of this kind wait in the queue; the others are committed at once.
+    /// Returns `true` if operations of this kind wait in the queue. Other kinds are committed at
+    /// once.
     fn holds(&self, _operation: Operation) -> bool {
         true
     }
-    /// Chooses what is committed next, together: puts it into `group`, or leaves that empty if there
-    /// is nothing to commit until something changes. Packages for which that is so leave `changed`.
-    /// Chosen operations are ready, or what has to come before them stands before them in the group.
+    /// Puts the operations to commit next, together, into `group`. Leaves it empty if nothing can
+    /// be committed until something changes; such packages are removed from `changed`. Chosen
+    /// operations are ready, or follow their dependences within the group.
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>);
-    /// A request is done.
+    /// Records that a request is done.
     fn done(&mut self, _ticket: Ticket) {}
-    /// What it takes to choose a group.
+    /// Returns the time to choose a group.
     fn search(&self) -> Time {
         Time::ZERO
     }
-    /// Whether it builds commands of several planes out of what waits.
+    /// Returns `true` if the scheduler builds multi-plane commands from waiting operations.
     fn packs(&self) -> bool {
         false
     }
@@ -146,13 +148,13 @@ macro_rules! members {
             }
         }
 
-        /// The scheduler of a device, with its state.
+        /// Scheduler of a device, with its state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Scheduling { $($Variant($file::State)),+ }
 
         impl Scheduling {
-            /// The state of `policy` before the first request.
+            /// Creates the state of `policy` before the first request.
             pub fn new(policy: &Scheduler) -> Self {
                 match policy { $(Scheduler::$Variant(policy) => Self::$Variant($file::State::new(policy))),+ }
             }
@@ -187,7 +189,7 @@ impl Default for Scheduler {
     }
 }
 
-/// Microseconds of a configuration.
+/// Converts microseconds of a configuration.
 fn us(time: f64) -> Time {
     Time::from_ps((time * 1e6).round() as u64)
 }

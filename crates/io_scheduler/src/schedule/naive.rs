@@ -1,4 +1,4 @@
-//! What is chosen is what a look at all that waits would choose.
+//! Compares each scheduler with a naive implementation that examines the whole queue.
 
 use std::cmp::Reverse;
 
@@ -48,9 +48,9 @@ impl Bench {
         }
     }
 
-    /// Something comes, or something leaves; what is committed changes. Requests that began earlier
-    /// may give operations later, and several may come at one instant. The
-    /// queue grows with time, beyond what is looked at of a package.
+    /// Adds or removes an operation at random, and changes the committed operations. Earlier
+    /// requests may issue operations later, and several may arrive at one instant. The queue grows
+    /// with time, beyond the part of a package that is examined.
     fn turn(&mut self, random: &mut Rng) {
         self.now += random.below(3);
         self.request += random.below(2);
@@ -162,7 +162,8 @@ fn covers_most(bench: &Bench, view: &View<'_>, package: u32) -> Option<EntryId> 
     })
 }
 
-/// How many levels apart an operation is from all others that wait: 0 on a die with another, 3 on a channel of its own.
+/// Returns the level up to which an operation is separate from all others: 0 if it shares a die, 3
+/// if it is alone on its channel.
 fn apart(view: &View<'_>, id: EntryId) -> usize {
     let queue = view.queue;
     let die = queue.get(id).die;
@@ -182,7 +183,8 @@ fn apart(view: &View<'_>, id: EntryId) -> usize {
     shared.unwrap_or(levels.len())
 }
 
-/// What a package gets that has no more than one command on its way, or none if it may not interleave.
+/// Returns the next operation of a package that holds at most one command at a time, or one per die
+/// if it interleaves.
 fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> {
     let serves = view.queue.dies_of_package(package).any(|die| {
         let load = view.load(die);
@@ -192,8 +194,8 @@ fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> 
     head.filter(|_| !serves)
 }
 
-/// What waits of the first request in the queue, as far as it can be issued at once, if nothing is in its way; beside
-/// those of its kinds that are packed what fits them.
+/// Returns the part of the first request that can be issued at once, if nothing blocks it, with the
+/// operations packed with its `packs` kinds.
 fn in_order(
     bench: &Bench,
     view: &View<'_>,
@@ -229,7 +231,7 @@ fn in_order(
     packed_beside(bench, view, group, packs)
 }
 
-/// A group with what fits those of its kinds that are packed, on planes that it leaves.
+/// Adds operations that fit those of the packed kinds, on planes that the group leaves free.
 fn packed_beside(
     bench: &Bench,
     view: &View<'_>,
@@ -249,16 +251,17 @@ fn packed_beside(
     group
 }
 
-/// The package that a sweep is at: in turn, the first for which something waits.
+/// Returns the package that the sweep visits: in turn, the first with waiting operations.
 fn visited(view: &View<'_>, package: u32, in_turn: bool) -> u32 {
     let waiting = view.queue.iter().map(|id| view.queue.get(id).die);
     let first = waiting.map(|die| view.queue.package(die)).min();
     first.filter(|_| in_turn).unwrap_or(package)
 }
 
-/// The longest row of first pages of which each finds its die idle, or in use by pages of the row that it can join, and nobody else
-/// where it must not: others who were there before, or, unless the row gathers, in it. Who was there before is not known, so
-/// it is another.
+/// Returns the longest prefix of pages that can all be issued. Each page needs an idle die, or one
+/// used only by pages of the prefix that it can join. No other user may be in its conflict area,
+/// neither from before nor, unless `gathers`, from the prefix. Requests committed earlier are
+/// unknown here, so they count as different ones.
 fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: bool) -> Vec<EntryId> {
     let queue = view.queue;
     let area = |die: Die| match conflict {
@@ -283,7 +286,8 @@ fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: boo
     ids[..length].to_vec()
 }
 
-/// What a scheduler issues first, of all or of a package: its naive twin. Every one has to have one.
+/// Returns what the naive implementation of a scheduler issues first, for all packages or one.
+/// Every scheduler must have one.
 fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> Vec<EntryId> {
     let beside = |head: Option<EntryId>, scope| {
         let packed = head.map(|head| packed(bench, view, head, scope));
@@ -291,7 +295,7 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
             .chain(packed.into_iter().flatten())
             .collect()
     };
-    #[allow(unreachable_patterns)] // a new scheduler has no twin yet
+    #[allow(unreachable_patterns)] // a new scheduler has no naive implementation yet
     match scheduler {
         Scheduler::Immediate(_) => Vec::new(),
         Scheduler::Vaq(policy) => in_order(bench, view, policy.conflict, &[]),
@@ -332,7 +336,7 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
     }
 }
 
-/// Lines on one die and on three dies a package, under both plane rules.
+/// Runs a check on random queues with one and with three dies per package, under both plane rules.
 fn on_random_lines(mut check: impl FnMut(&Bench, &mut Rng)) {
     let mut random = Rng::new(1, "lines");
     for rule in [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset] {
@@ -347,7 +351,7 @@ fn on_random_lines(mut check: impl FnMut(&Bench, &mut Rng)) {
 }
 
 #[test]
-fn the_same_is_in_the_way() {
+fn dependences_match_the_naive_search() {
     on_random_lines(|bench, random| {
         let Waiting { place, .. } = bench.waiting(random);
         let before = bench.request.saturating_sub(random.below(12));
@@ -362,7 +366,7 @@ fn the_same_is_in_the_way() {
 }
 
 #[test]
-fn the_same_has_waited_longest() {
+fn oldest_operation_matches_the_naive_search() {
     on_random_lines(|bench, _| {
         let view = bench.view(true);
         for package in 0..PACKAGES {
@@ -372,7 +376,7 @@ fn the_same_has_waited_longest() {
 }
 
 #[test]
-fn the_same_heads_are_chosen() {
+fn chosen_heads_match_the_naive_search() {
     let clump = Clump::new(PackScope::Any, true, false, Time::ZERO);
     let first = read_first::State::new(&read_first::ReadFirst { age_bound_us: 0.0 });
     on_random_lines(|bench, _| {
@@ -389,7 +393,7 @@ fn the_same_heads_are_chosen() {
 }
 
 #[test]
-fn the_same_is_packed() {
+fn packed_operations_match_the_naive_search() {
     on_random_lines(|bench, random| {
         let ids: Vec<EntryId> = bench.queue.iter().collect();
         if ids.is_empty() {
@@ -405,7 +409,7 @@ fn the_same_is_packed() {
 }
 
 #[test]
-fn the_same_covers_most_planes() {
+fn widest_command_matches_the_naive_search() {
     on_random_lines(|bench, _| {
         for joins in [true, false] {
             let view = bench.view(joins);
@@ -418,7 +422,7 @@ fn the_same_covers_most_planes() {
 }
 
 #[test]
-fn every_scheduler_issues_what_its_twin_does() {
+fn every_scheduler_matches_its_naive_implementation() {
     let others = [
         Scheduler::Paq0(super::paq0::Paq0 {
             holds_writes: true,

@@ -1,4 +1,4 @@
-//! A first-in, first-out queue that stops page by page.
+//! A first-in, first-out queue that blocks page by page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,19 @@ use super::in_order::Conflict;
 use super::page_by_page::PageByPage;
 use super::{Changed, EntryId, Schedule, View};
 
-/// First in, first out, page by page: the first page in the queue waits while its die is busy, or while another request uses its
-/// channel, and all behind it wait too. A request uses a channel from the commit of a page there until that page is done ("cannot
-/// commit flash-transactions until the previous requests are completed, when there is a conflict in a flash or channel").
+/// First in, first out, page by page. The first page in the queue waits while its die is busy or
+/// while another request uses its channel, and all later pages wait with it. A request uses a
+/// channel from the commit of a page there until that page is done ("cannot commit
+/// flash-transactions until the previous requests are completed, when there is a conflict in a
+/// flash or channel").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ncq {
-    /// What two requests must not share to be in flight together: a `die`, a `package` or a `channel`.
+    /// Resource that two requests in flight must not share: a `die`, a `package` or a `channel`.
     pub conflict: Conflict,
-    /// Whether pages that are committed at one instant are in nobody's way, and those of different requests may be one command
-    /// ("constructed by aggregating multiple incoming requests at runtime", section 3.5.1).
+    /// Whether pages committed at one instant never conflict, so that those of different requests
+    /// may share a command ("constructed by aggregating multiple incoming requests at runtime",
+    /// section 3.5.1).
     pub gathers: bool,
 }
 
@@ -34,12 +37,12 @@ impl Cited for Ncq {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, sections 3.4 and 3.5";
 }
 
-/// The queue.
+/// State of the queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(PageByPage);
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Ncq) -> Self {
         Self(PageByPage::new(policy.conflict, policy.gathers))
     }

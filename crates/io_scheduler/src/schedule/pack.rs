@@ -1,22 +1,22 @@
-//! Plane packing (Jung 2013, section 6.4.4): operations that the plane rule lets be one command.
+//! Plane packing (Jung 2013, section 6.4.4): operations that the plane rule allows in one command.
 
 use serde::{Deserialize, Serialize};
 
 use super::{EntryId, View};
 
-/// PackScope operations are packed with the first of a group.
+/// Requests whose operations may be packed with the first of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PackScope {
-    /// Those of its request.
+    /// The same request.
     SameRequest,
-    /// Those of any request.
+    /// Any request.
     Any,
 }
 
-/// Operations queued for a package that are looked at, from the first.
+/// Most operations of a package's queue that are examined.
 pub(super) const LOOK: usize = 64;
 
-/// Adds to `group` the first operation of each further plane that fits `head`.
+/// Adds to `group` the first operation on each other plane that fits `head`.
 pub(super) fn pack(view: &View<'_>, head: EntryId, scope: PackScope, group: &mut Vec<EntryId>) {
     if !view.joins {
         return;

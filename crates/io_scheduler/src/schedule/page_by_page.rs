@@ -1,4 +1,4 @@
-//! Pages in the order in which they came: NCQ, and PAQ0 on top of it where it goes page by page.
+//! Pages in order of arrival: NCQ, and PAQ0 with `grain = "page"`.
 
 use serde::{Deserialize, Serialize};
 use wordline_nand::Die;
@@ -6,12 +6,12 @@ use wordline_nand::Die;
 use super::in_order::Conflict;
 use super::{Changed, EntryId, View};
 
-/// A queue whose first page blocks.
+/// Queue with head-of-line blocking by page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PageByPage {
     conflict: Conflict,
     gathers: bool,
-    /// By die: the requests of what was last committed there.
+    /// By die: requests of the last committed pages.
     users: Vec<Vec<u64>>,
 }
 
@@ -24,7 +24,7 @@ impl PageByPage {
         }
     }
 
-    /// The first pages that do not wait.
+    /// Chooses the leading pages that need not wait.
     pub(super) fn choose(&self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
         changed.clear();
         for id in view.queue.iter() {
@@ -35,7 +35,7 @@ impl PageByPage {
         }
     }
 
-    /// Whether a page has to wait, behind those of the group.
+    /// Returns `true` if a page must wait, given the pages of the group before it.
     fn waits(&self, view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
         let (queue, own) = (view.queue, view.queue.get(id));
         let fits = |other: &EntryId| {
@@ -56,7 +56,7 @@ impl PageByPage {
         !self.gathers && group.iter().any(in_the_way)
     }
 
-    /// The dies that a request must not find in use by others to use this one.
+    /// Returns the dies of the resource that this request must not share with others.
     fn shared(&self, view: &View<'_>, die: Die) -> impl Iterator<Item = Die> + use<> {
         let queue = view.queue;
         let dies = |first: Die, count| first.0..first.0 + count;
@@ -76,7 +76,7 @@ impl PageByPage {
         range.map(Die)
     }
 
-    /// Whether something of another request is committed to a die.
+    /// Returns `true` if a page of another request is committed to a die.
     fn is_used(&self, view: &View<'_>, die: Die, request: u64) -> bool {
         let users = self.users.get(die.index());
         view.load(die).committed() > 0
@@ -84,7 +84,7 @@ impl PageByPage {
                 .is_none_or(|users| users.is_empty() || users.iter().any(|user| *user != request))
     }
 
-    /// Notes what is committed now.
+    /// Records the pages that are committed now.
     pub(super) fn note(&mut self, view: &View<'_>, group: &[EntryId]) {
         if self.users.len() < view.loads.len() {
             self.users.resize(view.loads.len(), Vec::new());

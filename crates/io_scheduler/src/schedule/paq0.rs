@@ -1,4 +1,4 @@
-//! Physically addressed queueing: plane packing alone.
+//! Physically addressed queueing (PAQ) with plane packing only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,24 +11,24 @@ use super::page_by_page::PageByPage;
 use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
-/// Reads as with `vaq`, but below the FTL: operations waiting for the die of a page being read, on
-/// other planes and within the plane rule, join its command, whichever request they belong to.
-/// Writes do not wait, unless `holds_writes`: their pages are allocated on arrival.
+/// Reads are scheduled as with `vaq`, but below the FTL: operations that wait for the die of a page
+/// being read, on other planes and within the plane rule, join its command, whichever request they
+/// belong to. Writes do not wait unless `holds_writes` is set: their pages are allocated on
+/// arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq0 {
-    /// What two requests must not share to be in flight together: a `die`, a `package` or a
-    /// `channel`.
+    /// Resource that two requests in flight must not share: a `die`, a `package` or a `channel`.
     pub conflict: Conflict,
-    /// How much of the queue its head holds up: a request begins when nothing that it needs is in use by others, or page by
-    /// page, each when it can.
+    /// Extent of head-of-line blocking. `request`: a request starts when no other uses any resource
+    /// that it needs. `page`: each page starts as soon as it can.
     pub grain: Grain,
-    /// Whether writes wait in line with the reads and are packed like them, with those of any
-    /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise `vaq`); otherwise they are
+    /// Whether writes wait in the queue with the reads and are packed like them, with those of any
+    /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise `vaq`). Otherwise they are
     /// issued to their dies at once.
     pub holds_writes: bool,
-    /// Time to search the clump table, once for all that is committed together. Nanoseconds; 1,770
-    /// for 64 packages on a processor of 72 MHz (section 6.6.3).
+    /// Time to search the clump table, once for all operations that are committed together. 1,770
+    /// for 64 packages on a 72 MHz processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
 }
@@ -48,7 +48,7 @@ impl Cited for Paq0 {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.4.4";
 }
 
-/// The queue.
+/// State of the queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     line: Line,
@@ -57,7 +57,7 @@ pub struct State {
     search: Time,
 }
 
-/// What waits, by its grain.
+/// Queue of either grain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Line {
     Requests(InOrder),
@@ -74,7 +74,7 @@ impl Line {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Paq0) -> Self {
         let packs = if policy.holds_writes {
             Packs::All

@@ -1,4 +1,4 @@
-//! Physically addressed queueing: clumps and plane packing.
+//! Physically addressed queueing (PAQ) with clumps and plane packing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,26 +10,27 @@ use super::clump::Clump;
 use super::pack::PackScope;
 use super::{Changed, EntryId, Schedule, View, us};
 
-/// Reads are served in clumps: each package in turn gets one read, first from those that share a
+/// Reads are served in clumps. Each package in turn gets one read: first from those that share a
 /// die with other waiting reads, then from those that share the package, then the channel, then the
-/// others; among equals the oldest in the issue queue. Pages that the plane rule allows in one
-/// command go together, whichever requests they belong to. Writes do not wait: their pages are
-/// allocated on arrival.
+/// others; among equals, the oldest in the issue queue. Pages that the plane rule allows in one
+/// command are issued together, whichever requests they belong to. Writes do not wait: their pages
+/// are allocated on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq2 {
-    /// Whether a package takes a read while another of its dies is busy; otherwise when all are
-    /// done.
+    /// Whether a package takes a read while another of its dies is busy. Otherwise it takes one
+    /// when all its dies are idle.
     pub interleaves: bool,
-    /// Whether a package that can't take a read that waits for it holds up all behind it
-    /// (`check_and_wait` in Algorithm 2, line 4); otherwise any package that can is served.
+    /// Whether a package that cannot take its waiting read blocks all packages after it
+    /// (`check_and_wait` in Algorithm 2, line 4). Otherwise any package that can take one is
+    /// served.
     pub in_turn: bool,
-    /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
-    /// a processor of 72 MHz (section 6.6.3).
+    /// Time to search the clump table, once per command. 1,770 for 64 packages on a 72 MHz
+    /// processor (section 6.6.3). Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
     /// Age from which a read goes to the queue of its die unconditionally, before all others of its
-    /// package; 0: never. Microseconds.
+    /// package. 0 disables it. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
@@ -49,7 +50,7 @@ impl Cited for Paq2 {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.4";
 }
 
-/// The clumps.
+/// State of the clumps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     clump: Clump,
@@ -57,7 +58,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Paq2) -> Self {
         Self {
             clump: Clump::new(

@@ -9,14 +9,14 @@ use wordline_nand::Operation;
 use super::pack::{PackScope, pack};
 use super::{Changed, EntryId, Schedule, View, us};
 
-/// An idle die gets the oldest read waiting for it, or a write if there is no read. Operations that
-/// fit join its command. An operation that has waited longer than a bound goes before all others,
-/// so writes do not starve.
+/// An idle die gets the oldest read that waits for it, or a write if there is no read. Operations
+/// that fit join its command. An operation that has waited longer than a bound precedes all others,
+/// so that writes do not starve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadFirst {
     /// Age from which an operation goes to the queue of its die unconditionally, before all others
-    /// of its package; 0: never. Microseconds. Assumed.
+    /// of its package. 0 disables it. Microseconds. Assumed.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
@@ -33,14 +33,14 @@ impl Cited for ReadFirst {
     const PAPER: &'static str = "";
 }
 
-/// Its bound.
+/// State: the age bound.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     age_bound: Time,
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &ReadFirst) -> Self {
         Self {
             age_bound: us(policy.age_bound_us),

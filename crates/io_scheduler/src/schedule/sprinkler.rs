@@ -1,4 +1,4 @@
-//! Requests in the order of the resources, and more of them than a package can take at once.
+//! Sprinkler: resource-driven scheduling (RIOS) with over-commitment (FARO).
 
 use std::cmp::Reverse;
 
@@ -12,21 +12,21 @@ use super::issue_queue::Class;
 use super::pack::{LOOK, PackScope, pack};
 use super::{Changed, EntryId, Schedule, View, us};
 
-/// Visits packages in the order of their position on the channels, first the first of each channel,
-/// and commits the operations waiting there, of the first 64, regardless of request order (RIOS). A
-/// package gets more than it can take at once (FARO): of the waiting operations, first for the die
-/// with the least load, the command that covers most planes, then the one of the request with most
-/// operations waiting in the package.
+/// Visits packages by their position on the channels, starting with the first of each channel, and
+/// commits the operations waiting there, up to the first 64, regardless of request order (RIOS). A
+/// package gets more operations than it can execute at once (FARO). The least loaded die comes
+/// first; among its operations, the command that covers the most planes, then the one whose request
+/// has the most operations waiting in the package.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sprinkler {
-    /// A package gets another command as long as fewer operations than this are committed to it.
-    /// Operations on one plane keep their order from then on, so that more are packed the fewer are
-    /// committed. Count. Assumed.
+    /// A package gets another command while fewer operations than this are committed to it.
+    /// Committed operations on one plane keep their order, so a lower value packs more planes.
+    /// Count. Assumed.
     #[schemars(range(min = 1, max = 65536))]
     pub over_commitment: u32,
     /// Age from which an operation goes to the queue of its die unconditionally, before all others
-    /// of its package; 0: never. Microseconds.
+    /// of its package. 0 disables it. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
@@ -44,7 +44,7 @@ impl Cited for Sprinkler {
     const PAPER: &'static str = "M. Jung, M. Kandemir, Sprinkler: Maximizing Resource Utilization in Many-Chip Solid State Disks, HPCA 2014";
 }
 
-/// Its limits.
+/// State: the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     over_commitment: u32,
@@ -52,7 +52,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Sprinkler) -> Self {
         Self {
             over_commitment: policy.over_commitment,
@@ -71,8 +71,9 @@ impl State {
     }
 }
 
-/// The operation of a package scope command covers most planes of the die that has least to do;
-/// among those one of the request that has most waiting in the package, then the earliest.
+/// Returns the operation whose command covers the most planes of the least loaded die in a package;
+/// among equals, one of the request with the most operations waiting in the package, then the
+/// earliest.
 pub(super) fn widest(view: &View<'_>, package: u32) -> Option<EntryId> {
     let queue = view.queue;
     let waits = |die: &Die| queue.of_die_count(*die) > 0;
@@ -107,12 +108,12 @@ struct Member {
     id: EntryId,
     die: Die,
     class: Class,
-    /// Its plane as a bit.
+    /// Plane, as a bit.
     plane: u64,
     request: u64,
-    /// Members of the same request.
+    /// Number of members of the same request.
     connected: usize,
-    /// In the queue.
+    /// Index in the queue.
     place: usize,
 }
 
@@ -131,7 +132,7 @@ impl Member {
     }
 }
 
-/// Those of the first 64 queued for a package that are ready.
+/// Returns the ready operations among the first 64 queued for a package.
 fn ready(view: &View<'_>, package: u32) -> Vec<Member> {
     let first = view.queue.of_package(package).take(LOOK).enumerate();
     let members = first.map(|(place, id)| Member::new(view, place, id));

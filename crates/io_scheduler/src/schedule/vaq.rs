@@ -1,4 +1,4 @@
-//! Virtually addressed queueing.
+//! Virtually addressed queueing (VAQ).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,17 @@ use super::in_order::{Conflict, InOrder, Packs};
 use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
-/// First in, first out, unaware of physical addresses: a request begins when the resources of its
-/// pages are not in use by outstanding requests, and until then all requests behind it wait. The
-/// pages of a request go to their dies in order, each when its die is idle; a request with two
-/// pages on one die that cannot form one command is served alone.
+/// First in, first out, unaware of physical addresses. A request starts when no outstanding request
+/// uses the resources of its pages; until then, all later requests wait. The pages of a request go
+/// to their dies in order, each when its die is idle. A request with two pages on one die that
+/// cannot share a command is served alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vaq {
-    /// What two requests must not share to be in flight together: a `die`, a `package` (as in the
-    /// worked example of section 6.4.3), or a `channel`.
+    /// Resource that two requests in flight must not share: a `die`, a `package` (as in the worked
+    /// example of section 6.4.3), or a `channel`.
     pub conflict: Conflict,
-    /// Whether writes wait in the queue as reads do; otherwise they are issued to their dies at
+    /// Whether writes wait in the queue as reads do. Otherwise they are issued to their dies at
     /// once.
     pub holds_writes: bool,
 }
@@ -37,7 +37,7 @@ impl Cited for Vaq {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.4.3";
 }
 
-/// The queue.
+/// State of the queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     in_order: InOrder,
@@ -45,7 +45,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before the first request.
+    /// Creates the state before the first request.
     pub fn new(policy: &Vaq) -> Self {
         Self {
             in_order: InOrder::new(policy.conflict, Packs::Nothing),
