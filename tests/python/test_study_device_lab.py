@@ -79,7 +79,7 @@ def test_experiments_run_on_the_drives_that_the_text_names(told: dict) -> None:
 
 def test_the_factor_of_capacity_is_told(told: dict) -> None:
     table = next(figure for figure in told["figures"] if figure["id"] == "table-5.1")
-    assert f"{runs.SCALE} times smaller" in " ".join(table["explanation"])
+    assert f"{runs.SCALE} times fewer" in " ".join(table["explanation"])
 
 
 @pytest.mark.parametrize("letter", drives.LETTERS)
@@ -112,7 +112,7 @@ def test_presets_say_what_is_published_and_what_assumed() -> None:
         text = (Path(__file__).parents[2] / "presets" / f"{name}.toml").read_text()
         assert text.startswith("# Published (table "), name
         assert "assumed" in text, name
-        assert "Collections without checkpoints" in text, name
+        assert "preemptible" in text, name
 
 
 def test_an_erasing_trim_takes_the_blocks_of_the_busiest_die(data: dict) -> None:

@@ -1,11 +1,11 @@
-"""Jung 2013, chapter 5: six drives in the laboratory."""
+"""Jung 2013, chapter 5: reviews of six drives."""
 
 from wordline_studies.device_lab import drives, idleness, reads, trims, wear, writes
 from wordline_studies.figure import Study
 
 STUDY = Study(
     "device-lab",
-    "The device laboratory",
+    "Drive reviews",
     "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State "
     "University, 2013, chapter 5",
     (

@@ -1,4 +1,4 @@
-"""Table 5.1: the drives, as they are printed and as the presets have them."""
+"""Table 5.1: the drives as published and as in the presets."""
 
 from wordline_studies.device_lab.runs import BLOCKS, SCALE, WHOLE_BLOCKS, drive
 from wordline_studies.figure import Claim, Figure, Numbers, Row, Setup
@@ -7,12 +7,12 @@ PUBLISHED = Numbers(__package__ or __name__)
 LETTERS = "LCZAXP"
 CHIPS = {"L": 16, "C": 16, "Z": 8, "A": 8, "X": 16, "P": 16}
 ROUNDED = 0.55
-"""Per cent of over-provisioning that the printed values may be rounded by: they are in whole and
-in tenths of per cent."""
+"""Largest rounding error of the published over-provisioning. The table gives whole numbers and
+tenths. Percentage points."""
 
 
 def figure(setup: Setup) -> Figure:
-    """Capacities and over-provisioning of the presets."""
+    """Compares capacities and over-provisioning of the presets with table 5.1."""
     drives = {letter: drive(letter, setup) for letter in LETTERS}
     spare = {
         letter: 100 * (one.bench.flash_bytes / one.bench.user_bytes - 1)
@@ -36,30 +36,33 @@ def figure(setup: Setup) -> Figure:
         id="table-5.1",
         title="Table 5.1: the drives",
         section="5.3",
-        measured="Spare over user bytes of the presets, and their packages.",
+        measured="Over-provisioning (hidden over user bytes) and packages of the presets.",
         rows=rows,
         claims=[
             Claim(
-                "Over-provisioning is that of the table", off < ROUNDED, f"{off:.2f} points at most"
+                "Over-provisioning equals that of the table",
+                off < ROUNDED,
+                f"at most {off:.2f} points apart",
             ),
             Claim(
-                "Packages are those of the table",
+                "The number of packages equals that of the table",
                 chips == CHIPS,
                 ", ".join(f"{letter} {many}" for letter, many in chips.items()),
             ),
         ],
         explanation=[
-            "Capacity, DRAM, packages, process, cores, and over-provisioning are published. Dies, "
-            "pages, blocks, times, channels, the part of the DRAM that holds data, and the memory "
-            "of drives without DRAM are assumed, alike for all drives where nothing tells them "
-            "apart; each preset says which is which. None was set to meet a ratio.",
-            "A and Z are printed with 256 GB, which their over-provisioning does not leave: 251 GB "
-            "and 240 GB are taken.",
-            f"Drives are simulated with all their dies and {BLOCKS} of {WHOLE_BLOCKS:,} blocks on "
-            f"each ({SCALE} times smaller), or with as many as a figure says. Over-provisioning "
-            "and buffers are whole, memory for the map is divided likewise. Times until the cliff "
-            "are as many times shorter; fewer blocks leave a larger share to the reserve of "
-            "collections.",
+            "Capacity, DRAM, packages, process, cores and over-provisioning are published. "
+            "Dies, pages, blocks, times, channels, the share of DRAM that holds data, and the "
+            "memory of drives without DRAM are assumed, with equal values for all drives "
+            "unless the text distinguishes them. Each preset states which values are assumed. "
+            "No value was set to meet a published ratio.",
+            "The table gives A and Z 256 GB, which their over-provisioning contradicts. The "
+            "presets use 251 GB and 240 GB.",
+            f"The simulated drives have all their dies, but {BLOCKS} of {WHOLE_BLOCKS:,} blocks "
+            f"per die ({SCALE} times fewer), unless a figure states another number. "
+            "Over-provisioning and buffers are not scaled; the memory for the map is. Times "
+            "until the cliff shrink by the same factor. With fewer blocks, the GC reserve is a "
+            "larger share of the drive.",
         ],
         data={"over_provisioning_percent": spare, "chips": chips},
     )

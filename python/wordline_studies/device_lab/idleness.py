@@ -1,4 +1,4 @@
-"""Section 5.6: what idle time gives back on the cliff."""
+"""Section 5.6: effect of idle time on a drive past its write cliff."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
@@ -14,16 +14,17 @@ from wordline_studies.figure import Claim, Figure, Plot, Row, Setup
 BLOCKS = 128
 ON_CLIFF: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
 FREED = 0.5
-"""Of the spare blocks of L, which it collects until they are free."""
+"""Share of L's spare blocks that background GC frees in idle time."""
 RESERVED = 1
 COARSE = 2
-"""Parts of a burst taken as one: a batch of the buffer makes single ones faster and slower."""
+"""Parts of a burst averaged into one. Batches of the buffer make single parts faster or slower."""
 PAUSES_S = (0, 1000)
 COLOURS = {"L, no pause": "#9bd8c6", "L": "#12a07b", "C, no pause": "#a6cee3", "C": "#1f78b4"}
 
 
 def _bursts(one: Drive) -> tuple[int, int]:
-    """Writes before the pause, which use up what collections may be put off for, and behind it."""
+    """Writes before and after the pause. The writes before it use up the writes for which GC can be
+    postponed."""
     spare = one.bench.spare_pages
     return spare // 2 + one.bench.cycle, spare
 
@@ -48,7 +49,7 @@ def _of_pauses(one: Drive) -> Mapping[str, Trial]:
 
 
 def coarse(pace: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Bytes written so far and MB/s of several parts of a burst taken as one."""
+    """Averages consecutive parts of a burst. Returns bytes written so far and MB/s."""
     found: list[tuple[int, float]] = []
     done = 0
     for place in range(0, len(pace) - COARSE + 1, COARSE):
@@ -61,7 +62,8 @@ def coarse(pace: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def fast_bytes(pace: list[tuple[int, float]], level: float) -> float:
-    """Bytes written until the pace is first below the middle of its first part and the level."""
+    """Bytes written before the rate first falls below the mean of `level` and the rate of the first
+    part."""
     if pace[0][1] < 1.2 * level:
         return 0.0
     middle = (pace[0][1] + level) / 2
@@ -98,60 +100,60 @@ def pauses(setup: Setup) -> Figure:
     idle = {name: _idle_mj(runs) for name, runs in found.items()}
     return Figure(
         id="5.15",
-        title="Figure 5.15: what idle time gives back",
+        title="Figure 5.15: recovery in idle time",
         section="5.6",
         measured=(
-            "Bursts of random writes of 4 KiB on the cliff, with a pause of 1,000 s less the first "
-            "burst between them, and without. L collects in idle time until half of its spare "
-            f"blocks are free, C flushes its buffer. {BLOCKS} blocks on a die of L, "
-            f"{BLOCKS // 2} of C, C's map in memory. "
-            "Written fast: until the rate is first below the middle of its first part and of the "
-            "level before the pause."
+            "Two bursts of random 4 KiB writes past the write cliff, without a pause and with "
+            "one. The pause and the first burst together take 1,000 s. In idle time, L runs GC "
+            "until half of its spare blocks are free, and C flushes its buffer. Blocks per "
+            f"die: {BLOCKS} on L, {BLOCKS // 2} on C. C's map is in memory. Data count as "
+            "written fast until the rate first falls below the mean of the rate of the first "
+            "part and the rate before the pause."
         ),
         rows=[
-            Row("rate after the pause over that before it, L", rate["L"] / level["L"], "times"),
-            Row("rate after the pause over that before it, C", rate["C"] / level["C"], "times"),
-            Row("written fast after it, L", gained["L"] / 2**20, "MiB"),
-            Row("free blocks that idle time left, L", free / 2**20, "MiB"),
-            Row("written fast after it, C", gained["C"] / 2**20, "MiB"),
-            Row("the buffer of C", buffer / 2**20, "MiB"),
+            Row("rate after over before the pause, L", rate["L"] / level["L"], "times"),
+            Row("rate after over before the pause, C", rate["C"] / level["C"], "times"),
+            Row("written fast after the pause, L", gained["L"] / 2**20, "MiB"),
+            Row("free blocks after the pause, L", free / 2**20, "MiB"),
+            Row("written fast after the pause, C", gained["C"] / 2**20, "MiB"),
+            Row("buffer size, C", buffer / 2**20, "MiB"),
         ],
         claims=[
             Claim(
-                "B1: after a pause writes are twice as fast at least",
+                "B1: the write rate after a pause is at least twice the rate before it",
                 all(rate[name] > 2 * level[name] for name in made),
                 ", ".join(f"{name} {rate[name] / level[name]:.1f} times" for name in made),
             ),
             Claim(
-                "B1: L writes fast for as long as the blocks last that it has freed, within 10 %",
+                "B1: L writes fast until the blocks freed in the pause are used, within 10 %",
                 abs(gained["L"] / free - 1) < 0.1,
-                f"{units.size(gained['L'])} against {units.size(free)}, in parts of "
+                f"{units.size(gained['L'])} written fast, {units.size(free)} free, in parts of "
                 f"{units.size(part)}",
             ),
             Claim(
-                "B1: C writes fast for as long as its buffer takes",
+                "B1: C writes fast for no more data than its buffer holds",
                 gained["C"] <= buffer + pace["C"][0][0],
                 f"{units.size(gained['C'])} against {units.size(buffer)}",
             ),
             Claim(
-                "B1: for a few seconds only",
+                "B1: the fast phase lasts less than 10 s",
                 holds=max(seconds.values()) < 10,
                 detail=", ".join(f"{name} {value:.2f} s" for name, value in seconds.items()),
-                only_told=f"drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and what L "
-                "frees in proportion; until when it collects is assumed",
+                only_told=f"the drives are {WHOLE_BLOCKS // BLOCKS} times smaller here, and L "
+                "frees that much less; the number of blocks that GC frees is assumed",
             ),
             Claim(
-                "B1: L takes more energy for its idle time than C",
+                "B1: idle time costs L more energy than C",
                 holds=idle["L"] > idle["C"],
                 detail=", ".join(f"{name} {value:.3g} mJ" for name, value in idle.items()),
-                only_told="270 and 78 % are those of drives; here only the flash has energy, "
-                "with currents that are assumed, alike for all",
+                only_told="the published 270 and 78 % are those of whole drives; the model counts "
+                "flash energy only, with assumed currents that are equal on all drives",
             ),
         ],
         plots=[
             Plot(
                 "After the pause",
-                "Rate of random writes by what has been written.",
+                "Rate of random writes over the data written.",
                 plotted(
                     [
                         drawn(
@@ -180,8 +182,10 @@ def pauses(setup: Setup) -> Figure:
 
 
 def freed_bytes(one: Drive) -> float:
-    """Free blocks of all dies that writes can take after a pause: those that idle time leaves, less
-    the reserve of collections (one of each die, at so few blocks)."""
+    """Bytes that writes can use in the blocks freed in a pause, over all dies.
+
+    Excludes the GC reserve, which is one block per die at these sizes.
+    """
     blocks = one.bench.config["nand"]["geometry"]["blocks_per_plane"]
     spare = blocks * one.bench.spare_pages * one.bench.page_bytes / one.bench.flash_bytes
     block = one.bench.flash_bytes / one.bench.blocks
@@ -189,8 +193,11 @@ def freed_bytes(one: Drive) -> float:
 
 
 def _idle_mj(runs: Mapping[str, Measured]) -> float:
-    """Energy of the arrays in the run with a pause beyond that of the one without: what was done in
-    idle time, less what it spared later."""
+    """Array energy of the run with a pause minus that of the run without.
+
+    Includes the energy of the work done in idle time, less the energy that this work saves later.
+    Millijoules.
+    """
     straight, paused = (
         sum(
             runs[str(pause)].summary["energy"][f"{what}_mj"]

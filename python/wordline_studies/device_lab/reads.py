@@ -1,4 +1,4 @@
-"""Section 5.4.1 to 5.4.3: reads beside writes, reads of aged drives, and of physical layouts."""
+"""Sections 5.4.1 to 5.4.3: reads and writes compared, aged drives, and physical layouts."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -15,31 +15,32 @@ PUBLISHED = Numbers(__package__ or __name__)
 BASIC, WITHOUT_DRAM = "LCZ", "PXZ"
 SIZES, QUICK_SIZES = (512, 2048, 8192, 32768), (512, 8192)
 FEW = 128
-"""Blocks of a die, where nothing is collected."""
+"""Blocks per die in figures without GC."""
 SLOW: Mapping[str, Value] = {"nand.timing.read_ns": 200_000, "nand.timing.bus_mt_per_s": 40.0}
-"""The second multi-level part of table 2.1; its programs take 440 to 5,000 us, of which 1,300 for
-what 1,000 are otherwise."""
+"""Program time of the second multi-level part of table 2.1, relative to the presets' part. The
+table gives 440 to 5,000 us; the factor scales a mean of 1,000 us to 1,300 us."""
 SLOWER_PROGRAMS = 1.3
 MOST_RATE, MOST_LATENCY = 70.0, 60.0
-"""Per cent below which random reads are worse than random writes, and others than random reads: the
-order that the text has, as far as a mechanism gives it."""
-FITTED = "the part and the queue depth decide, neither of which is published"
+"""Upper bounds of the claims, in per cent: rate of random reads over random writes, and response
+time of other patterns over random reads. They express the order given in the text as far as a
+mechanism produces it."""
+FITTED = "the ratio depends on the flash part and the queue depth, and neither is published"
 NO_PHYSICAL = (
-    "dies that read ahead of their own, by cache-mode reads of the next page, are what such a "
-    "ratio needs, of which the text says nothing; these drives read ahead by address, or not at "
-    "all, so that only conflicts of reads on dies and channels are left; with such dies the link "
-    "and the bus that are assumed here bound what is read in sequence"
+    "only dies that read the next page ahead in cache mode reach such a ratio, and the text "
+    "does not mention them; these drives read ahead by address or not at all, which leaves "
+    "conflicts of reads on dies and channels; with read-ahead in the dies, the assumed link "
+    "and bus bound sequential reads"
 )
 AS_THEY_ARE: Mapping[str, Value] = {}
 AHEAD: Mapping[str, Value] = {"buffer.read_ahead": "physical"}
-"""Assumed beside: section 5.4.3 blames conflicts only."""
+"""Assumed for comparison. Section 5.4.3 names conflicts as the only cause."""
 CONFLICTS = 1.3
-"""What conflicts of reads on dies and channels give at most, times."""
+"""Largest effect of read conflicts on dies and channels. Ratio."""
 Key = tuple[str, int, str]
-"""A letter, a queue depth, and "slow" or nothing."""
+"""Drive letter, queue depth, and "slow" or an empty string."""
 Means = Mapping[tuple[int, str], Mapping[str, float]]
-"""Per cent by kind of pattern, by queue depth and part."""
-WHERE_AHEAD = ", where dies read ahead"
+"""Ratio in per cent by pattern, then by queue depth and part."""
+WHERE_AHEAD = ", if dies read ahead"
 COLOURS = {
     "L": "#12a07b",
     "C": "#1f78b4",
@@ -61,7 +62,7 @@ def _size(trial: str) -> int:
 
 
 def slow(letter: str, setup: Setup, *, depth: int, blocks: int) -> Drive:
-    """A drive of the slow part of table 2.1."""
+    """A drive with the slow part of table 2.1."""
     fast = drive(letter, setup, depth=depth, blocks=blocks)
     program: int = fast.bench.config["nand"]["timing"]["program_ns"]
     more = {**SLOW, "nand.timing.program_ns": round(program * SLOWER_PROGRAMS)}
@@ -83,7 +84,7 @@ def _kinds(found: Mapping[str, Measured], what: str) -> dict[str, dict[int, floa
 
 
 def random_reads(found: Mapping[str, Measured]) -> float:
-    """Rate of random reads in per cent of that of random writes, averaged over the sizes."""
+    """Rate of random reads over random writes, averaged over the sizes. Per cent."""
     rates = _kinds(found, "rate")
     return 100 * fmean(rate / rates["RW"][size] for size, rate in rates["RR"].items())
 
@@ -91,7 +92,7 @@ def random_reads(found: Mapping[str, Measured]) -> float:
 def _patterns(
     setup: Setup, depths: Sequence[int], sizes: Sequence[int]
 ) -> dict[Key, dict[str, Measured]]:
-    """The patterns on each drive, with slow parts at two depths."""
+    """Runs the patterns on each drive, and on drives with slow parts at two queue depths."""
     plain = setup_at_full(setup)
     wanted = [
         (letter, depth, part)
@@ -108,7 +109,7 @@ def _patterns(
         [
             (
                 one,
-                f"patterns, depth {depth}{', slow part' if part else ''}",
+                f"patterns, QD {depth}{', slow part' if part else ''}",
                 _of_patterns(one, sizes),
             )
             for one, (_, depth, part) in zip(made, wanted, strict=True)
@@ -120,8 +121,8 @@ def _patterns(
 def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
     return [
         Row(
-            f"rate of random reads over random writes, {letter}, depth {depth}"
-            f"{', slow part' if part else ''}",
+            f"rate of random reads over random writes, {letter}, QD "
+            f"{depth}{', slow part' if part else ''}",
             shares[letter, depth, part],
             "%",
             PUBLISHED("5.2", f"rate of {letter}") if (depth, part) == (DEPTH, "") else None,
@@ -129,7 +130,7 @@ def _pattern_rows(shares: Mapping[Key, float], mean: Means) -> list[Row]:
         for letter, depth, part in shares
     ] + [
         Row(
-            f"latency of {kind} over random reads, depth {depth}{', slow part' if part else ''}",
+            f"latency of {kind} over random reads, QD {depth}{', slow part' if part else ''}",
             value,
             "%",
             PUBLISHED("5.2", f"latency of {kind}") if depth == DEPTH else None,
@@ -163,18 +164,18 @@ def worst_kind(setup: Setup) -> Figure:
     sectors = ", ".join(str(size // 512) for size in sizes)
     return Figure(
         id="5.2",
-        title="Figure 5.2: random reads beside the rest",
+        title="Figure 5.2: random reads and other patterns",
         section="5.4.1",
         measured=(
-            f"Reads of filled, writes to erased drives, of {sectors} sectors; averages of the "
-            f"ratios at these sizes. {FEW} blocks on a die."
+            f"Reads of filled drives and writes to erased drives, in requests of {sectors} "
+            f"sectors. Ratios are averaged over the sizes. {FEW} blocks per die."
         ),
         rows=_pattern_rows(shares, mean),
         claims=_patterns_claims(shares, mean),
         plots=[
             Plot(
                 "Random reads over random writes",
-                "Rate, by requests under way.",
+                "Ratio of rates over the queue depth.",
                 lines(
                     {
                         letter: {str(depth): shares[letter, depth, ""] for depth in depths}
@@ -188,12 +189,12 @@ def worst_kind(setup: Setup) -> Figure:
             )
         ],
         explanation=[
-            "Random reads are worst as long as few requests are under way: a read waits for its "
-            "die, a write for memory, from which pages go to all dies at once. With as many "
-            "requests as there are dies, reads are faster.",
-            f"The printed ratios are not asserted: {FITTED}.",
-            "Random and sequential writes are equal here, as with any page map; no mechanism of "
-            "the text makes random ones faster.",
+            "Random reads are the slowest pattern at low queue depth. A read waits for its "
+            "die; a write waits for the buffer only, which programs pages on all dies at once. "
+            "When as many requests are outstanding as there are dies, reads are faster.",
+            f"The published ratios are not tested: {FITTED}.",
+            "Random and sequential writes take equally long in this model, as in any "
+            "page-mapped FTL. The text names no mechanism that makes random writes faster.",
         ],
         data={
             "rate_percent": {", ".join(map(str, key)): value for key, value in shares.items()},
@@ -205,7 +206,7 @@ def worst_kind(setup: Setup) -> Figure:
 
 
 def setup_at_full(setup: Setup) -> Setup:
-    """The same study with all requests of its trials: they are few."""
+    """The same setup with all requests: these trials are short."""
     return Setup(full=setup.full, configs=setup.configs, runs=setup.runs)
 
 
@@ -228,21 +229,26 @@ def _patterns_claims(
         )
 
     few = (
-        "the flash of the presets reads in 60 us, and four requests find their dies free, while "
-        "writes are bound by programs; the slow part of table 2.1 has it"
+        "the flash of the presets reads in 60 us, so four requests find their dies idle while "
+        "writes are bound by programs; the claim holds with the slow part of table 2.1"
     )
     return [
         Claim(
-            "R1: random reads reach less than 70 % of random writes, one request under way",
+            "R1: random reads reach less than 70 % of the rate of random writes at queue depth 1",
             *worst(1, ""),
         ),
-        Claim("R1: likewise with four", *worst(DEPTH, ""), because=few),
-        Claim("R1: likewise with four, of the slow part of table 2.1", *worst(DEPTH, "slow")),
+        Claim("R1: the same at queue depth 4", *worst(DEPTH, ""), because=few),
         Claim(
-            "R2: all others take less than 60 % of the time of random reads, one under way",
+            "R1: the same at queue depth 4 with the slow part of table 2.1", *worst(DEPTH, "slow")
+        ),
+        Claim(
+            "R2: each other pattern takes less than 60 % of the response time of random reads "
+            "at queue depth 1",
             *shorter(1, ""),
         ),
-        Claim("R2: likewise with four, of the slow part of table 2.1", *shorter(DEPTH, "slow")),
+        Claim(
+            "R2: the same at queue depth 4 with the slow part of table 2.1", *shorter(DEPTH, "slow")
+        ),
     ]
 
 
@@ -254,16 +260,16 @@ def aged_reads(setup: Setup) -> Figure:
     )
     return Figure(
         id="5.3",
-        title="Figure 5.3: reads of pristine and of aged drives",
+        title="Figure 5.3: reads of pristine and aged drives",
         section="5.4.2",
         measured=(
-            "Sequential reads of a drive filled in sequence, and of one that was then overwritten "
-            f"at random with as many pages as it has; {DEPTH} under way. The map in memory, "
-            f"{FEW} blocks on a die."
+            "Sequential reads of a drive filled sequentially, and of one that was then "
+            f"overwritten at random by its whole capacity. Queue depth {DEPTH}, map in memory, "
+            f"{FEW} blocks per die."
         ),
         rows=[
             Row(
-                f"aged over pristine at 4 KiB, {letter}{words}",
+                f"response time, aged over pristine, 4 KiB, {letter}{words}",
                 value,
                 "times",
                 PUBLISHED("5.3", "aged over pristine"),
@@ -273,18 +279,18 @@ def aged_reads(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "R3: aged drives take 1.6 to 3 times as long",
+                "R3: reads of aged drives take 1.6 to 3 times as long",
                 all(1.6 <= value <= 3 for value in told.values()),
                 _each(told),
                 because=NO_PHYSICAL,
             ),
             Claim(
-                f"R3: conflicts alone give no more than {CONFLICTS} times",
+                f"R3: conflicts alone raise the response time by at most a factor of {CONFLICTS}",
                 all(value <= CONFLICTS for value in told.values()),
                 _each(told),
             ),
             Claim(
-                f"R3, why: it is more than conflicts give{WHERE_AHEAD}",
+                f"R3, reason: the factor exceeds that of conflicts{WHERE_AHEAD}",
                 all(value > CONFLICTS for value in told_ahead.values()),
                 _each(told_ahead),
             ),
@@ -294,7 +300,7 @@ def aged_reads(setup: Setup) -> Figure:
 
 
 def _aged_over_pristine(setup: Setup, more: Mapping[str, Value]) -> dict[str, dict[int, float]]:
-    """Mean response time of reads of aged drives over that of pristine ones, by drive and size."""
+    """Mean response time of reads, aged over pristine drive, by drive and size."""
     made = [
         drive(letter, setup, more={"ftl.mapping": "page", **more}, blocks=FEW) for letter in BASIC
     ]
@@ -331,16 +337,16 @@ def layouts(setup: Setup) -> Figure:
     )
     return Figure(
         id="5.5",
-        title="Figures 5.4 and 5.5: reads by how data was written",
+        title="Figures 5.4 and 5.5: reads by the order of writing",
         section="5.4.3",
         measured=(
-            "Drives written in pieces of 4 to 256 sectors (with --quick 8 and 256), in sequence or "
-            "each once at random; then sequential reads of 4 to 32 KiB. "
-            f"{DEPTH} under way, {FEW} blocks on a die."
+            "Sequential reads of 4 to 32 KiB from drives written in pieces of 4 to 256 sectors "
+            "(with --quick 8 and 256), sequentially or each once in random order. Queue depth "
+            f"{DEPTH}, {FEW} blocks per die."
         ),
         rows=[
             Row(
-                f"rate of sequentially over randomly written, {letter}{words}",
+                f"read rate, sequentially over randomly written, {letter}{words}",
                 value,
                 "times",
                 PUBLISHED("5.5", "sequentially over randomly written"),
@@ -350,26 +356,27 @@ def layouts(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "R4: what was written in sequence is read 2 to 3 times as fast",
+                "R4: sequentially written data are read 2 to 3 times as fast",
                 all(2 <= value <= 3 for value in ratio.values()),
                 _each(ratio),
                 because=NO_PHYSICAL,
             ),
             Claim(
-                f"R4: conflicts alone give no more than {CONFLICTS} times",
+                f"R4: conflicts alone raise the rate by at most a factor of {CONFLICTS}",
                 all(value <= CONFLICTS for value in ratio.values()),
                 _each(ratio),
             ),
             Claim(
-                f"R4, why: it is more than conflicts give{WHERE_AHEAD}",
+                f"R4, reason: the factor exceeds that of conflicts{WHERE_AHEAD}",
                 all(value > CONFLICTS for value in ratio_ahead.values()),
                 _each(ratio_ahead),
             ),
         ],
         explanation=[
-            "210 us against 80 us are the minima of the text, 2.6 times; 2.3 times is the caption "
-            "for all layouts. Rates in MB/s are not asserted: they are those of the assumed part.",
-            "P and X are the same drive here: nothing in the table tells them apart.",
+            "The minima in the text are 210 us and 80 us, a factor of 2.6. The caption gives "
+            "2.3 for all layouts. Rates in MB/s are not tested because they depend on the "
+            "assumed flash part.",
+            "P and X are the same drive in this model: the table does not distinguish them.",
         ],
         data={letter: dict(one) for letter, one in figures.items()}
         | {f"{letter}, ahead": dict(one) for letter, one in ahead.items()},
@@ -377,7 +384,7 @@ def layouts(setup: Setup) -> Figure:
 
 
 def _by_layout(setup: Setup, more: Mapping[str, Value]) -> dict[str, Mapping[str, float]]:
-    """Figures of the laboratory's experiment on layouts, by drive."""
+    """Results of the layout experiment of `wordline lab`, by drive."""
     made = [drive(letter, setup, more=more, blocks=FEW) for letter in WITHOUT_DRAM]
     found = carried_out(
         setup,

@@ -1,4 +1,4 @@
-"""The drives of table 5.1 on the bench of the laboratory, and its trials as runs of the study."""
+"""Runs `wordline lab` trials on the drives of table 5.1."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from wordline_studies.cases import Case, run_all
 from wordline_studies.figure import Setup
 
 DEPTH = 4
-"""Requests under way. The chapter does not give it; its rates and latencies at 4 KiB multiply to
+"""Queue depth. The chapter does not give it; the product of its rates and latencies at 4 KiB is
 four."""
 DEPTHS = (1, 2, 4, 8, 16, 32)
 WHOLE_BLOCKS, BLOCKS = 2048, 256
-"""Blocks of a plane, of the presets and as they are simulated: as many as keep what collections
-reserve a small share."""
+"""Blocks per plane of the presets and of the simulated drives. The smaller number still keeps the
+GC reserve a small share."""
 SCALE = WHOLE_BLOCKS // BLOCKS
 MAP_IN_FLASH = ("C", "A")
 CACHE_BYTES = 220_000_000
 SEED = 1
 WITHOUT_ERRORS: Mapping[str, Value] = {"nand.reliability.errors": "none"}
-"""Of experiments that are not about errors of reads."""
+"""Settings of experiments without read errors."""
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive on the bench with its blocks scaled, and the values of keys that it has instead of
-    those of its preset."""
+    """A test device with scaled blocks. `settings` override keys of the preset."""
 
     letter: str
     bench: TestDevice
@@ -42,12 +41,12 @@ class Drive:
 
     @property
     def preset(self) -> str:
-        """The preset that it is."""
+        """Name of the drive's preset."""
         return preset(self.letter)
 
 
 def preset(letter: str) -> str:
-    """The preset of a drive of table 5.1."""
+    """Name of the preset of a drive of table 5.1."""
     return f"jung2013-ssd-{letter.lower()}"
 
 
@@ -59,8 +58,10 @@ def drive(
     depth: int = DEPTH,
     blocks: int = BLOCKS,
 ) -> Drive:
-    """A drive with so many blocks on a plane, and what memory its map has scaled alike; its dies,
-    over-provisioning, and buffer are the preset's. Raises WordlineError."""
+    """A drive with `blocks` blocks per plane and its map memory scaled alike.
+
+    Dies, over-provisioning and buffer are those of the preset. Raises WordlineError.
+    """
     settings: dict[str, Value] = {"nand.geometry.blocks_per_plane": blocks}
     if letter in MAP_IN_FLASH:
         settings["ftl.mapping.dftl.cache_bytes"] = CACHE_BYTES * blocks // WHOLE_BLOCKS
@@ -72,8 +73,10 @@ def drive(
 def carried_out(
     setup: Setup, wanted: Sequence[tuple[Drive, str, Mapping[str, Trial]]]
 ) -> list[dict[str, Measured]]:
-    """What came of the trials of each drive, which are run together. Raises WordlineError if one
-    cannot be simulated."""
+    """Runs the trials of all drives together and returns their results.
+
+    Raises WordlineError if a trial cannot be simulated.
+    """
     with TemporaryDirectory(prefix="wordline-study-") as folder:
         cases: list[tuple[Case, Trial]] = []
         for place, (one, label, trials) in enumerate(wanted):
@@ -100,7 +103,8 @@ def _case(one: Drive, label: str, trial: Trial, path: Path) -> Case:
 
 
 def _run(setup: Setup, cases: Sequence[tuple[Case, Trial]]) -> list[Measured]:
-    """In their order: those that want the same tables run together."""
+    """Runs cases and returns their results in order. Trials that need the same tables run
+    together."""
     found: dict[int, Measured] = {}
     for tables in sorted({_tables(trial) for _, trial in cases}):
         places = [at for at, (_, trial) in enumerate(cases) if _tables(trial) == tables]
@@ -118,7 +122,7 @@ def _tables(trial: Trial) -> tuple[str, ...]:
 
 
 def measured(run: Run, trial: Trial) -> Measured:
-    """What the laboratory takes of a run."""
+    """The metrics of a run that its trial needs."""
     phases: dict[str, Any] = {}
     if trial.phases:
         rows = run.table("requests").sort("index")

@@ -1,4 +1,4 @@
-"""Section 5.6: what TRIM gives back, and what it costs."""
+"""Section 5.6: benefit and cost of TRIM."""
 
 from collections.abc import Iterable, Mapping
 from math import ceil
@@ -14,10 +14,10 @@ from wordline_studies.figure import Claim, Figure, Numbers, Plot, Row, Setup
 PUBLISHED = Numbers(__package__ or __name__)
 PIECE = 65_536
 WRITTEN = 0.3
-"""Of the capacity, behind the TRIMs: more than what is spare, less than all that is free once it
-has been trimmed."""
+"""Data written after the TRIMs, as a share of the capacity: more than the spare blocks, less than
+all free blocks after TRIM."""
 TAIL = 2 / 3
-"""Of these writes, before what is measured: by then what was spare is written in every case."""
+"""Share of these writes before the measurement. They use up the spare blocks in every case."""
 KINDS = {"pristine": "#12a07b", "SEQ-TRIM": "#7cc0ea", "RND-TRIM": "#d8731c", "none": "#c0392b"}
 ERASING, INVALIDATING = "LZ", "AC"
 SIZES = (4096, 2**20, 2**24, 2**27, 2**29, LONGEST)
@@ -43,10 +43,10 @@ def gains(setup: Setup) -> Figure:
         title="Figures 5.11 and 5.12: writes after TRIM",
         section="5.6.1",
         measured=(
-            "Drives filled in pieces of 64 KiB, in sequence or each once at random, and trimmed in "
-            "that order, a TRIM a piece; then random writes of 16 KiB of 0.3 of the capacity, of "
-            f"which the last third is measured. {DEPTH} under way, "
-            f"{TRIM_BLOCKS} blocks on a die, the map in memory."
+            "Drives are filled in pieces of 64 KiB, sequentially or each once in random order, "
+            "and trimmed in the same order, one TRIM per piece. Random 16 KiB writes of 0.3 of "
+            f"the capacity follow; their last third is measured. Queue depth {DEPTH}, "
+            f"{TRIM_BLOCKS} blocks per die, map in memory."
         ),
         rows=[
             Row(
@@ -59,37 +59,40 @@ def gains(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "T1: after SEQ-TRIM a drive is as one never written, within 5 %",
+                "T1: after SEQ-TRIM, the response time equals that of a pristine drive within 5 %",
                 max(seq.values()) < 0.05,
                 _percent(seq),
             ),
             Claim(
-                "T1: RND-TRIM has no effect, within 2 %", max(rnd.values()) < 0.02, _percent(rnd)
+                "T1: RND-TRIM changes the response time by less than 2 %",
+                max(rnd.values()) < 0.02,
+                _percent(rnd),
             ),
             Claim(
-                "T1: writes after RND-TRIM take twice as long at least as after SEQ-TRIM",
+                "T1: writes after RND-TRIM take at least twice as long as after SEQ-TRIM",
                 all(value >= 2 for value in ratio.values()),
                 _times(ratio),
             ),
             Claim(
-                "T1: three times as long",
+                "T1: they take three times as long",
                 holds=False,
                 detail=_times(ratio),
-                only_told="how much was written is not published: the more, the longer writes "
-                "are collected for; here it is the writes after all spare blocks are used",
+                only_told="the published ratio depends on the unpublished amount of data: the more "
+                "is written, the more writes wait for GC; here the writes after the last "
+                "spare block are measured",
             ),
         ],
         plots=[
             Plot(
                 "Random writes",
-                "Mean response time by what was trimmed before.",
+                "Mean response time by the preceding TRIMs.",
                 bars({f"SSD-{letter}": one for letter, one in us.items()}, KINDS, "µs"),
             )
         ],
         explanation=[
-            "Firmware here frees units of an erase block along one ascending run of TRIMs "
-            "(ftl.trim.frees). The finding is the text's, the mechanism ours: firmware that "
-            "remembers TRIMs in any order frees everything in either.",
+            "This firmware frees an erase block's units along one ascending run of TRIMs "
+            "(`ftl.trim.frees`). The text reports the effect; the mechanism is our assumption. "
+            "Firmware that tracks TRIMs in any order frees everything in both cases.",
         ],
         data={"mean_us": us},
     )
@@ -146,11 +149,11 @@ def costs(setup: Setup) -> Figure:
     longest = {letter: us[letter][LONGEST] / write_us[letter] for letter in INVALIDATING}
     return Figure(
         id="5.13",
-        title="Figures 5.13 and 5.14: what a TRIM takes",
+        title="Figures 5.13 and 5.14: duration of a TRIM",
         section="5.6.2",
         measured=(
-            "One TRIM on a filled drive from its start, up to the 64 ranges of 65,535 sectors of "
-            f"an ATA command (2 GiB less 32 KiB); {BLOCKS} blocks on a die."
+            "One TRIM from the start of a filled drive, up to the 64 ranges of 65,535 sectors "
+            f"of one ATA command (2 GiB less 32 KiB). {BLOCKS} blocks per die."
         ),
         rows=[
             Row(
@@ -163,7 +166,7 @@ def costs(setup: Setup) -> Figure:
         ]
         + [
             Row(
-                f"2 GiB in writes of 4 KiB, {letter}",
+                f"2 GiB in units of a 4 KiB write, {letter}",
                 longest[letter],
                 "times",
                 PUBLISHED("5.14", "the longest, in writes of 4 KiB"),
@@ -172,18 +175,20 @@ def costs(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "T2: an E-TRIM takes as long as the blocks of the busiest die take to be erased",
+                "T2: an E-TRIM takes as long as the erases on the die with the most blocks to "
+                "erase",
                 all(erased[letter][0] for letter in ERASING),
                 "; ".join(f"{letter} {erased[letter][1]}" for letter in ERASING),
             ),
             Claim(
-                "T2: 754 and 550 ms",
+                "T2: the longest TRIM takes 754 and 550 ms",
                 holds=False,
                 detail=", ".join(
                     f"{letter} {units.duration(us[letter][LONGEST])}" for letter in ERASING
                 ),
-                only_told="how many blocks are erased at once is not published: with 1 MiB and "
-                "2.5 ms a block it would be 6.8 and 9.3; here every die erases one",
+                only_told="the number of parallel erases is not published; 1 MiB blocks and 2.5 ms "
+                "per erase would need 6.8 and 9.3 parallel erases; here each die erases "
+                "one block at a time",
             ),
             Claim(
                 "T3: an I-TRIM reads and writes each map page that it touches once",
@@ -191,8 +196,8 @@ def costs(setup: Setup) -> Figure:
                 "; ".join(f"{letter} {list(one.values())}" for letter, one in pages.items()),
             ),
             Claim(
-                "T3: it takes longer than a write of 4 KiB, by 6 times at least where it "
-                "touches the map",
+                "T3: an I-TRIM that touches the map takes at least 6 times as long as a 4 KiB "
+                "write",
                 all(us[letter][2**24] > 6 * write_us[letter] for letter in INVALIDATING),
                 ", ".join(
                     f"{letter} {units.figures(us[letter][2**24] / write_us[letter])} to "
@@ -202,8 +207,8 @@ def costs(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Times in units of a write are larger than printed because a write of 4 KiB here is "
-            "acknowledged by memory within some 11 us, where the text's took 65 us.",
+            "TRIM times in units of a write exceed the published ones. A 4 KiB write completes "
+            "in the buffer within 11 us here; in the text it takes 65 us.",
         ],
         data={"us": us, "write_us": write_us, "map_pages": pages},
     )
@@ -227,13 +232,13 @@ def _of_costs() -> Mapping[str, Trial]:
 
 
 def unit_bytes(one: Drive) -> int:
-    """Of what a TRIM frees as a whole."""
+    """Bytes that a TRIM frees as one unit."""
     frees = one.bench.config["ftl"]["trim"]["frees"]
     return frees["ascending-run"]["unit_pages"] * one.bench.page_bytes
 
 
 def map_pages(one: Drive, size: int) -> int:
-    """Translation pages that list what a TRIM of this size frees from the start of the drive."""
+    """Translation pages that map the range of a TRIM of this size from the start of the drive."""
     entry = one.bench.config["ftl"]["mapping"]["dftl"]["entry_bytes"]
     listed = one.bench.page_bytes // entry * one.bench.page_bytes
     return ceil(size // unit_bytes(one) * unit_bytes(one) / listed)
@@ -248,8 +253,10 @@ def _map_pages(found: Measured) -> tuple[int, int] | int:
 def _closed_form(
     one: Drive, found: Mapping[str, Measured], us: Mapping[int, float]
 ) -> tuple[bool, str]:
-    """Whether times are those of the blocks erased on the busiest die, within 1 % of an erase a
-    block for the command on the bus and the answer."""
+    """Whether the times equal those of the erases on the die with the most of them.
+
+    The tolerance is 1 % of an erase per block, for the command on the bus and the completion.
+    """
     erase_us = one.bench.config["nand"]["timing"]["erase_ns"] / 1000
     at_once, told, right = one.bench.dies, list[str](), True
     for size in SIZES:

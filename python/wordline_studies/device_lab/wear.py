@@ -1,4 +1,4 @@
-"""Sections 5.4.4 and 5.4.5: what reads wear, and what their reliability costs."""
+"""Sections 5.4.4 and 5.4.5: wear by reads, and the cost of reliability management."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -17,16 +17,16 @@ PUBLISHED = Numbers(__package__ or __name__)
 LIMIT, WHOLE_LIMIT = 64, 100_000
 ROUNDS, QUICK_ROUNDS = 4, 2
 HOT = 1 / 32
-"""Share of the drive that is read: two blocks on each die."""
+"""Share of the drive that is read: two blocks per die."""
 WEAR_BLOCKS = 64
 SWEEPS = 5
-"""Times that what is read reaches its limit in a round: in the first of them blocks are written
-that have never been."""
+"""Times that the read blocks reach the read limit in one round. In the first round, GC writes
+blocks for the first time."""
 EVEN_BLOCKS = 48
 EVEN_ROUNDS, QUICK_EVEN_ROUNDS = 3, 1
 READ_BLOCKS = 64
 WHOLE_PROGRAM: Mapping[str, Value] = {"nand.timing.program_ns": 1_000_000}
-"""A copy holds its die for the whole program of a page, however many units it has."""
+"""A copy occupies its die for the program of a whole page, even if it moves fewer units."""
 ERRS: Mapping[str, Value] = {
     "nand.reliability.errors": "analytic",
     "nand.reliability.read_limit": LIMIT,
@@ -38,7 +38,7 @@ COLOURS = {"most": "#c0392b", "mean": "#1f78b4", "L": "#12a07b", "C": "#1f78b4",
 
 
 def _reads(one: Drive, share: float, rounds: int) -> Trial:
-    """So many times as many reads as the blocks that are read take until their data is moved."""
+    """`rounds` times the reads after which the read blocks reach their read limit."""
     count = round(one.bench.blocks * share * LIMIT * rounds)
     load = {
         "requests": count,
@@ -70,15 +70,15 @@ def cycles(setup: Setup) -> Figure:
             ),
             (
                 least,
-                "rounds of reads of 1/32, wear levelling that sees them",
+                "rounds of reads of 1/32, wear levelling counts read erases",
                 {str(many): _reads(least, HOT, SWEEPS * many) for many in (whole // 2, whole)},
             ),
             (
                 back,
-                "rounds of reads of 1/32, whose data returns to its blocks",
+                "rounds of reads of 1/32, data return to their blocks",
                 {str(many): _reads(back, HOT, SWEEPS * many) for many in (whole // 2, whole)},
             ),
-            (even, "reads of all", {"1": _reads(even, 1.0, turns)}),
+            (even, "reads of the whole drive", {"1": _reads(even, 1.0, turns)}),
         ],
     )
     rounds = [_worn(hot[str(many)].summary) for many in range(1, whole + 1)]
@@ -92,88 +92,99 @@ def cycles(setup: Setup) -> Figure:
     turn = 1 / (HOT + blind.bench.spare_pages * blind.bench.page_bytes / blind.bench.flash_bytes)
     return Figure(
         id="5.6",
-        title="Figure 5.6: erases by reads",
+        title="Figure 5.6: erases caused by reads",
         section="5.4.4",
         measured=(
-            f"SSD-A, filled, read at random in 1/32 of its space, {whole} rounds; "
-            f"{WEAR_BLOCKS} blocks on a die (where all is read, {EVEN_BLOCKS}), the map in memory. "
-            f"{WHOLE_LIMIT:,} reads until data is moved, and the rounds, are divided by "
+            f"Random reads of 1/32 of a filled SSD-A, in {whole} rounds. {WEAR_BLOCKS} blocks "
+            f"per die ({EVEN_BLOCKS} where the whole drive is read), map in memory. The read "
+            f"limit of {WHOLE_LIMIT:,} and the length of the rounds are divided by "
             f"{WHOLE_LIMIT / LIMIT:,.4g}."
         ),
         rows=[
             Row(
-                "most worn block over the mean, wear levelling blind to reads",
+                "highest over mean erase count, wear levelling ignores read erases",
                 last["ratio"],
                 "times",
             ),
-            Row("its limit, the drive over what is read", 1 / HOT, "times"),
+            Row("bound: whole drive over read share", 1 / HOT, "times"),
             Row(
-                "published, of an unknown share",
+                "published, read share unknown",
                 None,
                 "times",
                 PUBLISHED("5.6", "most worn over mean"),
             ),
-            Row("the same, wear levelling that sees them", spread["ratio"], "times"),
-            Row("its limit, the drive over what is read and what is spare", turn, "times"),
-            Row("the same, data that returns to its own block", own["ratio"], "times"),
             Row(
-                "its limit, half of the drive over what is read: half of the erases are of blocks "
-                "that keep the data meanwhile",
+                "highest over mean erase count, wear levelling counts read erases",
+                spread["ratio"],
+                "times",
+            ),
+            Row("bound: whole drive over read share plus spare space", turn, "times"),
+            Row(
+                "highest over mean erase count, data return to their own blocks",
+                own["ratio"],
+                "times",
+            ),
+            Row(
+                "bound: half of the drive over read share, as half of the erases are of blocks "
+                "that hold the data temporarily",
                 1 / (2 * HOT),
                 "times",
             ),
-            Row("all of the drive read", uniform["ratio"], "times"),
+            Row("highest over mean erase count, whole drive read", uniform["ratio"], "times"),
         ],
         claims=[
             Claim(
-                "P1: cycles rise in every round of reads",
+                "P1: erase counts rise in each round of reads",
                 grows,
                 ", ".join(f"{one['most']} (mean {one['mean']:.3f})" for one in rounds),
             ),
             Claim(
-                "P2: where wear levelling ignores reads, the most worn block has as many times "
-                "the mean as the drive has what is read, within 30 %",
+                "P2: if wear levelling ignores read erases, the ratio of highest to mean erase "
+                "count equals the whole drive over the read share, within 30 %",
                 abs(last["ratio"] * HOT - 1) < 0.3,
                 f"{last['ratio']:.1f} against {1 / HOT:.0f}",
                 quick=False,
             ),
             Claim(
-                "P2: where it sees them, data that is read goes round in all that is spare, and "
-                "the ratio is less than half of that",
+                "P2: if wear levelling counts them, the data rotate through all spare blocks, "
+                "and the ratio is less than half of that",
                 spread["ratio"] < 0.5 * last["ratio"],
                 f"{spread['ratio']:.1f}",
             ),
             Claim(
-                "P2: where the data returns to its own block, levelling that sees the erases "
-                "cannot spread them, and the ratio is its limit, within 30 %",
+                "P2: if data return to their own blocks, wear levelling cannot spread the "
+                "erases, and the ratio is at its bound, within 30 %",
                 abs(own["ratio"] * 2 * HOT - 1) < 0.3,
                 f"{own['ratio']:.1f} against {1 / (2 * HOT):.0f}",
             ),
             Claim(
-                "P2: reads of all of the drive wear all blocks alike, within half of the mean",
+                "P2: reads of the whole drive wear all blocks alike, within half of the mean",
                 uniform["ratio"] < 1.5,
-                f"{uniform['most']} at most, {uniform['mean']:.3f} on average",
+                f"highest {uniform['most']}, mean {uniform['mean']:.3f}",
                 quick=False,
             ),
             Claim(
-                "P2: 247 times",
+                "P2: the ratio is 247",
                 holds=False,
-                detail=f"{last['ratio']:.1f} with 1/32",
-                only_told="the share that is read decides, and is not published: it would be 1/247",
+                detail=f"{last['ratio']:.1f} with a read share of 1/32",
+                only_told=(
+                    "the ratio depends on the read share, which is not published; 247 needs a "
+                    "share of 1/247"
+                ),
             ),
             Claim(
-                "P3: random reads reach 12 times the maximum of writes, sequential ones half",
+                "P3: random reads cause 12 times the highest erase count of writes, sequential "
+                "reads half of it",
                 holds=False,
-                detail="not run",
-                only_told="an hour of reads against an hour of writes is set by the limit of "
-                "reads and by rates, neither of which is published; 200 rounds of an hour are "
-                "1.4e10 reads",
+                detail="not simulated",
+                only_told="the ratio depends on the read limit and on the rates, which are not "
+                "published; 200 rounds of one hour are 1.4e10 reads",
             ),
         ],
         plots=[
             Plot(
                 "Erases",
-                "By rounds of reads.",
+                "Over the rounds of reads.",
                 lines(
                     {
                         key: {str(many + 1): float(one[key]) for many, one in enumerate(rounds)}
@@ -197,7 +208,7 @@ def _worn(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_size(one: Drive) -> Mapping[str, Trial]:
-    """Random reads of what reaches its limit; fewer of large ones."""
+    """Random reads until the read limit is reached; fewer requests at large sizes."""
     found: dict[str, Trial] = {}
     for size in SIZES:
         requests = max(2000, one.bench.count(30_000, 10_000) * SIZES[0] // size)
@@ -213,7 +224,7 @@ def _by_size(one: Drive) -> Mapping[str, Trial]:
 
 
 def since(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
-    """What came between two rounds."""
+    """Difference of the counters between two rounds."""
     most, mean = last["most"] - first["most"], last["mean"] - first["mean"]
     return {"most": most, "mean": mean, "ratio": most / mean if mean else 0.0}
 
@@ -242,15 +253,15 @@ def managed_reads(setup: Setup) -> Figure:
         title="Figure 5.7: reads with and without reliability management",
         section="5.4.5",
         measured=(
-            "Random reads of a sixteenth of the filled drive, one under way. A read is told by "
-            "whether a block of its die was being moved for having been read too often (the limit "
-            f"divided down to {LIMIT}), page by page, so that reads come between. "
-            f"{READ_BLOCKS} blocks on a die, the map in memory. A copy holds its die for 1 ms, "
-            "the program of a whole page."
+            "Random reads of a sixteenth of a filled drive at queue depth 1. A read counts as "
+            "managed if a block of its die was being relocated by read reclaim (the read limit "
+            f"is divided down to {LIMIT}). Relocation proceeds page by page, so reads can come "
+            f"in between. {READ_BLOCKS} blocks per die, map in memory. A copy occupies its die "
+            "for 1 ms, the program time of a whole page."
         ),
         rows=[
             Row(
-                f"with over without at 4 KiB, {letter}",
+                f"latency with over without management, 4 KiB, {letter}",
                 value,
                 "times",
                 PUBLISHED("5.7", "with over without"),
@@ -259,12 +270,12 @@ def managed_reads(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "M1: reads that meet it take five times as long at least, at 4 KiB",
+                "M1: managed reads of 4 KiB take at least five times as long",
                 min(told.values()) >= TIMES,
                 ", ".join(f"{letter} {units.figures(value)}" for letter, value in told.items()),
             ),
             Claim(
-                "M1: small reads suffer more than large ones, 4 KiB than 256",
+                "M1: management slows 4 KiB reads more than 256 KiB reads",
                 falls,
                 "; ".join(
                     f"{letter} "
@@ -275,19 +286,19 @@ def managed_reads(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "M1: 685, 1,787, and 4,944 us",
+                "M1: managed reads take 685, 1,787 and 4,944 us",
                 holds=False,
                 detail=", ".join(
                     f"{letter} {units.duration(value)}" for letter, value in us.items()
                 ),
-                only_told="they are sums of times of flash that is not published; what counts "
-                "as a read with management is not defined",
+                only_told="these are sums of flash times that are not published, and the text does "
+                "not define a read with management",
             ),
         ],
         plots=[
             Plot(
-                "With over without",
-                "By size of the reads.",
+                "With over without management",
+                "Ratio of response times over the size of the reads.",
                 lines(
                     {
                         letter: {units.size(size): value for size, value in one.items()}

@@ -1,4 +1,4 @@
-"""Section 5.5: mixed loads against disks, the write cliff, and the buffer in it."""
+"""Section 5.5: mixed loads on drives and disks, the write cliff, and the effect of the buffer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,22 +18,21 @@ PUBLISHED = Numbers(__package__ or __name__)
 FAST_DISK = "atlas-10k-iv"
 MIXED_BLOCKS = 64
 WORN: Mapping[str, Value] = {**FILLED, "precondition.overwrite_ratio": 0.3}
-"""Filled, and overwritten at random with more pages than are spare, so that writes are collected
-for: on the cliff."""
+"""Precondition past the write cliff: filled, then overwritten at random with more pages than there
+is spare space, so that writes cause GC."""
 MEMORY_MAP: Mapping[str, Value] = {"ftl.mapping": "page"}
 AT_THRESHOLD: Mapping[str, Value] = {**MEMORY_MAP, "ftl.gc.schedule": "on-demand"}
 WRITES: Mapping[str, Value] = {"read_ratio": 0.0, "request_bytes": 4096, "align_bytes": 4096}
 PARTS = 40
 SAME = {"nand.timing.program_ns": 250_000, "host.interface.sata.gigabits_per_s": 3.0}
-"""L with flash that takes twice as much as its link brings: 3 Gbit/s, of which data may take some
-256 MB/s."""
+"""L with flash twice as fast as its link, which transfers about 256 MB/s of data at 3 Gbit/s."""
 LOADED = 0.5
-"""Of the rate that flash takes, where the host is slower than it."""
+"""Rate of a host that is slower than the flash, relative to the flash."""
 COLOURS = {"L": "#12a07b", "C": "#1f78b4"}
 
 
 def _flash_rate(one: Drive) -> float:
-    """MB/s that all dies program at once."""
+    """Rate at which all dies program together. MB/s."""
     program: int = one.bench.config["nand"]["timing"]["program_ns"]
     return one.bench.dies * one.bench.page_bytes / program * 1000
 
@@ -63,30 +62,30 @@ def mixes(setup: Setup) -> Figure:
     typical = sum(sum(one.values()) for one in worst.values()) / len(worst) / len(MIXES)
     return Figure(
         id="5.8",
-        title="Figure 5.8: averages and worst cases beside disks",
+        title="Figure 5.8: mean and worst-case response times of drives and disks",
         section="5.5.1",
         measured=(
-            f"Four mixes, {DEPTH} under way: averages of filled drives, worst cases of drives that "
-            "are on the cliff, whose collections run on demand and at their threshold; the "
-            f"presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000). Maps in memory, "
-            f"{MIXED_BLOCKS} blocks on a die. Sizes and orders of the mixes are "
-            "those of Intel's access patterns of Iometer."
+            f"Four mixes at queue depth {DEPTH}. Means are of filled drives. Worst cases are of "
+            "drives past their write cliff with on-demand GC at the free-block threshold. The "
+            f"disks are the presets {DISK} (7,200 rpm) and {FAST_DISK} (10,000 rpm). Maps in "
+            f"memory, {MIXED_BLOCKS} blocks per die. Sizes and access orders of the mixes are "
+            "those of Intel's access patterns for Iometer."
         ),
         rows=[
             Row(
-                "mean of the disk over that of a drive, least",
+                "mean of the 7,200 rpm disk over that of a drive, minimum",
                 min(shorter),
                 "times",
                 PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
             ),
             Row(
-                "the same, most",
+                "mean of the 7,200 rpm disk over that of a drive, maximum",
                 max(shorter),
                 "times",
                 PUBLISHED("5.8", "mean of a disk of 7,200 rpm over that of a drive"),
             ),
             Row(
-                "worst case over that of the disk, mean of drives and mixes",
+                "worst case over that of the 10,000 rpm disk, mean of drives and mixes",
                 typical,
                 "times",
                 PUBLISHED("5.8", "worst case over that of a disk of 10,000 rpm"),
@@ -94,27 +93,27 @@ def mixes(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "W1: averages are at least twice as short as those of the disk, over 100 times "
-                "somewhere",
+                "W1: mean response times are at least 2 times shorter than those of the disk, "
+                "and over 100 times in some mix",
                 min(shorter) >= 2 and max(shorter) > 100,
                 f"{units.figures(min(shorter))} to {units.figures(max(shorter))} times",
             ),
             Claim(
-                "W2: worst cases are longer than those of a fast disk, on every drive in some mix",
+                "W2: every drive has a longer worst case than the fast disk in some mix",
                 min(longest) > 1,
                 ", ".join(
                     f"{letter} {units.figures(max(one.values()))}" for letter, one in worst.items()
                 ),
             ),
             Claim(
-                "W2: 5 to 30 times on average",
+                "W2: worst cases are 5 to 30 times longer on average",
                 5 <= typical <= 30,
                 f"{units.figures(typical)} times",
-                only_told="a worst case is that of a collection, and of the batch of the buffer "
-                "that waits for it: blocks and batches are assumed",
+                only_told="a worst case is one GC run plus the buffer batch that waits for it; the "
+                "sizes of blocks and batches are assumed",
             ),
         ],
-        explanation=["P is not run: it is X here."],
+        explanation=["P is not simulated: it equals X in this model."],
         data={"mean_times": means, "worst_times": worst},
     )
 
@@ -155,7 +154,7 @@ def cliffs(setup: Setup) -> Figure:
     fitted = told["L, flash twice the link"]
     rows = [
         Row(
-            f"rate before over after, {name}",
+            f"rate before over after the cliff, {name}",
             one["rate"],
             "times",
             PUBLISHED("5.9", "rate before over after"),
@@ -163,7 +162,7 @@ def cliffs(setup: Setup) -> Figure:
         for name, one in told.items()
     ] + [
         Row(
-            f"worst case of an interval, after over before, {name}",
+            f"worst case of an interval, after over before the cliff, {name}",
             one["worst"],
             "times",
             PUBLISHED("5.9", "worst case after over before"),
@@ -175,37 +174,38 @@ def cliffs(setup: Setup) -> Figure:
         title="Figure 5.9: the write cliff",
         section="5.5.2",
         measured=(
-            f"After one sequential pass, random and sequential writes of 4 KiB, {DEPTH} under way. "
-            "Before: until the first collection; after: the last half of the run, medians of its "
-            f"intervals. Maps in memory, collections at their threshold; {BLOCKS} blocks on a die, "
-            f"{BLOCKS // 2} of C, which is not run with `--quick`."
+            f"Random and sequential 4 KiB writes at queue depth {DEPTH} after one sequential "
+            "pass. Before: until the first GC run. After: the second half of the run, as "
+            "medians over its intervals. Maps in memory, GC at the free-block threshold. "
+            f"Blocks per die: {BLOCKS}, on C {BLOCKS // 2}. C is not simulated with `--quick`."
         ),
         rows=rows,
         claims=[
             Claim(
-                "W3: once it begins, the rate falls to less than half, and stays there",
+                "W3: after the cliff, the rate falls to less than half and does not recover",
                 all(one["rate"] > 2 and one["stays"] < 1.25 for one in told.values()),
                 ", ".join(
                     f"{name} {units.figures(one['rate'])} times" for name, one in told.items()
                 ),
             ),
             Claim(
-                "W3: to a third, within 25 %, of L whose flash takes twice what its link brings",
+                "W3: on L with flash twice as fast as its link, the rate falls to a third, "
+                "within 25 %",
                 2.25 <= fitted["rate"] <= 3.75,
-                f"{units.figures(fitted['rate'])} times "
-                "(fitted: the rate before is that of the link, 3 Gbit/s)",
+                f"{units.figures(fitted['rate'])} times (fitted: before the cliff, the link "
+                "bounds the rate at 3 Gbit/s)",
             ),
             Claim(
-                "W3: worst cases of an interval are 8 times longer at least",
+                "W3: the worst case of an interval is at least 8 times longer",
                 all(one["worst"] >= 8 for one in told.values()),
                 ", ".join(f"{name} {units.figures(one['worst'])}" for name, one in told.items()),
             ),
             Claim(
-                "W3: worst cases 11 times longer",
+                "W3: the worst case is 11 times longer",
                 holds=False,
                 detail=f"L {units.figures(told['L']['worst'])}",
-                only_told="how long a collection holds a die is set by the block, which is "
-                "assumed, and the batch of the buffer that waits for it",
+                only_told="the time for which GC occupies a die depends on the assumed block size "
+                "and on the buffer batch that waits for it",
             ),
             Claim(
                 "W4: sequential writes keep their rate within 5 %",
@@ -221,12 +221,13 @@ def cliffs(setup: Setup) -> Figure:
             }
         ),
         explanation=[
-            "At a constant number of requests under way the mean grows as the rate falls: 3 times "
-            "are of rate and mean, 11 of the worst case.",
-            "The rate after is that of flash over write amplification; the rate before is that of "
-            "flash, or of the link where that is slower. The quotient is therefore write "
-            "amplification, times the share of the rate of flash that the link brings, which is "
-            "not published.",
+            "At a constant queue depth, the mean response time grows as the rate falls. The "
+            "published factor of 3 refers to the rate and the mean, the factor of 11 to the "
+            "worst case.",
+            "The rate after the cliff is that of the flash divided by the write amplification. "
+            "The rate before it is that of the flash, or of the link if that is slower. The "
+            "ratio therefore equals the write amplification times the share of the flash rate "
+            "that the link transfers. That share is not published.",
         ],
         data={"levels": told, "sequential_ratio": even},
     )
@@ -248,8 +249,8 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
-    """By how much rate falls and the worst case of an interval grows; `stays`, the third quarter's
-    rate over the last's."""
+    """Ratios of rate and worst case before and after the cliff. `stays` is the rate of the third
+    quarter over that of the last."""
     begin = cliff(series)
     span = series["end_s"][-1] - series["start_s"][0]
     wide = intervals(series, span / PARTS)
@@ -277,7 +278,7 @@ def levels(series: Mapping[str, Sequence[Any]]) -> dict[str, float]:
 
 
 def evenness(series: Mapping[str, Sequence[Any]]) -> float:
-    """Rate once collections have begun over that before."""
+    """Rate after the start of GC over the rate before it."""
     begin = cliff(series)
     if begin.at_s is None:
         return 1.0
@@ -310,8 +311,8 @@ def _plots(series: Mapping[str, Mapping[str, Sequence[Any]]]) -> list[Plot]:
         yaxis=decades("response time", [us for one in wide.values() for us in one["max_us"] if us]),
     )
     return [
-        Plot("Random writes", "Rate in time.", rate),
-        Plot("Longest response time", "Of each interval.", worst),
+        Plot("Random writes", "Rate over time.", rate),
+        Plot("Longest response time", "Longest response time per interval.", worst),
     ]
 
 
@@ -338,13 +339,13 @@ def buffers(setup: Setup) -> Figure:
         title="Figure 5.10: the buffer before and after the cliff",
         section="5.5.3",
         measured=(
-            "Random writes of 4 KiB with the buffer, and each durable (FUA). Before: at half the "
-            f"rate that flash takes, before collections begin; after: on the cliff, {DEPTH} under "
-            f"way. Maps in memory, {MIXED_BLOCKS} blocks on a die."
+            "Random 4 KiB writes with the buffer, and with FUA. Before the cliff: at half the "
+            f"rate of the flash, until GC starts. After it: at queue depth {DEPTH}. Maps in "
+            f"memory, {MIXED_BLOCKS} blocks per die."
         ),
         rows=[
             Row(
-                f"worst case with over without, after the cliff, {letter}",
+                f"worst case with over without the buffer, after the cliff, {letter}",
                 value,
                 "times",
                 PUBLISHED("5.10", f"worst case with over without, {letter}"),
@@ -352,47 +353,50 @@ def buffers(setup: Setup) -> Figure:
             for letter, value in after.items()
         ]
         + [
-            Row(f"after the cliff, pages leaving one by one, {letter}", value, "times")
+            Row(f"after the cliff, pages destaged one by one, {letter}", value, "times")
             for letter, value in single.items()
         ]
         + [
-            Row(f"worst case with over without, before the cliff, {letter}", value, "times")
+            Row(
+                f"worst case with over without the buffer, before the cliff, {letter}",
+                value,
+                "times",
+            )
             for letter, value in before.items()
         ]
         + [
-            Row(f"mean with over without, before the cliff, {letter}", value, "times")
+            Row(f"mean with over without the buffer, before the cliff, {letter}", value, "times")
             for letter, value in mean.items()
         ],
         claims=[
             Claim(
-                "W5: before the cliff the buffer hides writes: they take less than half of "
-                "the time on average",
+                "W5: before the cliff, the buffer more than halves the mean response time",
                 max(mean.values()) < 0.5,
                 _each(mean),
             ),
             Claim(
-                "W5: it hides the worst case, too",
+                "W5: before the cliff, the buffer shortens the worst case too",
                 max(before.values()) < 1,
                 _each(before),
-                because="the pages of a batch are read from memory at one go, and a write that "
-                f"comes then waits for the memory's port: {port_ms:.2f} ms for 16 MiB",
+                because="the pages of a batch are read from DRAM at once, and a write that arrives "
+                f"then waits for the DRAM port: {port_ms:.2f} ms for 16 MiB",
             ),
             Claim(
-                "W5: after it the worst case is longer with the buffer",
+                "W5: after the cliff, the worst case is longer with the buffer",
                 min(after.values()) > 1,
                 _each(after),
             ),
             Claim(
-                "W5: what makes it longer is that a batch gives its memory back as a whole: with "
-                "pages that leave one by one it is no longer by a tenth",
+                "W5: the cause is that a batch frees its memory as a whole: if pages are "
+                "destaged one by one, the worst case is at most a tenth longer",
                 max(single.values()) < 1.1,
                 _each(single),
             ),
             Claim(
-                "W5: twice (L) and four times (C)",
+                "W5: after the cliff, the worst case is twice (L) and four times (C) as long",
                 holds=False,
                 detail=_each(after),
-                only_told="the size of a batch sets it (16 MiB here, assumed)",
+                only_told="it depends on the batch size, which is assumed (16 MiB)",
             ),
         ],
         data={"mean": mean, "before": before, "after": after, "one_by_one": single},
@@ -424,6 +428,6 @@ def _of_buffers(one: Drive) -> Mapping[str, Trial]:
 
 
 def _over(runs: Mapping[str, Measured], state: str, what: str) -> float:
-    """With the buffer over without."""
+    """Ratio of a metric with the buffer to that without."""
     with_it, without = (runs[f"{state}, {on}"].phases["writes"][what] for on in ("buffer", "FUA"))
     return with_it / without
