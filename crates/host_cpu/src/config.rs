@@ -5,29 +5,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::architecture::Architecture;
 
-/// The host side of the store (`[host_side]`): what requests take on the CPU of the host, and where flash software runs. Each stream
-/// (`[[streams]]`) is a worker thread, which does one thing at a time; without the table the host takes no time.
+/// Host CPU model (`[host_side]`): CPU time of requests on the host, and the location of the FTL.
+/// Each stream (`[[streams]]`) is a worker thread, which runs one job at a time. Without this table
+/// the host takes no time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Cores that the workers and the flash software share; who is ready first runs first. Count.
+    /// Cores shared by the worker threads and the flash software. Ready threads run first come,
+    /// first served. Count.
     #[schemars(range(min = 1, max = 1024))]
     pub cores: u32,
     /// CPU time of a worker to submit a request. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub submit_ns: u64,
-    /// CPU time of a worker, behind that, under the one lock that all workers and the flash software share. Nanoseconds.
+    /// CPU time of a worker after that, under the lock that all workers and the flash software
+    /// share. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub locked_ns: u64,
-    /// CPU time of a worker to take a completion. Nanoseconds.
+    /// CPU time of a worker to handle a completion. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub complete_ns: u64,
-    /// Where mapping and collection of the flash live, and what stands between the CPU and the store.
+    /// Location of the FTL, and what is between the CPU and the store.
     pub architecture: Architecture,
 }
 
 impl Config {
-    /// Bytes of the store that the host keeps for itself, at its beginning.
+    /// Returns the bytes at the start of the store that the host reserves.
     pub fn reserved(&self, store_bytes: u64) -> u64 {
         match &self.architecture {
             Architecture::FlashSoftware(policy) => {

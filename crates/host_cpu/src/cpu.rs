@@ -1,4 +1,4 @@
-//! Threads on cores, and the lock between them.
+//! Threads, cores, and the lock.
 
 use std::collections::VecDeque;
 
@@ -8,45 +8,45 @@ use wordline_kernel::Time;
 
 use crate::stats::{HostStats, Shares};
 
-/// A thread of the host: [`FLASH_SOFTWARE`], or a worker by its stream.
+/// A host thread: [`FLASH_SOFTWARE`], or the worker of a stream.
 pub type Thread = u32;
 
-/// The thread that does the steps of collections.
+/// Thread that runs GC steps.
 pub const FLASH_SOFTWARE: Thread = 0;
 
-/// The thread of a worker.
+/// Returns the worker thread of a stream.
 pub const fn worker(stream: u32) -> Thread {
     stream + 1
 }
 
-/// What a job is for.
+/// Purpose of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
-    /// A request on its way to the store.
+    /// Submits a request to the store.
     Submit(Ticket),
-    /// A request on its way back.
+    /// Handles the completion of a request.
     Complete(Ticket),
-    /// A collection.
+    /// Runs GC steps.
     Collect,
 }
 
-/// What a thread has to do: first without the lock, then under it.
+/// A job of a thread: first a part without the lock, then a part under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// What for.
+    /// Purpose.
     pub purpose: Purpose,
     /// CPU time without the lock.
     pub free: Shares,
-    /// CPU time under it.
+    /// CPU time under the lock.
     pub locked: Shares,
-    /// Time that it has waited: for its thread, for a core, for the lock.
+    /// Time spent waiting for the thread, a core or the lock.
     pub waited: Time,
-    /// Since when it is where it is.
+    /// Start of the current wait or part.
     since: Time,
 }
 
 impl Job {
-    /// One that has not begun.
+    /// Creates a job that has not started.
     pub fn new(now: Time, purpose: Purpose, free: Shares, locked: Shares) -> Self {
         Self {
             purpose,
@@ -56,38 +56,39 @@ impl Job {
             since: now,
         }
     }
-    /// Its CPU time.
+    /// Returns the CPU time of the job.
     pub fn work(&self) -> Time {
         self.free.total() + self.locked.total()
     }
 }
 
-/// The jobs of a thread, the first of which it is at, and whether that is under the lock.
+/// Jobs of a thread. The first is in progress; `is_locked` is set in its locked part.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Jobs {
     jobs: VecDeque<Job>,
     is_locked: bool,
 }
 
-/// Cores, on which threads run until they are done or have to wait; and one lock, which is given to those who wait in their order.
-/// Who waits for the lock has no core; who gets it may wait for one.
+/// Cores and one lock. Threads run on a core until they finish or block. The lock is granted in
+/// FIFO order. A thread that waits for the lock has no core; a thread that gets the lock may still
+/// wait for a core.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cpu {
     idle_cores: u32,
     threads: Vec<Jobs>,
-    /// Threads that could run, in the order in which they became ready.
+    /// Ready threads, in the order in which they became ready.
     ready: VecDeque<Thread>,
     is_lock_held: bool,
-    /// Threads that wait for it, in their order.
+    /// Threads that wait for the lock, in FIFO order.
     at_lock: VecDeque<Thread>,
-    /// Threads that have begun to run, and until when, to be scheduled.
+    /// Threads that have started to run, with their end, for the caller to schedule.
     pub started: Vec<(Time, Thread)>,
-    /// Jobs that are done, to be followed up.
+    /// Finished jobs, for the caller to follow up.
     pub done: VecDeque<Job>,
 }
 
 impl Cpu {
-    /// Idle cores.
+    /// Creates a CPU with idle cores.
     pub fn new(cores: u32) -> Self {
         Self {
             idle_cores: cores,
@@ -99,7 +100,7 @@ impl Cpu {
             done: VecDeque::new(),
         }
     }
-    /// The power fails: no thread is at anything.
+    /// Power failure: drops all jobs.
     pub fn stop(&mut self) {
         let running = self
             .threads
@@ -110,8 +111,8 @@ impl Cpu {
         let cores = self.idle_cores + (running - waiting) as u32;
         *self = Self::new(cores);
     }
-    /// Gives a job to a thread, which does it behind those that it has. Collections that wait behind one under way are done together,
-    /// so that the one thread that does them keeps up with many workers at the lock.
+    /// Appends a job to those of a thread. GC jobs behind one in progress are merged, so that their
+    /// single thread keeps up with many workers at the lock.
     pub fn add(&mut self, now: Time, thread: Thread, job: Job) {
         if job.work() == Time::ZERO {
             self.done.push_back(job);
@@ -136,7 +137,7 @@ impl Cpu {
             self.run(now);
         }
     }
-    /// The first job of a thread begins.
+    /// Starts the first job of a thread.
     fn begin(&mut self, thread: Thread) {
         let own = &mut self.threads[thread as usize];
         own.is_locked = own.jobs[0].free.total() == Time::ZERO;
@@ -144,7 +145,7 @@ impl Cpu {
             self.ready.push_back(thread);
         }
     }
-    /// Whether a thread has the lock; if not, it waits for it.
+    /// Takes the lock for a thread; returns `false` if the thread has to wait for it.
     fn takes_lock(&mut self, thread: Thread) -> bool {
         if self.is_lock_held {
             self.at_lock.push_back(thread);
@@ -153,7 +154,7 @@ impl Cpu {
         self.is_lock_held = true;
         true
     }
-    /// Threads that are ready run on cores that are idle.
+    /// Runs ready threads on idle cores.
     fn run(&mut self, now: Time) {
         while self.idle_cores > 0
             && let Some(thread) = self.ready.pop_front()
@@ -162,7 +163,7 @@ impl Cpu {
             self.start(now, thread);
         }
     }
-    /// A thread runs on a core.
+    /// Runs a thread on a core.
     fn start(&mut self, now: Time, thread: Thread) {
         let Jobs { jobs, is_locked } = &mut self.threads[thread as usize];
         let job = &mut jobs[0];
@@ -170,7 +171,7 @@ impl Cpu {
         let work = if *is_locked { job.locked } else { job.free };
         self.started.push((now + work.total(), thread));
     }
-    /// A thread has done on its core what it was at.
+    /// Ends the current part of a thread's job.
     pub fn ended(&mut self, now: Time, thread: Thread, figures: &mut HostStats) {
         let Jobs { jobs, is_locked } = &mut self.threads[thread as usize];
         let job = &mut jobs[0];

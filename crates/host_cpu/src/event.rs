@@ -1,4 +1,4 @@
-//! What the host side schedules, and what a probe hears of it.
+//! Events and observations of the host CPU model.
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, Request};
@@ -6,12 +6,12 @@ use wordline_kernel::Digest;
 
 use crate::cpu::Thread;
 
-/// Something of the host side, or of the store, is over.
+/// Event of the host, or of its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event<E> {
-    /// Of the store.
+    /// Event of the store.
     Store(E),
-    /// A thread has done on its core what it was at.
+    /// A thread has finished the current part of its job.
     Thread(Thread),
     /// The bridge has converted a request.
     Converted,
@@ -36,21 +36,21 @@ impl<E: wordline_block::Event> wordline_block::Event for Event<E> {
     }
 }
 
-/// Something that happened.
+/// Observation of the host, or of its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<O> {
-    /// In the store, of which the requests are those that the host passes on.
+    /// Observation of the store. Its requests are those that the host passes on.
     Store(O),
-    /// A request has come to the host.
+    /// A request has arrived at the host.
     Admitted {
-        /// Requests that it holds, with this one.
+        /// Requests that the host holds, including this one.
         held: u32,
     },
     /// A request is complete.
     Request {
-        /// What was asked.
+        /// The request.
         request: Request,
-        /// Where its time went; the sum is the response time, exactly.
+        /// Latency components; their sum is the response time exactly.
         parts: Parts,
     },
 }

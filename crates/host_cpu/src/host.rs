@@ -1,4 +1,4 @@
-//! The host: requests, from their worker to the store and back.
+//! The host: takes requests from their worker to the store and back.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::paging::Next;
 use crate::ready::Ready;
 use crate::stats::{Cause, HostStats, Loads, Memory, Shares};
 
-/// Requests that the host takes at most, beyond which they wait outside.
+/// Most requests that the host holds; further ones wait outside.
 const MAX_HELD: u32 = 1 << 16;
 
 /// No request.
@@ -27,9 +27,9 @@ const NONE: Ticket = Ticket::MAX;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
     request: Request,
-    /// When it came in.
+    /// Time of arrival.
     since: Time,
-    /// Where its time has gone so far.
+    /// Latency components so far.
     parts: Parts,
     failed: bool,
 }
@@ -42,7 +42,8 @@ struct WorkerTimes {
     complete: Time,
 }
 
-/// A host in front of a store: a worker thread for each stream, cores, a lock, and what the architecture puts between.
+/// A host in front of a store: a worker thread per stream, cores, a lock, and the bridge or flash
+/// software.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "S: Serialize + DeserializeOwned")]
 pub struct Host<S: BlockDevice> {
@@ -51,25 +52,25 @@ pub struct Host<S: BlockDevice> {
     cpu: Cpu,
     bridge: Option<bridge::State>,
     software: Option<flash_software::State>,
-    /// By ticket; none is vacant.
+    /// Requests by ticket; `None` is vacant.
     open: Vec<Option<Open>>,
     vacant: Vec<Ticket>,
     ready: Ready,
-    /// By ticket of the store: the host's.
+    /// Ticket of the host, by ticket of the store.
     wholes: Vec<Ticket>,
     completions: Vec<Completion>,
-    /// Since the start.
+    /// Statistics since the start of the run.
     figures: HostStats,
-    /// When measuring began.
+    /// Statistics at the start of measuring.
     before: HostStats,
-    /// Up to when the requests held are counted in the figures.
+    /// Time up to which held requests are included in the statistics.
     counted: Time,
-    /// What the store schedules, before it is put into the owner's queue.
+    /// Events of the store, before they enter the owner's queue.
     #[serde(skip)]
     scheduled: EventQueue<S::Event>,
 }
 
-/// Tells the host's probe what it hears of the store, and counts steps of collections.
+/// Forwards observations of the store to the host's probe, and counts GC steps.
 struct Within<'a, P> {
     steps: u32,
     probe: &'a mut P,
@@ -88,7 +89,7 @@ impl<O: GcObservation, P: Probe<Observation<O>>> Probe<O> for Within<'_, P> {
 }
 
 impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
-    /// A host at rest, in front of a store.
+    /// Creates an idle host in front of a store.
     pub fn new(config: &Config, store: S) -> Self {
         let ns = Time::from_ns;
         let (mut bridge, mut software) = (None, None);
@@ -120,7 +121,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             scheduled: EventQueue::default(),
         }
     }
-    /// What it takes of memory in front of so many bytes, of which the share `filled` holds data from before the run.
+    /// Returns the memory of the simulated map in front of a store of `user_bytes`, of which the
+    /// share `filled` is preconditioned. `None` without flash software.
     pub fn memory(config: &Config, user_bytes: u64, filled: f64) -> Option<Table> {
         let Architecture::FlashSoftware(policy) = &config.architecture else {
             return None;
@@ -128,15 +130,15 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         let units = user_bytes.div_ceil(policy.unit_bytes);
         Some(MapState::simulated(&policy.mapping, units, filled))
     }
-    /// What it stands in front of.
+    /// Returns the store behind the host.
     pub fn store(&self) -> &S {
         &self.store
     }
-    /// Counts and times since the start of measuring.
+    /// Returns the statistics since the start of measuring.
     pub fn figures(&self) -> HostStats {
         self.figures.since(&self.before)
     }
-    /// These bytes of what the host addresses hold data from before the run, written in order: they are mapped.
+    /// Maps a byte range that was written sequentially before the run.
     pub fn filled(&mut self, offset: u64, bytes: u64) {
         if let Some(software) = &mut self.software
             && bytes > 0
@@ -154,7 +156,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
     fn held(&self) -> u32 {
         (self.open.len() - self.vacant.len()) as u32
     }
-    /// Books the requests held up to now.
+    /// Integrates the number of held requests up to now.
     fn count_held(&mut self, now: Time) {
         let held = u128::from(self.held());
         self.figures.held_time += held * u128::from(now.since(self.counted).0);
@@ -182,7 +184,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
     }
 
-    /// What the worker of a request has to do to submit it.
+    /// Returns the job that submits a request.
     fn submission(&mut self, now: Time, ticket: Ticket, request: &Request) -> Job {
         let mut free = Shares::of(Cause::Worker, self.times.submit);
         let mut locked = Shares::of(Cause::Worker, self.times.locked);
@@ -200,7 +202,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
         Job::new(now, Purpose::Submit(ticket), free, locked)
     }
-    /// The flash has done steps of collections, which the flash software follows.
+    /// Charges completed GC steps to the flash software.
     fn collected(&mut self, now: Time, steps: u32) {
         let Some(software) = self.software.as_ref().filter(|_| steps > 0) else {
             return;
@@ -216,7 +218,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.cpu.add(now, FLASH_SOFTWARE, job);
     }
 
-    /// Does something with the store at this instant, and takes what it has completed.
+    /// Calls the store and takes over its events and observations.
     fn inside<T, P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -235,7 +237,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         self.collected(cx.now, steps);
         Ok(done)
     }
-    /// Takes what the store has completed to the workers.
+    /// Passes completions of the store to the workers.
     fn settle(&mut self, now: Time) {
         if !self.store.has_completions() {
             return;
@@ -260,12 +262,12 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             self.cpu.add(now, worker(stream), job);
         }
     }
-    /// Whether a request is still at pages of the map.
+    /// Returns `true` if a request still needs pages of the map.
     fn is_at_map(&self, ticket: Ticket) -> bool {
         let software = self.software.as_ref();
         software.is_some_and(|software| software.paging.has(ticket))
     }
-    /// What a request asks of the store: a page of the map, or what it is for.
+    /// Returns the next store request of a host request: a page of the map, or the data.
     fn below(&mut self, ticket: Ticket) -> Request {
         let request = self.open(ticket).request;
         let Some(software) = &self.software else {
@@ -277,8 +279,8 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
             ..request
         })
     }
-    /// A request goes on with the pages of the map that it touches, and behind them to the store; and so do those that waited for
-    /// what it did.
+    /// Continues a request with the map pages that it touches and then with its data. Continues the
+    /// requests that waited for those pages, too.
     fn page_on(&mut self, now: Time, ticket: Ticket) {
         let mut next = Some(ticket);
         while let Some(ticket) = next {
@@ -297,8 +299,9 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         let stream = self.open(ticket).request.stream;
         self.ready.push(stream, ticket, now);
     }
-    /// The store takes what it can of what is ready, in the order in which it became so. A stream that is refused is not asked about
-    /// again: what the store takes afterwards does not make it take that stream ([`BlockDevice::takes`]).
+    /// Submits ready requests to the store in the order in which they became ready. A refused
+    /// stream is not tried again: accepting another request never makes the store accept that
+    /// stream ([`BlockDevice::takes`]).
     fn feed<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -325,7 +328,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         }
         Ok(())
     }
-    /// A job is done: its request goes on.
+    /// Continues the request of a finished job.
     fn follow<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -358,7 +361,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         debug_assert_eq!(
             parts.total(),
             cx.now - request.arrival,
-            "the parts are the response time"
+            "the latency components add up to the response time"
         );
         self.figures.completed += 1;
         self.figures.response += u128::from((cx.now - open.since).0);
@@ -370,7 +373,7 @@ impl<S: BlockDevice<Observation: GcObservation>> Host<S> {
         });
         cx.observe(Observation::Request { request, parts });
     }
-    /// Goes on until nothing more happens at this instant.
+    /// Runs all steps that are due at this instant.
     fn advance<P: Probe<Observation<S::Observation>>>(
         &mut self,
         cx: &mut Context<'_, Event<S::Event>, P>,
@@ -472,7 +475,7 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// The host fails with the store: all that it holds is lost.
+    /// Cuts the power of the host together with the store: all held requests are lost.
     fn cut_power(
         &mut self,
         now: Time,
@@ -523,7 +526,7 @@ impl<S: BlockDevice<Observation: GcObservation>> BlockDevice for Host<S> {
         &mut self,
         cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
     ) -> Result<(), Self::Error> {
-        // The recovery is over; nothing was held meanwhile.
+        // No request was held during recovery, so none is integrated.
         self.counted = cx.now;
         self.inside(cx, |store, cx| store.resume(cx))?;
         self.settle(cx.now);

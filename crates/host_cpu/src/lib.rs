@@ -1,8 +1,9 @@
-//! The host side of a store: the worker threads that submit requests, on the cores of a CPU; a bridge in front of the store; flash
-//! software with its map in the memory of the host, or pages of it in the store.
+//! Host CPU model in front of a store: worker threads that submit requests, the cores of a CPU, a
+//! bridge in front of the store, and flash software whose map is in host memory or partly in the
+//! store.
 //!
-//! [`Host`] wraps whatever serves blocks and serves blocks itself. What it adds to a response time is two parts of it,
-//! so that sums stay exact.
+//! [`Host`] wraps a block device and is one itself. It adds two latency components to the response
+//! time, so that the components still add up exactly.
 
 pub mod architecture;
 pub mod config;

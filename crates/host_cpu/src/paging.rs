@@ -1,9 +1,10 @@
-//! Pages of a map on their way between the memory of the host and the store.
+//! Paging of a cached map between host memory and the store.
 //!
-//! Which pages are in memory is decided as requests come ([`crate::mapping::Map::touch`]); what that takes of the store is done
-//! here, request by request and page by page: the page that leaves is written, then the one that comes is read. A page waits for
-//! what is already under way with it, or with the page whose place it takes. All of that was decided before, so nothing waits in a
-//! circle.
+//! Which pages are in memory is decided as requests arrive ([`crate::mapping::Map::touch`]). This
+//! module performs the resulting store operations, request by request and page by page: the evicted
+//! page is written, then the missing page is read. An access waits for earlier operations on its
+//! page and on the page that it evicts. It waits only for earlier decisions, so there is no
+//! deadlock.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,61 +14,61 @@ use wordline_kernel::Time;
 
 use crate::mapping::Touch;
 
-/// Something done with a page, by its number in the order of decisions.
+/// Store operation on a page, numbered in the order of decisions.
 type Deed = u64;
 
-/// A page that a request touches.
+/// A page that a request accesses.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Step {
     touch: Touch,
-    /// What it is; none if the page is in memory, or will be.
+    /// Operation; `None` if the page is in memory or will be.
     deed: Option<Deed>,
-    /// What has to be over before.
+    /// Operations that must finish before it.
     after: [Option<Deed>; 2],
 }
 
-/// Where a request is with its first step.
+/// Progress of a request in its first step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
-    /// It has not begun.
+    /// Not started.
     Before,
-    /// The page that leaves is written.
+    /// The evicted page is being written.
     Writing,
-    /// The page that comes is read.
+    /// The missing page is being read.
     Reading,
 }
 
-/// The pages that a request has still to touch.
+/// Pages that a request has yet to access.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Way {
     steps: VecDeque<Step>,
     stage: Stage,
-    /// Since when it waits for others.
+    /// Start of the wait for other operations.
     since: Option<Time>,
 }
 
-/// What a request does next.
+/// Next action of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It waits for what others do.
+    /// The request waits for other operations.
     Waits,
-    /// It reads or writes a page of the map, having waited so long.
+    /// The request reads or writes a page of the map, after this wait.
     Asks(Time),
-    /// It has touched all its pages, having waited so long.
+    /// The request has accessed all its pages, after this wait.
     Goes(Time),
 }
 
-/// The requests that touch pages of the map, and what is under way.
+/// Requests that access pages of the map, and the operations in progress.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Paging {
     page_bytes: u64,
     deeds: Deed,
-    /// What was decided last for a page, as long as it is not over.
+    /// Last pending operation of each page.
     last: BTreeMap<u64, Deed>,
     open: BTreeSet<Deed>,
     ways: BTreeMap<Ticket, Way>,
     waiting: BTreeMap<Deed, Vec<Ticket>>,
-    /// Requests that may go on, as what they waited for is over.
+    /// Requests that can continue, because the operation that blocked them is done.
     pub freed: VecDeque<Ticket>,
 }
 
@@ -78,7 +79,7 @@ impl Paging {
             ..Self::default()
         }
     }
-    /// A request touches pages, in this order.
+    /// Registers the page accesses of a request, in this order.
     pub fn add(&mut self, ticket: Ticket, touches: &[Touch]) {
         let steps = touches.iter().filter_map(|touch| self.step(*touch));
         let steps: VecDeque<_> = steps.collect();
@@ -91,7 +92,7 @@ impl Paging {
             self.ways.insert(ticket, way);
         }
     }
-    /// What a touch takes, unless it is nothing.
+    /// Returns the step of an access, unless it needs nothing.
     fn step(&mut self, touch: Touch) -> Option<Step> {
         let under_way = |page: u64| self.last.get(&page).copied();
         let after = [under_way(touch.page), touch.left.and_then(under_way)];
@@ -116,11 +117,11 @@ impl Paging {
             after,
         })
     }
-    /// Whether a request is still at its pages.
+    /// Returns `true` if a request still has pages to access.
     pub fn has(&self, ticket: Ticket) -> bool {
         self.ways.contains_key(&ticket)
     }
-    /// What a request asks of the store for its page, in its name.
+    /// Returns the store request for the current page of a request, on its behalf.
     pub fn ask(&self, ticket: Ticket, of: &Request) -> Option<Request> {
         let way = self.ways.get(&ticket)?;
         let touch = way.steps.front()?.touch;
@@ -137,7 +138,8 @@ impl Paging {
             ..*of
         })
     }
-    /// A request goes on with its pages, if it touches any: it comes to them, is freed, or has been answered.
+    /// Advances a request: on arrival, when it is unblocked, and when the store has completed its
+    /// operation.
     pub fn next(&mut self, now: Time, ticket: Ticket) -> Next {
         let mut waited = Time::ZERO;
         while let Some(way) = self.ways.get_mut(&ticket) {
@@ -168,7 +170,7 @@ impl Paging {
         }
         Next::Goes(waited)
     }
-    /// A step is over.
+    /// Ends a step.
     fn over(&mut self, step: &Step) {
         let Some(deed) = step.deed else {
             return;
@@ -185,7 +187,7 @@ impl Paging {
         self.freed
             .extend(self.waiting.remove(&deed).unwrap_or_default());
     }
-    /// The power fails: nothing is under way.
+    /// Power failure: drops all operations.
     pub fn stop(&mut self) {
         *self = Self::new(self.page_bytes);
     }

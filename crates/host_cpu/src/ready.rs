@@ -1,7 +1,7 @@
-//! Requests that wait for the store to take them.
+//! Requests that wait for the store to accept them.
 //!
-//! The store says which streams it takes, so a queue for each stream is enough: of each, only the first request is asked about. What a
-//! request costs does not depend on how many wait behind it.
+//! The store accepts requests per stream, so one queue per stream suffices, and only its first
+//! request is tried. The cost of a request does not depend on the number of those behind it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_kernel::Time;
 
-/// The place of a request in the order in which all became ready.
+/// Position of a request in the order in which all requests became ready.
 pub(crate) type Place = u64;
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
     place: Place,
@@ -20,17 +20,17 @@ struct Waiting {
     since: Time,
 }
 
-/// The requests that wait, by stream, each in the order in which they became ready.
+/// Waiting requests by stream, each in the order in which they became ready.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ready {
     next_place: Place,
     lines: Vec<VecDeque<Waiting>>,
-    /// The stream of the first request of each line, by the place of that request.
+    /// Stream of the first request of each queue, by the position of that request.
     heads: BTreeMap<Place, u32>,
 }
 
 impl Ready {
-    /// A request of a stream waits, behind all others.
+    /// Appends a request of a stream.
     pub fn push(&mut self, stream: u32, ticket: Ticket, since: Time) {
         let line = stream as usize;
         if self.lines.len() <= line {
@@ -47,12 +47,12 @@ impl Ready {
             since,
         });
     }
-    /// The first request of a stream that became ready at or after a place: its place and its stream.
+    /// Returns the position and stream of the first queue head at or after a position.
     pub fn head_from(&self, place: Place) -> Option<(Place, u32)> {
         let (&place, &stream) = self.heads.range(place..).next()?;
         Some((place, stream))
     }
-    /// Takes the first request of a stream: which, and since when it has waited.
+    /// Removes the first request of a stream; returns its ticket and the start of its wait.
     pub fn pop(&mut self, stream: u32) -> Option<(Ticket, Time)> {
         let line = &mut self.lines[stream as usize];
         let first = line.pop_front()?;
@@ -62,7 +62,7 @@ impl Ready {
         }
         Some((first.ticket, first.since))
     }
-    /// Forgets all of them.
+    /// Drops all requests.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,18 +1,18 @@
-//! What the host side has done.
+//! Statistics of the host CPU model.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Since, Time, since};
 
-/// What CPU time is spent on.
+/// Use of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// Workers, submitting requests and taking completions.
+    /// Workers that submit requests and handle completions.
     Worker,
     /// Look-ups in the map.
     LookUp,
     /// Updates of the map.
     Update,
-    /// Steps of collections.
+    /// GC steps.
     Collection,
 }
 
@@ -21,22 +21,22 @@ pub enum Cause {
 pub struct Shares([Time; 4]);
 
 impl Shares {
-    /// Time spent on one thing.
+    /// Returns time spent on one cause.
     #[must_use]
     pub fn of(cause: Cause, time: Time) -> Self {
         let mut shares = Self::default();
         shares.0[cause as usize] = time;
         shares
     }
-    /// What was spent on one thing.
+    /// Returns the time spent on a cause.
     pub fn get(&self, cause: Cause) -> Time {
         self.0[cause as usize]
     }
-    /// All of it.
+    /// Returns the sum over all causes.
     pub fn total(&self) -> Time {
         self.0.into_iter().sum()
     }
-    /// Both.
+    /// Returns the sum of two breakdowns.
     #[must_use]
     pub fn plus(mut self, more: &Self) -> Self {
         for (own, more) in self.0.iter_mut().zip(more.0) {
@@ -46,58 +46,58 @@ impl Shares {
     }
 }
 
-/// What the map takes of the memory of the host.
+/// Size of the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Units that are mapped.
+    /// Mapped units. Count.
     pub units: u64,
-    /// Entries that say where they are.
+    /// Entries that locate them. Count.
     pub entries: u64,
-    /// Bytes of the structure that holds the entries.
+    /// Size of the structure that holds the entries. Bytes.
     pub bytes: u64,
 }
 
-/// How often pages of a map were in the memory of the host.
+/// Hits and misses of the pages of a cached map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loads {
-    /// Pages that were there when they were looked at or changed.
+    /// Accesses to pages that were in memory. Count.
     pub hits: u64,
-    /// Pages that had to be read from the store.
+    /// Pages read from the store. Count.
     pub misses: u64,
-    /// Pages that were written to the store to make room.
+    /// Pages written to the store to make room. Count.
     pub write_backs: u64,
 }
 
 since!(Loads: hits, misses, write_backs);
 
-/// Counts and times of the host side since the start of measuring.
+/// Statistics of the host since the start of measuring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostStats {
     /// CPU time by cause.
     pub cpu: Shares,
-    /// Of it, time under the lock.
+    /// Part of the CPU time that was spent under the lock.
     pub locked: Time,
-    /// Time that the bridge has converted.
+    /// Busy time of the bridge.
     pub bridge: Time,
-    /// Requests that are complete.
+    /// Completed requests. Count.
     pub completed: u64,
-    /// Their response times from their submission to the host, in ps.
+    /// Sum of response times, from submission to the host. Picoseconds.
     pub response: u128,
-    /// Requests held, integrated over the time in ps.
+    /// Integral of the number of held requests over time. Request-picoseconds.
     pub held_time: u128,
-    /// Requests held at once, at most.
+    /// Most requests held at once. Count.
     pub held_most: u32,
-    /// Steps of look-ups in the map: entries or nodes visited.
+    /// Steps of look-ups in the map: entries or nodes visited. Count.
     pub lookups: u64,
-    /// Steps of updates of the map.
+    /// Steps of updates of the map. Count.
     pub updates: u64,
-    /// Flash operations of collections that were heard of.
+    /// Flash operations of GC that the store reported. Count.
     pub collection_steps: u64,
-    /// What the map takes now.
+    /// Current size of the map.
     pub memory: Memory,
-    /// How often its pages were in memory.
+    /// Hits and misses of the map's pages.
     pub loads: Loads,
-    /// Bytes that it has taken at most.
+    /// Largest size of the map. Bytes.
     pub most_bytes: u64,
 }
 

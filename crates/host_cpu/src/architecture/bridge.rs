@@ -1,4 +1,4 @@
-//! Firmware in the device, behind a bridge.
+//! Firmware in the device, behind a protocol bridge.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,21 @@ use wordline_block::{Request, Ticket};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-/// Firmware in the device, behind a bridge that converts one protocol into another, such as PCI Express into SAS: one request after
-/// the other, stripe by stripe. The controllers that it stripes over are the members of `[array]`.
+/// FTL in the firmware of the device, behind a bridge that converts one protocol into another, such
+/// as PCI Express into SAS. The bridge converts one request after another, stripe by stripe. The
+/// controllers over which it stripes are the members of `[array]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bridge {
-    /// Time of the bridge for each stripe of a request, and for a request without any. Nanoseconds.
+    /// Conversion time per stripe of a request. A request without data counts as one stripe.
+    /// Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub protocol_ns: u64,
-    /// Bytes of a stripe. Bytes.
+    /// Length of a stripe. Bytes.
     #[schemars(range(min = 512, max = 1_073_741_824))]
     pub stripe_bytes: u64,
-    /// Requests between the bridge and the completions of the store at once: 1 is a protocol without a queue, in which a request
-    /// waits at the bridge until the one before is complete. Count.
+    /// Most requests that the bridge has passed on and the store has not completed. 1 is a protocol
+    /// without a queue: a request waits at the bridge until the previous one is complete. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub queue_depth: u32,
 }
@@ -47,7 +49,7 @@ struct Crossing {
     since: Time,
 }
 
-/// A request that has crossed, and what it took.
+/// A converted request, with its wait and conversion time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossed {
     pub ticket: Ticket,
@@ -55,16 +57,16 @@ pub(crate) struct Crossed {
     pub work: Time,
 }
 
-/// The bridge: one server, in the order of arrival.
+/// The bridge: one server, first come, first served.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     protocol: Time,
     stripe_bytes: u64,
-    /// Requests that may still begin.
+    /// Requests that may still be passed on.
     permits: u32,
     queue_depth: u32,
     waiting: VecDeque<Crossing>,
-    /// The request that is converted, and since when.
+    /// Request being converted, and the start of its conversion.
     serving: Option<(Crossing, Time)>,
 }
 
@@ -84,7 +86,7 @@ impl State {
         let stripes = end.div_ceil(self.stripe_bytes) - request.offset / self.stripe_bytes;
         stripes.max(1)
     }
-    /// A request comes to the bridge.
+    /// Queues a request at the bridge.
     pub fn add(&mut self, now: Time, ticket: Ticket, request: &Request) {
         self.waiting.push_back(Crossing {
             ticket,
@@ -92,7 +94,7 @@ impl State {
             since: now,
         });
     }
-    /// The next request is converted, if one can be: until when.
+    /// Starts converting the next request, if possible; returns the end of its conversion.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         if self.serving.is_some() || self.permits == 0 {
             return None;
@@ -102,7 +104,7 @@ impl State {
         self.serving = Some((crossing, now));
         Some(now + crossing.work)
     }
-    /// The request is converted.
+    /// Ends the conversion of a request.
     pub fn converted(&mut self) -> Option<Crossed> {
         let (crossing, begun) = self.serving.take()?;
         Some(Crossed {
@@ -111,13 +113,13 @@ impl State {
             work: crossing.work,
         })
     }
-    /// The power fails: nothing is at the bridge, or behind it.
+    /// Power failure: drops all requests at and behind the bridge.
     pub fn stop(&mut self) {
         self.permits = self.queue_depth;
         self.waiting.clear();
         self.serving = None;
     }
-    /// A request that has crossed is complete.
+    /// Releases the slot of a converted request that is complete.
     pub fn release(&mut self) {
         self.permits += 1;
     }

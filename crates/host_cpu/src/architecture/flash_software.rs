@@ -1,4 +1,4 @@
-//! Mapping and collection on the host.
+//! Mapping and GC on the host.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,27 +10,29 @@ use crate::mapping::{Map, MapState, Mapping, Region, Touch, Units};
 use crate::paging::Paging;
 use crate::stats::{Cause, Shares};
 
-/// Mapping and collection in a driver of the host: CPU time for each look-up, update and step of a collection, and the map in the
-/// host's memory. The device does the same work as ever and does not wait for the CPU; a step of a collection is charged when the
-/// flash has done it. After a power cut the map is as before: it is rebuilt as the device recovers.
+/// FTL in a driver of the host. Each look-up, update and GC step takes CPU time, and the map is in
+/// host memory. The device performs the same operations as otherwise and does not wait for the CPU;
+/// a GC step is charged when the flash has completed it. After a power cut the map is unchanged: it
+/// is rebuilt while the device recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlashSoftware {
-    /// The structure of the map.
+    /// Structure of the map.
     pub mapping: Mapping,
-    /// What the map maps by itself: a sector. Bytes.
+    /// Mapping unit: a sector. Bytes.
     #[schemars(range(min = 512, max = 16_777_216))]
     pub unit_bytes: u64,
-    /// CPU time for each step of a look-up: an entry of a table, a node or a further extent of a tree. Nanoseconds.
+    /// CPU time per step of a look-up: a table entry, a tree node, or a further extent of a tree.
+    /// Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub lookup_ns: u64,
-    /// CPU time for each step of an update. Nanoseconds.
+    /// CPU time per step of an update. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub update_ns: u64,
-    /// CPU time for each step of a collection: a page read, programmed or moved, a block erased. Nanoseconds.
+    /// CPU time per GC step: a page read, programmed or moved, or a block erased. Nanoseconds.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub collection_ns: u64,
-    /// Whether all of that is done under the lock that the workers share.
+    /// Whether all these steps run under the lock that the workers share.
     pub locked: bool,
 }
 
@@ -48,7 +50,7 @@ impl Default for FlashSoftware {
 }
 
 impl FlashSoftware {
-    /// What the map is for, in front of so many bytes.
+    /// Returns the region that the map covers, for a store of this size.
     pub(crate) fn region(&self, store_bytes: u64) -> Region {
         Region {
             store_bytes,
@@ -61,14 +63,14 @@ impl Cited for FlashSoftware {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.2.2";
 }
 
-/// The steps of something done with the map.
+/// Numbers of steps of a map operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     pub lookups: u64,
     pub updates: u64,
 }
 
-/// The software at work.
+/// State of the flash software.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
     unit_bytes: u64,
@@ -77,7 +79,7 @@ pub(crate) struct State {
     collection: Time,
     pub is_locked: bool,
     pub map: MapState,
-    /// Bytes of the store that pages of the map take, at its beginning.
+    /// Bytes at the start of the store that the pages of the map take.
     pub reserved: u64,
     pub paging: Paging,
     /// Pages of the map that the last request touched.
@@ -99,7 +101,7 @@ impl State {
             touches: Vec::new(),
         }
     }
-    /// The units that some bytes touch.
+    /// Returns the mapping units that a byte range touches.
     pub fn units(&self, offset: u64, bytes: u64) -> Units {
         let first = offset / self.unit_bytes;
         Units {
@@ -107,8 +109,8 @@ impl State {
             count: offset.saturating_add(bytes).div_ceil(self.unit_bytes) - first,
         }
     }
-    /// Does with the map what a request asks for: every request is looked up, a write is mapped anew, what a TRIM covers as a
-    /// whole is mapped no more.
+    /// Applies a request to the map and returns the steps. Reads, writes and TRIMs look up their
+    /// units; a write maps them; a TRIM unmaps the units that it covers in full.
     pub fn serve(&mut self, ticket: Ticket, request: &Request) -> Steps {
         let Request { offset, bytes, .. } = *request;
         let units = self.units(offset, bytes);
@@ -133,17 +135,17 @@ impl State {
         }
         Steps { lookups, updates }
     }
-    /// The power has failed.
+    /// Handles a power failure.
     pub fn stop(&mut self) {
         self.paging.stop();
         self.map.recover();
     }
-    /// The CPU time of such steps.
+    /// Returns the CPU time of map operations.
     pub fn price(&self, steps: Steps) -> Shares {
         let lookups = Shares::of(Cause::LookUp, self.lookup * steps.lookups);
         lookups.plus(&Shares::of(Cause::Update, self.update * steps.updates))
     }
-    /// The CPU time of steps of collections.
+    /// Returns the CPU time of GC steps.
     pub fn collect(&self, steps: u32) -> Shares {
         Shares::of(Cause::Collection, self.collection * u64::from(steps))
     }

@@ -1,4 +1,4 @@
-//! Where the software of the flash lives.
+//! Location of the FTL: in the device or on the host.
 
 pub mod bridge;
 pub mod direct;
@@ -7,7 +7,7 @@ pub mod flash_software;
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Where do mapping and collection of the flash live, and what stands between the CPU and the store?
+            /// Where does the FTL run, and what is between the CPU and the store?
             pub enum Architecture at "host_side.architecture" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -10,13 +10,13 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A B-tree of extents, runs of units that were written one behind the other. A node that is full is split into halves and never
-/// joined again, and is gone when it is empty. Nodes above the leaves are taken to be as full as those. Collections are taken to keep
-/// extents as they are.
+/// A B-tree of extents: runs of units that were written consecutively. A full node is split into
+/// halves; nodes are never merged, and an empty one is removed. Inner nodes are assumed to be as
+/// full as the leaves. GC is assumed to preserve extents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BTree {
-    /// Length of an extent, its key included. Bytes.
+    /// Length of an extent, including its key. Bytes.
     #[schemars(range(min = 1, max = 64))]
     pub extent_bytes: u64,
     /// Length of a node. Bytes.
@@ -37,16 +37,16 @@ impl Cited for BTree {
     const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 4.4.1";
 }
 
-/// Units that were written one behind the other.
+/// Units that were written consecutively.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Extent {
     units: Units,
-    /// Units that were written before the first of them.
+    /// Units written before the first of this extent. Count.
     written: u64,
 }
 
 impl Extent {
-    /// The part of it behind some unit in it.
+    /// Returns the part of the extent from `unit` on.
     fn behind(&self, unit: u64) -> Self {
         Self {
             units: Units {
@@ -56,19 +56,20 @@ impl Extent {
             written: self.written + (unit - self.units.first),
         }
     }
-    /// Whether another goes on where it ends, in addresses and in time.
+    /// Returns `true` if `next` continues the extent in address and in write order.
     fn goes_on(&self, next: &Self) -> bool {
         self.units.end() == next.units.first && self.written + self.units.count == next.written
     }
 }
 
-/// The leaves of the tree: extents in order, by the least unit that may stand in the leaf. The first leaf stands for 0, and stays.
+/// Leaves of the tree, in order, by the smallest unit that they may hold. The first leaf has key 0
+/// and is never removed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     capacity: usize,
     node_bytes: u64,
     leaves: BTreeMap<u64, Vec<Extent>>,
-    /// Units written so far.
+    /// Units written so far. Count.
     written: u64,
     units: u64,
     extents: u64,
@@ -85,12 +86,12 @@ impl State {
             extents: 0,
         }
     }
-    /// What the simulator takes for so many units at most: an extent each, in leaves that are half full. What is filled before
-    /// the run is one extent.
+    /// Returns the memory of the simulated map for `units` units at most: one extent each, in
+    /// half-full leaves. The preconditioned part is a single extent.
     pub(super) fn simulated(_policy: &BTree, units: u64, _filled: f64) -> Table {
         Table::grown::<[Extent; 2]>(MAP, units)
     }
-    /// Nodes of the tree, and its levels.
+    /// Returns the numbers of nodes and of levels.
     fn nodes(&self) -> (u64, u64) {
         let mut level = self.leaves.len() as u64;
         let fanout = (self.extents / level).max(2);
@@ -102,7 +103,7 @@ impl State {
         }
         (nodes, levels)
     }
-    /// The extent that begins last, at or before a unit.
+    /// Returns the last extent that starts at or before a unit.
     fn at_or_before(&self, unit: u64) -> Option<&Extent> {
         let mut leaves = self.leaves.range(..=unit).rev();
         leaves.find_map(|(_, leaf)| {
@@ -110,7 +111,7 @@ impl State {
             leaf[..place].last()
         })
     }
-    /// How many extents some units lie in.
+    /// Returns the number of extents that some units touch.
     fn touched(&self, units: Units) -> u64 {
         let before = self.at_or_before(units.first);
         let first = before.is_some_and(|extent| extent.units.end() > units.first);
@@ -128,7 +129,7 @@ impl State {
     }
     fn leaf(&mut self, unit: u64) -> (u64, &mut Vec<Extent>) {
         let Some((&key, leaf)) = self.leaves.range_mut(..=unit).next_back() else {
-            unreachable!("the first leaf stands for 0");
+            unreachable!("the first leaf has key 0");
         };
         (key, leaf)
     }
@@ -144,7 +145,7 @@ impl State {
         self.extents += 1;
         self.units += extent.units.count;
     }
-    /// Takes the extent out that begins at a unit.
+    /// Removes the extent that starts at a unit.
     fn remove(&mut self, first: u64) {
         let (key, leaf) = self.leaf(first);
         let place = leaf.partition_point(|other| other.units.first < first);
@@ -155,7 +156,7 @@ impl State {
         self.extents -= 1;
         self.units -= extent.units.count;
     }
-    /// Takes units out of the extents that they lie in.
+    /// Removes units from their extents.
     fn cut(&mut self, units: Units) {
         while let Some(&extent) = self.at_or_before(units.end() - 1)
             && extent.units.end() > units.first

@@ -1,4 +1,4 @@
-//! A table of which the memory of the host holds a part.
+//! A table that host memory caches in part.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,24 +11,25 @@ use super::flat_table::{self, FlatTable};
 use super::{Map, Region, Touch, Units};
 use crate::stats::{Loads, Memory};
 
-/// A table with an entry for each unit, which lies in flash page by page; the memory of the host holds a directory of all pages
-/// and as many of them as there is room for. A page that is not there is read from the store before its request goes on; one
-/// that leaves the memory changed is written to the store first. The pages take the first bytes of the store, in whole MiB,
-/// and the host addresses what is left. A page with no entry yet is made in memory, and a flush leaves pages where they are:
-/// spare areas say where data are.
+/// A table with one entry per unit, stored in flash by page. Host memory holds a directory of all
+/// pages and as many pages as fit. A page that is not in memory is read from the store before the
+/// request continues; a dirty page is written to the store before it is evicted. The pages take the
+/// first bytes of the store, in whole MiB, and the host addresses the rest. A page without entries
+/// is created in memory. A flush does not write pages back, because spare areas record where data
+/// are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CachedTable {
-    /// Length of an entry, of the table and of the directory. Bytes.
+    /// Length of an entry of the table and of the directory. Bytes.
     #[schemars(range(min = 1, max = 64))]
     pub entry_bytes: u64,
     /// Length of a page of the table, which is read and written as a whole. Bytes.
     #[schemars(range(min = 512, max = 1_048_576))]
     pub page_bytes: u64,
-    /// Memory of the host for the directory and the pages, at most. Bytes.
+    /// Host memory for the directory and the pages. Bytes.
     #[schemars(range(min = 512, max = 1_099_511_627_776_u64))]
     pub memory_bytes: u64,
-    /// Which page leaves the memory for another.
+    /// Replacement policy of the pages in memory.
     pub replacement: Replacement,
 }
 
@@ -47,37 +48,37 @@ impl Cited for CachedTable {
     const PAPER: &'static str = "A. Gupta, Y. Kim, B. Urgaonkar, DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of Page-level Address Mappings, ASPLOS, 2009; here whole pages of the map are cached";
 }
 
-/// Requests keep their alignment to the pages of the flash behind so many bytes.
+/// The reserved bytes are a multiple of this, so that requests keep their alignment to flash pages.
 const ALIGNMENT: u64 = 1 << 20;
 
 impl CachedTable {
     fn entries_per_page(&self) -> u64 {
         self.page_bytes / self.entry_bytes
     }
-    /// Pages of a map of what is left of a store.
+    /// Returns the number of pages of a map that covers the rest of the store.
     fn pages(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         let mapped = self.entries_per_page().saturating_mul(unit_bytes);
         store_bytes.div_ceil(mapped.saturating_add(self.page_bytes))
     }
-    /// Bytes of the store that the pages take.
+    /// Returns the bytes of the store that the pages take.
     pub fn reserved(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         let bytes = self.pages(store_bytes, unit_bytes) * self.page_bytes;
         bytes.next_multiple_of(ALIGNMENT)
     }
-    /// Pages that fit into the memory beside the directory.
+    /// Returns the number of pages that fit into memory next to the directory.
     fn room(&self, pages: u64) -> u64 {
         let directory = pages * self.entry_bytes;
         self.memory_bytes.saturating_sub(directory) / self.page_bytes
     }
-    /// The least memory in front of a store: the directory and one page.
+    /// Returns the minimum memory for a store: the directory and one page.
     pub fn least_memory(&self, store_bytes: u64, unit_bytes: u64) -> u64 {
         self.pages(store_bytes, unit_bytes) * self.entry_bytes + self.page_bytes
     }
-    /// Whether there are more pages than policies can number.
+    /// Returns `true` if the table has more pages than policies can number.
     pub fn is_too_long(&self, store_bytes: u64, unit_bytes: u64) -> bool {
         self.pages(store_bytes, unit_bytes) >= Entry::LIMIT.into()
     }
-    /// Whether a policy can be asked who leaves: one that knows the future cannot, nor one that lets nobody leave.
+    /// Returns `true` if a policy can choose victims: it must not know the future or never evict.
     pub fn takes(policy: &Replacement) -> bool {
         !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
     }
@@ -89,16 +90,16 @@ impl CachedTable {
     }
 }
 
-/// What is known of a page of the table.
+/// State of a page of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Page {
-    /// It lies in flash, in this state or an older one.
+    /// The page is in flash, in this version or an older one.
     is_in_flash: bool,
-    /// What the memory holds is newer.
+    /// The page in memory is newer than in flash.
     is_dirty: bool,
 }
 
-/// The map: what is mapped, and which pages of it are in memory.
+/// State of the map: the mapped units and the pages in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     table: flat_table::State,
@@ -111,7 +112,7 @@ pub struct State {
     loads: Loads,
 }
 
-/// Tells the policy of dirty pages, and hears which page leaves.
+/// Reports dirty pages to the policy, and records the evicted page.
 struct Leaving<'a> {
     pages: &'a [Page],
     left: Option<Entry>,
@@ -122,7 +123,7 @@ impl Owner for Leaving<'_> {
         self.pages[entry.index()].is_dirty
     }
     fn evicted(&mut self, entry: Entry) {
-        debug_assert_eq!(self.left, None, "one page makes room for one");
+        debug_assert_eq!(self.left, None, "one page replaces one page");
         self.left = Some(entry);
     }
 }
@@ -142,11 +143,12 @@ impl State {
             loads: Loads::default(),
         }
     }
-    /// What the simulator takes for so many units at most, of which the share `filled` is mapped before the run.
+    /// Returns the memory of the simulated map for `units` units at most, of which the share
+    /// `filled` is mapped before the run.
     pub(super) fn simulated(policy: &CachedTable, units: u64, filled: f64) -> Table {
         let table = flat_table::State::simulated(&policy.table(), units, filled);
         let pages = units.div_ceil(policy.entries_per_page());
-        // A page, and what a policy knows of it: a link, its place, a bit.
+        // A page, and the policy's record of it: links, position, a bit.
         let known = Table::written::<(Page, [u32; 4])>(super::MAP, pages).most;
         Table {
             prepared: table.prepared + pages * size_of::<Page>() as u64,
@@ -160,8 +162,8 @@ impl State {
         }
         units.first / self.entries_per_page..(units.end() - 1) / self.entries_per_page + 1
     }
-    /// A page is looked at or changed: what has to be done with flash for it. A page of which flash knows nothing holds no entry,
-    /// and is made by a write only.
+    /// Looks up or updates a page; returns the flash operations that it needs. A page that is not
+    /// in flash has no entries; only a write creates it.
     fn touch_page(&mut self, number: u64, op: Op) -> Option<Touch> {
         let update = op != Op::Read;
         let entry = Entry(number as u32);
@@ -233,7 +235,7 @@ impl Map for State {
         let before = std::mem::replace(&mut self.residents, Replacing::new(&self.policy, capacity));
         for entry in (0..self.pages.len() as u32).map(Entry) {
             if self.pages[entry.index()].is_dirty {
-                debug_assert!(before.contains(entry), "a changed page is in memory");
+                debug_assert!(before.contains(entry), "a dirty page is in memory");
                 self.residents.access(entry, true, &mut ());
             }
         }

@@ -1,4 +1,4 @@
-//! A table with an entry for each unit.
+//! A table with one entry per unit.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use wordline_kernel::slot::Cited;
 use super::{MAP, Map, Region, Units};
 use crate::stats::Memory;
 
-/// A table with an entry for each unit, by address. The system gives memory for it page by page, when an entry in a page is
-/// mapped for the first time, and gets none of it back.
+/// A table with one entry per unit, by address. Its memory is allocated by page, when an entry of
+/// the page is mapped for the first time, and never freed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FlatTable {
     /// Length of an entry. Bytes.
     #[schemars(range(min = 1, max = 64))]
     pub entry_bytes: u64,
-    /// What the system gives at once. Bytes.
+    /// Allocation unit of memory. Bytes.
     #[schemars(range(min = 64, max = 1_073_741_824))]
     pub page_bytes: u64,
 }
@@ -36,7 +36,7 @@ impl Cited for FlatTable {
     const PAPER: &'static str = "";
 }
 
-/// The pages of the table that there are, each with the bits of its entries that are mapped.
+/// Allocated pages of the table, with a bit per mapped entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     page_bytes: u64,
@@ -54,7 +54,8 @@ impl State {
             mapped: 0,
         }
     }
-    /// What the simulator takes for so many units at most, of which the share `filled` is mapped before the run.
+    /// Returns the memory of the simulated map for `units` units at most, of which the share
+    /// `filled` is mapped before the run.
     pub(super) fn simulated(policy: &FlatTable, units: u64, filled: f64) -> Table {
         let entries = policy.page_bytes / policy.entry_bytes;
         let page = size_of::<(u64, Vec<u64>)>() as u64 + entries.div_ceil(64) * 8;
@@ -64,7 +65,7 @@ impl State {
             ..Table::grown::<u8>(MAP, most)
         }
     }
-    /// Maps the units of one page, or maps them no more.
+    /// Maps or unmaps units of one page.
     fn set(&mut self, page: u64, within: std::ops::Range<u64>, mapped: bool) {
         let words = self.entries_per_page.div_ceil(64) as usize;
         let bits = if mapped {

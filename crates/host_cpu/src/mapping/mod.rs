@@ -1,4 +1,4 @@
-//! The structure of a map in the memory of the host, or in part in flash.
+//! Structures of the host's map, in host memory or partly in flash.
 
 pub mod b_tree;
 pub mod cached_table;
@@ -10,71 +10,73 @@ use wordline_kernel::memory::Table;
 
 use crate::stats::{Loads, Memory};
 
-/// The table of the estimate of memory.
+/// Name of the map in the memory estimate.
 const MAP: &str = "map of the host";
 
-/// Units of the map, in a row.
+/// A range of mapping units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Units {
-    /// The first.
+    /// First unit.
     pub first: u64,
-    /// How many.
+    /// Number of units.
     pub count: u64,
 }
 
 impl Units {
-    /// Behind the last.
+    /// Returns the end of the range, exclusive.
     pub fn end(&self) -> u64 {
         self.first + self.count
     }
 }
 
-/// What a map is for.
+/// Region that a map covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Length of the store.
+    /// Length of the store. Bytes.
     pub store_bytes: u64,
-    /// What is mapped by itself.
+    /// Mapping unit. Bytes.
     pub unit_bytes: u64,
 }
 
-/// A page of a map is looked at or changed, and another may leave the memory for it.
+/// Access to a page of a cached map, which may evict another page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
-    /// The page.
+    /// Page.
     pub page: u64,
     /// Whether it was in memory.
     pub is_resident: bool,
     /// Whether it has to be read from the store.
     pub is_loaded: bool,
-    /// The page that leaves.
+    /// Evicted page.
     pub left: Option<u64>,
-    /// Whether that has to be written to the store first.
+    /// Whether the evicted page has to be written to the store first.
     pub is_written: bool,
 }
 
-/// A map. It says what it holds and takes, not where data are: that is for the device.
+/// A map. It models size and cost; the device knows where data are.
 pub trait Map {
-    /// Looks units up; in how many steps.
+    /// Looks up units; returns the number of steps.
     fn look_up(&self, units: Units) -> u64;
-    /// Units are written, one behind the other, behind all that was written before; in how many steps they are mapped.
+    /// Maps units that were written consecutively, after all earlier writes; returns the number of
+    /// steps.
     fn write(&mut self, units: Units) -> u64;
-    /// Units are mapped no more; in how many steps that is done.
+    /// Unmaps units; returns the number of steps.
     fn trim(&mut self, units: Units) -> u64;
-    /// What it takes.
+    /// Returns the size of the map.
     fn memory(&self) -> Memory;
-    /// Units were written before the run.
+    /// Maps units that were written before the run.
     fn fill(&mut self, units: Units) {
         self.write(units);
     }
-    /// Of a map that is not all in memory: the pages that these units lie in are looked at or changed, as `op` asks; appends what
-    /// becomes of each, in order.
+    /// Accesses the pages that hold these units, for an operation `op`, if the map is partly in
+    /// flash. Appends the access to each page, in order.
     fn touch(&mut self, _units: Units, _op: Op, _touches: &mut Vec<Touch>) {}
-    /// How often pages were in memory, and how often not.
+    /// Returns the hits and misses of pages.
     fn loads(&self) -> Loads {
         Loads::default()
     }
-    /// The memory is lost, and what was newer in it than in flash is there again from spare areas.
+    /// Restores the pages that were newer in memory than in flash, from spare areas, after memory
+    /// was lost.
     fn recover(&mut self) {}
 }
 
@@ -87,17 +89,18 @@ macro_rules! members {
             }
         }
 
-        /// A map by its structure.
+        /// State of a map, by structure.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs, clippy::large_enum_variant)] // a host has one
         pub enum MapState { $($Variant($file::State)),+ }
 
         impl MapState {
-            /// An empty one.
+            /// Creates an empty map.
             pub fn new(policy: &Mapping, region: Region) -> Self {
                 match policy { $(Mapping::$Variant(policy) => Self::$Variant($file::State::new(policy, region))),+ }
             }
-            /// What the simulator takes for a map of so many units at most, of which the share `filled` is mapped before the run.
+            /// Returns the memory of the simulated map for `units` units at most, of which the
+            /// share `filled` is mapped before the run.
             pub fn simulated(policy: &Mapping, units: u64, filled: f64) -> Table {
                 match policy { $(Mapping::$Variant(policy) => $file::State::simulated(policy, units, filled)),+ }
             }
@@ -125,14 +128,14 @@ members! {
 }
 
 impl Mapping {
-    /// Bytes of the store, from its beginning, that the map takes.
+    /// Returns the bytes at the start of the store that the map takes.
     pub fn reserved(&self, region: Region) -> u64 {
         match self {
             Self::CachedTable(table) => table.reserved(region.store_bytes, region.unit_bytes),
             Self::FlatTable(_) | Self::BTree(_) => 0,
         }
     }
-    /// Length of the pages that it is read and written by.
+    /// Returns the length of a page of the map; 0 if it is not stored in pages. Bytes.
     pub fn page_bytes(&self) -> u64 {
         match self {
             Self::CachedTable(table) => table.page_bytes,

@@ -1,7 +1,8 @@
-//! Laws of queues on the host, before stores that take a fixed time.
+//! Queueing laws on the host, in front of stores with a fixed service time.
 //!
-//! All times are fixed, so that closed loops settle to a period: the throughput is the asymptotic bound min(N / R, 1 / D) itself
-//! (P. J. Denning, J. P. Buzen, The operational analysis of queueing network models, ACM Computing Surveys 10(3), 1978), not only below it.
+//! All times are fixed, so that closed loops reach a period: the throughput equals the asymptotic
+//! bound min(N / R, 1 / D) instead of staying below it (P. J. Denning, J. P. Buzen, The operational
+//! analysis of queueing network models, ACM Computing Surveys 10(3), 1978).
 
 #![allow(clippy::expect_used)] // outside test functions too, this file is a test
 
@@ -22,7 +23,7 @@ use wordline_host_cpu::{
 };
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
-/// A request of the store is done.
+/// Event: a request of the store is done.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Done(Ticket);
 
@@ -56,20 +57,20 @@ impl Failure for Never {
     }
 }
 
-/// Takes a fixed time for each request, as many at once as there are slots, and collects as it takes a request.
+/// A store with a fixed service time, `slots` requests at once, and GC steps with each request.
 #[derive(Debug, Serialize, Deserialize)]
 struct Fixed {
     time: Time,
     slots: usize,
-    /// Whether each stream has as many slots.
+    /// Whether the slots are per stream.
     slots_by_stream: bool,
     collects: u32,
     held: Vec<Option<Request>>,
-    /// By stream: requests under way.
+    /// Requests in progress, by stream.
     under_way: Vec<usize>,
-    /// Questions whether it takes a request. Count.
+    /// Calls of `takes`. Count.
     questions: Cell<u64>,
-    /// All that was ever asked: what, first byte, bytes.
+    /// All requests so far: operation, first byte, bytes.
     asked: Vec<(Op, u64, u64)>,
     done: Vec<Completion>,
 }
@@ -128,7 +129,7 @@ impl BlockDevice for Fixed {
         if self.collects > 0 {
             cx.observe(Collected(self.collects));
         }
-        // Of a request that waited outside, the host tells since when.
+        // A request that waited outside carries the start of its wait.
         self.held[ticket as usize] = Some(Request {
             bytes: (cx.now - request.arrival).0,
             ..request
@@ -186,7 +187,7 @@ impl BlockDevice for Fixed {
     }
 }
 
-/// Parts and response times of what was complete, and when.
+/// Components and response times of completed requests, with their completion times.
 #[derive(Default)]
 struct Heard(Vec<(Time, Parts)>);
 
@@ -199,7 +200,7 @@ impl Probe<Observation<Collected>> for Heard {
     }
 }
 
-/// Closed loops of `workers`, each with `depth` requests under way, `requests` in all; what is left of them.
+/// Runs closed loops of `workers`, each with `depth` outstanding requests, `requests` in all.
 struct Loops {
     heard: Heard,
     figures: HostStats,
@@ -257,7 +258,7 @@ fn run(config: &Config, store: Fixed, workers: u32, depth: u32, requests: u64) -
 }
 
 impl Loops {
-    /// The distance of completions that all have in the last third; none if they differ.
+    /// Returns the interval between completions in the last third; `None` if the intervals differ.
     fn period(&self) -> Option<Time> {
         let times = self.heard.0.iter().map(|(at, _)| *at);
         let late: Vec<Time> = times.skip(self.heard.0.len() * 2 / 3).collect();
@@ -265,7 +266,7 @@ impl Loops {
         let first = gaps.next()?;
         gaps.all(|gap| gap == first).then_some(first)
     }
-    /// Requests a second, of the last two thirds.
+    /// Returns the throughput of the last two thirds. Requests per second.
     fn throughput(&self) -> f64 {
         let first = self.heard.0.len() / 3;
         let time = self.heard.0[self.heard.0.len() - 1].0 - self.heard.0[first].0;
@@ -273,7 +274,7 @@ impl Loops {
     }
 }
 
-/// 38 us free, 45 us under the lock, 17 us in the store: the shares that the reading of chapter 4 fits.
+/// 38 us without the lock, 45 us under it, 17 us in the store: the shares fitted to chapter 4.
 fn shares() -> (Config, u64) {
     let config = Config {
         submit_ns: 38_000,
@@ -284,8 +285,9 @@ fn shares() -> (Config, u64) {
     (config, 17_000)
 }
 
-/// Throughput of `workers` by mean value analysis: the lock as a server, the rest of the time as think time, all exponential
-/// (M. Reiser, S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, Journal of the ACM 27(2), 1980).
+/// Returns the throughput of `workers` by mean value analysis: the lock is a server and the rest is
+/// think time, all exponential (M. Reiser, S. S. Lavenberg, Mean-value analysis of closed
+/// multichain queueing networks, Journal of the ACM 27(2), 1980).
 fn mean_value_analysis(think: f64, lock: f64, workers: u32) -> f64 {
     let (mut queue, mut throughput) = (0.0, 0.0);
     for population in 1..=workers {
@@ -297,9 +299,9 @@ fn mean_value_analysis(think: f64, lock: f64, workers: u32) -> f64 {
 }
 
 #[test]
-fn workers_with_a_lock_run_at_the_bound_and_not_below_mean_value_analysis() {
+fn workers_with_a_lock_reach_the_asymptotic_bound() {
     let (config, store) = shares();
-    // As many cores as workers: all but the lock is think time.
+    // There are as many cores as workers, so all time without the lock is think time.
     let config = Config { cores: 8, ..config };
     for workers in 1..=8 {
         let loops = run(&config, Fixed::new(store), workers, 1, 3000);
@@ -330,7 +332,7 @@ fn four_workers_on_four_cores_gain_as_much_as_eight() {
 }
 
 #[test]
-fn a_worker_with_a_queue_is_as_fast_as_its_thread() {
+fn throughput_of_a_queued_worker_is_bound_by_its_thread() {
     let (config, store) = shares();
     let loops = run(&config, Fixed::new(store), 1, 128, 3000);
     assert_eq!(loops.period(), Some(Time::from_us(83)));
@@ -340,7 +342,7 @@ fn a_worker_with_a_queue_is_as_fast_as_its_thread() {
 }
 
 #[test]
-fn one_core_does_all_the_work_there_is() {
+fn one_core_bounds_the_throughput() {
     let (config, store) = shares();
     let config = Config { cores: 1, ..config };
     let loops = run(&config, Fixed::new(store), 8, 1, 3000);
@@ -361,7 +363,7 @@ fn bridge(queue_depth: u32) -> Config {
 }
 
 #[test]
-fn a_bridge_without_a_queue_serves_one_at_a_time_whoever_asks() {
+fn bridge_without_a_queue_serves_one_request_at_a_time() {
     for workers in [1, 2, 4, 8] {
         let loops = run(&bridge(1), Fixed::new(15_000), workers, 1, 900);
         assert_eq!(loops.period(), Some(Time::from_us(65)));
@@ -371,13 +373,13 @@ fn a_bridge_without_a_queue_serves_one_at_a_time_whoever_asks() {
 }
 
 #[test]
-fn a_bridge_with_a_queue_runs_at_its_own_pace() {
+fn bridge_with_a_queue_is_bound_by_its_conversion_time() {
     let loops = run(&bridge(128), Fixed::new(15_000), 1, 128, 3000);
     assert_eq!(loops.period(), Some(Time::from_us(50)));
 }
 
 #[test]
-fn a_bridge_converts_stripe_by_stripe() {
+fn bridge_time_is_proportional_to_stripes() {
     let mut host = Host::new(&bridge(8), Fixed::new(0));
     let (mut queue, mut heard) = (EventQueue::<Event<Done>>::default(), Heard::default());
     let crossing = Request {
@@ -387,7 +389,7 @@ fn a_bridge_converts_stripe_by_stripe() {
     };
     let cx = &mut Context::new(Time::ZERO, &mut queue, &mut heard);
     host.submit(cx, crossing).expect("it never fails");
-    // 64 KiB and 1 KiB from the end of one stripe to the middle of the next but one.
+    // 64 KiB plus 1 KiB, from the end of one stripe into the middle of the next but one.
     assert_eq!(queue.next_time(), Some(Time::from_us(150)));
 }
 
@@ -407,7 +409,7 @@ fn software(collects: u32) -> (Config, Fixed) {
 }
 
 #[test]
-fn cpu_time_of_the_flash_software_is_steps_times_prices() {
+fn flash_software_time_is_steps_times_cost() {
     let (config, store) = software(3);
     let HostStats {
         cpu,
@@ -416,7 +418,7 @@ fn cpu_time_of_the_flash_software_is_steps_times_prices() {
         collection_steps,
         ..
     } = run(&config, store, 4, 1, 900).figures;
-    // 512 bytes are an entry of the table; every third request is a read.
+    // 512 bytes are one table entry; every third request is a read.
     assert_eq!((lookups, updates, collection_steps), (900, 600, 2700));
     assert_eq!(cpu.get(Cause::LookUp), Time::from_ns(300 * 900));
     assert_eq!(cpu.get(Cause::Update), Time::from_ns(700 * 600));
@@ -426,8 +428,8 @@ fn cpu_time_of_the_flash_software_is_steps_times_prices() {
 }
 
 #[test]
-fn collections_take_the_lock_from_workers() {
-    // Under the lock for each request: 45 us, 0.3 us, 0.7 us for two of three, and the steps of collections.
+fn gc_steps_compete_with_workers_for_the_lock() {
+    // Time under the lock per request: 45 us, 0.3 us, 0.7 us for two of three, and the GC steps.
     for (collects, period) in [(0, 45_766.67), (10, 56_766.67)] {
         let (config, store) = software(collects);
         let loops = run(&config, store, 8, 1, 3000);
@@ -436,7 +438,7 @@ fn collections_take_the_lock_from_workers() {
     }
 }
 
-/// 64 entries of 512 bytes in a page of the map, and memory for so many of those.
+/// A map with 64 entries of 512 bytes per page, and memory for `pages` pages.
 fn cached(pages: u64) -> Config {
     let table = CachedTable {
         entry_bytes: 8,
@@ -462,16 +464,16 @@ fn cached(pages: u64) -> Config {
     }
 }
 
-/// 2^30 bytes are 32,264 pages of the map and 32 KiB for each, and the pages 15.75 MiB.
+/// 2^30 bytes need 32,264 pages of the map, 32 KiB each; the pages take 15.75 MiB.
 const RESERVED: u64 = 16 << 20;
 
-/// A host at work on requests that come together, with what was heard.
+/// A host, its observations, and the requests that it sends to the store.
 struct Session {
     host: Host<Fixed>,
     queue: EventQueue<Event<Done>>,
     heard: Heard,
     now: Time,
-    /// What was asked of the store before.
+    /// Requests to the store that were returned before. Count.
     before: usize,
 }
 
@@ -485,7 +487,8 @@ impl Session {
             before: 0,
         }
     }
-    /// Serves requests of units, each of a worker of its own; response times and waits on the host, in the order of completion.
+    /// Serves simultaneous requests for units, each of its own worker; returns response times and
+    /// waits on the host, in order of completion.
     fn serve(&mut self, requests: &[(Op, u64)]) -> Vec<(Time, Time)> {
         for (stream, &(op, unit)) in (0..).zip(requests) {
             let request = Request {
@@ -508,7 +511,7 @@ impl Session {
             .map(|(_, parts)| (parts.total(), parts.host_side_wait))
             .collect()
     }
-    /// What was asked of the store since it was last asked here.
+    /// Returns the requests to the store since the last call.
     fn asked(&mut self) -> Vec<(Op, u64)> {
         let all = &self.host.store().asked;
         let before = std::mem::replace(&mut self.before, all.len());
@@ -518,17 +521,18 @@ impl Session {
 }
 
 #[test]
-fn a_miss_writes_the_page_that_leaves_and_reads_the_one_that_comes() {
+fn miss_writes_the_evicted_page_and_reads_the_missing_one() {
     let mut session = Session::new(&cached(1));
     assert_eq!(session.host.user_bytes(), (1 << 30) - RESERVED);
     let us = |store: u64, cpu: u64| Time::from_ns(store * 17_000 + cpu);
-    // A look-up of one unit in one page is two steps of 300 ns, an update one of 700 ns. The first page is made in memory, ...
+    // A look-up of one unit in one page is two steps of 300 ns, an update one of 700 ns. The first
+    // page is created in memory, ...
     assert_eq!(
         session.serve(&[(Op::Write, 3)]),
         [(us(1, 1_300), Time::ZERO)]
     );
     assert_eq!(session.asked(), [(Op::Write, RESERVED + 3 * 512)]);
-    // ... has to leave for the second one, ...
+    // ... is evicted for the second one, ...
     assert_eq!(
         session.serve(&[(Op::Write, 64)]),
         [(us(2, 1_300), Time::ZERO)]
@@ -537,7 +541,7 @@ fn a_miss_writes_the_page_that_leaves_and_reads_the_one_that_comes() {
         session.asked(),
         [(Op::Write, 0), (Op::Write, RESERVED + 64 * 512)]
     );
-    // ... and is read when that has left.
+    // ... and is read once that one is evicted.
     assert_eq!(session.serve(&[(Op::Read, 5)]), [(us(3, 600), Time::ZERO)]);
     assert_eq!(
         session.asked(),
@@ -547,7 +551,8 @@ fn a_miss_writes_the_page_that_leaves_and_reads_the_one_that_comes() {
             (Op::Read, RESERVED + 5 * 512)
         ]
     );
-    // It stays, and is not written when it leaves as it came. A page that was never made has nothing to look up.
+    // The page stays, and is evicted without a write because it is clean. A page that was never
+    // created has nothing to look up.
     assert_eq!(session.serve(&[(Op::Read, 63)]), [(us(1, 600), Time::ZERO)]);
     assert_eq!(
         session.serve(&[(Op::Read, 640)]),
@@ -559,7 +564,7 @@ fn a_miss_writes_the_page_that_leaves_and_reads_the_one_that_comes() {
 }
 
 #[test]
-fn requests_of_a_page_wait_for_the_one_that_loads_it() {
+fn requests_wait_for_the_one_that_loads_their_page() {
     let config = Config {
         architecture: match cached(1).architecture {
             Architecture::FlashSoftware(software) => Architecture::FlashSoftware(FlashSoftware {
@@ -575,7 +580,8 @@ fn requests_of_a_page_wait_for_the_one_that_loads_it() {
     session.serve(&[(Op::Write, 0)]);
     session.serve(&[(Op::Write, 64)]);
     session.asked();
-    // Page 1 is written and page 0 read, for both; the third takes the place of page 0 only when that has come.
+    // Page 1 is written and page 0 read, for both requests; the third replaces page 0 only after it
+    // was read.
     let us = |us: u64| Time::from_us(us);
     let requests = [(Op::Read, 1), (Op::Read, 2), (Op::Read, 66)];
     assert_eq!(
@@ -586,7 +592,7 @@ fn requests_of_a_page_wait_for_the_one_that_loads_it() {
     assert_eq!(session.asked()[..2], [write, read]);
 }
 
-/// A host that takes no time: what is submitted waits for the store at once.
+/// A host that takes no time: submitted requests wait for the store at once.
 fn idle() -> Config {
     Config {
         submit_ns: 0,
@@ -616,8 +622,9 @@ fn serve_backlog(store: Fixed, streams: &[u32]) -> Host<Fixed> {
     host
 }
 
-/// Numbers of the requests of these streams, in the order in which a store with `slots` slots for each stream takes them: at each
-/// completion, all waiting requests are looked at, first come, first served.
+/// Returns the numbers of requests of these streams in the order in which a store with `slots`
+/// slots per stream accepts them, if all waiting requests are tried first come, first served at
+/// each completion.
 fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     let mut free = [slots; 8];
     let mut waiting: Vec<(u64, u32)> = Vec::new();
@@ -647,7 +654,7 @@ fn in_order_of_looking(streams: &[u32], slots: usize) -> Vec<u64> {
     taken
 }
 
-/// Questions to a store whether it takes a request, while a backlog of these streams drains. Count.
+/// Returns the calls of `takes` while a backlog of these streams drains. Count.
 fn questions(streams: &[u32]) -> u64 {
     let mut store = Fixed::new(17_000);
     (store.slots, store.slots_by_stream) = (4, true);
@@ -655,11 +662,11 @@ fn questions(streams: &[u32]) -> u64 {
 }
 
 #[test]
-fn the_cost_of_a_request_is_independent_of_the_backlog() {
+fn cost_of_a_request_is_independent_of_the_backlog() {
     for streams in 1..=8 {
         let backlog: Vec<u32> = (0..4_000).map(|number| number % streams).collect();
-        // There are two instants for each request, its arrival and its completion: at each, the store is asked once about each stream,
-        // and once more for the request that it takes.
+        // Each request has two instants, arrival and completion. At each, the store is asked once
+        // per stream, and once more for the request that it accepts.
         let most = backlog.len() as u64 * (2 * u64::from(streams) + 1);
         let asked = questions(&backlog);
         assert!(
@@ -671,7 +678,7 @@ fn the_cost_of_a_request_is_independent_of_the_backlog() {
 
 proptest! {
     #[test]
-    fn the_store_takes_requests_in_the_order_in_which_they_became_ready(
+    fn store_accepts_requests_in_the_order_they_became_ready(
         streams in prop::collection::vec(0_u32..8, 0..200), slots in 1_usize..5,
     ) {
         let mut store = Fixed::new(17_000);
@@ -682,7 +689,7 @@ proptest! {
     }
 
     #[test]
-    fn time_is_conserved(
+    fn response_times_satisfy_littles_law_and_conserve_work(
         cores in 1_u32..5, workers in 1_u32..9, depth in 1_u32..9, submit_ns in 0_u64..20_000, locked_ns in 0_u64..20_000,
         complete_ns in 0_u64..9_000, collects in 0_u32..4, slots in 1_usize..9, kind in 0..4, pages in 1_u64..6,
     ) {
@@ -696,22 +703,22 @@ proptest! {
         let mut store = Fixed::new(17_000);
         (store.collects, store.slots) = (collects, slots);
         let Loops { heard, figures, end } = run(&config, store, workers, depth, 200);
-        // Little's law, N = X R, both sides times the length of the run: exact.
+        // Little's law, N = X R, with both sides times the length of the run: exact.
         prop_assert_eq!(figures.held_time, figures.response);
         prop_assert_eq!(figures.completed, 200);
         let parts = |of: fn(&Parts) -> Time| heard.0.iter().map(|(_, parts)| of(parts)).sum::<Time>();
         let response = parts(Parts::total);
         prop_assert_eq!(u128::from(response.0), figures.response);
-        // What requests spend at work is the CPU time of all but collections, and the bridge's.
+        // The working time of requests is the CPU time except GC, plus the bridge's.
         let own = figures.cpu.total() - figures.cpu.get(Cause::Collection);
         prop_assert_eq!(parts(|parts| parts.host_side), own + figures.bridge);
-        // No core works longer than there is time, nor does the holder of the lock or the bridge.
+        // No core is busy longer than the run, nor is the lock or the bridge.
         prop_assert!(figures.cpu.total() <= end * u64::from(cores));
         prop_assert!(figures.locked <= end && figures.bridge <= end);
     }
 
     #[test]
-    fn a_power_cut_loses_all_that_the_host_holds(events in 0_usize..60, kind in 0..4, workers in 1_u32..6) {
+    fn power_cut_loses_all_held_requests(events in 0_usize..60, kind in 0..4, workers in 1_u32..6) {
         let config = match kind {
             0 => shares().0,
             1 => bridge(2),
@@ -734,7 +741,7 @@ proptest! {
         let cut = host.cut_power(now, &mut heard).expect("it never fails");
         prop_assert_eq!(host.completions().count(), 30 - done);
         prop_assert_eq!(cut.requests_lost as usize, 30 - done);
-        // Afterwards the host is as good as new.
+        // The host works as before afterwards.
         let mut queue = EventQueue::<Event<Done>>::default();
         now += cut.time;
         host.resume(&mut Context::new(now, &mut queue, &mut heard)).expect("it never fails");

@@ -1,4 +1,4 @@
-//! What maps hold and take, against a map that is one entry for each unit.
+//! Contents and sizes of maps, compared with a naive map of one entry per unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use wordline_host_cpu::mapping::{Map, MapState, Region, Touch, Units};
 use wordline_host_cpu::stats::Loads;
 use wordline_host_cpu::{Mapping, Memory};
 
-/// By unit: how many units were written before it. Whatever was touched at all.
+/// Write sequence number of each unit, and all units ever written.
 #[derive(Default)]
 struct Naive {
     written: u64,
@@ -33,7 +33,7 @@ impl Naive {
         self.units
             .retain(|unit, _| !(units.first..units.end()).contains(unit));
     }
-    /// Runs of units that were written one behind the other.
+    /// Returns the number of runs of consecutively written units.
     fn extents(&self) -> u64 {
         let before = |unit: u64| unit.checked_sub(1).and_then(|unit| self.units.get(&unit));
         let begins =
@@ -72,20 +72,20 @@ fn both(map: &mut MapState, naive: &mut Naive, steps: &[(bool, Units)]) {
 
 proptest! {
     #[test]
-    fn a_tree_holds_the_runs_that_a_naive_map_has(steps in prop::collection::vec(step(), 1..300)) {
+    fn tree_has_the_extents_of_the_naive_map(steps in prop::collection::vec(step(), 1..300)) {
         let nodes_of_four = BTree { extent_bytes: 64, node_bytes: 256 };
         let (mut map, mut naive) = (MapState::new(&Mapping::BTree(nodes_of_four), REGION), Naive::default());
         both(&mut map, &mut naive, &steps);
         let Memory { units, entries, bytes } = map.memory();
         prop_assert_eq!(units, naive.units.len() as u64);
         prop_assert_eq!(entries, naive.extents());
-        // A leaf holds four, and but for the first one at least.
+        // A leaf holds four extents, and all but the first hold at least one.
         prop_assert!(bytes >= entries.div_ceil(4) * 256);
         prop_assert!(bytes <= 2 * (entries + 1) * 256);
     }
 
     #[test]
-    fn a_table_takes_the_pages_that_were_ever_mapped(steps in prop::collection::vec(step(), 1..300)) {
+    fn table_keeps_every_page_that_was_ever_mapped(steps in prop::collection::vec(step(), 1..300)) {
         let table = FlatTable { entry_bytes: 8, page_bytes: 128 };
         let (mut map, mut naive) = (MapState::new(&Mapping::FlatTable(table), REGION), Naive::default());
         both(&mut map, &mut naive, &steps);
@@ -108,15 +108,16 @@ fn tree_of(node_bytes: u64, units: impl Iterator<Item = u64>) -> Memory {
     map.memory()
 }
 
-/// Share of the room in the nodes that extents of 16 bytes take.
+/// Returns the share of the nodes that extents of 16 bytes fill.
 fn fill(memory: Memory) -> f64 {
     memory.entries as f64 * 16.0 / memory.bytes as f64
 }
 
 #[test]
-fn random_units_fill_nodes_to_ln_2_and_ascending_ones_to_a_half() {
-    // A. C.-C. Yao, On random 2-3 trees, Acta Informatica 9, 1978: ln 2, but for one in the extents of a node. Nodes of 64 extents:
-    // the inner ones, which are one in 44, and no longer waves of leaves that split together, as those of 256 have.
+fn random_units_fill_nodes_to_ln_2_and_sequential_ones_to_half() {
+    // A. C.-C. Yao, On random 2-3 trees, Acta Informatica 9, 1978: ln 2, up to one over the extents
+    // per node. Nodes of 64 extents keep the share of inner nodes at 1 in 44, and avoid the waves
+    // of simultaneously splitting leaves that nodes of 256 have.
     let mut state = 1_u64;
     let random = std::iter::repeat_with(|| {
         state = state
@@ -139,15 +140,17 @@ fn one_sequential_pass_is_one_extent() {
     );
 }
 
-/// Pages of a map in memory, by the textbook: the least recently used one leaves, or the first that the hand finds without its bit.
+/// Naive cache of map pages: evicts the least recently used page, or the first one whose bit is
+/// clear (CLOCK).
 struct NaiveCache {
     is_clock: bool,
     room: usize,
-    /// Pages, whether they were used again, and whether they are changed. The next to leave is the first.
+    /// Pages, whether they were used again, and whether they are dirty. The first is the next to
+    /// evict.
     pages: Vec<(u64, bool, bool)>,
     in_flash: BTreeSet<u64>,
     loads: Loads,
-    /// What was asked of flash: pages written, pages read.
+    /// Flash requests: pages written, pages read.
     asked: Vec<(Option<u64>, Option<u64>)>,
 }
 
@@ -199,7 +202,7 @@ fn asked() -> impl Strategy<Value = (Op, Units)> {
 
 proptest! {
     #[test]
-    fn a_cached_table_hits_and_misses_as_a_naive_one(
+    fn cached_table_hits_and_misses_like_the_naive_cache(
         steps in prop::collection::vec(asked(), 1..300), room in 1_usize..12, is_clock in any::<bool>(), filled in 0..SPACE,
         cut in prop::option::of(0_usize..300),
     ) {
@@ -208,7 +211,7 @@ proptest! {
         } else {
             Replacement::Lru(lru::Lru::default())
         };
-        // Pages of 16 entries: 800 units and their pages of 512 bytes are 48 pages.
+        // Pages of 16 entries: 800 units and their pages of 512 bytes need 48 pages.
         let table = CachedTable { entry_bytes: 32, page_bytes: 512, memory_bytes: 48 * 32 + room as u64 * 512 + 511, replacement };
         let limit = table.memory_bytes;
         let mut map = MapState::new(&Mapping::CachedTable(table), REGION);
@@ -224,7 +227,7 @@ proptest! {
         };
         for (number, (op, units)) in steps.into_iter().enumerate() {
             if cut == Some(number) {
-                // What was changed is in memory again, by its address.
+                // Dirty pages are in memory again, by address.
                 map.recover();
                 naive.pages.retain(|(_, _, changed)| *changed);
                 naive.pages.sort_unstable();
@@ -260,7 +263,7 @@ proptest! {
     }
 
     #[test]
-    fn the_map_and_what_it_maps_fill_the_store(
+    fn map_and_mapped_units_fill_the_store(
         store_bytes in 2_u64 << 20..1 << 40, entry_bytes in 1_u64..65, page in 9_u32..15, unit in 9_u32..15,
     ) {
         let table = CachedTable { entry_bytes, page_bytes: 1 << page, ..CachedTable::default() };
@@ -269,7 +272,7 @@ proptest! {
         prop_assert_eq!(reserved % (1 << 20), 0);
         let entries = (1_u64 << page) / entry_bytes;
         let pages = |units: u64| units.div_ceil(entries) << page;
-        // There is a page for each unit that is left, and no MiB more than that.
+        // There is a page for every remaining unit, and less than a MiB to spare.
         let left = store_bytes.saturating_sub(reserved);
         prop_assert!(pages(left.div_ceil(unit_bytes)) <= reserved);
         if reserved > 1 << 20 {
