@@ -1,26 +1,27 @@
-//! Pages that wait for a package, and which of them one command takes.
+//! Pages that wait for a package, and their selection into commands.
 
 use std::collections::VecDeque;
 
 use wordline_nand::{Die, Layout, PlaneRule, Ppn};
 
-/// A page that waits, and the request it belongs to.
+/// A waiting page, and the request that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub page: Ppn,
     pub request: u32,
 }
 
-/// What a command may take.
+/// Limits of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub layout: Layout,
     pub rule: PlaneRule,
-    /// Planes in a row.
+    /// Planes per row.
     pub planes: u32,
-    /// Rows in a command.
+    /// Rows per command.
     pub rows: u32,
-    /// Rows of a cache read stay in the planes of the first; those of a cache program need not.
+    /// Whether all rows use the planes of the first. A cache read requires it, a cache program does
+    /// not.
     pub same_planes: bool,
 }
 
@@ -39,10 +40,10 @@ impl Bounds {
         )
     }
 
-    /// Takes the pages of the next command out of a line, row by row; returns the planes of a row.
-    /// The oldest page goes, with pages of other planes of its die that fit beside it, then the
-    /// next oldest of that die, as long as its row is as wide. A line gives away the pages of a
-    /// plane in the order of their arrival.
+    /// Removes the pages of the next command from a queue, row by row; returns the number of planes
+    /// of a row. The oldest page comes first, with pages on other planes of its die that fit it.
+    /// Further rows take the next oldest of that die while they have the same width. The pages of a
+    /// plane leave the queue in order of arrival.
     pub fn take(&self, line: &mut VecDeque<Waiting>, taken: &mut Vec<Waiting>) -> u32 {
         taken.clear();
         if self.planes == 1 && self.rows == 1 {
@@ -60,7 +61,7 @@ impl Bounds {
         width as u32
     }
 
-    /// Places in the line of the rows of the next command.
+    /// Returns the queue indices of the next command's pages, by row.
     fn choose(&self, line: &VecDeque<Waiting>) -> Vec<Vec<usize>> {
         let mut rows: Vec<Vec<usize>> = Vec::new();
         let mut free: Vec<usize> = match line.front() {
@@ -87,7 +88,7 @@ impl Bounds {
         rows
     }
 
-    /// The first pages of `free` that go together, of the planes `wanted` if given.
+    /// Returns the first pages of `free` that fit one row, on the planes `wanted` if given.
     fn row(&self, line: &VecDeque<Waiting>, free: &[usize], wanted: Option<&[u32]>) -> Vec<usize> {
         let mut row: Vec<usize> = Vec::new();
         let mut seen: Vec<u32> = Vec::new();
@@ -100,7 +101,7 @@ impl Bounds {
             if seen.contains(&plane) || wanted.is_some_and(|wanted| !wanted.contains(&plane)) {
                 continue;
             }
-            // Whether it fits or not, a later page of the plane must not overtake it.
+            // Even if this page does not fit, a later one of its plane must not overtake it.
             seen.push(plane);
             let beside = row.first().map(|&first| self.offsets(line[first].page));
             if beside.is_none_or(|beside| self.rule.allows(beside, self.offsets(page))) {

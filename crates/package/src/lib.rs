@@ -1,8 +1,7 @@
-//! One package by itself: a stream of requests, or a migration of blocks, without translation layer
-//! and host (Jung 2013, section 2.8).
+//! Standalone package: a stream of requests or a block migration on one package, without FTL and
+//! host (Jung 2013, section 2.8).
 //!
-//! Only the `[nand]` tables of a configuration matter. The package is the configured one, on a bus
-//! of its own.
+//! Only the `[nand]` tables of a configuration are used. The package has a bus of its own.
 
 mod command;
 mod migrate;
@@ -24,56 +23,56 @@ pub use report::{
 };
 pub use stream::{Stream, StreamOperation};
 
-/// What a package is asked to do.
+/// Load of a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "load", rename_all = "kebab-case")]
 pub enum Load {
-    /// Requests one after another.
+    /// Requests in a closed loop.
     Stream(Stream),
-    /// Blocks are moved elsewhere.
+    /// Migration of blocks.
     Migrate(Migrate),
 }
 
-/// An experiment that cannot be made.
+/// Error of an experiment.
 #[derive(Debug, Error)]
 pub enum PackageError {
-    /// The configuration is wrong.
+    /// The configuration is faulty.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A number of the load is out of range.
     #[error("{key} = {value}: {rule}; {remedy}")]
     Load {
-        /// Which.
+        /// Name of the number.
         key: &'static str,
-        /// What was given.
+        /// Given value.
         value: u64,
-        /// What holds.
+        /// Rule that it breaks.
         rule: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// Internal data moves of a part that has none.
+    /// The load needs internal data moves, and the part has none.
     #[error(
         "mode = {mode}: the part cannot move pages inside its planes; \
          set nand.internal_data_move to true, or choose another mode"
     )]
     NoMove {
-        /// The mode asked for.
+        /// Requested mode.
         mode: MigrateMode,
     },
-    /// The part refuses a transaction.
+    /// The part rejects a transaction.
     #[error(transparent)]
     Submit(#[from] SubmitError),
-    /// It does not fit into memory.
+    /// The package does not fit into memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The array refuses an operation.
+    /// The array rejects an operation.
     #[error(transparent)]
     Violation(#[from] Violation),
 }
 
-/// Runs a load on a package of the configuration `text`, called `name` in messages. Times are
-/// random only if the part has jitter, drawn with `seed`. `strips` keeps every stage.
+/// Runs a load on a package of the configuration `text`, which messages call `name`. Times are
+/// random only if the part has jitter, from the seed `seed`. `strips` records every stage.
 pub fn run(
     text: &str,
     name: &str,
@@ -91,7 +90,7 @@ pub fn check(text: &str, name: &str, overrides: &[(String, String)]) -> Result<(
     load(text, name, overrides)?.part(0).map(drop)
 }
 
-/// A package and what is needed to tell of it.
+/// A package, and what its report needs.
 #[derive(Clone, Debug)]
 pub struct PackageSim {
     device: String,
@@ -103,7 +102,7 @@ pub struct PackageSim {
 }
 
 impl PackageSim {
-    /// One package of a device; checks its `[nand]` tables.
+    /// Creates one package of a device; checks its `[nand]` tables.
     pub fn new(device: &Loaded, seed: u64, strips: bool) -> Result<Self, ConfigError> {
         let Config { name, nand, .. } = &device.config;
         Ok(Self {
@@ -116,7 +115,7 @@ impl PackageSim {
         })
     }
 
-    /// Runs a load on the package, pristine but for the pages that the load reads.
+    /// Runs a load on a new package, in which only the pages that the load reads are programmed.
     pub fn run(&self, load: &Load) -> Result<Report, PackageError> {
         Estimate::of(&Package::memory(&self.part)).check(&Limits::now())?;
         match load {
@@ -134,7 +133,7 @@ impl PackageSim {
     }
 }
 
-/// Refuses a number that is not between `least` and `most`.
+/// Checks that a number is between `least` and `most`.
 fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), PackageError> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -142,7 +141,7 @@ fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), Pa
     Err(PackageError::Load {
         key,
         value,
-        rule: format!("it lies between {least} and {most}"),
+        rule: format!("it must be from {least} to {most}"),
         remedy: "give a number in that range",
     })
 }

@@ -11,42 +11,42 @@ use wordline_nand::{Die, Layout, Operation, Plane, Ppn, Transaction};
 use super::report::{Report, Sums};
 use super::{PackageError, PackageSim, within};
 
-/// Destination blocks are erased, the pages of the source blocks are copied there, the source blocks
-/// are erased. Blocks are spread over planes first, then over dies; each goes to a block of its own
-/// plane. The work of a die is done in order: where data leave the package, a block is read whole
-/// and then written whole.
+/// Erases the destination blocks, copies the pages of the source blocks there, and erases the
+/// source blocks. Blocks are spread over planes first, then over dies; each goes to a block of its
+/// own plane. Each die works in order: if data leave the package, a block is read as a whole and
+/// then written as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Migrate {
-    /// Source blocks, full.
+    /// Source blocks, which are full. Count.
     pub blocks: u32,
-    /// How pages get from one to the other.
+    /// Method of copying the pages.
     pub mode: MigrateMode,
     /// Whether the dies work at the same time.
     pub interleaved: bool,
 }
 
-/// The way of a migration. The multi-plane ones handle a block of every plane of a die at once,
-/// erases included.
+/// Method of a migration. Multi-plane modes handle one block of every plane of a die at once,
+/// including erases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MigrateMode {
-    /// Page reads, page programs.
+    /// Page reads and page programs.
     Legacy,
-    /// A block is one cache read and one cache program.
+    /// One cache read and one cache program per block.
     Cache,
-    /// Internal data moves; the part has to be able to (`nand.internal_data_move`).
+    /// Internal data moves; the part must support them (`nand.internal_data_move`).
     Move,
-    /// Page reads and programs in all planes at once.
+    /// Page reads and programs on all planes at once.
     MultiPlane,
-    /// One cache read and one cache program in all planes at once.
+    /// One cache read and one cache program on all planes at once.
     MultiPlaneCache,
-    /// Internal data moves in all planes at once; the part has to be able to.
+    /// Internal data moves on all planes at once; the part must support them.
     MultiPlaneMove,
 }
 
 impl MigrateMode {
-    /// Its name in a load.
+    /// Returns the name of the mode in a load.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
@@ -77,7 +77,8 @@ impl fmt::Display for MigrateMode {
     }
 }
 
-/// Blocks that are moved together: planes of one die, and the place of their blocks in them.
+/// Blocks that are moved together: planes of one die, and the index of the source and destination
+/// block within them.
 struct Group {
     die: Die,
     planes: Vec<Plane>,
@@ -90,7 +91,7 @@ impl Group {
         let planes = self.planes.iter();
         planes.map(move |&plane| layout.page(layout.block(plane, block), page))
     }
-    /// The pages of a block in each plane, row by row.
+    /// Returns the pages of a block in each plane, row by row.
     fn pages(&self, layout: &Layout, block: u32) -> Vec<Ppn> {
         let rows = 0..layout.pages_per_block;
         rows.flat_map(|page| self.row(layout, block, page))
@@ -98,10 +99,10 @@ impl Group {
     }
 }
 
-/// A package at work.
+/// A migration in progress.
 struct Run {
     package: Package,
-    /// By transaction: its die and its pages.
+    /// Die and number of pages of each transaction.
     submitted: Vec<(Die, usize)>,
 }
 
@@ -225,7 +226,7 @@ impl Run {
         Ok(())
     }
 
-    /// A request is a transaction here.
+    /// Completes all transactions. Each counts as a request.
     fn finish(&mut self, dies: u32) -> Result<Sums, PackageError> {
         let mut sums = Sums::new(dies);
         while let Some(completion) = self.package.next_completion() {

@@ -1,4 +1,4 @@
-//! What an experiment tells.
+//! Report of an experiment on a package.
 
 use std::time::Duration;
 
@@ -11,53 +11,54 @@ use wordline_nand::{Die, Energy};
 
 use super::PackageSim;
 
-/// An experiment on a package. Times are in picoseconds, energies in nanojoule.
+/// Result of an experiment on a package. Times are in picoseconds, energies in nanojoules.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Name of the device.
     pub device: String,
-    /// Dies of the package.
+    /// Dies of the package. Count.
     pub dies: u32,
-    /// Planes of a die.
+    /// Planes per die. Count.
     pub planes_per_die: u32,
-    /// Bytes of a page.
+    /// User bytes per page.
     pub page_bytes: u32,
-    /// Requests; of a migration, blocks.
+    /// Requests, or blocks of a migration. Count.
     pub requests: u64,
-    /// Bytes asked for; of a migration, copied. None for erases.
+    /// Bytes requested, or copied by a migration; 0 for erases.
     pub bytes: u64,
-    /// Commands that the package carried out, each with all its rows.
+    /// Commands that the package executed, each with all its rows. Count.
     pub transactions: u64,
-    /// Pages, or blocks, of all transactions.
+    /// Pages, or blocks, of all transactions. Count.
     pub pages: u64,
-    /// From the first command to the last.
+    /// Time from the first command to the end of the last.
     pub elapsed_ps: u64,
-    /// Bytes over elapsed time. Megabytes a second.
+    /// Bytes over elapsed time. Megabytes per second.
     pub bandwidth_mb_per_s: f64,
     /// Requests over elapsed time.
     pub requests_per_s: f64,
-    /// Of a request, from issue to the end of its last row; of a migration, of a transaction.
+    /// Latency of a request, from issue to the end of its last row; of a transaction in a
+    /// migration.
     pub latency: Latency,
     /// Time in each stage, over all dies.
     pub stage_ps: Stages,
-    /// Time the bus was held.
+    /// Time for which the bus was occupied.
     pub bus_busy_ps: u64,
-    /// Time that transactions waited in line for the bus.
+    /// Time for which transactions waited for the bus.
     pub bus_wait_ps: u64,
-    /// Time of all transactions, each from the start of its die to its end.
+    /// Execution time of all transactions, each from the start of its die to its end.
     pub execution_ps: u64,
-    /// Share of the time of transactions that they waited for the bus.
+    /// Share of the execution time that was spent waiting for the bus. Ratio.
     pub contention_ratio: f64,
-    /// What it cost.
+    /// Energy of the experiment.
     pub energy_nj: EnergyReport,
-    /// By operation mode; those that were not used are left out.
+    /// Results per operation mode; unused modes are left out.
     pub modes: Vec<ModeReport>,
-    /// By die.
+    /// Results per die.
     pub per_die: Vec<DieReport>,
-    /// Every stage, if kept.
+    /// Every stage, if recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub strips: Vec<StripReport>,
-    /// How fast the simulator was: of a stream, and not part of its result.
+    /// Speed of the simulator, for a stream. Not part of the result.
     pub speed: Speed,
 }
 
@@ -70,7 +71,7 @@ pub struct Latency {
     pub max_ps: u64,
 }
 
-/// Times in the order of [`Stage::ALL`]; as a table by the stages' names.
+/// Times in the order of [`Stage::ALL`]; serialised as a table with the stages' names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages(pub [Time; 8]);
 
@@ -85,7 +86,7 @@ impl Serialize for Stages {
     }
 }
 
-/// Energy by what it was spent on. Nanojoule.
+/// Energy by use. Nanojoules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EnergyReport {
     /// Array reads.
@@ -94,15 +95,15 @@ pub struct EnergyReport {
     pub program: f64,
     /// Block erases.
     pub erase: f64,
-    /// Bus.
+    /// Bus transfers.
     pub bus: f64,
     /// Dies without a transaction.
     pub standby: f64,
-    /// All of it.
+    /// Sum.
     pub total: f64,
 }
 
-/// What was done in one operation mode.
+/// Results of one operation mode.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModeReport {
     /// The mode.
@@ -111,30 +112,30 @@ pub struct ModeReport {
     pub transactions: u64,
     /// Time in each stage.
     pub stage_ps: Stages,
-    /// What it cost; standby belongs to no mode.
+    /// Energy; standby energy belongs to no mode.
     pub energy_nj: EnergyReport,
 }
 
-/// What a die did.
+/// Results of a die.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DieReport {
-    /// Its number in the package.
+    /// Index in the package.
     pub die: u32,
     /// Commands.
     pub transactions: u64,
     /// Time in each stage.
     pub stage_ps: Stages,
-    /// Time that the array worked.
+    /// Busy time of the array.
     pub array_busy_ps: u64,
-    /// Time that the bus was held for it.
+    /// Time for which the bus was occupied for the die.
     pub bus_busy_ps: u64,
-    /// Time that its transactions waited for the bus.
+    /// Time for which its transactions waited for the bus.
     pub bus_wait_ps: u64,
-    /// What it cost.
+    /// Energy of the die.
     pub energy_nj: EnergyReport,
 }
 
-/// A stretch of time that a die spent in a stage.
+/// Interval that a die spent in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StripReport {
     /// Number of the transaction.
@@ -143,7 +144,7 @@ pub struct StripReport {
     pub die: u32,
     /// The stage.
     pub stage: &'static str,
-    /// The command's code, of a command.
+    /// Command code, if the stage is a command.
     pub command: Option<u8>,
     /// Start.
     pub from_ps: u64,
@@ -151,12 +152,12 @@ pub struct StripReport {
     pub until_ps: u64,
 }
 
-/// How fast the simulator was. Zero if it was not measured.
+/// Speed of the simulator. Zero if it was not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Speed {
     /// CPU time of the process during the experiment. Seconds.
     pub cpu_s: f64,
-    /// Transactions over that.
+    /// Transactions per second of CPU time.
     pub transactions_per_cpu_s: f64,
 }
 
@@ -175,7 +176,7 @@ impl EnergyReport {
     }
 }
 
-/// What transactions and requests add up to.
+/// Sums over transactions and requests.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
     pages: u64,
@@ -184,7 +185,7 @@ pub(super) struct Sums {
     latency: Time,
     latency_max: Time,
     end: Time,
-    /// By die: time of transactions, and how much of it they waited for the bus.
+    /// Execution time and bus wait of each die.
     execution: Vec<Time>,
     bus_wait: Vec<Time>,
 }

@@ -12,27 +12,29 @@ use super::command::{Bounds, Waiting};
 use super::report::{Report, Sums};
 use super::{PackageError, PackageSim, within};
 
-/// Requests of one kind, sequential over the whole package: neighbouring pages lie on different dies
-/// and planes, in the order of `nand.scheduler`, at the same place in their blocks, and the pages
-/// of a block follow one another (`swr` and `srd` of Jung 2013, table 2.2).
+/// Requests of one kind, sequential over the whole package. Successive pages are on different dies
+/// and planes, in the order of `nand.scheduler`, at the same offset in their blocks; the pages of a
+/// block are used in order (`swr` and `srd` of Jung 2013, table 2.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
-    /// What every request does.
+    /// Operation of every request.
     pub operation: StreamOperation,
-    /// Bytes of a request; it takes whole pages, from the next page on. An erase takes a block.
+    /// Bytes of a request, rounded up to whole pages, which start at the next page. An erase
+    /// request is one block.
     pub request_bytes: u64,
-    /// Requests.
+    /// Requests. Count.
     pub requests: u32,
-    /// Requests under way at once; another is issued when the command that ends one is over.
+    /// Outstanding requests. When a command that ends a request is done, the next request is
+    /// issued. Count.
     pub queue_depth: u32,
-    /// Rows that one command takes at most; 1 is no cache mode.
+    /// Most rows in one command; 1 disables cache mode. Count.
     pub cache_rows: u32,
     /// Whether the dies work at the same time.
     pub interleaved: bool,
 }
 
-/// What a stream does.
+/// Operation of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamOperation {
@@ -54,11 +56,11 @@ impl StreamOperation {
     }
 }
 
-/// The stream as pages.
+/// Addresses of a stream's pages.
 #[derive(Clone, Copy, Debug)]
 struct Pages {
     layout: Layout,
-    /// Pages, or blocks, of a request.
+    /// Pages, or blocks, per request.
     each: u32,
     erases: bool,
 }
@@ -76,7 +78,7 @@ impl Pages {
             erases,
         })
     }
-    /// Pages, or blocks, of the package.
+    /// Returns the number of pages, or of blocks, in the package.
     const fn most(&self) -> u64 {
         (if self.erases {
             self.layout.blocks()
@@ -97,23 +99,23 @@ impl Pages {
     }
 }
 
-/// A run.
+/// A stream in progress.
 struct Loop<'a> {
     stream: &'a Stream,
     bench: &'a PackageSim,
     pages: Pages,
     bounds: Bounds,
-    /// By die, or one for all if dies are not interleaved.
+    /// Queue of each die, or one queue if dies are not interleaved.
     lines: Vec<VecDeque<Waiting>>,
-    /// What each line has sent off: the number of the transaction, its pages.
+    /// Transaction in progress of each queue: its number and its pages.
     sent: Vec<(u64, Vec<Waiting>)>,
-    /// Requests issued, and pages of them.
+    /// Requests issued so far, and the next page of the stream.
     issued: u32,
     next_page: u64,
-    /// By request: pages to be done, and when it was issued.
+    /// Pages left to complete of each request, and its time of issue.
     open: Vec<(u32, Time)>,
     done: u32,
-    /// Scratch space.
+    /// Buffer that is reused between calls.
     row: Vec<Ppn>,
     sums: Sums,
 }
@@ -130,7 +132,7 @@ pub(super) fn run(bench: &PackageSim, stream: &Stream) -> Result<Report, Package
             key: "requests",
             value: stream.requests.into(),
             rule: format!(
-                "they need {total} erased {}, and the package has {}",
+                "the requests need {total} erased {}, and the package has {}",
                 if pages.erases { "blocks" } else { "pages" },
                 pages.most()
             ),
@@ -216,7 +218,7 @@ impl<'a> Loop<'a> {
             .unwrap_or_default()
     }
 
-    /// Issues requests while there is room, and sends off what free dies can take.
+    /// Issues requests up to the queue depth, and submits commands to idle dies.
     fn issue(&mut self, package: &mut Package) -> Result<(), PackageError> {
         let now = package.now();
         while self.issued < self.stream.requests
@@ -257,7 +259,7 @@ impl<'a> Loop<'a> {
         Ok(())
     }
 
-    /// Books a transaction that is over. The pages of a row are done when the row is.
+    /// Accounts for a completed transaction. The pages of a row are done when the row is.
     fn settle(&mut self, line: usize, completion: Completion) -> Result<(), PackageError> {
         let (number, pages) = &mut self.sent[line];
         *number = NONE;

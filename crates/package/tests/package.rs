@@ -1,4 +1,4 @@
-//! A package by itself, against closed forms and bounds.
+//! Standalone packages, compared with closed forms and bounds.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -7,7 +7,7 @@ use wordline_package::{
     Load, Migrate, MigrateMode, PackageError, Report, Stream, StreamOperation, check, run,
 };
 
-// The part of the tests, in nanoseconds: 2,112 bytes at 40 MB/s, 25 ns a cycle.
+// The part under test, in nanoseconds: 2,112 bytes at 40 MB/s, 25 ns per cycle.
 const CYCLE: u64 = 25;
 const DATA: u64 = 2112 * 25;
 const READ: u64 = 25_000;
@@ -16,7 +16,7 @@ const ERASE: u64 = 1_500_000;
 const PLANE_BUSY: u64 = 500;
 const CACHE_BUSY: u64 = 3_000;
 const STATUS: u64 = 2 * CYCLE;
-/// A command, five address cycles, a confirmation.
+/// A command cycle, five address cycles and a confirm cycle.
 const COMMAND: u64 = 7 * CYCLE;
 
 fn config(dies: u32, planes: u32, scheduler: &str) -> String {
@@ -60,7 +60,7 @@ const fn ps(ns: u64) -> u64 {
 }
 
 #[test]
-fn legacy_operations_of_a_die_take_their_stages_one_after_another() {
+fn legacy_operations_of_a_die_are_sequential() {
     let one = config(1, 1, "die-first");
     for (operation, each) in [
         (StreamOperation::Read, COMMAND + READ + STATUS + DATA),
@@ -80,9 +80,9 @@ fn legacy_operations_of_a_die_take_their_stages_one_after_another() {
 }
 
 #[test]
-fn cache_programs_leave_the_array_no_pause() {
-    // While the array programs a page the next one comes in, as tPROG is longer than the transfer:
-    // one transfer before, programs without a pause, one status read after.
+fn cache_programs_keep_the_array_busy() {
+    // tPROG is longer than the transfer, so the next page arrives while the array programs one: one
+    // transfer before, programs without a pause, one status read after.
     let report = told(
         &config(1, 1, "die-first"),
         Stream {
@@ -100,7 +100,7 @@ fn cache_programs_leave_the_array_no_pause() {
 
 #[test]
 fn cache_reads_are_bound_by_data_out() {
-    // A transfer is longer than tR: after the first array read, each page costs its transfer, a
+    // A transfer is longer than tR. After the first array read, each page takes its transfer, a
     // status read, 31h (or 3Fh) and tRCBSY.
     let report = told(
         &config(1, 1, "die-first"),
@@ -110,7 +110,7 @@ fn cache_reads_are_bound_by_data_out() {
             ..stream(StreamOperation::Read, 40)
         },
     );
-    // The second 31h finds the array busy only if a transfer were shorter than tR.
+    // The second 31h would find the array busy only if a transfer were shorter than tR.
     let first = COMMAND + READ + STATUS + CYCLE + CACHE_BUSY;
     let each = STATUS + DATA + CYCLE + CACHE_BUSY;
     assert_eq!(report.elapsed_ps, ps(first + 39 * each + STATUS + DATA));
@@ -127,7 +127,7 @@ fn two_planes_halve_the_array_operations() {
     let row = 2 * (COMMAND + DATA) + PLANE_BUSY + PROGRAM + STATUS;
     assert_eq!(report.elapsed_ps, ps(20 * row));
     assert_eq!(report.stage_ps.0[4].ns(), 20 * PROGRAM);
-    // With one request at a time there is no partner to go with.
+    // With one request at a time, no other page can share the command.
     assert_eq!(
         told(&config(1, 2, "plane-first"), depth(1)).transactions,
         40
@@ -135,8 +135,8 @@ fn two_planes_halve_the_array_operations() {
 }
 
 #[test]
-fn interleaved_dies_reach_the_nearer_of_two_roofs() {
-    // Programs: n dies, or the bus. Reads: the bus.
+fn interleaved_dies_reach_the_lower_of_two_bounds() {
+    // Programs are bound by n dies or by the bus, reads by the bus.
     let program = COMMAND + DATA + PROGRAM + STATUS;
     let read = COMMAND + READ + STATUS + DATA;
     for dies in [1, 2, 4, 8, 16] {
@@ -153,8 +153,8 @@ fn interleaved_dies_reach_the_nearer_of_two_roofs() {
             );
             let roof = (f64::from(dies) / each as f64).min(1.0 / bus as f64) * 1e9;
             let share = report.requests_per_s / roof;
-            // First come first served, dies can fall into step: all data out, then all commands,
-            // and the bus waits for the array once a round.
+            // With first-come arbitration, dies can run in phase: all send data, then all receive
+            // commands, and the bus waits for the array once per round.
             let step = f64::from(dies) * bus as f64;
             let least = step / (step + (each - bus) as f64) * 0.98;
             let least = least.min(f64::from(dies) / each as f64 * 1e9 / roof * 0.98);
@@ -172,7 +172,7 @@ fn interleaved_dies_reach_the_nearer_of_two_roofs() {
                 },
             );
             let share = eager.requests_per_s / roof;
-            // Of two dies, one sends data out and the other has nothing else to do than to follow.
+            // With two dies, one sends data while the other can only follow.
             let least = if dies == 2 { least } else { 0.98 };
             assert!(
                 (least..1.0 + 1e-9).contains(&share),
@@ -192,7 +192,7 @@ fn interleaved_dies_reach_the_nearer_of_two_roofs() {
 }
 
 #[test]
-fn migrations_copy_every_page_at_the_price_of_their_chains() {
+fn migrations_copy_every_page_in_the_time_of_their_commands() {
     let (blocks, pages) = (4_u64, 4 * 64);
     let text = config(1, 2, "die-first");
     let of = |mode| {
@@ -221,16 +221,16 @@ fn migrations_copy_every_page_at_the_price_of_their_chains() {
         let report = of(mode);
         assert_eq!(report.bytes, pages * 2048);
         assert!(report.elapsed_ps < legacy.elapsed_ps, "{mode:?}");
-        // Every plane that works draws its current: the array costs the same whatever the mode.
+        // Every active plane draws its current, so the array energy does not depend on the mode.
         assert!((report.energy_nj.program / legacy.energy_nj.program - 1.0).abs() < 1e-12);
         assert!((report.energy_nj.erase / legacy.energy_nj.erase - 1.0).abs() < 1e-12);
     }
-    // 3.3 V x 10 mA x 250 us a page.
+    // 3.3 V x 10 mA x 250 us per page.
     assert!((legacy.energy_nj.program / (pages as f64 * 8250.0) - 1.0).abs() < 1e-12);
 }
 
 #[test]
-fn what_cannot_be_run_says_what_to_do() {
+fn invalid_load_is_rejected_with_a_remedy() {
     let text = config(1, 1, "die-first");
     let fault = |stream| {
         report(&text, &Load::Stream(stream))
@@ -244,7 +244,7 @@ fn what_cannot_be_run_says_what_to_do() {
             requests: 64 * 64 + 1,
             ..program.clone()
         }),
-        "requests = 4097: they need 4097 erased pages, and the package has 4096; ask for fewer \
+        "requests = 4097: the requests need 4097 erased pages, and the package has 4096; ask for fewer \
          requests, or raise nand.geometry.blocks_per_plane"
     );
     for (stream, key) in [
@@ -301,14 +301,14 @@ fn what_cannot_be_run_says_what_to_do() {
     });
     let fault = report(&text, &load).unwrap_err().to_string();
     assert!(
-        fault.starts_with("blocks = 33: it lies between 1 and 32"),
+        fault.starts_with("blocks = 33: it must be from 1 to 32"),
         "{fault}"
     );
     assert!(run("base = \"none\"", "x.toml", &[], &load, 1, false).is_err());
 }
 
 #[test]
-fn a_part_without_internal_data_moves_refuses_them() {
+fn part_without_internal_data_moves_rejects_them() {
     let text =
         config(1, 2, "die-first").replace("[nand]\n", "[nand]\ninternal_data_move = false\n");
     let of = |mode| {
@@ -341,7 +341,7 @@ fn a_part_without_internal_data_moves_refuses_them() {
 }
 
 #[test]
-fn names_of_modes_are_those_of_a_load() {
+fn mode_names_match_their_serialised_form() {
     for name in [
         "legacy",
         "cache",
@@ -357,8 +357,8 @@ fn names_of_modes_are_those_of_a_load() {
 }
 
 #[test]
-fn only_the_nand_tables_matter() {
-    // Four blocks a plane leave a translation layer no room, and no disk has 0 channels.
+fn only_the_nand_tables_are_used() {
+    // Four blocks per plane leave an FTL no room, and an SSD cannot have 0 channels.
     let text = format!(
         "{}\n[ssd]\nchannels = 0\n[host]\nqueue_depth = 0\n[ftl]\nover_provisioning_ratio = 7.0\n",
         config(1, 1, "die-first").replace("blocks_per_plane = 64", "blocks_per_plane = 4")
@@ -429,10 +429,10 @@ fn any_stream() -> impl Strategy<Value = (Stream, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever the stream: every page is done once, no rule of the part is broken, the bus is
-    /// held for one die at a time, and stages add up.
+    /// For any stream: every page is completed once, no rule of the part is broken, the bus serves
+    /// one die at a time, and stages add up.
     #[test]
-    fn every_page_is_done_and_no_rule_broken((stream, text) in any_stream()) {
+    fn any_stream_completes_every_page_within_the_rules((stream, text) in any_stream()) {
         let load = Load::Stream(stream.clone());
         let report = run(&text, "part.toml", &[], &load, 1, true).unwrap();
         let each = if stream.operation == StreamOperation::Erase {
