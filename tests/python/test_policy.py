@@ -276,7 +276,7 @@ FAULTS: list[tuple[type, list[str]]] = [
     (Nobody, ["policy Nobody: evict returned None"]),
     (Negative, ["policy Negative: evict returned -1"]),
     (AskingOfAbsent, ["KeyError", "page 1000000000 is not in the cache"]),
-    (Late, ["policy Late: hit failed: RuntimeError", "only during the call of evict"]),
+    (Late, ["policy Late: hit failed: RuntimeError", "only be used during the call of evict"]),
     (HitRaises, ["policy HitRaises: hit failed: AssertionError: enough"]),
     (AdmitRaises, ["policy AdmitRaises: admit failed: AssertionError: enough"]),
 ]
@@ -436,7 +436,7 @@ def test_policies_may_run_simulations_and_threads(tiny: str, skewed: str) -> Non
             return super().evict(view)
 
         def peek(self, view: wordline.View) -> None:
-            with pytest.raises(RuntimeError, match="only during the call"):
+            with pytest.raises(RuntimeError, match="only be used during the call"):
                 view.is_dirty(next(iter(self.pages)))
             asked.append(True)
 

@@ -1,4 +1,4 @@
-//! What the machine allows: two costs that no simulator of the same events and tables avoids.
+//! Machine limits: two costs that any simulator with the same events and tables has.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,31 +8,32 @@ use wordline_kernel::{EventQueue, Rng, Time};
 
 use crate::fail;
 
-/// The least of so many rounds counts: what disturbs a round only makes it longer.
+/// Rounds of a measurement. The shortest counts, because disturbances only prolong a round.
 const ROUNDS: usize = 7;
-/// Events, or accesses, of a round.
+/// Events, or accesses, per round.
 const STEPS: u32 = 400_000;
 
-/// Nanoseconds in which the kernel's event queue takes its earliest event and is given another, while
-/// `waiting` events wait. The events come again after each of `durations_ps` in turn.
+/// Measures the kernel's event queue with `waiting` pending events. Each event is rescheduled after
+/// each of `durations_ps` in turn. Returns nanoseconds per event removed and inserted.
 #[pyfunction]
 pub fn bench_queue(py: Python<'_>, waiting: u32, durations_ps: Vec<u64>) -> PyResult<f64> {
     if waiting == 0 || durations_ps.is_empty() {
-        return Err(fail("no event waits, or none comes again"));
+        return Err(fail(
+            "waiting or durations_ps is empty; give at least one of each",
+        ));
     }
     Ok(py.detach(|| least_ns(|| events(waiting, &durations_ps))))
 }
 
-/// Nanoseconds in which a processor reads an entry of a table of this many entries of four bytes, at a
-/// place that may be anywhere and is known ahead: as many reads are under way at once as the processor
-/// can have.
+/// Measures reads of random entries in a table of `entries` four-byte entries, with addresses known
+/// in advance so that the processor overlaps the reads. Returns nanoseconds per read.
 #[pyfunction]
 pub fn bench_access(py: Python<'_>, entries: u32) -> PyResult<f64> {
     if entries == 0 {
-        return Err(fail("a table has an entry at least"));
+        return Err(fail("entries = 0: give at least 1"));
     }
     Ok(py.detach(|| {
-        // Zeroes that were never written would all be the same page of memory.
+        // Zeroes that were never written would all map to one page of memory.
         let table: Vec<u32> = (1..=entries).collect();
         let mut draws = Rng::new(1, "bench.access");
         let places: Vec<u32> = (0..STEPS)
@@ -42,7 +43,7 @@ pub fn bench_access(py: Python<'_>, entries: u32) -> PyResult<f64> {
     }))
 }
 
-/// Nanoseconds of a step of the shortest round.
+/// Returns the time per step of the shortest round. Nanoseconds.
 fn least_ns(mut round: impl FnMut()) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -69,7 +70,7 @@ fn events(waiting: u32, durations_ps: &[u64]) {
 }
 
 fn accesses(table: &[u32], places: &[u32]) {
-    // Every round reads anew: what it reads is not known to be what the round before has read.
+    // Hides the table from the optimiser, so that every round reads it again.
     let (table, places) = black_box((table, places));
     let read = places.iter().map(|&place| table[place as usize]);
     black_box(read.fold(0_u32, u32::wrapping_add));

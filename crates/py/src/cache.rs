@@ -19,22 +19,23 @@ use crate::memory;
 use crate::{PyTable, fail, option, trace_options};
 use wordline_kernel::memory::is_short;
 
-/// A trace taken in, for policies to run over.
+/// A trace in memory, over which policies run.
 #[pyclass(module = "wordline._wordline", frozen)]
 pub struct CacheTrace(pub(crate) Arc<Pages>);
 
 #[pymethods]
 impl CacheTrace {
-    /// What it consists of, as JSON.
+    /// Returns a description of the trace, as JSON.
     fn input_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.input).map_err(fail)
     }
-    /// The pages that a cache of a size holds, such as `64MiB` or `1%`.
+    /// Returns the number of pages in a cache of a given size, such as `64MiB` or `1%`.
     fn size(&self, size: &str) -> PyResult<u64> {
         let size: Size = size.parse().map_err(fail)?;
         self.0.size(size).map_err(fail)
     }
-    /// Runs a policy, given by its name and parameters, with so many pages; what came of it, as JSON.
+    /// Runs a policy, given by its name and parameters, with `pages` pages; returns the result as
+    /// JSON.
     fn run(&self, py: Python<'_>, policy: &str, pages: u64) -> PyResult<String> {
         let chosen = one(policy)?;
         let trace = Arc::clone(&self.0);
@@ -50,7 +51,7 @@ fn one(policy: &str) -> PyResult<Chosen> {
     chosen.pop().ok_or_else(|| fail("no policy is named"))
 }
 
-/// The policies of a list of names, `all` spelled out; checks these and the sizes.
+/// Checks a list of policy names and of sizes. Returns the names, with `all` expanded.
 #[pyfunction]
 pub fn cache_check(policies: Vec<String>, sizes: Vec<String>) -> PyResult<Vec<String>> {
     for size in &sizes {
@@ -60,13 +61,13 @@ pub fn cache_check(policies: Vec<String>, sizes: Vec<String>) -> PyResult<Vec<St
     Ok(chosen.into_iter().map(|one| one.label).collect())
 }
 
-/// A policy given by its name and parameters, as JSON of its table in a configuration.
+/// Returns a policy, given by its name and parameters, as JSON of its configuration table.
 #[pyfunction]
 pub fn cache_policy(policy: &str) -> PyResult<String> {
     serde_json::to_string(&one(policy)?.policy).map_err(fail)
 }
 
-/// Takes a trace in.
+/// Reads a trace.
 #[pyfunction]
 pub fn cache_open(
     py: Python<'_>,
@@ -87,7 +88,7 @@ pub fn cache_open(
     Ok(CacheTrace(Arc::new(pages)))
 }
 
-/// A table of runs, each as JSON.
+/// Returns a table of runs, each given as JSON.
 #[pyfunction]
 pub fn cache_table(runs: Vec<String>) -> PyResult<PyTable> {
     let runs: Vec<Run> = runs
@@ -106,11 +107,11 @@ pub struct Curves(Mrc);
 
 #[pymethods]
 impl Curves {
-    /// The trace, the curves and the errors of estimates, as JSON.
+    /// Returns the trace, the curves and the errors of estimates, as JSON.
     fn summary_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(fail)
     }
-    /// The corners of all curves.
+    /// Returns the corners of all curves.
     fn table(&self) -> PyResult<PyTable> {
         wordline_cachesim::curve_table(&self.0.curves)
             .map(PyTable)
@@ -118,7 +119,7 @@ impl Curves {
     }
 }
 
-/// Finds the curves of a trace.
+/// Computes the curves of a trace.
 #[pyfunction]
 pub fn curves_open(
     py: Python<'_>,
@@ -151,11 +152,11 @@ pub struct Plan(CachePlan);
 
 #[pymethods]
 impl Plan {
-    /// The trace, the devices and the answers, as JSON.
+    /// Returns the trace, the devices and the answers, as JSON.
     fn summary_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(fail)
     }
-    /// A row for each policy and size.
+    /// Returns a table with a row per policy and size.
     fn table(&self) -> PyResult<PyTable> {
         wordline_cachesim::plan_table(&self.0)
             .map(PyTable)
@@ -163,7 +164,7 @@ impl Plan {
     }
 }
 
-/// A configuration as it was named, its text, and overrides.
+/// A configuration: its name, its text, and overrides.
 type Named = (String, String, Vec<(String, String)>);
 
 fn device((name, text, overrides): Named) -> Device {
@@ -174,7 +175,8 @@ fn device((name, text, overrides): Named) -> Device {
     }
 }
 
-/// Checks the flash and the disk of a plan, and the sizes; the bytes of a page of the flash.
+/// Checks the flash and the disk of a plan, and the sizes. Returns the page size of the flash in
+/// bytes.
 #[pyfunction]
 pub fn plan_check(flash: Named, disk: Named, sizes: Vec<String>) -> PyResult<u32> {
     for size in &sizes {
@@ -223,19 +225,20 @@ fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Paging>
     })
 }
 
-/// How often the interpreter is looked after while work is done beside it.
+/// Interval at which the interpreter handles signals during background work.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// What the work and those who wait for it tell each other.
+/// State shared between the work and the caller that waits for it.
 #[derive(Default)]
 struct Shared {
     ended: AtomicBool,
     now: Mutex<Option<Progress>>,
 }
 
-/// Does some work in a thread of its own, with the interpreter free. Meanwhile `progress` is called about ten
-/// times a second; an exception from it, or from a signal, is raised at once. The work then ends when it next looks
-/// at its watch: a single run of a policy does not, and goes on unheard.
+/// Runs work in a thread of its own, with the interpreter released. Calls `progress` about ten
+/// times a second; an exception from it, or from a signal, is raised at once. The work then stops
+/// the next time it checks its watch. A single run of a policy never does: it continues, and its
+/// result is dropped.
 pub(crate) fn beside<T: Send + 'static, E: Display + Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -244,7 +247,8 @@ pub(crate) fn beside<T: Send + 'static, E: Display + Send + 'static>(
     beside_until(py, progress, || true, work)
 }
 
-/// [`beside`], where `stop` is asked first whether the work can be left: if not, its answer is waited for.
+/// As [`beside`], but calls `stop` first to ask whether the work can be abandoned. If not, waits
+/// for its result.
 pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -262,7 +266,7 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
             }
             !told.ended.load(Ordering::Relaxed)
         };
-        // Nobody may be there any more to hear of it.
+        // The receiver may already be gone.
         let ended = Arc::clone(&told);
         let stop = move || ended.ended.load(Ordering::Relaxed);
         let _ = sender.send(work(Recordings::new(Arc::new(stop)), &mut watch));
@@ -277,7 +281,7 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
         receiver = waited.1;
         match waited.0 {
             Ok(done) => {
-                // A signal that came too late for work that could have been stopped is of no use.
+                // A signal that arrived after the work was done is dropped.
                 if done.is_ok() && !stop() {
                     let _ = py.check_signals();
                 }

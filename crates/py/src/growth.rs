@@ -1,20 +1,20 @@
-//! Memory to read from at random: what a miss of the caches costs, beside which the cost of a request
-//! is held.
+//! Memory for random reads: measures the cost of a CPU cache miss, with which the cost of a request
+//! is compared.
 
 use std::hint::black_box;
 
 use pyo3::prelude::*;
 use wordline_kernel::Rng;
 
-/// Words of 32 bits in a cache line.
+/// 32-bit words per cache line.
 const WORDS: usize = 16;
 /// Lines of the largest table: 4 GiB.
 const MAX_LINES: u64 = 1 << 26;
-/// Lines between two looks at signals.
+/// Lines between two checks for signals.
 const LOOK_EVERY: usize = 1 << 20;
 
-/// A table of cache lines in one random cycle (Sattolo 1986): the first word of a line is the place of
-/// the next, so that a read has to wait for the one before it.
+/// A table of cache lines in one random cycle (Sattolo 1986). The first word of a line is the index
+/// of the next, so that each read depends on the previous one.
 #[pyclass(module = "wordline._wordline")]
 pub struct MemoryTable {
     lines: Vec<[u32; WORDS]>,
@@ -23,7 +23,7 @@ pub struct MemoryTable {
 
 #[pymethods]
 impl MemoryTable {
-    /// A table of `bytes`, 64 to 4 GiB; what lies beyond counts as the nearest.
+    /// Creates a table of `bytes`, clamped to 64 bytes to 4 GiB.
     #[new]
     fn new(py: Python<'_>, bytes: u64) -> PyResult<Self> {
         let count = (bytes / (4 * WORDS as u64)).clamp(1, MAX_LINES) as u32;
@@ -37,7 +37,7 @@ impl MemoryTable {
         }
         Ok(Self { lines, place: 0 })
     }
-    /// Reads so many lines, one after the other, from where it stopped.
+    /// Reads `reads` lines, one after another, from where the last call stopped.
     fn walk(&mut self, reads: u64) {
         let mut place = self.place;
         for _ in 0..reads {

@@ -1,5 +1,5 @@
-//! The extension module `wordline._wordline`: the simulator as Python sees it. Converts, calls,
-//! converts back; the package `wordline` around it is what people use.
+//! Extension module `wordline._wordline`, which gives Python access to the simulator. It only
+//! converts arguments and results; the public interface is the package `wordline` around it.
 
 mod bench;
 mod cache;
@@ -34,10 +34,11 @@ pyo3::create_exception!(
     wordline,
     WordlineError,
     pyo3::exceptions::PyException,
-    "What the user asked for cannot be done; the message says what, where and what to do."
+    "The request cannot be fulfilled. The message names the place, the fault and the remedy."
 );
 
-/// The fault as Python raises it. It names parameters as the caller does (`wordline._api.spelling`).
+/// Returns an error as a Python exception, with parameters in the caller's spelling
+/// (`wordline._api.spelling`).
 fn fail(error: impl std::fmt::Display) -> PyErr {
     let text = error.to_string();
     let spelled = Python::attach(|py| {
@@ -54,7 +55,7 @@ struct PyTable(Table);
 
 #[pymethods]
 impl PyTable {
-    /// The table as an Arrow C stream capsule, sharing its memory.
+    /// Returns the table as an Arrow C stream capsule that shares its memory.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -67,23 +68,23 @@ impl PyTable {
     fn __len__(&self) -> usize {
         self.0.rows()
     }
-    /// The table as bytes, an Arrow IPC stream.
+    /// Returns the table as an Arrow IPC stream.
     fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.0.to_ipc()).map_err(fail)?;
         Ok(PyBytes::new(py, &bytes))
     }
-    /// The table of such bytes.
+    /// Reads a table from an Arrow IPC stream.
     #[staticmethod]
     fn from_ipc(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         py.detach(|| Table::from_ipc(bytes)).map(Self).map_err(fail)
     }
-    /// Writes the table as a Parquet file, whole or not at all.
+    /// Writes the table as a Parquet file, atomically.
     fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.write_parquet(&path)).map_err(fail)
     }
 }
 
-/// What a run leaves.
+/// Outcome of a run.
 #[pyclass(module = "wordline._wordline", frozen)]
 struct Outcome(Done);
 
@@ -94,12 +95,12 @@ impl Outcome {
     fn partial(&self) -> bool {
         self.0.results.summary.partial
     }
-    /// Why, if so.
+    /// Reason why the run ended early, if it did.
     #[getter]
     fn error(&self) -> Option<String> {
         self.0.results.summary.error.clone()
     }
-    /// Whether the user ended it.
+    /// Whether the user interrupted the run.
     #[getter]
     fn interrupted(&self) -> bool {
         self.0.results.interrupted
@@ -109,24 +110,24 @@ impl Outcome {
     fn tables(&self) -> Vec<&'static str> {
         self.0.results.tables()
     }
-    /// Requests that were simulated, of all streams.
+    /// Simulated requests of all streams.
     #[getter]
     fn requests(&self) -> u64 {
         self.0.results.summary.input.requests
     }
-    /// The summary: the content of summary.json.
+    /// Returns the summary: the content of summary.json.
     fn summary_text(&self) -> String {
         text::python_json(&self.0.results.summary_json())
     }
-    /// The complete configuration, as TOML.
+    /// Returns the complete configuration as TOML.
     fn config_toml(&self) -> String {
         self.0.resolved_toml.clone()
     }
-    /// A table by name.
+    /// Returns a table by name.
     fn table(&self, name: &str) -> PyResult<PyTable> {
         self.find(name).map(PyTable)
     }
-    /// Writes a table as a Parquet file, whole or not at all.
+    /// Writes a table as a Parquet file, atomically.
     fn write_table(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
         let table = self.find(name)?;
         py.detach(|| table.write_parquet(&path)).map_err(fail)
@@ -142,7 +143,7 @@ impl Outcome {
     }
 }
 
-/// The words of `options` that say how a trace is read.
+/// Returns the trace-reading settings of `options`.
 fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResult<TraceOptions> {
     for key in [
         "format",
@@ -161,7 +162,7 @@ fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResul
     Ok(read)
 }
 
-/// The words of `options` that say which timeline is written.
+/// Returns the timeline settings of `options`.
 fn timeline_options(options: &Bound<'_, PyDict>) -> PyResult<Option<TimelineOptions>> {
     let Some(path) = option(options, "timeline")? else {
         return Ok(None);
@@ -185,14 +186,15 @@ fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
     }
 }
 
-/// Runs a device on traces or on the load of its `[workload]` table, or on the `streams` of the options,
-/// each a name and its traces.
+/// Runs a device on traces, on the load of its `[workload]` table, or on the `streams` of the
+/// options, each given as a name and its traces.
 ///
-/// The interpreter is free while the simulator runs, unless a policy of the caller's is in the buffer
-/// (option `buffer`, a name and a callable; see `policy`). `progress` is called about ten times a second;
-/// an exception from it, or Ctrl-C, ends the run with what was simulated so far. A
-/// KeyboardInterrupt is swallowed: the outcome says `interrupted`. Other exceptions are raised. The outcome is
-/// appended to the list `kept` of the options, if there is one: a signal that comes after that does not lose it.
+/// The interpreter is released while the simulator runs, unless the buffer has a Python policy
+/// (option `buffer`: a name and a callable; see `policy`). `progress` is called about ten times a
+/// second. An exception from it, or Ctrl-C, ends the run with the results so far. A
+/// KeyboardInterrupt is not raised; the outcome reports `interrupted` instead. Other exceptions are
+/// raised. If the options have a list `kept`, the outcome is appended to it, so that a later signal
+/// cannot lose it.
 #[pyfunction]
 fn run(
     py: Python<'_>,
@@ -214,7 +216,7 @@ fn run(
     };
     let recordings = raised.recordings();
     let done = if job.buffer_policy.is_some() {
-        // The interpreter is needed at every request. The policy's own code lets others have it.
+        // Python is called at every request. The policy's own code lets other threads run.
         job.run_of(&recordings, &mut watch)
     } else {
         py.detach(|| job.run_of(&recordings, &mut watch))
@@ -230,7 +232,7 @@ fn run(
     Ok(outcome)
 }
 
-/// Why a run could not start, or what ended it before.
+/// Returns the exception of a run that could not start or that ended with an error.
 fn refused(error: JobError) -> PyErr {
     match error {
         JobError::Simulation(error) if error.is_interruption() => PyKeyboardInterrupt::new_err(()),
@@ -239,7 +241,7 @@ fn refused(error: JobError) -> PyErr {
     }
 }
 
-/// What is to be run, from what Python says of it.
+/// Builds the specification of a run from its Python arguments.
 fn spec(
     config: String,
     config_name: String,
@@ -271,13 +273,13 @@ fn spec(
     })
 }
 
-/// What was raised while the simulator worked. A KeyboardInterrupt ends the work as well, but the work
-/// says so itself.
+/// An exception raised while the simulator runs. A KeyboardInterrupt also ends the run but is not
+/// stored, because the run reports it itself.
 #[derive(Clone, Default)]
 struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Whether nothing was raised, so that the work may go on.
+    /// Returns `true` if nothing was raised, so that the run may continue.
     fn is_none(&self, py: Python<'_>, heard: PyResult<()>) -> bool {
         let Err(error) = heard else { return true };
         if !error.is_instance_of::<PyKeyboardInterrupt>(py)
@@ -290,7 +292,7 @@ impl Raised {
     fn take(&self) -> Option<PyErr> {
         self.0.lock().ok()?.take()
     }
-    /// Trace files whose reading ends when a signal raises something.
+    /// Returns trace files whose reading stops when a signal raises an exception.
     fn recordings(&self) -> Recordings {
         let raised = self.clone();
         Recordings::new(Arc::new(move || {
@@ -299,7 +301,7 @@ impl Raised {
     }
 }
 
-/// The input of runs, each checked once.
+/// Inputs of runs, each checked once.
 #[pyclass(module = "wordline._wordline", frozen)]
 struct Inputs {
     decoded: wordline_workload::Decoded,
@@ -315,8 +317,8 @@ impl Inputs {
             known: Mutex::default(),
         }
     }
-    /// Why the input of a run (its parameters are those of `run`) cannot be read to its end, or does not fit
-    /// the device; None if it can.
+    /// Returns why the input of a run (the parameters are those of `run`) cannot be read to its end
+    /// or does not fit the device, or None.
     fn fault(
         &self,
         py: Python<'_>,
@@ -345,7 +347,7 @@ impl Inputs {
     }
 }
 
-/// The exception of a trace that cannot be read, or whose reading the user ended.
+/// Returns the exception of a trace that cannot be read, or whose reading the user interrupted.
 fn unreadable(error: WorkloadError) -> PyErr {
     if error.is_interruption() {
         return PyKeyboardInterrupt::new_err(());
@@ -353,7 +355,7 @@ fn unreadable(error: WorkloadError) -> PyErr {
     fail(error)
 }
 
-/// A run that ended for want of memory says so.
+/// Marks a run that ended because memory ran out.
 fn told_of_memory(mut done: Done) -> Outcome {
     let results = &mut done.results;
     if is_short() && results.summary.partial {
@@ -382,7 +384,7 @@ fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResul
     progress.call1(py, (report,)).map(drop)
 }
 
-/// Statistics of a trace, as JSON.
+/// Returns statistics of a trace as JSON.
 #[pyfunction]
 fn trace_stat(
     py: Python<'_>,
@@ -398,7 +400,7 @@ fn trace_stat(
     serde_json::to_string(&stat).map_err(fail)
 }
 
-/// The numbers of `options` that say what an idle period is.
+/// Returns the definition of an idle period in `options`.
 fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
     let number = |key, default| Ok::<f64, PyErr>(option(options, key)?.unwrap_or(default));
     IdleRule::new(
@@ -409,8 +411,8 @@ fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
     .map_err(fail)
 }
 
-/// Rewrites a trace in another format; says what was lost, as JSON. A signal that raises ends it, and no file is
-/// left.
+/// Rewrites a trace in another format; returns what was lost, as JSON. A signal that raises an
+/// exception stops it, and no file is left.
 #[pyfunction]
 fn trace_convert(
     py: Python<'_>,
@@ -435,7 +437,7 @@ fn trace_convert(
     serde_json::to_string(&done).map_err(fail)
 }
 
-/// The trace formats, as JSON.
+/// Returns the trace formats as JSON.
 #[pyfunction]
 fn formats() -> String {
     let all = Format::ALL.iter().map(|format| {
@@ -448,7 +450,7 @@ fn formats() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// The policies of all slots, as JSON.
+/// Returns the policies of all slots as JSON.
 #[pyfunction]
 fn policies() -> String {
     let all = wordline_config::policies().into_iter().map(|member| {
@@ -463,7 +465,7 @@ fn policies() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// The devices that come with the program, as JSON.
+/// Returns the devices that come with Wordline, as JSON.
 #[pyfunction(name = "presets")]
 fn all_presets() -> String {
     let all = presets::all().into_iter().map(|preset| {
@@ -477,19 +479,19 @@ fn all_presets() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// The TOML of the device that comes with the program under this name, if one does.
+/// Returns the TOML of the preset of this name, or None.
 #[pyfunction]
 fn preset_text(name: &str) -> Option<&'static str> {
     presets::text(name).ok()
 }
 
-/// Names of all tables that a run may leave.
+/// Returns the names of all tables that a run may produce.
 #[pyfunction]
 fn tables() -> Vec<&'static str> {
     wordline_runner::TABLES.to_vec()
 }
 
-/// The metrics of a summary, as JSON.
+/// Returns the metrics of a summary as JSON.
 #[pyfunction]
 fn metrics() -> String {
     let all = wordline_runner::metrics::all().into_iter().map(|metric| {
@@ -502,7 +504,7 @@ fn metrics() -> String {
     Value::from_iter(all).to_string()
 }
 
-/// The parts of a response time, as JSON.
+/// Returns the latency components as JSON.
 #[pyfunction]
 fn parts() -> String {
     let all = Part::ALL.iter().map(|part| {
@@ -523,20 +525,20 @@ fn config_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyR
     loaded.plan(0).map(drop).map_err(fail)
 }
 
-/// The bytes of a device as the host sees it.
+/// Returns the capacity of a device that the host can address. Bytes.
 #[pyfunction]
 fn config_capacity(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
     let loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
     loaded.plan(0).map(|plan| plan.user_bytes()).map_err(fail)
 }
 
-/// The JSON schema of a configuration.
+/// Returns the JSON schema of a configuration.
 #[pyfunction]
 fn config_schema() -> String {
     wordline_config::schema().to_string()
 }
 
-/// A configuration with every key.
+/// Returns a configuration with every key.
 #[pyfunction]
 fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     Ok(wordline_config::load(text, name, &overrides)

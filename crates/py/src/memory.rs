@@ -1,9 +1,10 @@
-//! The end of memory.
+//! Handling of memory exhaustion.
 //!
-//! What a run takes is told before it begins (`wordline_runner::memory`), and large tables are asked for
-//! in a way that can be refused. What grows during a run cannot be: Rust ends the process where memory
-//! is refused. So a reserve is kept. When memory is refused for the first time the reserve is given back,
-//! and the work that hears of it ([`wordline_kernel::memory::is_short`]) ends itself with what it has.
+//! The memory of a run is estimated before it starts (`wordline_runner::memory`), and large tables
+//! are allocated fallibly. Growth during a run cannot be: Rust aborts the process if an allocation
+//! fails. The allocator therefore keeps a reserve. It releases the reserve at the first failed
+//! allocation, and work that checks [`wordline_kernel::memory::is_short`] ends itself with its
+//! results so far.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -19,47 +20,47 @@ use wordline_runner::memory::{Checks, estimate};
 
 use crate::fail;
 
-/// What a run takes between two looks at its state, many times over.
+/// Much more than a run allocates between two checks.
 const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => Layout::new::<u8>(),
 };
-/// What is left for a run to end itself when the reserve is not there.
+/// Last message, if an allocation fails after the reserve is used.
 const MESSAGE: &[u8] =
     b"error: out of memory; give the process more (ulimit -v, control group), or \
     lower nand.geometry.blocks_per_plane, requests or the sizes of caches\n";
 
-/// What large pages are of: 2 MiB where pages are of 4 KiB.
+/// Size of a large page, on systems with 4 KiB pages.
 const LARGE_PAGE: usize = 2 << 20;
 
 static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// The allocator of the system, with a reserve. A request that is refused in spite of it ends the process
-/// with a sentence, unless it was made in a way that can be refused.
+/// The system allocator with a reserve. If an allocation fails even with the reserve, the process
+/// ends with a message, unless the allocation is fallible.
 struct Reserving;
 
 #[global_allocator]
 static ALLOCATOR: Reserving = Reserving;
 
-// SAFETY: every block comes from the allocator of the system and goes back there, with its layout. Nothing
+// SAFETY: every block comes from the system allocator and returns there with its layout. Nothing
 // here allocates or unwinds.
 unsafe impl GlobalAlloc for Reserving {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let block = unsafe { System.alloc(layout) };
         if block.is_null() {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             return refused(|| unsafe { System.alloc(layout) });
         }
         block
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let block = unsafe { System.alloc_zeroed(layout) };
         if block.is_null() {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             return refused(|| unsafe { System.alloc_zeroed(layout) });
         }
         if layout.size() >= 2 * LARGE_PAGE && is_dense() {
@@ -69,29 +70,30 @@ unsafe impl GlobalAlloc for Reserving {
     }
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let moved = unsafe { System.realloc(block, layout, size) };
         if moved.is_null() {
-            // SAFETY: as promised by the caller; a block that could not be moved is as it was.
+            // SAFETY: guaranteed by the caller; a failed reallocation leaves the block unchanged.
             return refused(|| unsafe { System.realloc(block, layout, size) });
         }
         moved
     }
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(block, layout) };
     }
 }
 
-/// Asks for large pages where a block holds whole ones; they are taken when they are written to. A system that has none lets it be.
+/// Requests large pages for the aligned part of a block; they are allocated when written to.
+/// Systems without them ignore the advice.
 #[cold]
 #[cfg(target_os = "linux")]
 fn advise(block: *mut u8, size: usize) {
     let lead = block.align_offset(LARGE_PAGE);
     let whole = size.saturating_sub(lead) / LARGE_PAGE * LARGE_PAGE;
     if whole > 0 {
-        // SAFETY: the range lies within the block; the advice changes nothing that can be read.
+        // SAFETY: the range is within the block, and the advice does not change its contents.
         unsafe { libc::madvise(block.add(lead).cast(), whole, libc::MADV_HUGEPAGE) };
     }
 }
@@ -99,7 +101,7 @@ fn advise(block: *mut u8, size: usize) {
 #[cfg(not(target_os = "linux"))]
 fn advise(_block: *mut u8, _size: usize) {}
 
-/// Tries again with what was reserved.
+/// Retries a failed allocation with the reserve.
 #[cold]
 fn refused(again: impl Fn() -> *mut u8) -> *mut u8 {
     if is_asking() {
@@ -112,22 +114,22 @@ fn refused(again: impl Fn() -> *mut u8) -> *mut u8 {
             return block;
         }
     }
-    // Whoever cannot be told must not go on.
+    // An infallible allocation cannot report its failure.
     let _ = std::io::stderr().write_all(MESSAGE);
-    // SAFETY: ends the process, without the work that others want done at its end.
+    // SAFETY: ends the process without running exit handlers.
     unsafe { libc::_exit(1) }
 }
 
 fn give_back() -> bool {
     let reserve = RESERVED.swap(null_mut(), Ordering::Relaxed);
     if !reserve.is_null() {
-        // SAFETY: it was allocated with this layout, and nobody else has it.
+        // SAFETY: it was allocated with this layout, and the swap made this the only owner.
         unsafe { System.dealloc(reserve, RESERVE) };
     }
     !reserve.is_null()
 }
 
-/// Work begins: there is a reserve, if there is room for one. Untouched, it costs address space alone.
+/// Starts work: allocates the reserve if possible. Untouched, it only takes address space.
 pub fn reserve() {
     set_short(false);
     if !RESERVED.load(Ordering::Relaxed).is_null() {
@@ -137,16 +139,17 @@ pub fn reserve() {
     let reserve = unsafe { System.alloc(RESERVE) };
     let before = RESERVED.swap(reserve, Ordering::Relaxed);
     if !before.is_null() {
-        // SAFETY: it was allocated with this layout, and nobody else has it.
+        // SAFETY: it was allocated with this layout, and the swap made this the only owner.
         unsafe { System.dealloc(before, RESERVE) };
     }
 }
 
-/// What is said of work that ended for want of memory.
+/// Message of work that ended because memory ran out.
 pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, control group), or \
     simulate less at once: --max-requests, no --requests (Python: requests=False)";
 
-/// What a run takes of memory, as JSON. Bytes, beside what the process has.
+/// Returns the memory estimate of a run as JSON. Bytes, in addition to what the process uses
+/// already.
 #[pyfunction]
 pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let loaded: Loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
@@ -175,7 +178,8 @@ pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -
     .to_string())
 }
 
-/// Random page writes before the run, as a multiple of the user pages; settling takes no fewer than the fill.
+/// Returns the random page writes before the run as a multiple of the user pages. Reaching steady
+/// state takes at least as many as the fill.
 fn overwrite_ratio(ssd: &plan::Ssd) -> f64 {
     let precondition = &ssd.precondition;
     let settling = match precondition.settle {

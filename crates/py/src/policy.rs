@@ -1,8 +1,8 @@
 //! Replacement policies written in Python.
 //!
-//! A policy is an object with the methods `hit(page, write)`, `admit(page, write)`, `evict(view)` and
-//! perhaps `remove(page)`; a factory makes one for a capacity in pages. What it raises is a fault
-//! with the Python traceback.
+//! A policy is an object with the methods `hit(page, write)`, `admit(page, write)`, `evict(view)`
+//! and optionally `remove(page)`. A factory creates one for a capacity in pages. An exception that
+//! it raises becomes a fault with the Python traceback.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -17,13 +17,13 @@ use wordline_cache::replacement::foreign::{self, Fault, Foreign, Make, Maker};
 use crate::cache::CacheTrace;
 use crate::fail;
 
-/// Makes policies of a Python class, or of another callable.
+/// Creates policies from a Python class or another callable.
 struct Factory {
     name: String,
     callable: Py<PyAny>,
 }
 
-/// Policies that `callable` makes, called `name`.
+/// Returns a maker of policies that `callable` creates, named `name`.
 pub fn maker(name: String, callable: Py<PyAny>) -> Maker {
     Maker::new(Factory { name, callable })
 }
@@ -68,7 +68,7 @@ impl Make for Factory {
     }
 }
 
-/// What was raised, as a fault.
+/// Converts a Python exception into a fault.
 fn fault(py: Python<'_>, name: &str, doing: &str, error: PyErr) -> Fault {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return Fault::Interrupted;
@@ -83,14 +83,14 @@ fn fault(py: Python<'_>, name: &str, doing: &str, error: PyErr) -> Fault {
     ))
 }
 
-/// A policy, by its methods.
+/// A Python policy, as its bound methods.
 struct Policy {
     name: String,
     hit: Py<PyAny>,
     admit: Py<PyAny>,
     evict: Py<PyAny>,
     remove: Option<Py<PyAny>>,
-    /// Lent to `evict`, and under which number.
+    /// View that `evict` receives, and its number.
     view: Py<View>,
     lent: u64,
 }
@@ -136,7 +136,7 @@ impl Foreign for Policy {
     fn removed(&mut self, key: u64) -> Result<(), Fault> {
         let Some(remove) = &self.remove else {
             return Err(Fault::Failed(format!(
-                "policy {}: page {key} is trimmed, and there is no method remove(page) to tell it; add one",
+                "policy {}: page {key} is trimmed, and there is no method remove(page) to report it; add one",
                 self.name
             )));
         };
@@ -147,15 +147,15 @@ impl Foreign for Policy {
     }
 }
 
-/// The number of the next view.
+/// Number of the next view.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// What is lent to policies that are at work in this thread.
+    /// Views that policies may currently use in this thread.
     static LENT: RefCell<Vec<(u64, &'static dyn foreign::View)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes a view back.
+/// Ends the loan of a view when dropped.
 struct Lent(u64);
 
 impl Drop for Lent {
@@ -164,10 +164,10 @@ impl Drop for Lent {
     }
 }
 
-/// Lends a view under a number while something is done.
+/// Lends a view under a number for the duration of `act`.
 fn lend<T>(number: u64, view: &dyn foreign::View, act: impl FnOnce() -> T) -> T {
-    // SAFETY: it is taken back before this returns, however it does, and `View::ask` uses it without
-    // handing it on.
+    // SAFETY: the loan ends before this function returns or unwinds, and `View::ask` does not keep
+    // the reference.
     #[allow(unsafe_code)]
     let view = unsafe { transmute::<&dyn foreign::View, &'static dyn foreign::View>(view) };
     let _back = Lent(number);
@@ -175,7 +175,7 @@ fn lend<T>(number: u64, view: &dyn foreign::View, act: impl FnOnce() -> T) -> T 
     act()
 }
 
-/// What a policy sees of pages and of the chips below, while it chooses who leaves.
+/// State of pages and dies that a policy can query during `evict`.
 #[pyclass(module = "wordline._wordline", frozen)]
 pub struct View(u64);
 
@@ -184,7 +184,7 @@ impl View {
         LENT.with_borrow(|lent| {
             let Some((_, view)) = lent.iter().rev().find(|(number, _)| *number == self.0) else {
                 return Err(PyRuntimeError::new_err(
-                    "a view can be asked only during the call of evict that it was given to",
+                    "a view can only be used during the call of evict that received it",
                 ));
             };
             ask(*view)
@@ -195,23 +195,24 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// Whether a page is newer than what lies below the cache.
+    /// Returns whether a page is newer than in the layer below the cache.
     fn is_dirty(&self, page: u64) -> PyResult<bool> {
         self.ask(page, |view| view.is_dirty(page))
     }
-    /// How long a write of a page would have to wait for its chip, in microseconds.
+    /// Returns how long a write of a page would wait for its die. Microseconds.
     fn load(&self, page: u64) -> PyResult<f64> {
         self.ask(page, |view| view.load(page))
             .map(|time| time as f64 / 1e6)
     }
-    /// Whether the chip that a page would be written to is collecting garbage.
+    /// Returns whether the die to which a page would be written runs GC.
     fn is_collecting(&self, page: u64) -> PyResult<bool> {
         self.ask(page, |view| view.is_collecting(page))
     }
 }
 
-/// Runs a policy that `callable` makes with so many pages over a trace that is taken in; what came of it, as
-/// JSON, and what the policy got wrong, if it did: then of the requests until then.
+/// Runs a policy that `callable` creates for `pages` pages over a trace in memory. Returns the
+/// result as JSON, and the policy's fault if there was one; the result then covers the requests up
+/// to the fault.
 #[pyfunction]
 pub fn policy_run(
     py: Python<'_>,

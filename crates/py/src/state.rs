@@ -1,4 +1,4 @@
-//! Written states: of runs that go on later, of devices that are prepared once.
+//! Saved states: checkpoints of runs, and prepared devices.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use wordline_runner::{JobError, Progress, state};
 use crate::{Raised, fail, memory, option, spec, tell};
 use wordline_kernel::memory::is_short;
 
-/// The options that say where and how often the state of a run is written: `checkpoint`, the path,
-/// `checkpoint_every_s`, and `command`, JSON that stands in the file.
+/// Returns the checkpoint settings of `options`: `checkpoint`, the path; `checkpoint_every_s`; and
+/// `command`, JSON that is stored in the file.
 pub(crate) fn checkpoint_options(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Option<CheckpointOptions>> {
@@ -29,17 +29,17 @@ pub(crate) fn checkpoint_options(
     }))
 }
 
-/// What is said of a state in its file, as JSON.
+/// Returns the header of a saved state as JSON.
 #[pyfunction]
 pub(crate) fn state_header(path: PathBuf) -> PyResult<String> {
     let header = state::header(&path).map_err(fail)?;
     serde_json::to_string(&header).map_err(fail)
 }
 
-/// Brings a device into its state and writes it; returns the bytes of the file. `command` is JSON that
-/// stands in it. Nothing is written if a signal or `progress` raises.
+/// Preconditions a device and saves its state; returns the size of the file. `command` is JSON that
+/// is stored in it. Nothing is written if a signal or `progress` raises an exception.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "as Python calls it")]
+#[expect(clippy::too_many_arguments, reason = "Python passes them individually")]
 pub(crate) fn prepare(
     py: Python<'_>,
     config_text: String,
@@ -73,8 +73,8 @@ pub(crate) fn prepare(
     }
 }
 
-/// A name of what preparing a device leaves, equal for devices that are alike in that; `None` if there is
-/// nothing to prepare.
+/// Returns a key of the result of preconditioning: equal for devices with equal results. `None` if
+/// there is nothing to prepare.
 #[pyfunction]
 pub(crate) fn preparation(
     config_text: String,
@@ -86,13 +86,13 @@ pub(crate) fn preparation(
     job.preparation().map_err(fail)
 }
 
-/// Names the sources that the simulator was built of: other builds may give other results.
+/// Returns the identifier of the sources of this build: other builds may give other results.
 #[pyfunction]
 pub(crate) fn build() -> &'static str {
     state::BUILD
 }
 
-/// Requests of traces that were read, for runs that come later.
+/// Decoded requests of traces, which later runs reuse.
 #[pyclass(module = "wordline._wordline", frozen)]
 pub(crate) struct Decoded(wordline_workload::Decoded);
 
@@ -104,7 +104,7 @@ impl Decoded {
     }
 }
 
-/// What other runs have read, if the options have it.
+/// Returns the decoded traces of other runs, if the options have any.
 pub(crate) fn decoded(options: &Bound<'_, PyDict>) -> PyResult<Option<wordline_workload::Decoded>> {
     let Some(given) = options
         .get_item("decoded")?

@@ -1,9 +1,9 @@
-//! JSON in the form in which Python writes it.
+//! JSON in Python's format.
 
 use pyo3::prelude::*;
 
-/// `json`, an indented text, as `json.dumps(..., indent=2)` of Python writes the same values: floating
-/// point as `repr` has it, strings in ASCII.
+/// Formats `json`, an indented text, as Python's `json.dumps(..., indent=2)` formats the same
+/// values: floating-point numbers like `repr`, strings in ASCII.
 #[pyfunction]
 pub fn python_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 8);
@@ -27,7 +27,7 @@ pub fn python_json(json: &str) -> String {
     text
 }
 
-/// Bytes of the string at the start, its quotes included.
+/// Returns the length of the string at the start, including its quotes. Bytes.
 fn string_length(json: &str) -> usize {
     let mut escaped = false;
     let end = json.bytes().skip(1).position(|byte| {
@@ -62,8 +62,8 @@ fn push_number(text: &mut String, token: &str) {
     }
 }
 
-/// Both languages write the fewest digits that tell the number from its neighbours, and take to powers
-/// of ten at the same sizes. Only the exponent looks different: `1e-05`, `1e+16`.
+/// Rust and Python both write the fewest digits that identify the number, and switch to exponents
+/// at the same magnitudes. Only the exponent is formatted differently: `1e-05`, `1e+16`.
 fn python_float(value: f64) -> String {
     let text = format!("{value:?}");
     match text.split_once('e') {
