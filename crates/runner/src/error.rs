@@ -7,7 +7,7 @@ use wordline_memory::MemoryError;
 use wordline_ssd::DeviceError;
 use wordline_workload::WorkloadError;
 
-use crate::state::StateError;
+use wordline_state::StateError;
 
 /// A run that could not start. What goes wrong later ends the run and stands in its results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -7,7 +7,6 @@ pub mod memory;
 mod observer;
 pub mod run_spec;
 pub mod simulation;
-pub mod state;
 pub mod timeline;
 
 pub use error::SimulationError;
@@ -15,3 +14,4 @@ pub use run_spec::{Done, JobError, RunSpec};
 pub use simulation::{Options, Phase, Progress, run};
 pub use timeline::TimelineOptions;
 pub use wordline_results::{Results, Summary, TABLES, metrics, python_types, summary};
+pub use wordline_state as state;

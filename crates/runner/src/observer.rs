@@ -52,21 +52,26 @@ impl Observer<Observation> for Recorder {
     }
 }
 
-/// Records a store and draws its timeline. A run that draws one is not written as a state.
+/// Records a run and draws its timeline, if it has one. It checks at each observation, so that a store is
+/// compiled once for both. A run with a timeline is not written as a state.
 #[derive(Serialize)]
-pub(crate) struct Drawn<R> {
+#[serde(transparent)]
+pub(crate) struct Observed<R> {
     pub observer: R,
     #[serde(skip)]
-    pub timeline: Box<Timeline>,
+    pub timeline: Option<Box<Timeline>>,
 }
 
-impl<O: Shown, R: Observer<O>> Observer<O> for Drawn<R> {
+impl<O: Shown, R: Observer<O>> Observer<O> for Observed<R> {
+    #[inline]
     fn recorder(&self) -> &Recorder {
         self.observer.recorder()
     }
+    #[inline]
     fn recorder_mut(&mut self) -> &mut Recorder {
         self.observer.recorder_mut()
     }
+    #[inline]
     fn next_look(&self) -> Time {
         self.observer.next_look()
     }
@@ -81,11 +86,24 @@ impl<O: Shown, R: Observer<O>> Observer<O> for Drawn<R> {
     }
 }
 
-impl<O: Shown, R: Probe<O>> Probe<O> for Drawn<R> {
+impl<O: Shown, R: Probe<O>> Probe<O> for Observed<R> {
+    #[inline(always)]
+    fn wants_fragments(&self) -> bool {
+        self.timeline.is_some()
+    }
+    #[inline(always)]
     fn observe(&mut self, now: Time, observation: O) {
         self.observer.observe(now, observation);
-        observation.show(now, &mut self.timeline);
+        if let Some(timeline) = &mut self.timeline {
+            draw(timeline, now, observation);
+        }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn draw<O: Shown>(timeline: &mut Timeline, now: Time, observation: O) {
+    observation.show(now, timeline);
 }
 
 /// What is recorded of a device of a store.

@@ -14,13 +14,13 @@ use wordline_workload::{
 use crate::error::SimulationError;
 use crate::external_policy;
 use crate::simulation::{self, CheckpointOptions, Input, Options, Phase, Progress, Watch, run};
-use crate::state::preparation_key;
 use crate::timeline::TimelineOptions;
 use wordline_config::plan::Replay;
 use wordline_config::{ConfigError, Plan, load};
 use wordline_kernel::Time;
 use wordline_results::results::{Provenance, Results};
 use wordline_results::summary::Reference;
+use wordline_state::preparation_key;
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default)]

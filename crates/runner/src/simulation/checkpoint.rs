@@ -10,7 +10,7 @@ use wordline_ssd::precondition::Preconditioned;
 
 use super::event_loop::LoopState;
 use super::issuer::HostState;
-use crate::state::{self, StateError, kind};
+use wordline_state::{self as state, Kept, StateError, kind};
 
 /// The state of a run is written from time to time, and when the user ends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Spent {
 /// A state of a run. It is written from references and read as values, and both are this structure: the file has no names, only
 /// the order of the fields.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Parts<Past, Loop, Host, Observer, Store> {
+pub(super) struct Parts<Past, Loop, Host, Observer> {
     /// What was done before it.
     pub(super) before: Past,
     /// Where the loop is.
@@ -42,11 +42,10 @@ pub(super) struct Parts<Past, Loop, Host, Observer, Store> {
     /// Where the host is.
     pub(super) host: Host,
     pub(super) observer: Observer,
-    pub(super) store: Store,
 }
 
-/// A state of a run on a store `S`, with events `E`, that `O` observes, as it is read.
-pub(super) type RunState<S, E, O> = Parts<Before, LoopState<E>, HostState, O, S>;
+/// A state of a run with events `E` that `O` observes, as it is read.
+pub(super) type RunState<E, O> = Parts<Before, LoopState<E>, HostState, O>;
 
 /// What is known of a run beside what changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -100,7 +99,7 @@ impl Checkpoints {
         position: impl Serialize,
         host: impl Serialize,
         observer: impl Serialize,
-        store: impl Serialize,
+        store: &impl Kept,
     ) {
         let mut before = self.before.clone();
         before.spent.wall += self.wall.elapsed();
@@ -110,10 +109,12 @@ impl Checkpoints {
             position,
             host,
             observer,
-            store,
         };
         let CheckpointOptions { path, command, .. } = &self.options;
-        let written = state::write(path, kind::RUN, command.clone(), &state);
+        let written = state::write(path, kind::RUN, command.clone(), &|to| {
+            to.put(&state)?;
+            store.put(to)
+        });
         self.fault = written.err();
         self.last = Instant::now();
     }

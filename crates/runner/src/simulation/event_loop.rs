@@ -3,8 +3,7 @@
 use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
-use crate::observer::{Drawn, Observer};
-use crate::timeline::{Shown, Timeline};
+use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
@@ -13,6 +12,7 @@ use wordline_config::plan::WarmUp;
 use wordline_kernel::{Context, Digest, EventQueue, Time};
 use wordline_recorder::Lanes;
 use wordline_recorder::chip_load::ChipLoads;
+use wordline_state::Kept;
 use wordline_workload::WorkloadError;
 
 /// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of
@@ -255,7 +255,7 @@ pub(super) fn simulate<S, O>(
     state: LoopState<S::Event>,
 ) -> LoopEnd
 where
-    S: BlockDevice<Event: Serialize> + Serialize,
+    S: BlockDevice<Event: Serialize> + Kept,
     O: Observer<S::Observation> + Serialize,
 {
     if !state.begun {
@@ -275,28 +275,6 @@ where
     ended
 }
 
-/// The same; whoever observes draws a timeline besides, if one is to be drawn.
-pub(super) fn simulate_drawn<S, O>(
-    store: &mut S,
-    host: &mut Host<'_>,
-    mut observer: O,
-    timeline: Option<Box<Timeline>>,
-    watcher: &mut Watcher<'_>,
-    state: LoopState<S::Event>,
-) -> (LoopEnd, O, Option<Box<Timeline>>)
-where
-    S: BlockDevice<Event: Serialize, Observation: Shown> + Serialize,
-    O: Observer<S::Observation> + Serialize,
-{
-    let Some(timeline) = timeline else {
-        let ended = simulate(store, host, &mut observer, watcher, state);
-        return (ended, observer, None);
-    };
-    let mut drawn = Drawn { observer, timeline };
-    let ended = simulate(store, host, &mut drawn, watcher, state);
-    (ended, drawn.observer, Some(drawn.timeline))
-}
-
 /// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
 #[inline(never)]
 pub(super) fn serve<S, O>(
@@ -307,7 +285,7 @@ pub(super) fn serve<S, O>(
     state: LoopState<S::Event>,
 ) -> LoopEnd
 where
-    S: BlockDevice<Event: Serialize> + Serialize,
+    S: BlockDevice<Event: Serialize> + Kept,
     O: Observer<S::Observation> + Serialize,
 {
     let LoopState {
@@ -421,7 +399,7 @@ fn goes_on<S, O>(
     cuts: Option<&PowerCuts>,
 ) -> bool
 where
-    S: BlockDevice<Event: Serialize> + Serialize,
+    S: BlockDevice<Event: Serialize> + Kept,
     O: Serialize,
 {
     let goes_on = watcher.report(&host.progress(ended.now));

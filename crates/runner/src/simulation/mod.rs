@@ -29,7 +29,6 @@ pub use self::watch::{Phase, Progress, Watch};
 use crate::error::SimulationError;
 
 use crate::memory::{self, estimate};
-use crate::state;
 use crate::timeline::{Timeline, TimelineOptions};
 use cpu_time::ProcessTime;
 use serde_json::Value;
@@ -313,7 +312,7 @@ pub fn prepare(
         return Ok(None);
     }
     let devices = (ssds.as_slice(), done.as_slice());
-    Ok(Some(state::prepared::write(
+    Ok(Some(wordline_state::prepared::write(
         path,
         plan,
         spare_areas,

@@ -12,7 +12,8 @@ use super::shape::{OnShape, RunOutput, RunShape, on_shape, resident_bytes};
 use super::watch::Watcher;
 use super::{Clocks, Options, Run, identity, require_memory};
 use crate::error::SimulationError;
-use crate::state::{self, StateError, kind};
+use crate::observer::Observed;
+use wordline_state::{self as state, StateError, kind};
 
 /// A run that is to go on: its inputs, what was asked for, and who hears of it.
 struct Resumed<'a, 'b, 'w> {
@@ -60,13 +61,15 @@ impl<'a> OnShape for Resumed<'a, '_, '_> {
 
     /// Goes on to the end.
     fn on<S: RunShape>(self) -> Self::Output {
-        let (_, state) = state::read::<RunState<S, S::Event, S::Recorder>>(self.path, kind::RUN)?;
+        let (state, mut store) = state::read(self.path, kind::RUN, |from| {
+            let state: RunState<S::Event, S::Recorder> = from.take()?;
+            Ok((state, S::take(from)?))
+        })?;
         let RunState {
             before,
             position,
             host,
-            mut observer,
-            mut store,
+            observer,
         } = state;
         if before.run != identity(self.plan, self.options) {
             return Err(SimulationError::State(StateError::new(
@@ -79,8 +82,12 @@ impl<'a> OnShape for Resumed<'a, '_, '_> {
         let checkpoint = self.options.checkpoint.as_ref();
         self.watcher.checkpoints =
             checkpoint.map(|options| Checkpoints::new(options, before.clone(), self.clocks));
-        let ended = simulate(&mut store, &mut host, &mut observer, self.watcher, position);
-        let left = RunOutput::new(ended, observer, None, &store, &before.preconditioned);
+        let mut observed = Observed {
+            observer,
+            timeline: None,
+        };
+        let ended = simulate(&mut store, &mut host, &mut observed, self.watcher, position);
+        let left = RunOutput::new(ended, observed, &store, &before.preconditioned);
         Ok((host, left, before))
     }
 }

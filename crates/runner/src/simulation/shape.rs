@@ -14,10 +14,11 @@ use wordline_results::Device;
 use wordline_results::outcome::CacheOutcome;
 use wordline_ssd::Ssd;
 use wordline_ssd::precondition::Preconditioned;
+use wordline_state::Kept;
 
 use super::Options;
 use super::event_loop::LoopEnd;
-use crate::observer::Observer;
+use crate::observer::{Observed, Observer};
 use crate::timeline::{Shown, Timeline};
 
 /// What can be asked of a run on a shape beside simulating.
@@ -31,9 +32,7 @@ pub(super) struct Capabilities {
 
 /// A store, as a run builds it, records it and sums it up.
 pub(super) trait RunShape:
-    BlockDevice<Event: Copy + Default + Serialize + DeserializeOwned, Observation: Shown>
-    + Serialize
-    + DeserializeOwned
+    BlockDevice<Event: Copy + Default + Serialize + DeserializeOwned, Observation: Shown> + Kept
 {
     /// What records it.
     type Recorder: Observer<Self::Observation> + Serialize + DeserializeOwned;
@@ -127,16 +126,15 @@ impl RunOutput {
     /// Of a run that ended so.
     pub(super) fn new<S: RunShape>(
         ended: LoopEnd,
-        recorder: S::Recorder,
-        timeline: Option<Box<Timeline>>,
+        observed: Observed<S::Recorder>,
         store: &S,
         preconditioned: &[Preconditioned],
     ) -> Self {
         Self {
             ended,
             resident_bytes: resident_bytes(),
-            timeline,
-            store: store.end(recorder, preconditioned),
+            timeline: observed.timeline,
+            store: store.end(observed.observer, preconditioned),
         }
     }
 }

@@ -6,7 +6,7 @@ use wordline_ssd::precondition::Preconditioned;
 use wordline_ssd::{DeviceError, Ssd};
 
 use super::checkpoint::{Before, Checkpoints, Spent};
-use super::event_loop::{LoopEnd, LoopState, Stop, simulate_drawn};
+use super::event_loop::{LoopEnd, LoopState, Stop, simulate};
 use super::issuer::Host;
 use super::power_cuts::PowerCuts;
 use super::shape::{OnShape, RunOutput, RunShape, resident_bytes};
@@ -14,7 +14,7 @@ use super::watch::{BETWEEN_REPORTS, Phase, Progress, Watcher};
 use super::{Clocks, Options, identity};
 use crate::devices;
 use crate::error::SimulationError;
-use crate::state;
+use crate::observer::Observed;
 use crate::timeline::Timeline;
 use wordline_kernel::Time;
 
@@ -54,19 +54,21 @@ impl OnShape for Start<'_, '_, '_> {
         if let Some(timeline) = &mut self.timeline {
             timeline.begin(store.free_blocks());
         }
-        let (ended, recorder, timeline) = if preconditioned.iter().any(|done| done.stopped) {
-            let ended = LoopEnd::new(Some(Stop::Interrupted));
-            (ended, recorder, self.timeline)
+        let mut observed = Observed {
+            observer: recorder,
+            timeline: self.timeline,
+        };
+        let ended = if preconditioned.iter().any(|done| done.stopped) {
+            LoopEnd::new(Some(Stop::Interrupted))
         } else {
             let cuts = options
                 .power_cut_every
                 .map(|every| PowerCuts::new(plan, every));
             let state = LoopState::start(plan, self.watcher, cuts);
-            let Self { host, watcher, .. } = self;
-            simulate_drawn(&mut store, host, recorder, self.timeline, watcher, state)
+            simulate(&mut store, self.host, &mut observed, self.watcher, state)
         };
         Ok(Started {
-            left: RunOutput::new(ended, recorder, timeline, &store, &preconditioned),
+            left: RunOutput::new(ended, observed, &store, &preconditioned),
             spent,
             memory,
         })
@@ -91,7 +93,7 @@ impl Start<'_, '_, '_> {
             None => preconditioned(plan, &mut ssds, self.watcher)?,
             Some(path) => {
                 let cut = options.power_cut_every.is_some();
-                state::prepared::read(path, plan, cut, &mut ssds)?
+                wordline_state::prepared::read(path, plan, cut, &mut ssds)?
             }
         };
         let mut spent = Spent::default();

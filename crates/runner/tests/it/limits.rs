@@ -129,8 +129,5 @@ fn a_refusal_says_what_is_needed_and_left_and_what_to_lower() {
     // What might not fit is no reason to refuse, but to say so.
     assert!(plan("0.0").check(&limits).is_ok());
     let note = plan("0.0").note(&limits).unwrap();
-    assert!(
-        note.contains("If the whole device is written"),
-        "{note}"
-    );
+    assert!(note.contains("If the whole device is written"), "{note}");
 }

@@ -1,8 +1,8 @@
 //! The file of a state: a header as JSON, then the state, compressed.
 //!
 //! Eight bytes of magic, the length of the header (u32) and its hash (u64), both little-endian; the header;
-//! a zstd frame, and the hash of its bytes. The state in it is that of the program's structures (postcard), and is
-//! read by the build only that wrote it. The file appears complete or not at all.
+//! a zstd frame, and the hash of its bytes. The frame holds the program's structures one after the other (postcard), and
+//! only the build that wrote it reads it. The file appears complete or not at all.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -63,7 +63,8 @@ pub struct StateError {
 }
 
 impl StateError {
-    pub(crate) fn new(path: &Path, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
+    /// What is wrong with a file, and what to do.
+    pub fn new(path: &Path, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
             reason: reason.into(),
@@ -88,12 +89,12 @@ impl StateError {
     }
 }
 
-/// Writes a state and what is said of it. Returns the bytes of the file.
-pub(crate) fn write(
+/// Writes a state: the structures that `state` puts, one after the other. Returns the bytes of the file.
+pub fn write(
     path: &Path,
     kind: &str,
     content: Value,
-    state: &impl Serialize,
+    state: &dyn Fn(&mut Writer) -> postcard::Result<()>,
 ) -> Result<u64, StateError> {
     let written = Part::of(path).and_then(|(part, file)| {
         let bytes = write_to(file, kind, content, state)?;
@@ -110,7 +111,12 @@ pub(crate) fn write(
     written.map_err(|error| StateError::unwritable(path, &error))
 }
 
-fn write_to(mut file: File, kind: &str, content: Value, state: &impl Serialize) -> io::Result<u64> {
+fn write_to(
+    mut file: File,
+    kind: &str,
+    content: Value,
+    state: &dyn Fn(&mut Writer) -> postcard::Result<()>,
+) -> io::Result<u64> {
     let header = serde_json::to_vec(&Header {
         version: VERSION.to_owned(),
         build: BUILD.to_owned(),
@@ -121,15 +127,28 @@ fn write_to(mut file: File, kind: &str, content: Value, state: &impl Serialize) 
     file.write_all(&(header.len() as u32).to_le_bytes())?;
     file.write_all(&XxHash3_64::oneshot(&header).to_le_bytes())?;
     file.write_all(&header)?;
-    let frame = zstd::Encoder::new(Hashed::new(&mut file), COMPRESSION)?;
-    let mut frame = Faults::of(BufWriter::with_capacity(BLOCK, frame));
-    let written = postcard::to_io(state, &mut frame).map(drop);
-    let frame = frame.checked(written)?.into_inner();
+    let frame = zstd::Encoder::new(Hashed::new(file), COMPRESSION)?;
+    let mut writer = Writer(Faults::of(BufWriter::with_capacity(BLOCK, frame)));
+    let written = state(&mut writer);
+    let frame = writer.0.checked(written)?.into_inner();
     let frame = frame.map_err(io::IntoInnerError::into_error)?;
-    let hash = frame.finish()?.hash.finish();
-    file.write_all(&hash.to_le_bytes())?;
+    let Hashed {
+        inner: mut file,
+        hash,
+    } = frame.finish()?;
+    file.write_all(&hash.finish().to_le_bytes())?;
     file.sync_all()?;
     Ok(file.metadata()?.len())
+}
+
+/// The frame of a state, as it is written.
+pub struct Writer(Faults<BufWriter<zstd::Encoder<'static, Hashed<File>>>>);
+
+impl Writer {
+    /// Appends a structure.
+    pub fn put(&mut self, structure: &impl Serialize) -> postcard::Result<()> {
+        postcard::to_io(structure, &mut self.0).map(drop)
+    }
 }
 
 /// Passes bytes on, and hashes them.
@@ -201,11 +220,38 @@ pub fn header(path: &Path) -> Result<Header, StateError> {
     open(path).map(|(header, _)| header)
 }
 
-/// The state in a file, which this build wrote, and what is said of it.
-pub(crate) fn read<T: DeserializeOwned>(
+/// The frame of a state, as it is read.
+pub struct Reader {
+    states: Deserializer<'static, Stream<BufReader<Frame>>>,
+}
+
+type Frame = zstd::Decoder<'static, io::Take<BufReader<File>>>;
+
+impl Reader {
+    /// The next structure, which must have been written as the same type.
+    pub fn take<T: DeserializeOwned>(&mut self) -> postcard::Result<T> {
+        T::deserialize(&mut self.states)
+    }
+}
+
+/// The state in a file, which this build wrote: the structures that `state` takes, one after the other.
+pub fn read<T>(
     path: &Path,
     kind: &str,
-) -> Result<(Header, T), StateError> {
+    state: impl FnOnce(&mut Reader) -> postcard::Result<T>,
+) -> Result<T, StateError> {
+    let mut reader = reader(path, kind)?;
+    let damaged = |error: postcard::Error| StateError::damaged(path, error);
+    let state = state(&mut reader).map_err(damaged)?;
+    match reader.states.finalize() {
+        Ok(true) => Ok(state),
+        Ok(false) => Err(StateError::damaged(path, "more bytes are left")),
+        Err(error) => Err(damaged(error)),
+    }
+}
+
+/// The frame in a file, once all of it is known to be what was written.
+fn reader(path: &Path, kind: &str) -> Result<Reader, StateError> {
     let (header, mut file) = open(path)?;
     if header.kind != kind {
         let remedy = format!("name a file that holds a {kind}");
@@ -233,13 +279,8 @@ pub(crate) fn read<T: DeserializeOwned>(
     };
     let frame = zstd::Decoder::with_buffer(file.take(length)).map_err(damaged)?;
     let stream = Stream::of(BufReader::with_capacity(BLOCK, frame));
-    let mut states = Deserializer::from_flavor(stream);
-    let state = T::deserialize(&mut states).map_err(|error| StateError::damaged(path, error))?;
-    match states.finalize() {
-        Ok(true) => Ok((header, state)),
-        Ok(false) => Err(StateError::damaged(path, "more bytes are left")),
-        Err(error) => Err(StateError::damaged(path, error)),
-    }
+    let states = Deserializer::from_flavor(stream);
+    Ok(Reader { states })
 }
 
 /// The bytes of the frame that begins here and goes on to the hash at the end of the file; none if that
@@ -363,17 +404,23 @@ mod tests {
 
     fn written(folder: &Path) -> PathBuf {
         let path = folder.join("state.wls");
-        let table: Vec<u32> = (0..10_000).collect();
-        write(&path, kind::DEVICE, json!({"name": "d"}), &table).unwrap();
+        let table: Vec<u32> = (0..1_000).collect();
+        let content = json!({"name": "d"});
+        write(&path, kind::DEVICE, content, &|to| to.put(&table)).unwrap();
         path
+    }
+
+    fn read(path: &Path, kind: &str) -> Result<Vec<u32>, StateError> {
+        super::read(path, kind, Reader::take)
     }
 
     #[test]
     fn a_state_comes_back() {
         let folder = tempfile::tempdir().unwrap();
-        let (header, table) = read::<Vec<u32>>(&written(folder.path()), kind::DEVICE).unwrap();
-        assert_eq!(header.content, json!({"name": "d"}));
-        assert!(table.into_iter().eq(0..10_000));
+        let path = written(folder.path());
+        let table = read(&path, kind::DEVICE).unwrap();
+        assert_eq!(header(&path).unwrap().content, json!({"name": "d"}));
+        assert!(table.into_iter().eq(0..1_000));
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
             1,
@@ -390,15 +437,12 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x10;
             fs::write(&path, &bytes).unwrap();
-            let read = read::<Vec<u32>>(&path, kind::DEVICE);
+            let read = read(&path, kind::DEVICE);
             assert!(read.is_err(), "byte {place}");
         }
         for end in 0..whole.len() {
             fs::write(&path, &whole[..end]).unwrap();
-            assert!(
-                read::<Vec<u32>>(&path, kind::DEVICE).is_err(),
-                "{end} bytes"
-            );
+            assert!(read(&path, kind::DEVICE).is_err(), "{end} bytes");
         }
     }
 
@@ -427,7 +471,7 @@ mod tests {
     fn another_build_another_kind_and_another_file_are_refused_in_a_sentence() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
-        let said = read::<Vec<u32>>(&path, kind::RUN).unwrap_err().to_string();
+        let said = read(&path, kind::RUN).unwrap_err().to_string();
         assert!(
             said.contains("holds a device; name a file that holds a run"),
             "{said}"
@@ -442,17 +486,13 @@ mod tests {
         let hash = XxHash3_64::oneshot(&bytes[20..20 + length]);
         bytes[12..20].copy_from_slice(&hash.to_le_bytes());
         fs::write(&path, &bytes).unwrap();
-        let said = read::<Vec<u32>>(&path, kind::DEVICE)
-            .unwrap_err()
-            .to_string();
+        let said = read(&path, kind::DEVICE).unwrap_err().to_string();
         assert!(
             said.contains("was written by Wordline") && said.contains(BUILD),
             "{said}"
         );
         fs::write(&path, "time,offset,bytes,op\n").unwrap();
-        let said = read::<Vec<u32>>(&path, kind::DEVICE)
-            .unwrap_err()
-            .to_string();
+        let said = read(&path, kind::DEVICE).unwrap_err().to_string();
         assert!(said.contains("holds no state"), "{said}");
     }
 }

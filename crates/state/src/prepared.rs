@@ -14,7 +14,7 @@ use wordline_ftl::Map;
 use wordline_ssd::precondition::Preconditioned;
 use wordline_ssd::{Prepared, Ssd};
 
-use super::file::{self, Header, StateError, kind};
+use crate::file::{self, Header, Reader, StateError, kind};
 
 /// What a preparation depends on, the seed apart: an entry for each SSD, as the keys of its configuration
 /// have it.
@@ -61,7 +61,7 @@ struct Devices<Done, Device> {
 
 /// Writes devices that are prepared. With spare areas, runs in which the power fails can take them.
 /// Returns the bytes of the file.
-pub(crate) fn write(
+pub fn write(
     path: &Path,
     plan: &Plan,
     spare_areas: bool,
@@ -76,11 +76,12 @@ pub(crate) fn write(
         "spare_areas": spare_areas,
     });
     let devices = ssds.iter().map(Ssd::prepared).collect();
-    file::write(path, kind::DEVICE, content, &Devices { done, devices })
+    let state = Devices { done, devices };
+    file::write(path, kind::DEVICE, content, &|to| to.put(&state))
 }
 
 /// Brings pristine devices of a plan into the state in a file.
-pub(crate) fn read(
+pub fn read(
     path: &Path,
     plan: &Plan,
     spare_areas: bool,
@@ -88,8 +89,9 @@ pub(crate) fn read(
 ) -> Result<Vec<Preconditioned>, StateError> {
     let header = file::header(path)?;
     require_equal(path, &header, plan, spare_areas)?;
-    let (_, Devices { done, devices }) =
-        file::read::<Devices<Vec<Preconditioned>, Prepared<Map>>>(path, kind::DEVICE)?;
+    let state: Devices<Vec<Preconditioned>, Prepared<Map>> =
+        file::read(path, kind::DEVICE, Reader::take)?;
+    let Devices { done, devices } = state;
     for (ssd, prepared) in ssds.iter_mut().zip(devices) {
         ssd.prepare(prepared);
     }

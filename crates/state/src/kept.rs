@@ -1,0 +1,42 @@
+//! The stores whose state can be kept.
+
+use wordline_array::{Array, Store};
+use wordline_flash_cache::Cached;
+use wordline_ftl::Map;
+use wordline_hdd::Disk;
+use wordline_host_cpu::Host;
+use wordline_ssd::Ssd;
+
+use crate::file::{Reader, Writer};
+
+/// A store whose state a file keeps.
+pub trait Kept: Sized {
+    /// Writes all of it.
+    fn put(&self, to: &mut Writer) -> postcard::Result<()>;
+    /// Reads it back.
+    fn take(from: &mut Reader) -> postcard::Result<Self>;
+}
+
+macro_rules! kept {
+    ($($Store:ty),+ $(,)?) => {
+        $(
+            impl Kept for $Store {
+                fn put(&self, to: &mut Writer) -> postcard::Result<()> {
+                    to.put(self)
+                }
+                fn take(from: &mut Reader) -> postcard::Result<Self> {
+                    from.take()
+                }
+            }
+        )+
+    };
+}
+
+kept!(
+    Ssd<Map>,
+    Array<Ssd<Map>>,
+    Cached<Array<Disk>>,
+    Array<Disk>,
+    Host<Store>,
+    Store,
+);
