@@ -52,7 +52,7 @@ def measure(name: str, one: Run | None = None) -> Measure:
     return bench.measure(bench.WORKS[name], one or run(), MACHINE)
 
 
-def test_reads_count_everything() -> None:
+def test_measured_reads_include_the_whole_process() -> None:
     (rate,) = measure("rr4k", run(page_reads=1000))["rates"]
     assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("requests", 1000, 3.0)
     assert rate["per_cpu_s"] == pytest.approx(1000 / 3.0, abs=0.1)
@@ -61,7 +61,7 @@ def test_reads_count_everything() -> None:
     assert rate["limit_per_cpu_s"] == pytest.approx(1e9 / (3 * 10 + 2 * 50), rel=1e-6)
 
 
-def test_settled_writes_count_their_preconditioning_apart() -> None:
+def test_settled_writes_count_their_preconditioning_separately() -> None:
     writes, operations, prepared = measure(
         "rw4k",
         run(
@@ -82,7 +82,7 @@ def test_settled_writes_count_their_preconditioning_apart() -> None:
     assert prepared["limit_per_cpu_s"] == pytest.approx(10_000 / least_s, rel=1e-6)
 
 
-def test_sequential_writes_count_pages_and_find_them_side_by_side() -> None:
+def test_sequential_writes_count_adjacent_pages() -> None:
     (rate,) = measure("sw128k", run(host_page_writes=32_000, page_programs=32_000))["rates"]
     assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("pages", 32_000, 3.0)
     assert rate["limit_per_cpu_s"] == pytest.approx(32_000 / (3000 * 10e-9), rel=1e-6)
@@ -95,7 +95,7 @@ def test_time_of_preconditioning_is_required() -> None:
         measure("rw4k", one)
 
 
-def test_the_record_gives_the_figures_of_the_run_before(tmp_path: Path) -> None:
+def test_the_record_gives_the_results_of_the_previous_run(tmp_path: Path) -> None:
     record = tmp_path / "out" / "bench.json"
     assert bench.read_record(record) == []
     first = [measure("rr4k", run(cpu_s=2.0)), measure("sw128k")]
@@ -126,7 +126,7 @@ def test_the_record_gives_the_figures_of_the_run_before(tmp_path: Path) -> None:
         RATE % "Infinity",
     ],
 )
-def test_a_broken_record_is_said_before_anything_is_measured(wordline: Command, text: str) -> None:
+def test_a_damaged_record_is_reported_before_any_measurement(wordline: Command, text: str) -> None:
     Path("record.json").write_text(text, encoding="latin-1")
     answer = wordline("bench", "rr4k", "--record", "record.json")
     assert answer.returncode == 2
@@ -135,7 +135,7 @@ def test_a_broken_record_is_said_before_anything_is_measured(wordline: Command, 
 
 
 @pytest.mark.parametrize("record", ["/proc/here/record.json", "file/record.json"])
-def test_a_record_that_cannot_be_written_is_said_before_anything_is_measured(
+def test_an_unwritable_record_is_reported_before_any_measurement(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], record: str
 ) -> None:
     (place / "file").touch()

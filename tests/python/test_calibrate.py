@@ -61,7 +61,9 @@ def points(cells: str, seed: int, bits: float = 0) -> list[Point]:
 
 
 @pytest.mark.parametrize(("cells", "bits"), [("mlc", 0), ("tlc", 0), ("mlc", 1e7)])
-def test_constants_lie_in_their_intervals_as_often_as_these_say(cells: str, bits: float) -> None:
+def test_confidence_intervals_of_constants_have_their_nominal_coverage(
+    cells: str, bits: float
+) -> None:
     inside, intervals = 0, 0
     for seed in range(12):
         sample = points(cells, seed, bits)
@@ -87,7 +89,7 @@ def test_a_fit_without_noise_is_exact() -> None:
     assert fit.constants["g"] == {"name": "g", "value": 0, "low": None, "high": None, "held": True}
 
 
-def test_more_noise_makes_wider_intervals() -> None:
+def test_noise_widens_the_intervals() -> None:
     draw = random.Random(4)
     noise = [draw.gauss(0, 1) for _ in range(12)]
 
@@ -110,7 +112,7 @@ def write_points(name: str, sample: list[Point]) -> None:
     Path(name).write_text("cycles,retention_days,reads,rber\n" + "".join(rows))
 
 
-def test_the_preset_loads_and_says_what_the_fit_says(wordline: Command, place: Path) -> None:
+def test_the_written_preset_reproduces_the_fit(wordline: Command, place: Path) -> None:
     write_points("rber.csv", points("tlc", 1))
     told = wordline("calibrate", "--data", "rber.csv", "--base", "onfi3-mlc", "--out", "mine")
     assert told.returncode == 0, told.stderr
@@ -133,7 +135,7 @@ def test_the_preset_loads_and_says_what_the_fit_says(wordline: Command, place: P
 PAGE = Path(__file__).parents[2] / "docs/how-to/calibrate.md"
 
 
-def test_the_examples_of_the_page_run_as_they_stand(wordline: Command, place: Path) -> None:
+def test_the_documented_examples_run_unchanged(wordline: Command, place: Path) -> None:
     write_points("rber.csv", points("tlc", 1))
     pages = [300_000, 900_000, 2_000_000]
     lines = [f"{index}, {pages[index % 3]}, 1, 16384, 0\n" for index in range(90)]
@@ -156,8 +158,8 @@ HEAD = "cycles,rber\n"
     ("text", "said"),
     [
         ("", "holds no measurements"),
-        ("rber\n1e-5\n", "there is no column cycles"),
-        ("cycles\n1\n", "there is no column rber"),
+        ("rber\n1e-5\n", "no column cycles"),
+        ("cycles\n1\n", "no column rber"),
         ("cycles,errors\n1,2\n", "errors and bits belong together"),
         ("cycles,rber,colour\n1,1e-5,red\n", "column 'colour' is unknown"),
         ("cycles,cycles\n1,1\n", "there twice"),
@@ -169,7 +171,7 @@ HEAD = "cycles,rber\n"
         (HEAD + "1,0\n", "0 has no logarithm"),
         (HEAD + "1,0.7\n", "not between 0 and 0.5"),
         (HEAD + "# a comment\n1,1e-5,3\n", r"bad\.csv:3: 3 values for 2 columns"),
-        (HEAD + '1,"1e-5\n', "is no CSV"),
+        (HEAD + '1,"1e-5\n', "is not CSV"),
         (HEAD + "1,1e-5\n", r"bad\.csv: points given: 1, for 1 constants"),
         (HEAD + "1,1e-5\n2,1e-5\n3,2e-5\n", r"points given: 3, for 3 constants \(e, a, k\)"),
         ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all are 0"),
@@ -177,13 +179,13 @@ HEAD = "cycles,rber\n"
         ("cycles,errors,bits\n1,8,10\n", "at most half can err"),
     ],
 )
-def test_bad_points_are_refused_in_a_sentence(place: Path, text: str, said: str) -> None:
+def test_invalid_points_are_rejected_in_a_sentence(place: Path, text: str, said: str) -> None:
     (place / "bad.csv").write_text(text)
     with pytest.raises(WordlineError, match=said):
         wordline.calibrate("bad.csv")
 
 
-def test_the_command_refuses_without_a_traceback(wordline: Command, place: Path) -> None:
+def test_the_command_fails_without_a_traceback(wordline: Command, place: Path) -> None:
     (place / "bad.csv").write_bytes(b"cycles,rber\n\xff\xfe,1\n")
     for words in (
         ["--data", "bad.csv"],
@@ -198,7 +200,7 @@ def test_the_command_refuses_without_a_traceback(wordline: Command, place: Path)
         assert told.stderr.count("\n") == 1
 
 
-def test_equal_columns_hold_what_they_do_not_tell(place: Path) -> None:
+def test_constants_that_the_points_do_not_determine_are_held(place: Path) -> None:
     (place / "rber.csv").write_text(HEAD + "1000,1e-5\n1000,2e-5\n1000,4e-5\n")
     found = wordline.calibrate("rber.csv")
     assert found.constants["e"]["value"] == pytest.approx(2e-5, rel=1e-4)  # the geometric mean
@@ -236,7 +238,7 @@ def run_alone(device: str, op: str, overrides: dict[str, object]) -> list[float]
     return [row["latency_ps"] / 1e6 for row in rows.iter_rows(named=True) if row["op"] == op]
 
 
-def test_times_of_a_run_come_back(place: Path) -> None:
+def test_calibration_recovers_the_page_times_of_a_run(place: Path) -> None:
     (place / "levels.toml").write_text(DEVICE)
     head = "time_ns,op,offset_bytes,size_bytes,volume\n"
     pages = 600
@@ -275,7 +277,7 @@ def test_times_of_a_run_come_back(place: Path) -> None:
     assert timing["program_ns"] == pytest.approx([431_000, 1_737_000], abs=2)
 
 
-def test_a_log_of_fio_gives_its_medians_and_their_intervals(place: Path) -> None:
+def test_a_fio_log_yields_medians_and_intervals(place: Path) -> None:
     draw = random.Random(1)
     truth = [300_000, 900_000, 2_000_000]
     lines: list[str] = []
@@ -298,7 +300,7 @@ def test_a_log_of_fio_gives_its_medians_and_their_intervals(place: Path) -> None
 MEASURED = Path(__file__).parent / "measured" / "read_latency_su800.csv"
 
 
-def test_page_types_of_a_measured_drive_are_told_apart(place: Path) -> None:
+def test_page_types_of_a_measured_drive_are_separated(place: Path) -> None:
     """A third of the pages of TLC is of each type, so a third of the reads of all addresses is. The
     median of each group lies at a peak of the published histogram."""
     rows = csv.DictReader(line for line in MEASURED.read_text().splitlines() if line[0] != "#")
@@ -323,30 +325,30 @@ def test_page_types_of_a_measured_drive_are_told_apart(place: Path) -> None:
     ("text", "said"),
     [
         ("op,latency_us\nread,5\n", "1 sample for 3 levels"),
-        ("op\nread\n", "there is no column latency_us"),
+        ("op\nread\n", "no column latency_us"),
         ("op,latency_us\nerase,5\n", r"bad\.csv:2: column op: 'erase'"),
         ("op,latency_us\nread,-5\n", r"bad\.csv:2: column latency_us: -5"),
         ("op,latency_us\nread,0\n", "is not above 0"),
         ("op,level,latency_us\n" + "read,1,5\n" * 9, "number page types from 0"),
         ("op,level,latency_us\nread,0.5,5\n", "not a whole number"),
-        ("1, 500, 7, 4096\n", r"bad\.csv:1: is no line of a latency log"),
+        ("1, 500, 7, 4096\n", r"bad\.csv:1: is not a line of a fio latency log"),
         ("1, 500, 0, 4096\n2, 600, 0, 8192\n", r"bad\.csv:2: column 4"),
-        ("1, 500, 2, 4096\n", "no read and no write"),
+        ("1, 500, 2, 4096\n", "neither reads nor writes"),
     ],
 )
-def test_bad_samples_are_refused_in_a_sentence(place: Path, text: str, said: str) -> None:
+def test_invalid_samples_are_rejected_in_a_sentence(place: Path, text: str, said: str) -> None:
     (place / "bad.csv").write_text(text)
     with pytest.raises(WordlineError, match=said):
         wordline.calibrate(latency="bad.csv")
 
 
-def test_nothing_to_calibrate_to_is_refused() -> None:
+def test_calibration_without_measurements_is_rejected() -> None:
     with pytest.raises(WordlineError, match="nothing to calibrate to"):
         wordline.calibrate()
 
 
 @pytest.mark.parametrize("base", [preset["name"] for preset in wordline.presets()])
-def test_any_preset_of_an_ssd_can_be_changed(place: Path, base: str) -> None:
+def test_every_ssd_preset_can_be_the_base(place: Path, base: str) -> None:
     (place / "rber.csv").write_text(HEAD + "".join(f"{c},{1e-6 + c * 1e-9}\n" for c in range(9)))
     shown = tomllib.loads(config.show(base))
     if "nand" not in shown:
@@ -358,13 +360,15 @@ def test_any_preset_of_an_ssd_can_be_changed(place: Path, base: str) -> None:
     assert list(there["nand"]["reliability"]["errors"]) == ["fitted"]
 
 
-def test_the_base_is_a_preset(tiny: str) -> None:
+def test_the_base_must_be_a_preset(tiny: str) -> None:
     Path("rber.csv").write_text(HEAD + "1,1e-6\n2,2e-6\n3,3e-6\n4,4e-6\n")
     with pytest.raises(WordlineError, match="name a preset"):
         wordline.calibrate("rber.csv", base=tiny)
 
 
-def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scipy_the_error_names_the_package_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(WordlineError, match=r"pip install 'wordline\[calibrate\]'"):
         wordline.calibrate("rber.csv")

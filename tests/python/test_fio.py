@@ -31,7 +31,7 @@ def fault(tmp_path: Path, text: str, section: str | None = None) -> str:
 CAPACITY = wordline._wordline.config_capacity('base = "d4"', "d4", [])  # pyright: ignore
 
 
-def test_jobs_inherit_what_stands_above_them(tmp_path: Path) -> None:
+def test_jobs_inherit_global_options(tmp_path: Path) -> None:
     load = streams(
         tmp_path,
         """
@@ -68,7 +68,7 @@ def test_jobs_inherit_what_stands_above_them(tmp_path: Path) -> None:
     assert second["workload"]["pattern"] == {"sequential": {}}
     assert second["workload"]["arrival"] == {"closed-loop": {"queue_depth": 1}}
     assert [note.split(": ", 1)[1] for note in load.notes] == [
-        "without effect in a simulation: norandommap"
+        "no effect in a simulation: norandommap"
     ]
 
 
@@ -153,7 +153,7 @@ def test_mixes_directions_and_rates(tmp_path: Path) -> None:
     assert flushed["fua_ratio"] == 1.0
 
 
-def test_what_ends_a_job(tmp_path: Path) -> None:
+def test_jobs_end_by_size_or_time(tmp_path: Path) -> None:
     """As in fio's manual: the first of size and runtime; with time_based, only the runtime."""
 
     def end(text: str) -> tuple[int, float | None]:
@@ -169,7 +169,7 @@ def test_what_ends_a_job(tmp_path: Path) -> None:
     assert end("time_based\nruntime=2m\nrate_iops=50") == (10**15, 120.0)
 
 
-def test_jobs_that_end_by_time_end_then(tmp_path: Path) -> None:
+def test_time_based_jobs_end_on_time(tmp_path: Path) -> None:
     """A closed loop, a rate, and both beside each other, each for its own time."""
     text = """[global]
 time_based
@@ -221,7 +221,7 @@ def test_the_last_of_size_and_range_counts(tmp_path: Path) -> None:
 def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> None:
     load = streams(tmp_path, "[a]\niodepth=32\nnumber_ios=1\n")
     assert load.streams[0]["workload"]["arrival"] == {"closed-loop": {"queue_depth": 1}}
-    assert "ioengine=psync has one request at a time" in load.notes[0]
+    assert "ioengine=psync issues one request at a time" in load.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
     [
         (
             "rw=read",
-            "job.fio:1: `rw=read` stands before the first section; a job file begins with "
+            "job.fio:1: `rw=read` precedes the first section; a job file starts with "
             "[global] or the name of a job in brackets",
         ),
         (
@@ -239,13 +239,22 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ),
         ("[a]\nblocksise=4k", "job.fio:2: blocksise: the option is not known here; did you mean "),
         ("[a]\nrw=trimwrite", "job.fio:2: rw=trimwrite: this direction is not modelled; give one"),
-        ("[a]\nbs=1000", "job.fio:2: bs=1000: 1000 is no multiple of 512 bytes; give one that is"),
+        (
+            "[a]\nbs=1000",
+            "job.fio:2: bs=1000: 1000 is not a multiple of 512 bytes",
+        ),
         ("[a]\nbs=4q", "job.fio:2: bs=4q: cannot be read; write it as in bs=4k, 64ki or 10g"),
         ("[a]\nsize=1t", "job.fio:2: size=1t: 0 and 1099511627776 bytes end beyond the device's "),
         ("[a]\noffset=1t", "job.fio:2: offset=1t: 1099511627776 is beyond the device's "),
         ("[a]\nbsrange=4k", "job.fio:2: bsrange=4k: cannot be read; write it as in bsrange=4k-64k"),
-        ("[a]\nbsrange=8k-4k", "job.fio:2: bsrange=8k-4k: does not rise from above 0; give the "),
-        ("[a]\nbsrange=1000-4k", "job.fio:2: bsrange=1000-4k: 1000 is no multiple of 512 bytes; "),
+        (
+            "[a]\nbsrange=8k-4k",
+            "job.fio:2: bsrange=8k-4k: is not an ascending range above 0; ",
+        ),
+        (
+            "[a]\nbsrange=1000-4k",
+            "job.fio:2: bsrange=1000-4k: 1000 is not a multiple of 512 bytes",
+        ),
         ("[a]\nbsrange=4k-1g", "job.fio:2: bsrange=4k-1g: holds more than 256 sizes; raise the "),
         ("[a]\nbssplit=4k/60:8k/50", "job.fio:2: bssplit=4k/60:8k/50: the shares do not add up"),
         ("[a]\nbssplit=4k/60:8k/30", "job.fio:2: bssplit=4k/60:8k/30: the shares do not add up"),
@@ -256,21 +265,21 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
             "job.fio:3: stonewall=1: jobs that wait for others are not one "
             "load; run them one by one: --fio-section with one of a, b",
         ),
-        ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, among which are reads"),
+        ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, but the job also reads"),
         ("[a]\nrw=randread\nrandom_distribution=pareto:0.2", "job.fio:3: random_distribution="),
-        ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is no load of a disk; give "),
+        ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is not a disk load; give "),
         ("[a]\nfilesize=1t", "job.fio:2: filesize=1t: 0 and 1099511627776 bytes end beyond the "),
         ("[a]\nfilesize=1m-2m", "job.fio:2: filesize=1m-2m: cannot be read; write it as in "),
-        ("[a]\nrate_iops=5,6", "job.fio:2: rate_iops=5,6: directions have rates of their own; "),
-        ("[a]\nrw=randrw\nrate=4m", "job.fio:3: rate=4m: directions have rates of their own; "),
-        ("[a]\nrate_iops=2g", "job.fio:2: rate_iops=2g: 2.14748e+09 requests a second are not "),
+        ("[a]\nrate_iops=5,6", "job.fio:2: rate_iops=5,6: the directions have separate rates; "),
+        ("[a]\nrw=randrw\nrate=4m", "job.fio:3: rate=4m: the directions have separate rates; "),
+        ("[a]\nrate_iops=2g", "job.fio:2: rate_iops=2g: 2.14748e+09 requests per second are not "),
         ("[a]\nioengine=libaio\niodepth=1m", "job.fio:3: iodepth=1m: is above 65536; lower it"),
         ("[a]\nsize=${NO_SUCH}", "job.fio:2: ${NO_SUCH} is not in the environment; set it"),
         ("[a]\ninclude b.fio", "job.fio:2: include: put the lines of that file here in its place"),
         ("[global]\nbs=4k", "job.fio: no job; give it a section such as [randread]"),
     ],
 )
-def test_what_is_not_modelled_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+def test_unmodelled_options_are_rejected_by_name(tmp_path: Path, text: str, message: str) -> None:
     assert fault(tmp_path, text).startswith(message)
 
 
@@ -304,7 +313,7 @@ def results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     args = ["run", "d4", "--fio", str(job), "--requests", "--no-report", "--out", str(out)]
     assert main(args) == 0
     shown = capsys.readouterr()
-    assert "without effect in a simulation: direct, norandommap" in shown.err
+    assert "no effect in a simulation: direct, norandommap" in shown.err
     assert "reads closed loop, queue depth 8; writes closed loop, queue depth 1" in shown.out
     return out
 

@@ -233,7 +233,10 @@ def test_a_trace_is_named_with_its_unit(tmp_path: Path) -> None:
         ({"Overprovisioning_Ratio": "much"}, "Overprovisioning_Ratio: `much` is not a number"),
         ({"Flash_Channel_Count": 0}, "Flash_Channel_Count: 0 is below 1 or too large; give a "),
         ({"GC_Block_Selection_Policy": "X"}, "GC_Block_Selection_Policy: `X` is not one of GREEDY"),
-        ({"Plane_Allocation_Scheme": "CCCC"}, "Plane_Allocation_Scheme: `CCCC` is no order of C"),
+        (
+            {"Plane_Allocation_Scheme": "CCCC"},
+            "Plane_Allocation_Scheme: `CCCC` is not an order of C",
+        ),
         ({"Flash_Channel_Width": 4}, "Flash_Channel_Width: a bus of 4 bytes is not modelled"),
     ],
 )
@@ -252,10 +255,10 @@ def test_files_that_are_none(tmp_path: Path) -> None:
             mqsim.imported(file)
         return str(told.value).removeprefix(f"{file}: ")
 
-    assert fault("no").startswith("is no XML: ")
+    assert fault("no").startswith("is not XML: ")
     assert fault("<a/>") == "has no Device_Parameter_Set; name an MQSim device file"
     bomb = '<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>'
-    assert fault(bomb) == "declares a document type; take that out"
+    assert fault(bomb) == "declares a document type; remove the declaration"
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,1 +1,1 @@
-"""Devices fitted to measurements."""
+"""Fits of devices to measurements."""

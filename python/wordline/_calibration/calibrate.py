@@ -1,4 +1,4 @@
-"""Calibration of a device to measurements: how often its bits err, and how long its pages take.
+"""Calibration of a device to measured bit error rates and page latencies.
 
 r = wordline.calibrate("rber.csv", base="onfi4-tlc")
 r.constants["k"]["value"]
@@ -26,7 +26,8 @@ from wordline._render.units import many
 from wordline._wordline import WordlineError
 
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4, "plc": 5}
-# Up to this rate the preset extrapolates the fit, or up to the largest fitted at a measured point.
+# The preset extrapolates the fit up to this rate, or up to the largest fitted rate at a measured
+# point.
 LIMIT = 0.05
 UNIT_OF_RESIDUALS = {
     False: "natural logarithm of predicted / measured rate",
@@ -35,7 +36,7 @@ UNIT_OF_RESIDUALS = {
 
 
 class Residual(TypedDict):
-    """A point, what the fit says there, and the residual of the fit."""
+    """A measured point, the fitted rate there, and the residual."""
 
     cycles: float
     retention_days: float
@@ -46,8 +47,8 @@ class Residual(TypedDict):
 
 
 class ErrorSummary(TypedDict):
-    """The fit of raw bit error rates: e + a c^k + b c^m t^n + g c^p r^q. `scale` is the standard
-    deviation of the residuals; of counts it is 1 if their spread is that of Poisson."""
+    """Fit of raw bit error rates: e + a c^k + b c^m t^n + g c^p r^q. `scale` is the standard
+    deviation of the residuals; for counts it is 1 if they have a Poisson distribution."""
 
     data: str
     points: int
@@ -59,7 +60,7 @@ class ErrorSummary(TypedDict):
 
 
 class LatencySummary(TypedDict):
-    """The times of page types, least significant bit first."""
+    """Times of page types, least significant bit first."""
 
     data: str
     overhead_us: dict[str, float]
@@ -67,7 +68,7 @@ class LatencySummary(TypedDict):
 
 
 class CalibrationSummary(TypedDict):
-    """The content of summary.json. `kind` is "calibrate"."""
+    """Content of summary.json. `kind` is "calibrate"."""
 
     kind: str
     version: str
@@ -78,30 +79,32 @@ class CalibrationSummary(TypedDict):
 
 
 class Calibration:
-    """What measurements say of a device."""
+    """Result of a calibration."""
 
     def __init__(self, summary: CalibrationSummary) -> None:
         self.summary = summary
 
     @property
     def constants(self) -> dict[str, Constant]:
-        """The constants of the error model by name. Raises WordlineError if none were fitted."""
+        """Constants of the error model by name. Raises WordlineError if none were fitted."""
         if self.summary["errors"] is None:
-            raise WordlineError("no error rates were calibrated; name a file of them as data")
+            raise WordlineError(
+                "no error rates were calibrated; name a file of error rates with data"
+            )
         return self.summary["errors"]["constants"]
 
     @property
     def levels(self) -> list[LevelTime]:
-        """The times by operation and page type; empty without samples of latency."""
+        """Times by operation and page type; empty without latency samples."""
         return self.summary["latency"]["levels"] if self.summary["latency"] else []
 
     @property
     def preset(self) -> str:
-        """The device as TOML, with residuals and intervals in its comments."""
+        """The device as TOML, with residuals and intervals in comments."""
         return _preset(self.summary)
 
     def write(self, out: str | os.PathLike[str]) -> list[str]:
-        """Writes the folder of the results; returns the paths of its files. Raises
+        """Writes the results into a folder and returns the paths of the files. Raises
         WordlineError."""
         texts = {"device.toml": self.preset, "summary.json": json.dumps(self.summary, indent=2)}
         if self.summary["errors"]:
@@ -132,19 +135,20 @@ def calibrate(
 
         r = wordline.calibrate("rber.csv", latency="d_lat.1.log", base="onfi4-tlc")
 
-    data          CSV with a header: cycles, and rber, or errors and bits (which weigh the points);
-                  retention_days and reads (of the block since its erase), 0 if left out
-    latency       latency log of fio, or CSV with op (read, write), latency_us, and perhaps level
+    data          CSV with a header: cycles, and rber, or errors and bits (which weight the points);
+                  optionally retention_days and reads (of the block since its erase), 0 if missing
+    latency       fio latency log, or CSV with op (read, write), latency_us, and optionally level
                   (page type from 0, the least significant bit first)
-    base          preset that the new one changes
-    levels        page types to tell apart in samples without a level; None for those of the base
+    base          preset to start from
+    levels        page types to find in samples without a level; None for those of the base
     read_overhead_us, write_overhead_us
-                  what is not tR or tPROG in each sample: command, transfer, host
-    seed          of the starts of the fit
+                  part of each sample that is not tR or tPROG: command, transfer, host
+    seed          seed of the starting points of the fit
     out           folder for device.toml, summary.json and residuals.csv
 
-    Intervals are of 95 %: of the error model those of its linearisation at the fit, of a time those
-    of the median, by order statistics. It needs SciPy: pip install 'wordline[calibrate]'.
+    Confidence intervals have a level of 95 %. Those of the error model come from its linearisation
+    at the fit, those of a time are for the median, from order statistics. Requires SciPy: pip
+    install 'wordline[calibrate]'.
 
     Raises WordlineError.
     """
@@ -187,12 +191,12 @@ def _require_scipy() -> None:
 
 
 def _shown(base: str) -> dict[str, Any]:
-    """A preset that has flash, resolved."""
+    """Returns a preset with flash, resolved."""
     known = [preset["name"] for preset in presets()]
     if base not in known:
         raise WordlineError(
-            f"base: '{base}' is not one of {', '.join(known)}; name a preset, and put what else "
-            "your device changes into the one that is written"
+            f"base: '{base}' is not one of {', '.join(known)}; name a preset, and change the rest "
+            "in the device file that is written"
         )
     shown = tomllib.loads(config.show(base))
     if "nand" not in shown:
@@ -207,7 +211,7 @@ def _check(result: Calibration) -> None:
     except WordlineError as fault:
         reason = str(fault).splitlines()[0].partition(": ")[2].partition(";")[0]
         raise WordlineError(
-            f"base: '{base}' does not take what was calibrated: {reason}; name another preset"
+            f"base: '{base}' does not accept the calibrated values: {reason}; name another preset"
         ) from None
 
 
@@ -220,7 +224,7 @@ def _overhead(name: str, value: object) -> float:
 
 
 def _bits(shown: Mapping[str, Any]) -> int:
-    """Page types of a device."""
+    """Number of page types of a device."""
     cell = shown["nand"].get("cell", "slc")
     name = cell if isinstance(cell, str) else str(next(iter(cell), "slc"))
     return BITS.get(name.split("-")[0], 1)
@@ -265,7 +269,7 @@ def _latency(
     except WordlineError as fault:
         raise WordlineError(f"{path}: {fault}") from None
     if not found:
-        raise WordlineError(f"{path}: has no read and no write; give samples of either")
+        raise WordlineError(f"{path}: holds neither reads nor writes; give samples of at least one")
     summary["latency"] = LatencySummary(data=Path(path).name, overhead_us=overhead, levels=found)
     summary["notes"] += notes
 
@@ -280,7 +284,7 @@ def _residual_rows(residuals: list[Residual]) -> str:
 
 
 def _comment(text: str) -> str:
-    """Of one line, without control characters, which TOML forbids in comments."""
+    """Formats a comment line without control characters, which TOML forbids in comments."""
     return "# " + "".join(one if one.isprintable() else " " for one in text) + "\n"
 
 

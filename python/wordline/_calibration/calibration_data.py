@@ -1,4 +1,4 @@
-"""Measurements as files: raw bit error rates, and latencies."""
+"""Reads measurements from files: raw bit error rates and latencies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Row = tuple[int, dict[str, str]]
 
 
 def read_points(path: str) -> list[Point]:
-    """The points of a CSV file with a header. Raises WordlineError with file, line and column."""
+    """Returns the points of a CSV file with a header. Raises WordlineError with file, line and
+    column."""
     columns, rows = _table(path, ERROR_COLUMNS)
     if "cycles" not in columns:
         raise WordlineError(_missing(path, "cycles", columns))
@@ -43,7 +44,7 @@ def _point(path: str, line: int, row: dict[str, str], *, counted: bool) -> Point
         rate = value("rber")
         if rate <= 0:
             raise WordlineError(
-                f"{path}:{line}: column rber: 0 has no logarithm; give errors and bits in place of "
+                f"{path}:{line}: column rber: 0 has no logarithm; give errors and bits instead of "
                 "it, or leave the line out"
             )
         return Point(cycles, days, reads, rate)
@@ -57,9 +58,9 @@ def _point(path: str, line: int, row: dict[str, str], *, counted: bool) -> Point
 
 
 def read_latencies(path: str) -> list[tuple[str, int | None, float]]:
-    """Samples of a latency log of fio (ms, ns, direction, bytes, ...), or of a CSV file with the
-    columns op, latency_us and perhaps level: operation, level, latency in us. Raises WordlineError
-    with file, line and column."""
+    """Returns the samples of a fio latency log (ms, ns, direction, bytes, ...), or of a CSV file
+    with the columns op, latency_us and optionally level, as operation, level and latency in us.
+    Raises WordlineError with file, line and column."""
     lines = _text(path).splitlines()
     first = next((line for line in lines if line.strip()), "")
     if first.split(",")[0].strip().isdigit():
@@ -95,7 +96,7 @@ def _fio(path: str, lines: list[str]) -> list[tuple[str, int | None, float]]:
         fields = [field.strip() for field in text.split(",")]
         if len(fields) < 4 or fields[2] not in ("0", "1", "2"):
             raise WordlineError(
-                f"{path}:{line}: is no line of a latency log of fio: ms, ns, 0, 1 or 2, bytes; "
+                f"{path}:{line}: is not a line of a fio latency log: ms, ns, 0, 1 or 2, bytes; "
                 "leave it out"
             )
         if fields[2] == "2":
@@ -136,11 +137,11 @@ def _number(path: str, line: int, column: str, text: str) -> float:
 
 
 def _missing(path: str, column: str, columns: list[str]) -> str:
-    return f"{path}:1: there is no column {column}, only {', '.join(columns)}; name it in line 1"
+    return f"{path}:1: no column {column} among {', '.join(columns)}; name it in line 1"
 
 
 def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
-    """The header and the rows of a CSV file, with their lines; lines that begin with # are
+    """Returns the header and rows of a CSV file with line numbers. Lines that start with # are
     comments."""
     lines = enumerate(_text(path).splitlines(), 1)
     kept = [(line, text) for line, text in lines if text.strip() and text.strip()[0] != "#"]
@@ -149,7 +150,7 @@ def _table(path: str, known: tuple[str, ...]) -> tuple[list[str], list[Row]]:
     try:
         header, *rows = list(csv.reader([text for _, text in kept], strict=True))
     except csv.Error as fault:
-        raise WordlineError(f"{path}: is no CSV: {fault}; correct it") from None
+        raise WordlineError(f"{path}: is not CSV: {fault}; correct it") from None
     columns = [column.strip() for column in header]
     for column in columns:
         if column not in known or columns.count(column) > 1:

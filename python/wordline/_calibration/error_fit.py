@@ -1,4 +1,4 @@
-"""A fit of raw bit error rates: e + a c^k + b c^m t^n + g c^p r^q, of cycles c, days t and reads r.
+"""Fit of raw bit error rates: e + a c^k + b c^m t^n + g c^p r^q, over cycles c, days t and reads r.
 
 Source of the form: B. S. Kim, J. Choi, S. L. Min, Design tradeoffs for SSD reliability, FAST 2019.
 """
@@ -17,13 +17,13 @@ COEFFICIENTS = ("e", "a", "b", "g")
 EXPONENT_MOST = 6.0
 RATE_LEAST, RATE_MOST = 1e-18, 0.5
 STARTS = 24
-# Where a singular value of the Jacobian is below this share of the largest, the points say nothing.
+# Directions with a singular value of the Jacobian below this share of the largest are undetermined.
 RANK_RATIO = 1e-7
 
 
 class Constant(TypedDict):
     """A constant of the fit and its 95 % interval. `low` and `high` are None if the points do not
-    determine it, or if `held`: it was not fitted."""
+    determine it, or if it was `held` and not fitted."""
 
     name: str
     value: float
@@ -34,7 +34,8 @@ class Constant(TypedDict):
 
 @dataclass(frozen=True)
 class Point:
-    """A measurement. `rate` is a ratio; `bits` is 0 unless errors were counted in so many bits."""
+    """A measured point. `rate` is a ratio; `bits` is 0 unless errors were counted among `bits`
+    bits."""
 
     cycles: float
     days: float
@@ -46,8 +47,8 @@ class Point:
 
 @dataclass(frozen=True)
 class ErrorFit:
-    """What was fitted. `residuals` are in natural logarithms of the rate, or deviance residuals of
-    Poisson counts where errors were counted; `scale` is their standard deviation."""
+    """Result of a fit. `residuals` are natural logarithms of the rate ratio, or deviance residuals
+    of Poisson counts if errors were counted; `scale` is their standard deviation."""
 
     constants: dict[str, Constant]
     residuals: list[float]
@@ -58,7 +59,7 @@ class ErrorFit:
 
 
 def predicted(constants: Mapping[str, float], cycles: float, days: float, reads: float) -> float:
-    """The raw bit error rate of the model."""
+    """Returns the raw bit error rate of the model."""
     of = constants
     return (
         of["e"]
@@ -73,8 +74,8 @@ def _added(factor: float, wear: float, stress: float, exponent: float) -> float:
 
 
 def residual(point: Point, rate: float, *, counted: bool) -> float:
-    """How far a point is from a rate. Its squares sum to twice the negative log-likelihood ratio of
-    Poisson counts, or are those of differences of logarithms."""
+    """Residual of a point. The squares sum to twice the negative log-likelihood ratio of Poisson
+    counts, or to the squared differences of logarithms."""
     if not counted:
         return math.log(rate / point.rate)
     mean = rate * point.bits
@@ -83,7 +84,7 @@ def residual(point: Point, rate: float, *, counted: bool) -> float:
 
 
 def cost(points: Sequence[Point], constants: Mapping[str, float]) -> float:
-    """What the fit minimises: half the sum of squares of the residuals."""
+    """Objective of the fit: half the sum of squared residuals."""
     counted = all(point.bits for point in points)
     rates = (predicted(constants, one.cycles, one.days, one.reads) for one in points)
     both = zip(points, rates, strict=True)
@@ -91,7 +92,7 @@ def cost(points: Sequence[Point], constants: Mapping[str, float]) -> float:
 
 
 class _Form:
-    """Which constants the points can tell, and how they are scaled: a coefficient is fitted as the
+    """Constants that the points determine, and their scaling: a coefficient is fitted as the
     logarithm of its term at the geometric mean of the conditions."""
 
     def __init__(self, points: Sequence[Point]) -> None:
@@ -132,7 +133,7 @@ class _Form:
             self.notes.append(f"{column} above 0 at one value of cycles: {wear} is held at 0")
 
     def shifts(self, factor: str) -> dict[str, float]:
-        """By exponent, the logarithm of the condition that it belongs to, at the centre."""
+        """Logarithm of the central condition of each exponent."""
         cycles = math.log(self.centre["cycles"])
         if factor == "e":
             return {}
@@ -142,7 +143,7 @@ class _Form:
         return {wear: cycles, power: math.log(self.centre[column])}
 
     def constants(self, values: Sequence[float]) -> dict[str, float]:
-        """The constants of the model."""
+        """Converts fitted parameters to the constants of the model."""
         found = self.held | dict(zip(self.free, map(float, values), strict=True))
         for factor in self.terms:
             shift = sum(found[name] * log for name, log in self.shifts(factor).items())
@@ -150,7 +151,7 @@ class _Form:
         return found
 
     def bounds(self) -> tuple[list[float], list[float]]:
-        """Of each free constant."""
+        """Bounds of each free constant."""
         rate = (math.log(RATE_LEAST), math.log(RATE_MOST))
         limits = [rate if name in COEFFICIENTS else (0.0, EXPONENT_MOST) for name in self.free]
         return [low for low, _ in limits], [high for _, high in limits]
@@ -162,9 +163,9 @@ def _mean(values: Any) -> float:
 
 
 def fit_errors(points: Sequence[Point], seed: int = 1) -> ErrorFit:
-    """The constants that the points say most likely, by least squares from several starts. All
-    points have counted errors, or the logarithms of all rates weigh alike. Raises WordlineError if
-    there are too few points."""
+    """Returns the most likely constants, by least squares from several starting points. Either all
+    points have counted errors, or the logarithms of all rates have equal weight. Raises
+    WordlineError if there are too few points."""
     import numpy as numpy_
     from scipy import optimize, stats  # pyright: ignore
 
@@ -181,7 +182,7 @@ def fit_errors(points: Sequence[Point], seed: int = 1) -> ErrorFit:
     found = _best(np, optimize, arrays, form, seed)
     freedom = len(points) - len(form.free)
     scale = math.sqrt(2 * found.cost / freedom)
-    # Counts have the spread of Poisson at least; more of it widens the intervals.
+    # Counts vary at least as a Poisson distribution; more variation widens the intervals.
     spread = max(1.0, scale) if counted else scale
     quantile = float(stats.t.ppf(0.975, freedom))  # pyright: ignore
     constants = _constants(np, form, found, spread * quantile)
@@ -191,7 +192,7 @@ def fit_errors(points: Sequence[Point], seed: int = 1) -> ErrorFit:
 
 
 class _Arrays:
-    """The residuals of all points at once."""
+    """Residuals of all points as a vector."""
 
     def __init__(self, np: Any, points: Sequence[Point], form: _Form, *, counted: bool) -> None:
         self.np, self.form, self.counted = np, form, counted
@@ -205,7 +206,7 @@ class _Arrays:
             }
 
     def rates(self, values: Any) -> Any:
-        """Of the free constants."""
+        """Residuals for the free constants."""
         np, of = self.np, self.form.held | dict(zip(self.form.free, values, strict=True))
         names = {
             "e": (),
@@ -217,7 +218,7 @@ class _Arrays:
         for factor in self.form.terms:
             power = np.full(len(self.rate), of[factor])
             for exponent, column in names[factor]:
-                # 0^0 is 1 of cycles, and a stress of 0 adds nothing.
+                # 0^0 is 1 for cycles, and a stress of 0 adds nothing.
                 floor = 0.0 if column == "cycles" and of[exponent] == 0 else -np.inf
                 none = np.isneginf(self.log[column])
                 shown = np.where(none, 0.0, self.log[column])
@@ -226,7 +227,7 @@ class _Arrays:
         return np.maximum(total, 1e-300)
 
     def residuals(self, values: Any) -> Any:
-        """As of `residual`."""
+        """Jacobian of `residual`."""
         np, rates = self.np, self.rates(values)
         if not self.counted:
             return np.log(rates / self.rate)
@@ -264,8 +265,9 @@ def _best(np: Any, optimize: Any, arrays: _Arrays, form: _Form, seed: int) -> An
 
 
 def _constants(np: Any, form: _Form, found: Any, spread: float) -> dict[str, Constant]:
-    """The constants with the intervals of the linearised model. Of a coefficient it is that of its
-    logarithm, from which the exponents' are taken through the covariance."""
+    """Returns the constants with the intervals of the linearised model. The interval of a
+    coefficient is that of its logarithm, computed from its term and the exponents with their
+    covariance."""
     values = form.constants(found.x)
     inner = [
         place
@@ -295,8 +297,8 @@ def _constants(np: Any, form: _Form, found: Any, spread: float) -> dict[str, Con
 
 
 def _weights(np: Any, form: _Form, name: str, inner: list[int]) -> Any:
-    """How a constant (of coefficients, its logarithm) follows from those fitted; None if it is held
-    or at a bound."""
+    """Gradient of a constant, or of the logarithm of a coefficient, with respect to the fitted
+    parameters; None if the constant is held or at a bound."""
     if name not in form.free or form.free.index(name) not in inner:
         return None
     weights = np.zeros(len(form.free))

@@ -1,4 +1,4 @@
-"""Times of page reads and programs from samples of latency, by page type."""
+"""Times of page reads and programs by page type, from latency samples."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from wordline._render.units import many
 from wordline._wordline import WordlineError
 
 LEAST_SAMPLES = 8
-# A page type of fewer of the samples than this is rather something that is rare, such as a wait.
+# A group with a smaller share of the samples is likely a rare event, such as a wait, not a page
+# type.
 RARE_RATIO = 0.05
 
 
 class LevelTime(TypedDict):
-    """The median time of a page type and its 95 % interval, which supposes no distribution.
-    `spread_us` is half the distance between the quartiles."""
+    """Median time of a page type and its 95 % interval, which assumes no distribution. `spread_us`
+    is half the interquartile range."""
 
     op: str
     level: int
@@ -31,10 +32,9 @@ class LevelTime(TypedDict):
 def level_times(
     samples: Sequence[tuple[str, int | None, float]], levels: int, overhead_us: dict[str, float]
 ) -> tuple[list[LevelTime], list[str]]:
-    """The times of the samples (operation, level or None, latency in us) less an overhead, and what
-    is to be said of them. Without levels, samples are parted into so many groups; the fastest is
-    the least significant page. Raises WordlineError of too few samples, or a time that is not
-    above 0."""
+    """Returns the times of the samples (operation, level or None, latency in us) less an overhead,
+    and notes. Samples without levels are split into `levels` groups; the fastest is the least
+    significant page. Raises WordlineError for too few samples, or a time that is not above 0."""
     found: list[LevelTime] = []
     notes: list[str] = []
     for op in ("read", "write"):
@@ -51,7 +51,7 @@ def level_times(
                     "outliers than a page type; leave them out, or name the levels in a column"
                 )
         if not named and levels > 1:
-            notes.append(f"{op}: levels were told apart by latency, the fastest is level 0")
+            notes.append(f"{op}: levels were separated by latency; the fastest is level 0")
     return found, notes
 
 
@@ -68,7 +68,7 @@ def _named(samples: list[tuple[int | None, float]]) -> list[list[float]]:
 
 
 def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
-    """The parting into groups by value with the least squares of the logarithms, by dynamic
+    """Splits values into groups with the least sum of squares of the logarithms, by dynamic
     programming over at most 512 quantiles (Fisher's natural breaks)."""
     if len(latencies) < LEAST_SAMPLES * levels:
         raise WordlineError(
@@ -113,7 +113,8 @@ def _time(op: str, level: int, group: list[float], overhead_us: float) -> LevelT
 
     binomial: Any = stats.binom  # pyright: ignore
     ordered, count = sorted(group), len(group)
-    # Between these order statistics lies the median with at least 95 % (binomial of one half).
+    # These order statistics enclose the median with a probability of at least 95 % (binomial, p =
+    # 1/2).
     rank = max(0, int(binomial.ppf(0.025, count, 0.5)) - 1)
     middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
     if middle <= overhead_us:

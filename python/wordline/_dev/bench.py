@@ -1,7 +1,7 @@
-"""How fast Wordline is, measured from outside: each run is a process of its own.
+"""Benchmarks of Wordline, measured from outside: each run is a separate process.
 
-Beside it stands what the machine allows, measured at the same time: how many units of the same work
-a simulator could do that only orders its events and finds its pages.
+Each result has a limit, measured on the machine at the same time: the rate of a simulator that only
+orders the same events and looks up the same pages.
 """
 
 import json
@@ -20,20 +20,21 @@ from wordline._internal.process import ended
 from wordline._wordline import WordlineError
 
 DEVICE = "d4"
-# What follows upon what on that device: a page read (command, array, transfer) and a page program
-# (command and transfer, array), in picoseconds.
+# Dependent steps on that device in picoseconds: a page read (command, array, transfer) and a page
+# program (command and transfer, array).
 DURATIONS_PS = (175_000, 50_000_000, 12_300_000, 12_475_000, 500_000_000)
 
-# Places in memory that a simulator has to look at and that may be anywhere: each is waited for.
-# A page that is read: its entry of the map, the books of its block.
+# Memory locations that a simulator must access and that may be anywhere, so each access is waited
+# for.
+# A page that is read: its map entry, and the tables of its block.
 READ = 2
-# A page that is overwritten: its entry of the map, the bit of the page that was valid, the books of
-# that one's block, the owner of the page that is programmed.
+# A page that is overwritten: its map entry, the valid bit of the old page, the tables of the old
+# page's block, and the owner of the programmed page.
 OVERWRITE = 4
-# A page that a collection moves: its entry of the map, the owner of its copy. The owners of the
-# victim's pages are neighbours.
+# A page that GC moves: its map entry, and the owner of its copy. The owners of the victim's pages
+# are adjacent.
 MOVE = 2
-# An erase: the books of the block.
+# An erase: the tables of the block.
 ERASE = 1
 
 PRECONDITION = "page operations"
@@ -44,15 +45,15 @@ STORE = {
     "disk.model": "constant",
     "disk.capacity_bytes": 4 << 30,
 }
-"""The device with an eighth of its blocks, before a disk that takes as long for any access."""
+"""The device with an eighth of its blocks, in front of a disk with a constant access time."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Something to measure: a name and the arguments of `wordline run` that do it.
+    """A workload to measure: its name and the arguments of `wordline run`.
 
-    The preconditioning of a `settled` work takes most of its time, and is counted apart. Pages that
-    are `sequential` are neighbours in memory too: nothing is waited for to find them.
+    The preconditioning of a `settled` workload takes most of its time, and is counted separately.
+    Pages that are `sequential` are also adjacent in memory, so no access to them is waited for.
     """
 
     name: str
@@ -63,9 +64,9 @@ class Work:
 
 
 class Rate(TypedDict):
-    """So many units of a kind, and the CPU seconds that they took. Per second: what was measured,
-    for the whole process and for the model alone; what the machine allows, if anything bounds it;
-    what the record has of the run before."""
+    """A number of units, and the CPU seconds that they took. Rates per second: of the whole
+    process, of the model alone, of the machine's limit if there is one, and of the previous
+    record."""
 
     unit: str
     count: int
@@ -77,9 +78,9 @@ class Rate(TypedDict):
 
 
 class Measure(TypedDict):
-    """One work, measured. CPU seconds are user plus system time of the whole process, from the
-    start of Python to the written results; `model_requests_per_cpu_s` leaves all that out.
-    `precondition_cpu_s` is the part of the CPU seconds that went into preconditioning."""
+    """Measurement of a workload. CPU seconds are user plus system time of the whole process, from
+    the start of Python to the written results; `model_requests_per_cpu_s` excludes start and
+    output. `precondition_cpu_s` is the part spent on preconditioning."""
 
     work: str
     requests: int
@@ -98,8 +99,8 @@ class Measure(TypedDict):
 
 @dataclass(frozen=True)
 class Machine:
-    """What the machine takes for an event of a queue, and for a look at a place in memory that may
-    be anywhere in a table as large as the map."""
+    """Time of the machine per event of a queue, and per access to a random location in a table of
+    the size of the map."""
 
     event_ns: float
     access_ns: float
@@ -107,7 +108,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run has left: its summary, CPU seconds and peak memory of its process."""
+    """Result of a run: summary, CPU seconds and peak memory of the process."""
 
     summary: dict[str, Any]
     cpu_s: float
@@ -151,15 +152,16 @@ WORKS = {
 
 
 def chosen(names: Sequence[str], traces: Sequence[str]) -> list[Work]:
-    """The works of these names, each once, `replay` once per trace; without names, all there is.
+    """Returns the workloads with these names, each once, with one `replay` per trace; all if no
+    names are given.
 
-    Raises WordlineError for an unknown name, or `replay` without a trace.
+    Raises WordlineError for an unknown name, or for `replay` without a trace.
     """
     names = list(dict.fromkeys(names))
     for name in names:
         if name not in WORKS and name != "replay":
             known = ", ".join([*WORKS, "replay"])
-            raise WordlineError(f"no work is called '{name}'; the works are {known}")
+            raise WordlineError(f"no workload is called '{name}'; the workloads are {known}")
     if "replay" in names and not traces:
         raise WordlineError("replay needs a trace; add --trace FILE")
     generated = [WORKS[name] for name in names or WORKS if name in WORKS]
@@ -168,8 +170,8 @@ def chosen(names: Sequence[str], traces: Sequence[str]) -> list[Work]:
 
 
 def measured(work: Work, repeat: int) -> Measure:
-    """The run with the median CPU time, and the machine's limit. Raises WordlineError if a run
-    fails."""
+    """Returns the run with the median CPU time, and the limit of the machine. Raises WordlineError
+    if a run fails."""
     runs = [_run(work) for _ in range(repeat)]
     middle = median_low(run.cpu_s for run in runs)
     run = next(run for run in runs if run.cpu_s == middle)
@@ -177,7 +179,7 @@ def measured(work: Work, repeat: int) -> Measure:
 
 
 def measure(work: Work, run: Run, machine: Machine) -> Measure:
-    """What a run says about the speed of a work."""
+    """Measurement of a workload from a run."""
     summary = run.summary
     requests, speed = int(summary["input"]["requests"]), summary["speed"]
     apart_s = float(speed["precondition_cpu_s"]) if work.settled else 0.0
@@ -210,8 +212,7 @@ def measure(work: Work, run: Run, machine: Machine) -> Measure:
 
 
 def titles(measures: Sequence[Measure]) -> list[str]:
-    """The names of works, as short as a table needs them: of replays, which are named by their
-    traces, the number if there are several."""
+    """Titles of workloads for a table. A replay is titled by its trace if there are several."""
     replays = [one["work"] for one in measures if one["work"] not in WORKS]
 
     def title(work: str) -> str:
@@ -223,8 +224,8 @@ def titles(measures: Sequence[Measure]) -> list[str]:
 
 
 def read_record(path: Path) -> list[Measure]:
-    """The measures that `write_record` left, none if there is no such file. Raises WordlineError if
-    it cannot be read or holds something else."""
+    """Returns the measurements that `write_record` wrote; none if the file does not exist. Raises
+    WordlineError if it cannot be read or is not a record."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if not all(_is_measure(one) for one in found):
@@ -241,8 +242,8 @@ def read_record(path: Path) -> list[Measure]:
 
 
 def write_record(path: Path, measures: Sequence[Measure], former: Sequence[Measure]) -> None:
-    """Keeps the measures, and those of other works that there were. The file appears whole or not
-    at all. Raises WordlineError if it cannot be written."""
+    """Writes the measurements, and keeps earlier ones of other workloads. The file appears complete
+    or not at all. Raises WordlineError if it cannot be written."""
     works = {one["work"] for one in measures}
     kept = [one for one in former if one["work"] not in works]
     text = json.dumps([*kept, *measures], indent=2) + "\n"
@@ -254,7 +255,7 @@ def write_record(path: Path, measures: Sequence[Measure], former: Sequence[Measu
 
 
 def compare(measures: Sequence[Measure], former: Sequence[Measure]) -> None:
-    """Sets beside each measure what the record has of the same work."""
+    """Adds the recorded measurement of the same workload to each measurement."""
     known = {one["work"]: one for one in former}
     for one in measures:
         if one["work"] not in known:
@@ -267,7 +268,8 @@ def compare(measures: Sequence[Measure], former: Sequence[Measure]) -> None:
 
 
 def _is_measure(one: Any) -> bool:
-    """Whether it has what is read of a record. Raises TypeError or KeyError if it is none."""
+    """Whether a record has the expected fields. Raises TypeError or KeyError if it is not a
+    record."""
     rates = all(
         isinstance(rate["unit"], str)
         and isinstance(rate["per_cpu_s"], int | float)
@@ -290,7 +292,7 @@ def _rate(unit: str, count: int, cpu_s: float, model_s: float, least_s: float) -
 
 
 def _count(unit: str, summary: dict[str, Any]) -> int:
-    """How many of a unit a run did. Pages are those that the host wrote; flash operations are page
+    """Number of units in a run. Pages are pages written by the host; flash operations are page
     reads, page programs and erases."""
     flash = summary["flash"]
     counts = {
@@ -307,7 +309,7 @@ def _prepared(prepared: dict[str, Any]) -> int:
 
 
 def _accesses(work: Work, summary: dict[str, Any]) -> int:
-    """Looks at places that may be anywhere, in a run without its preconditioning."""
+    """Random memory accesses of a run without its preconditioning."""
     flash = summary["flash"]
     moved, erases = flash["gc_pages_moved"], flash["erases"]
     reads = max(0, flash["page_reads"] - moved - flash["own_page_reads"])
@@ -316,13 +318,13 @@ def _accesses(work: Work, summary: dict[str, Any]) -> int:
 
 
 def _accesses_of_preconditioning(prepared: dict[str, Any]) -> int:
-    """The same of preconditioning; the pages that fill the device are neighbours."""
+    """Random memory accesses of preconditioning. The pages that fill the device are adjacent."""
     overwritten, moved = prepared["pages_overwritten"], prepared["pages_moved"]
     return int(OVERWRITE * overwritten + MOVE * moved + ERASE * prepared["erases"])
 
 
 def _machine(device: dict[str, Any]) -> Machine:
-    """A die has one event waiting at most; the map has an entry of four bytes for a page."""
+    """A die has at most one pending event; the map has four bytes per page."""
     return Machine(
         event_ns=_wordline.bench_queue(int(device["dies"]), DURATIONS_PS),
         access_ns=_wordline.bench_access(int(device["user_bytes"]) // int(device["page_bytes"])),

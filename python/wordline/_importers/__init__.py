@@ -1,1 +1,1 @@
-"""Files of other programs as loads and devices."""
+"""Imports files of other programs as loads and devices."""

@@ -1,4 +1,4 @@
-"""The chart of latencies as the host sees them, above what the device did."""
+"""Chart of the latencies that the host sees, over the activity of the device."""
 
 from wordline._render.report.views import views
 

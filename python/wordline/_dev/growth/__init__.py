@@ -1,7 +1,7 @@
-"""How the cost of a request grows with the number of requests, with dies, capacity and queue depth.
+"""Scaling of the cost per request with the number of requests, dies, capacity and queue depth.
 
-Every point of a sweep is a device under a load, run in processes of its own; what a request costs
-there is held beside the other points of its series.
+Every point of a sweep is a device under a load, which runs in processes of its own. The cost per
+request is compared with that of the other points of the series.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from wordline._wordline import WordlineError
 def command(
     place: Path, sweeps: Sequence[str], repeat: int, *, quick: bool, full: bool, count: bool | None
 ) -> int:
-    """What `wordline growth` does; returns its exit code. Raises WordlineError."""
+    """Implements `wordline growth`; returns its exit code. Raises WordlineError."""
     if count and not counting.available():
         raise WordlineError("--count: valgrind is not installed; install it, or leave --count out")
     if quick and full:
@@ -34,7 +34,8 @@ def command(
 
 
 def chosen(names: Sequence[str], *, quick: bool = False, full: bool = False) -> list[Sweep]:
-    """The sweeps of these names; without names, all. Raises WordlineError for an unknown name."""
+    """Returns the sweeps with these names; all without names. Raises WordlineError for an unknown
+    name."""
     known = {sweep.name: sweep for sweep in all_sweeps(quick=quick, full=full)}
     for name in names:
         if name not in known:

@@ -1,6 +1,6 @@
-"""What a sweep costs beside its runs: `python -m wordline._dev.growth.coordination [POINTS]` runs
-so many points of about 50 ms and prints the CPU time of all processes, that of the runs in it, and
-the rest: starts, imports, checks of points, transport, journal and table."""
+"""Overhead of a sweep: `python -m wordline._dev.growth.coordination [POINTS]` runs POINTS points of
+about 50 ms. It prints the CPU time of all processes, the part of the runs, and the rest: process
+starts, imports, checks of points, transport, journal and table."""
 
 import resource
 import sys
@@ -25,14 +25,14 @@ REQUESTS = 150_000
 
 @dataclass(frozen=True)
 class Timed(Done):
-    """What came of a point, and the CPU seconds of its run."""
+    """Result of a point, and the CPU seconds of its run."""
 
     cpu_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds of a sweep of so many points: of all its processes, and of the runs alone."""
+    """CPU seconds of a sweep: of all its processes, and of the runs alone."""
 
     points: int
     all_s: float
@@ -40,7 +40,7 @@ class Cost:
 
     @property
     def share(self) -> float:
-        """What is spent beside the runs, of all."""
+        """Share of the CPU time that is not spent in runs."""
         return 1 - self.runs_s / self.all_s
 
     def __str__(self) -> str:
@@ -59,8 +59,8 @@ def timed(job: Job) -> Timed:
 
 
 def measured(points: int, requests: int = REQUESTS) -> Cost:
-    """A sweep of so many seeds, with all that it writes. Of this process everything counts that it
-    has done so far; its children are those of the sweep."""
+    """Measures a sweep over seeds, with all its output. All previous CPU time of this process
+    counts; its children are those of the sweep."""
     table = {"device": DEVICE, "seeds": points, "set": {"workload.requests": requests}}
     every = plans.points(plans.of_table(table))
     todo = tasks(every)
@@ -84,12 +84,12 @@ def measured(points: int, requests: int = REQUESTS) -> Cost:
 
 
 def main() -> None:
-    """Prints what a sweep of 1,000 points costs, or of as many as the argument says."""
+    """Prints the overhead of a sweep of 1,000 points, or of the number in the argument."""
     print(measured(int(sys.argv[1]) if len(sys.argv) > 1 else 1000))
 
 
 if __name__ == "__main__":
-    # Other processes find functions by the name of their module.
+    # Worker processes look up functions by module name.
     from wordline._dev.growth import coordination  # noqa: PLW0406
 
     coordination.main()

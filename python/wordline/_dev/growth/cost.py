@@ -1,4 +1,4 @@
-"""What a request costs at every point of a sweep, and what of it cache misses explain."""
+"""Cost per request at every point of a sweep, and the part of it that cache misses explain."""
 
 import json
 import math
@@ -14,16 +14,17 @@ from wordline._dev.growth.sweeps import Point, Sweep, command
 from wordline._internal.process import ended
 from wordline._wordline import MemoryTable, WordlineError
 
-# What costs may differ by: the largest of a series over its least.
+# Allowed ratio of the largest to the smallest cost of a series.
 MOST_RATIO = 1.5
-# What a request costs at least. Short runs may take no longer than their start, which varies.
+# Minimum CPU time of the requests of a run. The start takes about as long as a short run, and
+# varies.
 LEAST_NS = 1.0
 LATENCY_ROUNDS, LATENCY_READS = 8, 1 << 16
 
 
 @dataclass(frozen=True)
 class Run:
-    """One process. Processor seconds are those of the simulation, preconditioning apart."""
+    """One process. CPU seconds are those of the simulation without preconditioning."""
 
     cpu_s: float
     precondition_cpu_s: float
@@ -35,9 +36,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Cost:
-    """A point, measured: the least of its runs. What a run of one request takes, to build the
-    device and to end, is `start_s` and is not in `ns_per_request`. `latency_ns` is a read of a
-    random place of as much memory as the run has touched."""
+    """Cost of a point: the smallest of its runs. `start_s` is the time of a run of one request,
+    which builds the device and ends; `ns_per_request` excludes it. `latency_ns` is the time of a
+    random read in as much memory as the run has touched."""
 
     at: int
     requests: int
@@ -53,51 +54,51 @@ class Cost:
 
     @property
     def ns_per_event(self) -> float:
-        """The same for an event: requests do not take equally many everywhere."""
+        """Cost per event. The number of events per request varies between points."""
         return self.ns_per_request / self.events_per_request
 
     @property
     def misses_ns(self) -> float | None:
-        """What cache misses cost a request at most: each the whole of `latency_ns`, none at the
-        same time as another. None if they were not counted."""
+        """Upper limit of the cost of cache misses per request: each takes `latency_ns`, without
+        overlap. None if misses were not counted."""
         return None if self.counted is None else self.counted.misses * self.latency_ns
 
 
 @dataclass(frozen=True)
 class Line:
-    """A series, measured."""
+    """Measurements of a series."""
 
     name: str
     costs: Sequence[Cost]
 
     @property
     def least(self) -> Cost:
-        """The point where a request costs least."""
+        """Point with the smallest cost per request."""
         return min(self.costs, key=lambda cost: cost.ns_per_request)
 
     @property
     def least_by_event(self) -> Cost:
-        """The point where an event costs least."""
+        """Point with the smallest cost per event."""
         return min(self.costs, key=lambda cost: cost.ns_per_event)
 
     @property
     def largest(self) -> Cost:
-        """The point where a request costs most."""
+        """Point with the largest cost per request."""
         return max(self.costs, key=lambda cost: cost.ns_per_request)
 
     @property
     def ratio(self) -> float:
-        """The largest cost of a request over the least."""
+        """Ratio of the largest to the smallest cost per request."""
         return self.largest.ns_per_request / self.least.ns_per_request
 
     @property
     def event_ratio(self) -> float:
-        """The largest cost of an event over the least."""
+        """Ratio of the largest to the smallest cost per event."""
         return _spread([cost.ns_per_event for cost in self.costs])
 
     @property
     def dear(self) -> list[Cost]:
-        """The points that cost more than they may beside the least, by request or by event."""
+        """Points that exceed the allowed ratio to the smallest cost, per request or per event."""
         request, event = self.least.ns_per_request, self.least_by_event.ns_per_event
         return [
             cost
@@ -106,15 +107,15 @@ class Line:
         ]
 
     def explained_ns(self, cost: Cost) -> float | None:
-        """What the cache misses add that a point has beyond the fewest of its series, at most. None
-        if they were not counted."""
+        """Upper limit of the cost of a point's cache misses beyond the fewest of the series. None
+        if misses were not counted."""
         known = [ns for other in self.costs if (ns := other.misses_ns) is not None]
         return None if cost.misses_ns is None else cost.misses_ns - min(known)
 
     @property
     def ratio_left(self) -> float | None:
-        """The worse of the two ratios without that; None if they were not counted where it
-        matters."""
+        """Larger of the two ratios without the cost of misses; None if misses were not counted
+        where needed."""
         if any(self.explained_ns(cost) is None for cost in self.dear):
             return None
         left = [cost.ns_per_request - (self.explained_ns(cost) or 0.0) for cost in self.costs]
@@ -124,8 +125,8 @@ class Line:
 
     @property
     def instruction_ratio(self) -> float | None:
-        """The most instructions over the fewest, the worse of by request and by event; None if they
-        were not counted."""
+        """Ratio of the most to the fewest instructions, the larger of per request and per event;
+        None if they were not counted."""
         known = [(one.counted.instructions, one) for one in self.costs if one.counted]
         if not known:
             return None
@@ -135,7 +136,7 @@ class Line:
     @property
     def verdict(self) -> str:
         """`flat`, `flat apart from cache misses`, `grows`, or `grows, misses not counted`. Misses
-        explain nothing if there are more instructions to a request too."""
+        explain nothing if the number of instructions per request also grows."""
         if not self.dear:
             return "flat"
         left, instructions = self.ratio_left, self.instruction_ratio
@@ -147,26 +148,27 @@ class Line:
 
 @dataclass(frozen=True)
 class Measured:
-    """A sweep, measured."""
+    """Measurements of a sweep."""
 
     sweep: Sweep
     lines: Sequence[Line]
 
 
 Progress = Callable[[int, int, str], object]
-"""Hears how many runs are done, how many there are, and which comes next."""
+"""Receives the number of completed runs, the total, and the next run."""
 
 
 def measured(
     sweeps: Sequence[Sweep], repeat: int, progress: Progress, *, counts: bool
 ) -> list[Measured]:
-    """Measures every point `repeat` times, and as often with a single request, which says what
-    starting and ending cost: of equally many, the least are equally lucky. The order is random, so
-    that a machine that is slower for a while is not slower for one end of a sweep. With `counts`,
-    instructions and misses are counted of the points that cost more than they may, and of the
-    least beside them.
+    """Measures every point `repeat` times, and as often with a single request, to subtract start
+    and end. The smallest of equally many runs are compared. The order is random, so that a
+    temporary slowdown of the machine does not affect one end of a sweep. With `counts`,
+    instructions and misses are counted for points that exceed the allowed ratio and for the
+    cheapest point of their series.
 
-    Raises WordlineError if a run fails."""
+    Raises WordlineError if a run fails.
+    """
     points = [point for sweep in sweeps for series in sweep.series for point in series.points]
     both = [(place, of) for place, point in enumerate(points) for of in (point, point.of(1))]
     work = both * repeat
@@ -247,8 +249,8 @@ def _run(point: Point) -> Run:
 
 
 def _latency_ns(touched_bytes: int) -> float:
-    """Processor time of a read that waits for the one before it, at random in so much memory,
-    rounded to a half octave."""
+    """CPU time of a dependent random read in this much memory, which is rounded to half an
+    octave."""
     return _latency_of_half_octave(round(2 * math.log2(max(touched_bytes, 64))))
 
 

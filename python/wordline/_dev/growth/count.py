@@ -1,4 +1,4 @@
-"""Instructions and cache misses of a request, counted by valgrind: exact, and slow."""
+"""Instructions and cache misses per request, counted by valgrind, which is exact but slow."""
 
 import re
 import shutil
@@ -11,9 +11,10 @@ from wordline._dev.growth.sweeps import Point, command
 from wordline._internal.process import with_parent
 from wordline._wordline import WordlineError
 
-# A first-level cache of 48 KiB, and behind it one of 1 MiB: what misses both comes from further.
+# A first-level cache of 48 KiB and a last-level cache of 1 MiB. An access that misses both goes to
+# memory.
 CACHES = ("--I1=32768,8,64", "--D1=49152,12,64", "--LL=1048576,16,64")
-# Of so many requests all are counted, the first, which find caches cold, too.
+# Up to this number of requests, all are counted, including the first, which find cold caches.
 MOST_IN_FULL = 100_000
 EVENTS = re.compile(r"^events: (.+)$", re.MULTILINE)
 SUMMARY = re.compile(r"^summary: (.+)$", re.MULTILINE)
@@ -21,21 +22,21 @@ SUMMARY = re.compile(r"^summary: (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Count:
-    """Of one request: instructions, and reads and writes of data that miss 1 MiB of cache."""
+    """Counts per request: instructions, and data reads and writes that miss 1 MiB of cache."""
 
     instructions: float
     misses: float
 
 
 def available() -> bool:
-    """Whether valgrind is there to count with."""
+    """Whether valgrind is installed."""
     return shutil.which("valgrind") is not None
 
 
 def count(point: Point) -> Count:
-    """What a request of a point takes: the difference of two runs over that in requests. They are
-    of one request and of all; of an eighth and of a quarter where there are many, whose first
-    weigh little. Raises WordlineError if valgrind fails."""
+    """Counts per request of a point, from the difference of two runs: of one request and of all
+    requests, or of an eighth and a quarter of many requests, where the first ones matter little.
+    Raises WordlineError if valgrind fails."""
     many = point.requests > MOST_IN_FULL
     lengths = (point.requests // 8, point.requests // 4) if many else (1, point.requests)
     (instructions, misses), longer = (_total(point.of(length)) for length in lengths)
@@ -73,7 +74,7 @@ def _total(point: Point) -> tuple[int, int]:
 
 
 def _reason(said: str) -> str:
-    """The last line that is not of valgrind's own account, which comes after what went wrong."""
+    """Last line that is not part of valgrind's own report, which follows the error."""
     lines = said.strip().splitlines()
     own = [line for line in lines if not re.match(r"==\d+==", line)]
     return (own or lines or ["failed"])[-1]

@@ -1,4 +1,4 @@
-"""The page of `wordline growth`: one file that needs nothing but a browser."""
+"""HTML page of `wordline growth`, one self-contained file."""
 
 import math
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from wordline._render.miss_ratio_page import COLOURS
 from wordline._render.plotly import Figure, figure, line
 
 LATENCY = "#8b929c"
-# Of the chart's height: the random read below, the costs above.
+# Shares of the chart height: the random read below, the costs above.
 LOWER, UPPER = 0.2, 0.27
 
 
 def render(found: Sequence[Measured]) -> str:
-    """The page as HTML."""
+    """Returns the page as HTML."""
     drawn = {one.sweep.name: costs(one) for one in found}
     return html.render(
         "wordline._dev.growth",
@@ -31,24 +31,25 @@ def render(found: Sequence[Measured]) -> str:
 
 
 def quantity(one: Measured, at: int) -> str:
-    """A swept quantity as text."""
+    """Formats a swept quantity."""
     return _round_size(at) if one.sweep.unit == "bytes" else units.whole(at)
 
 
 def tick(one: Measured, at: int) -> str:
-    """The same on an axis, where millions are M."""
+    """Formats a swept quantity for an axis, with M for millions."""
     millions = one.sweep.unit != "bytes" and at % 10**6 == 0
     return f"{at // 10**6} M" if millions else quantity(one, at)
 
 
 def _round_size(count: int) -> str:
-    """A power of two of bytes, without decimals."""
+    """Formats a power of two of bytes without decimals."""
     number, unit = units.size(count).split()
     return f"{float(number):g} {unit}"
 
 
 def costs(one: Measured) -> Figure:
-    """A line for each series over the band in which it is flat; below, a random read of memory."""
+    """Draws a line per series over the band in which it is flat, and the random memory read
+    below."""
     places = sorted({cost.at for own in one.lines for cost in own.costs})
     data: list[Figure] = []
     for own, colour in zip(one.lines, COLOURS, strict=False):
@@ -62,7 +63,7 @@ def costs(one: Measured) -> Figure:
         hovermode="closest",
         xaxis=_axis(one, places),
         yaxis={
-            "title": {"text": "ns of CPU a request (log)"},
+            "title": {"text": "ns of CPU per request (log)"},
             "type": "log",
             "domain": [UPPER, 1],
             "range": [math.log10(lowest / 2), math.log10(highest * 1.6)],
@@ -106,7 +107,8 @@ def _left(own: Line, colour: str) -> list[Figure]:
     if not points:
         return []
     low = own.least.ns_per_request
-    # Misses that overlap cost less than all their latencies: no less is left than the least cost.
+    # Overlapping misses cost less than the sum of their latencies, so the rest is at least the
+    # smallest cost.
     y = [max(ns, low) for _, ns in points]
     drawn = line(f"{own.name}, without misses", colour, [at for at, _ in points], y)
     drawn["line"] |= {"dash": "dot"}
@@ -118,7 +120,7 @@ def _latency(own: Line) -> Figure:
     points = [(cost.at, float(f"{cost.latency_ns:.3g}")) for cost in own.costs]
     drawn = line(own.name, LATENCY, [at for at, _ in points], [ns for _, ns in points])
     drawn["line"] |= {"width": 1}
-    return drawn | {"yaxis": "y2", "showlegend": False, "hovertemplate": "%{y} ns a random read"}
+    return drawn | {"yaxis": "y2", "showlegend": False, "hovertemplate": "%{y} ns per random read"}
 
 
 def _axis(one: Measured, places: Sequence[int]) -> Figure:
@@ -130,7 +132,7 @@ def _axis(one: Measured, places: Sequence[int]) -> Figure:
         "anchor": "y2",
         "tickvals": list(places),
         "ticktext": [tick(one, at) for at in places],
-        # Turned labels end at their tick: the last one has no room behind it.
+        # Rotated labels end at their tick, and the last one would not fit.
         "autotickangles": [0, -45, -90],
         "range": [low - beside, high + beside],
     }

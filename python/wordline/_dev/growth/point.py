@@ -1,6 +1,5 @@
-"""A process of its own for a point: `python -m wordline._dev.growth.point SETTINGS` runs the device
-under the load that the settings, a JSON object of configuration keys, describe, and prints the
-summary."""
+"""Process of a point: `python -m wordline._dev.growth.point SETTINGS` runs the device under the
+load that SETTINGS, a JSON object of configuration keys, defines, and prints the summary."""
 
 import json
 import sys
@@ -10,7 +9,7 @@ from wordline._dev.growth.sweeps import DEVICE
 
 
 def main() -> None:
-    """Runs what the argument says."""
+    """Runs the settings of the argument."""
     result = wordline.run(DEVICE, overrides=json.loads(sys.argv[1]), requests=False)
     json.dump(result.summary, sys.stdout)
 

@@ -1,4 +1,4 @@
-"""What `wordline growth` writes: a page, and all numbers."""
+"""Output of `wordline growth`: a page, and all numbers."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ def write(found: Sequence[Measured], place: Path) -> list[Path]:
 
 
 def as_json(found: Sequence[Measured]) -> dict[str, Any]:
-    """All numbers, floats with six significant figures."""
+    """Returns all numbers, with floats rounded to six significant digits."""
     return {"most_ratio": MOST_RATIO, "sweeps": [_sweep(one) for one in found]}
 
 

@@ -1,4 +1,4 @@
-"""What grows: five sweeps over device d4, under random reads and writes of one page."""
+"""The five sweeps over device d4, under random reads and writes of one page."""
 
 import json
 import sys
@@ -14,29 +14,29 @@ Settings = dict[str, object]
 
 @dataclass(frozen=True)
 class Point:
-    """A place of a series: what the swept quantity is, and the configuration it stands for."""
+    """A point of a series: the value of the swept quantity, and the configuration."""
 
     at: int
     settings: Settings
 
     @property
     def requests(self) -> int:
-        """How many requests it is measured with."""
+        """Number of requests of the measurement."""
         return cast("int", self.settings["workload.requests"])
 
     def of(self, requests: int) -> "Point":
-        """The same with another number of requests."""
+        """Returns the same point with another number of requests."""
         return Point(self.at, {**self.settings, "workload.requests": requests})
 
 
 def command(point: Point) -> list[str]:
-    """The process that runs a point and prints its summary."""
+    """Command of the process that runs the point and prints its summary."""
     return [sys.executable, "-m", "wordline._dev.growth.point", json.dumps(point.settings)]
 
 
 @dataclass(frozen=True)
 class Series:
-    """A line of a plot: one load while the swept quantity grows."""
+    """A line of a chart: one load over the swept quantity."""
 
     name: str
     points: Sequence[Point]
@@ -44,7 +44,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One quantity that grows. `held` says what is kept equal meanwhile."""
+    """A sweep over one quantity. `held` describes what stays constant."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class Sweep:
 
 
 def load(kind: str, requests: int, depth: int = DEPTH, page_bytes: int = 4096) -> Settings:
-    """Uniformly random requests for whole pages, `read` or `write`, so many of them under way."""
+    """Uniform random requests for whole pages, `read` or `write`, at this queue depth."""
     return {
         "workload.requests": requests,
         "workload.read_ratio": 1.0 if kind == "read" else 0.0,
@@ -66,13 +66,13 @@ def load(kind: str, requests: int, depth: int = DEPTH, page_bytes: int = 4096) -
     }
 
 
-# Random writes to a full device are in a steady state from their first one.
+# Random writes to a full device are in steady state from the first one.
 SETTLED: Settings = {"precondition.settle": True}
 
 
 def sweeps(*, full: bool = False, quick: bool = False) -> list[Sweep]:
-    """All sweeps; `full` with the longest runs, which take minutes, `quick` with a twentieth of the
-    requests."""
+    """Returns all sweeps. `full` includes the longest runs, which take minutes; `quick` uses a
+    twentieth of the requests."""
     requests = 50_000 if quick else 1_000_000
     return [
         _requests(full, quick),
@@ -92,7 +92,7 @@ def _requests(full: bool, quick: bool) -> Sweep:
         "requests",
         "Number of requests",
         "requests",
-        f"the device d4, {DEPTH} requests under way; writes in steady state",
+        f"the device d4, {DEPTH} requests outstanding; writes in steady state",
         [
             Series("reads", [Point(count, load("read", count)) for count in counts]),
             Series("writes", [Point(count, load("write", count) | SETTLED) for count in fewer]),
@@ -100,7 +100,7 @@ def _requests(full: bool, quick: bool) -> Sweep:
     )
 
 
-# Blocks of 16 pages, so that a plane of the largest device has as many blocks as it needs.
+# Blocks of 16 pages, so that planes of the largest device have enough blocks.
 DIES = [8, 32, 128, 512, 1024, 2048, 4096]
 WAYS = 4
 PLANES_PER_DIE = 2
@@ -119,7 +119,7 @@ def _array(channels: int, ways: int) -> Settings:
     }
 
 
-# No more pages are written than fit the blocks that are free, so that nothing is collected.
+# The writes fit into the free blocks, so that GC does not run.
 EMPTY: Settings = {"precondition.fill_ratio": 0.0}
 
 
@@ -135,19 +135,21 @@ def _dies(requests: int) -> Sweep:
         "dies",
         "Dies",
         "dies",
-        f"8 GiB in {BLOCKS:,} blocks; {WAYS} dies to a channel, or 8 channels; writes go to an "
-        "empty device, nothing is collected",
+        f"8 GiB in {BLOCKS:,} blocks; {WAYS} dies per channel, or 8 channels; writes go to an "
+        "empty device without GC",
         [
-            series("reads, one a die", {d: channels[d] | load("read", requests, d) for d in DIES}),
             series(
-                f"reads, {DEPTH} in all", {d: channels[d] | load("read", requests) for d in DIES}
+                "reads, one per die", {d: channels[d] | load("read", requests, d) for d in DIES}
             ),
             series(
-                "reads, one a die, 8 channels",
+                f"reads, {DEPTH} in total", {d: channels[d] | load("read", requests) for d in DIES}
+            ),
+            series(
+                "reads, one per die, 8 channels",
                 {d: ways[d] | load("read", requests, d) for d in DIES},
             ),
             series(
-                "writes, one a die",
+                "writes, one per die",
                 {d: channels[d] | load("write", writes, d) | EMPTY for d in DIES},
             ),
         ],
@@ -163,7 +165,7 @@ USER_RATIO = 0.7
 
 
 def _capacity(requests: int) -> Sweep:
-    # As many as the smallest device has room for without a collection.
+    # As many writes as the smallest device takes without GC.
     writes = 20_000
 
     def device(capacity: int) -> Settings:
@@ -185,8 +187,8 @@ def _capacity(requests: int) -> Sweep:
         "capacity",
         "Capacity",
         "bytes",
-        f"{FOOTPRINT_PAGES:,} pages of 16 KiB are written and used, {DEPTH} requests under way; "
-        "nothing is collected",
+        f"{FOOTPRINT_PAGES:,} pages of 16 KiB are written and used, {DEPTH} requests outstanding; "
+        "no GC",
         [series("reads", "read", requests), series("writes", "write", writes)],
     )
 
@@ -201,7 +203,7 @@ def _depth(requests: int) -> Sweep:
     return Sweep(
         "depth",
         "Queue depth",
-        "requests under way",
+        "outstanding requests",
         "the device d4; writes in steady state",
         [
             series("reads", "read", {}),
@@ -211,7 +213,7 @@ def _depth(requests: int) -> Sweep:
     )
 
 
-# Requests a second, of which a device serves none before the last one has arrived.
+# Arrivals per second. The device completes no request before the last one has arrived.
 AT_ONCE = 1e9
 # A host that takes no time, so that all requests wait for the device.
 HOST_SIDE: Settings = {
@@ -222,14 +224,15 @@ HOST_SIDE: Settings = {
 
 
 def overload(requests: int) -> Settings:
-    """An open loop of random reads, all of which arrive at once."""
+    """An open loop of random reads that all arrive at once."""
     settings = load("read", requests)
     del settings["workload.arrival.closed-loop.queue_depth"]
     return settings | {"workload.arrival.constant.iops": AT_ONCE}
 
 
 def _backlog(quick: bool) -> Sweep:
-    # The host holds 65,536 requests at most; those beyond wait outside, as all do without it.
+    # The host holds at most 65,536 requests; further requests wait outside, as all do without a
+    # host side.
     backlogs = [1 << power for power in range(12, 17 if quick else 19, 2)]
 
     def series(name: str, more: Settings) -> Series:
@@ -239,6 +242,6 @@ def _backlog(quick: bool) -> Sweep:
         "backlog",
         "Backlog",
         "requests",
-        f"the device d4, {DEPTH} requests in it; all requests arrive at once",
+        f"the device d4, {DEPTH} outstanding requests; all requests arrive at once",
         [series("outside", {}), series("on the host side", HOST_SIDE)],
     )

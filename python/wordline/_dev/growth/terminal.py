@@ -1,4 +1,4 @@
-"""What the terminal shows of growth."""
+"""Terminal output of `wordline growth`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,11 +14,11 @@ from wordline._render.terminal.console import NARROWED_WIDTH, console, narrowed
 from wordline._render.terminal.progress import ProgressBar
 from wordline._render.units import ABSENT, figures
 
-RATIOS = ("by request", "by event", "without misses", "instructions")
+RATIOS = ("per request", "per event", "without misses", "instructions")
 
 
 class Bar(ProgressBar):
-    """A progress bar on standard error: processes done, and time to go."""
+    """A progress bar on standard error: completed processes, and remaining time."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -29,16 +29,16 @@ class Bar(ProgressBar):
         )
 
     def show(self, done: int, total: int, what: str) -> None:
-        """Draws how far it has come."""
+        """Draws the progress."""
         self._progress.update(self._task, completed=done, total=total, description=what)
 
 
 def print_growth(found: Sequence[Measured], written: Sequence[Path]) -> None:
-    """A row for each series, and where the page is."""
+    """Prints a row per series, and the path of the page."""
     shown = console(least=NARROWED_WIDTH)
-    columns = ("ns a request", *RATIOS)
+    columns = ("ns per request", *RATIOS)
     shown.print(narrowed(columns, tuple(reversed(RATIOS)), partial(_table, found)))
-    shown.print(f"Flat: the largest cost of a series is at most {MOST_RATIO} times its least.")
+    shown.print(f"Flat: the largest cost of a series is at most {MOST_RATIO} times its smallest.")
     for path in written:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 
@@ -46,7 +46,7 @@ def print_growth(found: Sequence[Measured], written: Sequence[Path]) -> None:
 def _table(found: Sequence[Measured], columns: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("sweep", no_wrap=True)
-    # Both alike: the terminal's width is shared out evenly.
+    # Equal columns, so that the width of the terminal is divided evenly.
     table.add_column("load", min_width=8, overflow="fold")
     for column in columns:
         table.add_column("\n".join(column.rsplit(" ", 1)), justify="right", no_wrap=True)
@@ -64,7 +64,7 @@ def _numbers(line: Line) -> dict[str, str]:
     left = line.ratio_left if line.dear else None
     ratios = (line.ratio, line.event_ratio, left, line.instruction_ratio)
     return {
-        "ns a request": f"{low:,.0f} to {high:,.0f}",
+        "ns per request": f"{low:,.0f} to {high:,.0f}",
         **dict(zip(RATIOS, map(_times, ratios), strict=True)),
     }
 

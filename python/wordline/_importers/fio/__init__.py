@@ -1,6 +1,6 @@
-"""Job files of fio as load: what they say becomes the `[[streams]]` of a configuration.
+"""Imports fio job files as the `[[streams]]` of a configuration.
 
-Options, their defaults and units are those that fio documents (HOWTO, "Job file parameters").
+Options, defaults and units are those that fio documents (HOWTO, "Job file parameters").
 """
 
 import os
@@ -16,7 +16,7 @@ from wordline.config import Device, Overrides, read, settings
 
 @dataclass(frozen=True)
 class Load:
-    """The streams of a configuration that a job file becomes, and what it says beyond them."""
+    """Streams of a configuration from a job file, and notes."""
 
     streams: list[dict[str, Any]]
     notes: list[str]
@@ -28,12 +28,13 @@ def load(
     overrides: Overrides | None = None,
     section: str | None = None,
 ) -> Load:
-    """The load of a job file on a device, whose capacity sizes in per cent refer to.
+    """Returns the load of a job file for a device. Sizes in per cent refer to the capacity of the
+    device.
 
         load = wordline.fio.load("job.fio", "d4")
         r = wordline.run("d4", overrides={"streams": load.streams})
 
-    With `section`, that job alone. Raises WordlineError, naming line and option.
+    With `section`, only that job. Raises WordlineError with line and option.
     """
     name = os.fspath(file)
     text, device_name = read(device)
@@ -44,10 +45,10 @@ def load(
     names = [stream["name"] for stream in streams]
     for job in found:
         if len(names) != len(set(names)):
-            job.fault("name", "two jobs become streams of one name", "give them other names")
+            job.fault("name", "two jobs have the same stream name", "give them other names")
     ignored = sorted(
         {option for job in found for option in job.options if option in WITHOUT_EFFECT}
     )
     if ignored:
-        notes.insert(0, f"without effect in a simulation: {', '.join(ignored)}")
+        notes.insert(0, f"no effect in a simulation: {', '.join(ignored)}")
     return Load(streams, [f"{name}: {note}" for note in dict.fromkeys(notes)])

@@ -1,4 +1,4 @@
-"""Job files of fio as text: sections, and the options of each with those it inherits."""
+"""Parses fio job files: sections, and the options of each with inherited ones."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from wordline._wordline import WordlineError
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a job: its text, and the line it stands in."""
+    """An option of a job: its text and line number."""
 
     text: str
     line: int
@@ -21,7 +21,7 @@ class Option:
 
 @dataclass
 class Job:
-    """A section of a job file with what it inherits."""
+    """A section of a job file with inherited options."""
 
     file: str
     name: str
@@ -36,13 +36,14 @@ class Job:
         raise WordlineError(f"{self.file}:{line}: {said}: {reason}; {remedy}")
 
     def text(self, name: str, default: str) -> str:
-        """The text of an option."""
+        """Returns the text of an option."""
         option = self.options.get(name)
         return option.text if option else default
 
 
 def jobs(file: str, section: str | None) -> list[Job]:
-    """The jobs of a file that are one load, or the one of this name. Raises WordlineError."""
+    """Returns the jobs of a file that form one load, or only the named job. Raises
+    WordlineError."""
     return _chosen(file, list(_sections(file, _text(file))), section)
 
 
@@ -74,7 +75,7 @@ def _sections(file: str, text: str) -> Iterator[Job]:
             raise WordlineError(f"{where}: include: put the lines of that file here in its place")
         if not inside:
             raise WordlineError(
-                f"{where}: `{line[:40]}` stands before the first section; a job file begins with "
+                f"{where}: `{line[:40]}` precedes the first section; a job file starts with "
                 "[global] or the name of a job in brackets"
             )
         key, equals, value = (part.strip() for part in line.partition("="))

@@ -1,4 +1,4 @@
-"""The requests of a result as the logs that fio writes, for fio-plot and the like.
+"""Writes the requests of a result as fio log files, for fio-plot and similar tools.
 
 Format: fio's HOWTO, "Log File Formats": milliseconds, value, direction (0 read, 1 write, 2 trim),
 size in bytes, priority (0).
@@ -22,11 +22,11 @@ def write(
 ) -> list[Path]:
     """Writes PREFIX_lat.N.log, _slat, _clat, _bw and _iops for each stream N, counted from 1.
 
-    `results` is the folder of a run with `requests`. A line is a request as it completes; its
-    latencies are in nanoseconds: slat until the device has taken it, clat from there on, lat both.
-    With `log_avg_msec` a line is an interval of so many milliseconds and a direction: mean
-    latencies, KiB/s and requests a second, as of fio's option of that name.
-    Raises WordlineError.
+    `results` is the folder of a run with `requests`. A line is a completed request with latencies
+    in nanoseconds: slat until the device accepts it, clat from then to completion, lat in total.
+    With `log_avg_msec`, a line is an interval of this many milliseconds and a direction, with mean
+    latencies, KiB/s and requests per second, as with fio's option of the same name. Raises
+    WordlineError.
     """
     if log_avg_msec < 0:
         raise WordlineError(f"log_avg_msec: {log_avg_msec} is negative; give milliseconds, or 0")
@@ -47,7 +47,8 @@ def write(
 
 
 def _rows(results: Path) -> Any:
-    """The requests that move or trim data, in order of completion; times in nanoseconds."""
+    """Returns the requests that move or trim data in order of completion, with times in
+    nanoseconds."""
     import polars as pl
 
     path = results / "requests.parquet"
@@ -62,7 +63,7 @@ def _rows(results: Path) -> Any:
         ) from error
     rows = rows.with_columns(pl.col("op").cast(pl.String)).filter(pl.col("op") != "flush")
     if rows.is_empty():
-        raise WordlineError(f"{path}: holds no request; run again with a load")
+        raise WordlineError(f"{path}: holds no requests; run again with a load")
     latency, waited = pl.col("latency_ps"), pl.col("host_queue_ps")
     return rows.select(
         "stream",
@@ -71,7 +72,7 @@ def _rows(results: Path) -> Any:
         done_ps=pl.col("arrival_ps") + latency,
         lat=latency // PS_PER_NS,
         slat=waited // PS_PER_NS,
-        # What is cut off from the two does not get lost between them.
+        # The remainders of the two roundings must not be lost.
         clat=latency // PS_PER_NS - waited // PS_PER_NS,
     ).sort("done_ps", maintain_order=True)
 
@@ -87,7 +88,7 @@ def _lines(rows: Any, values: dict[str, Any], size: Any) -> Any:
 
 
 def _each(rows: Any) -> Any:
-    """A line for each request; its bandwidth is its size over its latency."""
+    """Yields a line per request. Its bandwidth is its size over its latency."""
     import polars as pl
 
     rows = rows.with_columns(ms=pl.col("done_ps") // PS_PER_MS)
@@ -99,7 +100,7 @@ def _each(rows: Any) -> Any:
 
 
 def _intervals(rows: Any, msec: int) -> Any:
-    """A line for each interval and direction; the last interval ends with the last request."""
+    """Yields a line per interval and direction. The last interval ends with the last request."""
     import polars as pl
 
     width = msec * PS_PER_MS

@@ -1,4 +1,4 @@
-"""The options of job files: those that make the load, and those without effect."""
+"""Options of job files: those that define the load, and those without effect."""
 
 WITHOUT_EFFECT = frozenset(
     [

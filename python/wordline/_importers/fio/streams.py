@@ -1,4 +1,4 @@
-"""What a job of fio becomes: streams, with the load of each."""
+"""Converts a fio job to streams with a load."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ ASYNCHRONOUS = frozenset(
         "null",
     ]
 )
-# Pattern of addresses and share of reads; trims have none.
+# Address pattern and read share; trims have none.
 DIRECTIONS: dict[str, tuple[bool, float | None]] = {
     "read": (False, 1.0),
     "write": (False, 0.0),
@@ -43,7 +43,7 @@ NAME = 64  # longest name of a stream
 
 
 class Clones:
-    """What one job becomes: a stream for each of its clones."""
+    """Converts one job to a stream per clone."""
 
     def __init__(self, job: Job, capacity: int, notes: list[str]) -> None:
         self.job = job
@@ -55,7 +55,7 @@ class Clones:
         self.binary = base == "1024"
 
     def streams(self) -> Iterator[dict[str, Any]]:
-        """The streams."""
+        """Returns the streams."""
         clones = self.count("numjobs", 1)
         if clones > 256:
             self.job.fault("numjobs", "is above 256 streams", "lower it, and raise iodepth")
@@ -67,7 +67,7 @@ class Clones:
             }
 
     def workload(self, clone: int) -> dict[str, Any]:
-        """The `workload` table of a stream."""
+        """Returns the `workload` table of a stream."""
         random, read_ratio = self.direction()
         sizes = self.sizes()
         align = self.align(sizes)
@@ -93,7 +93,7 @@ class Clones:
         load["align_bytes"] = align
         load["pattern"] = self.pattern(random)
         if length < self.capacity:
-            # Half a sector more, so that the share times the capacity is not a sector less.
+            # Half a sector is added, so that rounding of the share does not lose a sector.
             load["working_set_ratio"] = min(1.0, (length + SECTOR // 2) / self.capacity)
         if start:
             load["offset_bytes"] = start
@@ -104,7 +104,7 @@ class Clones:
         return load
 
     def direction(self) -> tuple[bool, float | None]:
-        """Whether places are random, and the share of reads; None for trims."""
+        """Whether addresses are random, and the share of reads, None for trims."""
         word = self.job.text("rw", "read")
         if word not in DIRECTIONS:
             known = ", ".join(DIRECTIONS)
@@ -117,7 +117,7 @@ class Clones:
         return random, self.percent("rwmixread", 50)
 
     def sizes(self) -> list[list[tuple[int, Fraction]]]:
-        """The sizes of reads, writes and trims with their shares."""
+        """Returns the sizes of reads, writes and trims with their shares."""
         option = self.size_option()
         parts = self.job.text(option, "4k").split(",")
         if option == "bssplit":
@@ -135,13 +135,14 @@ class Clones:
             for size, _ in mix:
                 if size == 0 or size % SECTOR:
                     self.job.fault(
-                        option, f"{size} is no multiple of {SECTOR} bytes", "give one that is"
+                        option, f"{size} is not a multiple of {SECTOR} bytes", "give one that is"
                     )
-        # One that is not given is as the one before it.
+        # A missing size equals the one before it.
         return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
 
     def size_option(self) -> str:
-        """The option that gives the sizes: `bssplit`, or the later of `bs` and `bsrange`."""
+        """Name of the option that gives the sizes: `bssplit`, or the later of `bs` and
+        `bsrange`."""
         given = self.job.options
         if "bssplit" in given:
             return "bssplit"
@@ -149,15 +150,17 @@ class Clones:
         return max(lines, key=lambda name: lines[name], default="bs")
 
     def between(self, text: str) -> list[tuple[int, Fraction]]:
-        """Sizes and shares of `4k-16k`, as fio draws them: evenly from the smallest on, over as
-        many bytes as the largest has, rounded down to multiples of the smallest, and no more than
-        the largest."""
+        """Sizes and shares of `4k-16k`, as fio draws them: uniformly from the smallest size, over a
+        range as long as the largest, rounded down to multiples of the smallest, and limited to the
+        largest."""
         ends = re.fullmatch(r"([^-:]+)[-:]([^-:]+)", text.strip())
         if not ends:
             self.wrong("bsrange", "4k-64k")
         low, high = (self.bytes("bsrange", end) for end in ends.groups())
         if not 0 < low <= high:
-            self.job.fault("bsrange", "does not rise from above 0", "give the smaller size first")
+            self.job.fault(
+                "bsrange", "is not an ascending range above 0", "give the smaller size first"
+            )
         if high // low > MOST_SIZES:
             self.job.fault(
                 "bsrange", f"holds more than {MOST_SIZES} sizes", "raise the smaller one"
@@ -170,7 +173,7 @@ class Clones:
         return list(shares.items())
 
     def split(self, text: str) -> list[tuple[int, Fraction]]:
-        """Sizes and shares of `4k/60:64k/`; what is left is shared by those without a share."""
+        """Sizes and shares of `4k/60:64k/`. Sizes without a share divide the rest equally."""
         parts = [part.partition("/") for part in text.split(":") if part]
         given = [
             (self.bytes("bssplit", size), self.whole("bssplit", share) if share else None)
@@ -179,7 +182,7 @@ class Clones:
         left = 100 - sum(share for _, share in given if share is not None)
         blank = sum(share is None for _, share in given)
         if left < 0 or (left > 0 and blank == 0):
-            self.job.fault("bssplit", "the shares do not add up to 100", "let them do so")
+            self.job.fault("bssplit", "the shares do not add up to 100", "correct them")
         shares = [
             (size, Fraction(left, blank) if share is None else Fraction(share))
             for size, share in given
@@ -187,7 +190,7 @@ class Clones:
         return [(size, share / 100) for size, share in shares if share]
 
     def align(self, sizes: Sequence[Sequence[tuple[int, Fraction]]]) -> int:
-        """What places are multiples of."""
+        """Alignment of the addresses in bytes."""
         if "blockalign" in self.job.options:
             parts = self.job.text("blockalign", "").split(",")
             given = {self.bytes("blockalign", part) for part in parts}
@@ -200,13 +203,13 @@ class Clones:
         return min(size for mix in sizes for size, _ in mix)
 
     def region(self, align: int, clone: int) -> tuple[int, int]:
-        """Where the job begins on the device, and how long its region is."""
+        """Start of the job on the device, and length of its region."""
         start = self.part("offset", 0, align) + clone * self.part("offset_increment", 0, align)
         if start >= self.capacity:
             self.job.fault(
                 "offset", f"{start} is beyond the device's {self.capacity} bytes", "lower it"
             )
-        # What filesize says overrides size, which is the default of io_size then.
+        # With filesize, that is the region, and size is the default of io_size.
         name = "filesize" if "filesize" in self.job.options else "size"
         length = self.part(name, self.capacity - start, SECTOR)
         if start + length > self.capacity:
@@ -215,7 +218,7 @@ class Clones:
         return start, length // SECTOR * SECTOR
 
     def end(self, length: int, mean: Fraction) -> dict[str, Any]:
-        """The `requests` and, if the job ends by time, the `duration_s` of the workload."""
+        """Returns the `requests` and, if the job ends by time, the `duration_s` of the workload."""
         job = self.job
         timed = job.text("time_based", "0") not in ("0", "")
         duration = self.seconds("runtime") if "runtime" in job.options else 0.0
@@ -232,24 +235,24 @@ class Clones:
         return end | ({"duration_s": float(duration)} if duration else {})
 
     def rate(self, mean: Fraction) -> Fraction | None:
-        """Requests a second, if the job has a rate."""
+        """Returns the requests per second, if the job has a rate."""
         for option in ("rate_iops", "rate"):
             if option not in self.job.options:
                 continue
             texts = set(filter(None, self.job.text(option, "").split(",")))
-            # One rate is that of each direction, so that a mix would not keep its shares.
+            # A single rate applies to each direction, so a mix would not keep its shares.
             if len(texts) != 1 or self.direction()[1] not in (0.0, 1.0, None):
-                self.job.fault(option, "directions have rates of their own", "make them two jobs")
+                self.job.fault(option, "the directions have separate rates", "make them two jobs")
             value = self.bytes(option, texts.pop())
             rate = Fraction(value) if option == "rate_iops" else value / mean
             if not SLOWEST <= rate <= FASTEST:
-                reason = f"{float(rate):g} requests a second are not between 0.001 and 10^9"
+                reason = f"{float(rate):g} requests per second are not between 0.001 and 10^9"
                 self.job.fault(option, reason, "give another rate, or take the line out")
             return rate
         return None
 
     def arrival(self, mean: Fraction) -> dict[str, Any]:
-        """The `arrival` of the workload."""
+        """Returns the `arrival` of the workload."""
         process = self.job.text("rate_process", "linear")
         if process not in ("linear", "poisson"):
             self.job.fault("rate_process", "is unknown", "give linear or poisson")
@@ -258,40 +261,38 @@ class Clones:
         if rate is None:
             return {"closed-loop": {"queue_depth": depth}}
         self.notes.append(
-            f"[{self.job.name}]: requests come at their rate whatever becomes of those before; "
-            "iodepth does not hold them back"
+            f"[{self.job.name}]: requests arrive at their rate regardless of earlier ones; "
+            "iodepth does not limit them"
         )
         return {"constant" if process == "linear" else process: {"iops": float(rate)}}
 
     def depth(self) -> int:
-        """Requests that the job keeps outstanding."""
+        """Number of requests that the job keeps outstanding."""
         engine = self.job.text("ioengine", "psync")
         depth = self.count("iodepth", 1)
         if engine in SYNCHRONOUS:
             if depth > 1:
                 self.notes.append(
-                    f"[{self.job.name}]: ioengine={engine} has one request at a time; iodepth="
-                    f"{depth} counts with libaio or io_uring"
+                    f"[{self.job.name}]: ioengine={engine} issues one request at a time; iodepth="
+                    f"{depth} applies with libaio or io_uring"
                 )
             return 1
         if engine not in ASYNCHRONOUS:
             known = ", ".join(sorted(SYNCHRONOUS | ASYNCHRONOUS))
-            self.job.fault("ioengine", "this engine is no load of a disk", f"give one of {known}")
+            self.job.fault("ioengine", "this engine is not a disk load", f"give one of {known}")
         if depth > DEEPEST:
             self.job.fault("iodepth", f"is above {DEEPEST}", "lower it")
         return depth
 
     def pattern(self, random: bool) -> dict[str, Any]:
-        """The `pattern` of the workload."""
+        """Returns the `pattern` of the workload."""
         if not random:
             return {"sequential": {}}
         share = self.percent("percentage_random", 100)
         kind, _, parameter = self.job.text("random_distribution", "random").partition(":")
         if kind == "zipf":
             if share < 1:
-                self.job.fault(
-                    "percentage_random", "zipf goes at random always", "take one of them out"
-                )
+                self.job.fault("percentage_random", "zipf is always random", "take one of them out")
             theta = _number(parameter or "1.1")
             if theta is None or not 0 <= theta <= 10:
                 self.wrong("random_distribution", "zipf:1.2, up to zipf:10")
@@ -300,24 +301,26 @@ class Clones:
             self.job.fault("random_distribution", "is not modelled", "give random or zipf:THETA")
         if self.job.text("norandommap", "0") == "0" and "blockalign" not in self.job.options:
             self.notes.append(
-                f"[{self.job.name}]: places are drawn anew each time, as with norandommap; fio's "
-                "map, by which no block comes twice, is not kept"
+                f"[{self.job.name}]: addresses are drawn independently, as with norandommap; fio's "
+                "map, which keeps blocks from repeating, is not modelled"
             )
         return {"uniform": {}} if share == 1 else {"mixed": {"random_ratio": share}}
 
     def flushes(self, load: dict[str, Any], read_ratio: float | None) -> None:
-        """Adds the flushes that fsync asks for."""
+        """Adds the flushes of fsync."""
         for option in ("fsync", "fdatasync"):
             every = self.whole(option, self.job.text(option, "0"))
             if every == 0 or read_ratio in (1.0, None):
                 continue
             if read_ratio != 0.0:
-                self.job.fault(option, "counts writes, among which are reads", "make them two jobs")
+                self.job.fault(
+                    option, "counts writes, but the job also reads", "make them two jobs"
+                )
             load["flush_every_requests"] = every + 1
             load["requests"] += load["requests"] // every
 
     def part(self, name: str, default: int, align: int) -> int:
-        """Bytes, or a share of the device, rounded down."""
+        """Converts bytes, or a share of the device, rounded down."""
         text = self.job.text(name, "")
         if not text:
             return default
@@ -329,7 +332,7 @@ class Clones:
         return int(self.capacity * Fraction(share) / 100) // align * align
 
     def bytes(self, name: str, text: str) -> int:
-        """A size, with the suffixes of `kb_base`."""
+        """Converts a size with the suffixes of `kb_base`."""
         if text.endswith("%"):
             return 0
         found = re.fullmatch(r"(0x[0-9a-f]+|\d+)(?:([kmgtp])(i?))?b?", text.strip().lower())
@@ -346,18 +349,18 @@ class Clones:
         )
 
     def count(self, name: str, default: int) -> int:
-        """A whole number above 0."""
+        """Converts an integer above 0."""
         value = self.whole(name, self.job.text(name, str(default)))
         if value == 0:
             self.job.fault(name, "is not above 0", "give at least 1")
         return value
 
     def whole(self, name: str, text: str) -> int:
-        """A whole number, with suffixes."""
+        """Converts an integer with suffixes."""
         return self.bytes(name, text.removesuffix("%"))
 
     def percent(self, name: str, default: int) -> float:
-        """A share, of 100."""
+        """Converts a percentage."""
         texts = set(self.job.text(name, str(default)).split(","))
         value = self.whole(name, texts.pop())
         if texts or value > 100:
@@ -365,7 +368,7 @@ class Clones:
         return value / 100
 
     def seconds(self, name: str) -> Fraction:
-        """A time."""
+        """Converts a time."""
         units = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "ms": 0.001, "us": 1e-6}
         text = self.job.text(name, "0").lower().replace("sec", "s")
         found = re.fullmatch(r"(\d+)([a-z]*)", text)
@@ -374,19 +377,19 @@ class Clones:
         return int(found[1]) * Fraction(units[found[2]]).limit_denominator(10**6)
 
     def wrong(self, name: str, example: str) -> Never:
-        """Raises WordlineError for a text that cannot be read."""
+        """Raises WordlineError for text that cannot be parsed."""
         self.job.fault(name, "cannot be read", f"write it as in {name}={example}")
 
 
 def _given(mix: Sequence[tuple[int, Fraction]]) -> int | list[dict[str, Any]]:
-    """Sizes as `request_bytes` takes them."""
+    """Formats sizes for `request_bytes`."""
     if len(mix) == 1:
         return mix[0][0]
     return [{"bytes": size, "weight": float(share)} for size, share in mix]
 
 
 def _mean(sizes: Sequence[Sequence[tuple[int, Fraction]]], read_ratio: float | None) -> Fraction:
-    """The mean size of a request."""
+    """Mean request size."""
     reads, writes, trims = (
         sum((size * share for size, share in mix), Fraction(0)) for mix in sizes
     )

@@ -1,8 +1,8 @@
-"""Devices and workloads of MQSim (Tavakkol et al., FAST 2018) as a configuration.
+"""Imports MQSim devices and workloads (Tavakkol et al., FAST 2018) as a configuration.
 
-Names and units of the parameters are those of MQSim's README; where that is silent, its source:
-transfer rates are in MT/s, times in ns, capacities in bytes, sizes of requests in sectors of 512
-bytes, `Bandwidth` in bytes a second.
+Names and units of the parameters follow MQSim's README, or its source where the README is silent:
+transfer rates are in MT/s, times in ns, capacities in bytes, request sizes in sectors of 512 bytes,
+`Bandwidth` in bytes per second.
 """
 
 import os
@@ -17,17 +17,17 @@ from wordline._importers.mqsim.tables import toml
 from wordline._wordline import WordlineError
 
 WITHOUT_EFFECT = {
-    "Seed": "wordline run --seed chooses the random numbers",
+    "Seed": "set the seed with wordline run --seed",
     "Memory_Type": "",
-    "Enable_ResponseTime_Logging": "wordline run --requests and fio-logs tell response times",
-    "ResponseTime_Logging_Period_Length": "wordline run --requests and fio-logs tell them",
+    "Enable_ResponseTime_Logging": "wordline run --requests and fio-logs write response times",
+    "ResponseTime_Logging_Period_Length": "wordline run --requests and fio-logs write them",
     "Input_file_path": "",
 }
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A configuration as TOML, and what of the files it does not follow."""
+    """A configuration as TOML, and notes on parameters that it does not follow."""
 
     toml: str
     notes: list[str]
@@ -38,11 +38,12 @@ def imported(
     workload: str | os.PathLike[str] | None = None,
     scenario: int = 1,
 ) -> Imported:
-    """The configuration of a device file of MQSim, with the flows of a workload file as streams.
+    """Returns the configuration of an MQSim device file, with the flows of a workload file as
+    streams.
 
-    `scenario` counts the workload file's from 1. What is not modelled, or otherwise than MQSim
-    does it, is in the notes, and in comments of the TOML. Raises WordlineError, naming file and
-    parameter.
+    `scenario` is the number of a scenario in the workload file, from 1. Parameters that are not
+    modelled, or are modelled differently, are listed in the notes and in comments of the TOML.
+    Raises WordlineError with file and parameter.
     """
     file = os.fspath(device)
     root = parse(file)
@@ -58,7 +59,7 @@ def imported(
     tables[""] = {
         "schema": 1,
         "name": Path(file).stem,
-        "description": "Imported from a device file of MQSim.",
+        "description": "Imported from an MQSim device file.",
         "source": "Tavakkol et al., MQSim, FAST 2018",
     }
     text = toml(tables)

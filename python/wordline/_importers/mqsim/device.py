@@ -1,18 +1,18 @@
-"""A device of MQSim as tables of a configuration."""
+"""Converts an MQSim device to tables of a configuration."""
 
 from typing import Any
 
 from wordline._importers.mqsim.parameters import Parameters
 from wordline._importers.mqsim.tables import Tables
 
-# GB/s of a lane by generation of PCI Express: transfers times coding.
+# GB/s per lane by generation of PCI Express: transfer rate times coding efficiency.
 LANE_GB_PER_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938}
 
 
 def device_tables(
     ssd: Parameters, flash: Parameters, host: Parameters, flows: list[Parameters], notes: list[str]
 ) -> Tables:
-    """The tables of the device by name."""
+    """Returns the tables of the device by name."""
     tables: Tables = {
         "nand": {"endurance_cycles": flash.whole("Block_PE_Cycles_Limit", 10_000, 1)},
         "nand.geometry": {
@@ -42,14 +42,14 @@ def device_tables(
 
 
 def _filled(ssd: Parameters, flows: list[Parameters], notes: list[str]) -> float:
-    """The share of the device that is written before the run."""
+    """Share of the device that is written before the run."""
     shares = [flow.whole("Initial_Occupancy_Percentage", 50) for flow in flows]
     if not ssd.flag("Enabled_Preconditioning", default=True):
         return 0.0
     filled = min(max(shares, default=100), 100)
     notes.append(
-        f"Enabled_Preconditioning: {filled} % of the device are written in order, from its "
-        "beginning; MQSim brings it to a steady state (precondition.settle)"
+        f"Enabled_Preconditioning: {filled} % of the device is written sequentially from its "
+        "start; MQSim preconditions to a steady state (precondition.settle)"
     )
     return filled / 100
 
@@ -60,12 +60,12 @@ def _cells(tables: Tables, flash: Parameters, notes: list[str]) -> None:
     programs = [
         flash.whole(f"Page_Program_Latency_{bit}", 750_000, 1) for bit in ("LSB", "CSB", "MSB")
     ]
-    # Two bits a cell have no CSB; MQSim takes even pages as LSB, odd ones as MSB.
+    # Two bits per cell have no CSB; MQSim uses even pages as LSB and odd pages as MSB.
     pages = {"SLC": [0], "MLC": [0, 2], "TLC": [0, 1, 2]}[kinds]
     cell = {"SLC": "slc", "MLC": {"mlc-beta": {"lambda": 2}}, "TLC": "tlc"}[kinds]
     tables["nand"]["cell"] = cell
     if kinds == "TLC":
-        notes.append("Flash_Technology TLC: page types follow one another in another order")
+        notes.append("Flash_Technology TLC: the order of page types differs")
     tables["nand.timing"] = {
         "read_ns": _one([reads[page] for page in pages]),
         "program_ns": _one([programs[page] for page in pages]),
@@ -111,7 +111,7 @@ def _scheduler(tables: Tables, ssd: Parameters, notes: list[str]) -> None:
     if policy != "OUT_OF_ORDER":
         notes.append(
             f"Transaction_Scheduling_Policy {policy}: dies serve reads first, as with "
-            "OUT_OF_ORDER; classes count when commands are fetched"
+            "OUT_OF_ORDER; priority classes apply when commands are fetched"
         )
 
 
@@ -131,7 +131,7 @@ def _host(ssd: Parameters, host: Parameters, notes: list[str]) -> dict[str, Any]
     generation = min(LANE_GB_PER_S, key=lambda one: abs(LANE_GB_PER_S[one] - bandwidth))
     notes.append(
         f"PCIe_Lane_Bandwidth {bandwidth:g} GB/s: the nearest generation of PCI Express is "
-        f"{generation}, of {LANE_GB_PER_S[generation]:g} GB/s a lane"
+        f"{generation}, of {LANE_GB_PER_S[generation]:g} GB/s per lane"
     )
     priority = ssd.text("Transaction_Scheduling_Policy", "OUT_OF_ORDER").upper() != "OUT_OF_ORDER"
     return {
@@ -156,7 +156,7 @@ def _translation(tables: Tables, ssd: Parameters, notes: list[str]) -> None:
         notes.append("CMT_Sharing_Mode: all flows share the cached map")
     scheme = ssd.text("Plane_Allocation_Scheme", "CWDP").upper()
     if sorted(scheme) != sorted("CWDP"):
-        ssd.fault("Plane_Allocation_Scheme", f"`{scheme}` is no order of C, W, D, P; give CWDP")
+        ssd.fault("Plane_Allocation_Scheme", f"`{scheme}` is not an order of C, W, D, P; give CWDP")
     leveled = ssd.flag("Static_Wearleveling_Enabled", default=True)
     threshold = ssd.whole("Static_Wearleveling_Threshold", 100)
     dynamic = ssd.flag("Dynamic_Wearleveling_Enabled", default=True)
@@ -177,7 +177,7 @@ def _collection(tables: Tables, ssd: Parameters, notes: list[str]) -> None:
     policy = ssd.word("GC_Block_Selection_Policy", "RGA", known)
     victim: Any = {"GREEDY": "greedy", "FIFO": "fifo"}.get(policy, "random")
     if policy == "RGA":
-        # MQSim draws as many blocks as the logarithm of those of a plane.
+        # MQSim draws a number of blocks equal to the logarithm of the blocks of a plane.
         drawn = tables["nand.geometry"]["blocks_per_plane"].bit_length() - 1
         victim = {"d-choices": {"d": max(1, drawn)}}
     if policy in ("RANDOM_P", "RANDOM_PP"):
@@ -186,7 +186,7 @@ def _collection(tables: Tables, ssd: Parameters, notes: list[str]) -> None:
     tables["nand"]["internal_data_move"] = moved
     hard = ssd.number("GC_Hard_Threshold", 0.005)
     if ssd.flag("Preemptible_GC_Enabled", default=True):
-        notes.append("Preemptible_GC_Enabled: a collection that has begun is not put off")
+        notes.append("Preemptible_GC_Enabled: a GC run in progress is not preempted")
     tables["ftl.gc"] = {
         "victim": victim,
         "start_free_ratio": ssd.number("GC_Exec_Threshold", 0.05),
@@ -216,8 +216,8 @@ def _cache(tables: Tables, ssd: Parameters, flows: list[Parameters], notes: list
     }
     if modes != {"WRITE_READ_CACHE"}:
         notes.append(
-            f"Device_Level_Data_Caching_Mode {', '.join(sorted(modes))}: the buffer is one for all "
-            "flows and holds what is read, too"
+            f"Device_Level_Data_Caching_Mode {', '.join(sorted(modes))}: a single buffer serves "
+            "all flows, and also holds read data"
         )
     ssd.text("Caching_Mechanism", "")
     notes.append("Caching_Mechanism: the buffer is managed by buffer.replacement (lru)")

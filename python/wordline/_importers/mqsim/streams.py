@@ -1,4 +1,4 @@
-"""Flows of MQSim as streams."""
+"""Converts MQSim flows to streams."""
 
 from statistics import NormalDist
 from typing import Any
@@ -9,7 +9,7 @@ from wordline._importers.mqsim.tables import lines
 SECTOR = 512
 REQUESTS = 100_000
 MOST_SIZES = 33
-# How a trace of MQSim is read, by its unit of time.
+# Options that read an MQSim trace, by its unit of time.
 TRACES = {
     "PICOSECOND": "--columns time=1:ps,volume=2,offset=3:sectors,bytes=4:sectors,op=5:1=read,"
     "delimiter=space",
@@ -19,11 +19,11 @@ TRACES = {
 
 
 def toml_streams(flows: list[Parameters], capacity: int, notes: list[str]) -> str:
-    """The flows as streams; each has an equal part of the addresses."""
+    """Returns the flows as streams. Each flow has an equal part of the addresses."""
     text, traces = "", ""
     part = capacity // len(flows) // SECTOR * SECTOR
     if len(flows) > 1:
-        notes.append("each flow has an equal part of the addresses, whatever its Channel_IDs are")
+        notes.append("each flow has an equal part of the addresses, regardless of its Channel_IDs")
     for number, flow in enumerate(flows):
         name = f"flow-{number + 1}"
         stream: dict[str, Any] = {"name": name}
@@ -45,7 +45,7 @@ def _trace(flow: Parameters, name: str, notes: list[str]) -> str:
     for key in ("Percentage_To_Be_Executed", "Relay_Count"):
         usual = 100 if key[0] == "P" else 1
         if flow.whole(key, usual) != usual:
-            notes.append(f"{flow.name}: {key} is not followed; the trace is played once, whole")
+            notes.append(f"{flow.name}: {key} is ignored; the trace is replayed once, completely")
     file = flow.text("File_Path", "")
     return f"\n# wordline run THIS.toml --stream {name}={file} {TRACES[unit]}\n"
 
@@ -69,7 +69,7 @@ def _workload(flow: Parameters, notes: list[str]) -> dict[str, Any]:
         else:
             requests = total or REQUESTS
             notes.append(
-                f"{flow.name}: Stop_Time is not followed: a load ends with its requests, "
+                f"{flow.name}: Stop_Time is ignored: a load ends with its requests, "
                 f"{requests:,} here (streams.workload.requests)"
             )
     return {
@@ -100,8 +100,8 @@ def _pattern(flow: Parameters) -> Any:
 
 
 def _sizes(average: int, spread: float) -> list[dict[str, Any]]:
-    """Sizes of a normal distribution, rounded up to sectors, at least one; MQSim takes the
-    variance that is given for the standard deviation."""
+    """Sizes of a normal distribution, rounded up to sectors, at least one. MQSim uses the given
+    variance as the standard deviation."""
     law = NormalDist(average, spread)
     low, high = max(1, int(average - 3 * spread)), int(average + 3 * spread) + 1
     step = max(1, -(-(high - low + 1) // MOST_SIZES))

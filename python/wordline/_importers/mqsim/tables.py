@@ -1,4 +1,4 @@
-"""Tables of a configuration as TOML."""
+"""Formats tables of a configuration as TOML."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Tables = dict[str, dict[str, Any]]
 
 
 def toml(tables: Tables) -> str:
-    """The tables by name; what has none comes first."""
+    """Returns the tables by name; keys without a table come first."""
     text = ""
     for name in sorted(tables):
         head = f"\n[{name}]\n" if name else ""
@@ -17,5 +17,5 @@ def toml(tables: Tables) -> str:
 
 
 def lines(table: dict[str, Any]) -> str:
-    """A line for each key."""
+    """Formats one line per key."""
     return "".join(f"{key} = {toml_value(value, key)}\n" for key, value in table.items())
