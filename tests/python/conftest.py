@@ -40,7 +40,7 @@ USER_BYTES = 6 * 2**20
 # What another test at the same time would disturb, and why. `make test` runs these by themselves.
 ALONE = {
     "test_bench.py": "measures the speed of the machine",
-    "test_command_line.py::test_help_answers_at_once": "measures 150 ms",
+    "test_command_line.py::test_help_is_fast": "measures 150 ms",
     "test_growth.py": "measures the speed of the machine",
     "test_interruption.py": "stops runs at fractions of the time that one took",
     "test_memory.py": "takes and measures gigabytes",

@@ -52,7 +52,9 @@ def summary(answer: Any) -> Any:
     return json.loads(answer.stdout)
 
 
-def test_disks_go_to_their_members(wordline: Command, place: Path, tiny: str, disks: str) -> None:
+def test_disks_of_a_trace_are_mapped_to_members(
+    wordline: Command, place: Path, tiny: str, disks: str
+) -> None:
     config = device(place, tiny, BY_DISK)
     told = summary(wordline("run", config, "--trace", disks, "--json", "--requests"))
     members = {member["name"]: member for member in told["members"]}
@@ -86,7 +88,7 @@ def test_a_terminal_lists_the_members(
     assert line.split()[:4] == ["pair", "0,", "3", "200"]
 
 
-def test_a_disk_that_nobody_holds_is_a_fault_of_the_trace(
+def test_a_disk_without_a_member_is_a_trace_error(
     wordline: Command, place: Path, tiny: str, disks: str
 ) -> None:
     config = device(place, tiny, BY_DISK.replace("[0, 3]", "[0]"))
@@ -97,7 +99,7 @@ def test_a_disk_that_nobody_holds_is_a_fault_of_the_trace(
     assert alone["input"]["requests"] == 100
 
 
-def test_stripes_are_spread(wordline: Command, place: Path, tiny: str) -> None:
+def test_stripes_are_distributed_over_members(wordline: Command, place: Path, tiny: str) -> None:
     config = device(place, tiny, STRIPED + "[workload]\nrequests = 900\n")
     result = package.run(config, verify=True)
     members = result.summary["members"]

@@ -153,7 +153,7 @@ def test_bad_input(wordline: Command, bad: Bad) -> None:
     assert not list(Path().glob("**/.*"))
 
 
-def test_a_fault_in_the_middle_keeps_what_was_before_it(
+def test_an_error_in_the_middle_keeps_the_results_so_far(
     wordline: Command, tiny: str, place: Path
 ) -> None:
     (place / "disk.csv").write_text(msr(70_000) + "rubbish\n" + msr(500))
@@ -166,7 +166,7 @@ def test_a_fault_in_the_middle_keeps_what_was_before_it(
     assert "Partial result" in Path("here/report.html").read_text()
 
 
-def test_bad_lines_can_be_left_out(wordline: Command, tiny: str, place: Path) -> None:
+def test_bad_lines_can_be_skipped(wordline: Command, tiny: str, place: Path) -> None:
     (place / "disk.csv").write_text(msr(500) + "rubbish\n")
     answer = wordline("run", tiny, "--trace", "disk.csv", "--on-bad-line", "skip", "--json")
     assert answer.returncode == 0, answer.stderr
@@ -195,7 +195,7 @@ def test_bad_lines_can_be_left_out(wordline: Command, tiny: str, place: Path) ->
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 @pytest.mark.usefixtures("tiny", "trace")
-def test_other_commands_fail_alike(wordline: Command, args: list[str], says: str) -> None:
+def test_other_commands_fail_in_the_same_way(wordline: Command, args: list[str], says: str) -> None:
     answer = wordline(*args)
     assert answer.returncode == 2
     assert answer.stderr.startswith("error: ")
@@ -216,7 +216,7 @@ def test_other_commands_fail_alike(wordline: Command, args: list[str], says: str
     ],
 )
 @pytest.mark.usefixtures("tiny")
-def test_a_file_that_does_not_end_is_refused(
+def test_a_file_that_does_not_end_is_rejected(
     place: Path, capsys: pytest.CaptureFixture[str], words: str, says: str
 ) -> None:
     os.mkfifo(place / "pipe.toml")
@@ -252,7 +252,7 @@ def test_messages_are_short_enough_to_be_read(tiny: str, given: dict[str, Any]) 
     assert len(str(fault.value)) < 4_000
 
 
-def test_a_broken_result_folder_is_named(wordline: Command, tiny: str, trace: str) -> None:
+def test_a_damaged_results_folder_is_named(wordline: Command, tiny: str, trace: str) -> None:
     wordline("run", tiny, "--trace", trace, "--out", "here")
     Path("here/series.parquet").write_bytes(b"PAR1")
     answer = wordline("report", "here")
@@ -270,7 +270,9 @@ def _obey_permissions() -> None:
         raise OSError("root keeps its right to write anywhere")
 
 
-def test_out_may_not_be_writable(wordline: Command, tiny: str, trace: str, place: Path) -> None:
+def test_a_read_only_output_folder_is_an_error(
+    wordline: Command, tiny: str, trace: str, place: Path
+) -> None:
     (place / "locked").mkdir(mode=0o500)
     answer = wordline(
         "run", tiny, "--trace", trace, "--out", "locked/here", preexec_fn=_obey_permissions

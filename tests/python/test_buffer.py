@@ -80,7 +80,9 @@ def test_without_a_buffer_there_is_nothing_to_tell(device: Path) -> None:
     result = wordline.run(device, overrides={"buffer.capacity_kib": 0})
     assert result.summary["buffer"] is None
     assert result.summary["input"]["flushes_ignored"] == 40
-    assert any("every write is durable when it completes" in note for note in result.summary["notes"])
+    assert any(
+        "every write is durable when it completes" in note for note in result.summary["notes"]
+    )
     assert result.summary["breakdown"]["all"]["buffer_us"] == 0
 
 

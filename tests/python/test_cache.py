@@ -52,7 +52,7 @@ def hits_by_hand(keys: list[int], capacity: int, *, recency: bool) -> int:
 
 
 @pytest.mark.slow
-def test_hits_of_the_whole_trace_are_those_published(place: Path) -> None:
+def test_hits_match_published_counts(place: Path) -> None:
     trace = zipf.keys32le(place / "zipf.bin", 10_000_000)
     result = package.cache(trace, list(PUBLISHED), list(SIZES))
     found = {
@@ -67,7 +67,7 @@ WRITERS = [zipf.keys32le, zipf.keys64le, zipf.oracle_general]
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_hits_of_a_prefix_are_those_of_a_dictionary(
+def test_hits_of_a_prefix_match_a_reference_model(
     place: Path, write: Callable[[Path, int], Path]
 ) -> None:
     keys = zipf.keys(100_000).tolist()
@@ -79,14 +79,14 @@ def test_hits_of_a_prefix_are_those_of_a_dictionary(
         assert run["hits"] == hits_by_hand(keys, run["size_pages"], recency=recency)
 
 
-def test_formats_of_keys_are_recognised(place: Path) -> None:
+def test_key_trace_formats_are_detected(place: Path) -> None:
     for write, name in zip(WRITERS, ["keys32le", "keys64le", "oracle-general"], strict=True):
         trace = write(place / "zipf.bin", 10_000)
         result = package.cache(trace, "lru", 10)
         assert [file["format"] for file in result.summary["input"]["files"]] == [name]
 
 
-def test_reads_and_writes_are_told_apart(trace: str) -> None:
+def test_reads_and_writes_are_counted_separately(trace: str) -> None:
     (run,) = package.cache(trace, "lru", "10%").runs
     assert run["reads"] + run["writes"] == run["requests"]
     assert run["hits"] == run["read_hits"] + run["write_hits"]
@@ -106,7 +106,7 @@ def test_trims_remove_pages() -> None:
     assert told["distinct_pages"] < run["misses"] <= told["distinct_pages"] + told["pages_trimmed"]
 
 
-def test_no_policy_beats_the_ceilings() -> None:
+def test_no_policy_exceeds_the_upper_bounds() -> None:
     result = package.cache(BUNDLED, "all", ["1%", "30%"])
     for size in {run["size_pages"] for run in result.runs}:
         hits = {run["policy"]: run["hits"] for run in result.runs if run["size_pages"] == size}
@@ -124,7 +124,7 @@ def test_sizes_are_pages_bytes_or_shares() -> None:
     assert [run["size_pages"] for run in large.runs] == [64]
 
 
-def test_results_have_the_shape_they_are_typed_with() -> None:
+def test_results_match_their_types() -> None:
     summary = package.cache(BUNDLED, "lru", "1%").summary
     assert summary.keys() == get_type_hints(CacheSummary).keys()
     assert summary["input"].keys() == get_type_hints(CacheInput).keys()
@@ -155,7 +155,7 @@ def test_the_folder_holds_numbers_table_and_page(wordline: Command, trace: str) 
     assert pl.read_parquet("here/cache.parquet").height == 1
 
 
-def test_the_terminal_shows_what_was_asked_for(wordline: Command, trace: str) -> None:
+def test_the_terminal_shows_the_requested_runs(wordline: Command, trace: str) -> None:
     output = done(wordline("cache", trace, "lru,belady", "5%,50%"))
     for word in ("disk.csv", "2,000 requests", "distinct", "of reads", "written back", "belady"):
         assert word in output
@@ -166,7 +166,7 @@ def test_the_terminal_shows_what_was_asked_for(wordline: Command, trace: str) ->
     ("policies", "sizes"),
     [("lru", ["1000000000p", "1p"]), ("lru,two-q:in_ratio=0.3:out_ratio=0.6", ["1%"])],
 )
-def test_a_narrow_terminal_cuts_no_number(
+def test_a_narrow_terminal_truncates_no_number(
     place: Path, trace: str, policies: str, sizes: list[str]
 ) -> None:
     told = done(
@@ -199,7 +199,7 @@ def test_a_narrow_terminal_cuts_no_number(
         (["lru", "1%", "--format", "csv"], "format: 'csv' is not one of"),
     ],
 )
-def test_faults_are_a_line_that_says_what_to_do(
+def test_errors_are_one_line_with_a_remedy(
     wordline: Command, trace: str, args: list[str], fault: str
 ) -> None:
     answer = wordline("cache", trace, *args)
@@ -250,7 +250,7 @@ def test_requests_can_be_limited(trace: str) -> None:
     assert result.summary["input"]["requests"] == 10
 
 
-def test_progress_is_told_and_its_exceptions_end_the_work(trace: str) -> None:
+def test_progress_is_reported_and_its_exceptions_end_the_call(trace: str) -> None:
     heard: list[package.CacheProgress] = []
     package.cache(trace, "lru,fifo", "10p", progress=heard.append)
     assert [state["phase"] for state in heard if state["phase"] != "read"] == [

@@ -48,7 +48,7 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_the_checksums_are_those_of_gzip(written: Path) -> None:
+def test_the_checksums_match_gzip(written: Path) -> None:
     stated = json.loads((written / "here/checksums.json").read_text())
     files = {path.name for path in (written / "here").iterdir()}
     assert set(stated["crc32"]) == files - {"checksums.json", "report.html"}
@@ -61,7 +61,7 @@ def test_the_checksums_are_those_of_gzip(written: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["latency.parquet", "requests.parquet", "summary.json", "config.resolved.toml"]
 )
-def test_a_bit_that_changed_in_a_result_is_refused_by_every_command(
+def test_every_command_rejects_a_result_with_a_changed_bit(
     copies: Path, wordline: Command, reader: str, name: str
 ) -> None:
     (copies / "here/report.html").unlink()
@@ -74,7 +74,9 @@ def test_a_bit_that_changed_in_a_result_is_refused_by_every_command(
 
 
 @pytest.mark.parametrize("name", ["points.parquet", "sweep.toml", "config.resolved.toml"])
-def test_so_it_is_in_a_sweep(copies: Path, wordline: Command, name: str) -> None:
+def test_every_command_rejects_a_sweep_with_a_changed_bit(
+    copies: Path, wordline: Command, name: str
+) -> None:
     flip(copies / "sweep" / name)
     for command in (("sweep", "report", "sweep"), ("compare", "sweep", "here")):
         done = wordline(*command)
@@ -113,7 +115,7 @@ def restated(folder: Path, key: str, value: object) -> None:
         ("schema", 1, "holds results of schema 1, and this is Wordline"),
     ],
 )
-def test_results_of_another_schema_or_a_future_version_are_refused(
+def test_results_of_another_schema_or_a_newer_version_are_rejected(
     copies: Path, wordline: Command, command: tuple[str, ...], key: str, value: object, said: str
 ) -> None:
     restated(copies / "here", key, value)
@@ -125,9 +127,7 @@ def test_results_of_another_schema_or_a_future_version_are_refused(
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
-def test_so_are_those_without_checksums_and_the_others_are_noted(
-    copies: Path, wordline: Command, command: str
-) -> None:
+def test_results_without_checksums_are_noted(copies: Path, wordline: Command, command: str) -> None:
     (copies / "here/checksums.json").unlink()
     done = wordline(*READERS[command])
     assert done.returncode == 0, done.stderr
@@ -151,7 +151,7 @@ def test_so_are_those_without_checksums_and_the_others_are_noted(
         "[" * 100_000,
     ],
 )
-def test_checksums_that_are_damaged_are_refused_in_a_sentence(
+def test_damaged_checksums_are_rejected_in_a_sentence(
     copies: Path, wordline: Command, content: str
 ) -> None:
     (copies / "here/checksums.json").write_text(content)
@@ -180,14 +180,14 @@ def test_versions_are_compared_as_numbers() -> None:
 
 
 @pytest.mark.usefixtures("copies")
-def test_a_report_that_is_drawn_again_is_no_change(wordline: Command) -> None:
+def test_a_rebuilt_report_is_not_a_change(wordline: Command) -> None:
     for _ in range(2):
         assert wordline("report", "here").stderr == ""
     assert wordline("sweep", "report", "sweep").returncode == 0
     assert wordline("compare", "here", "other", "--out", "c.html").stderr == ""
 
 
-def test_a_journal_of_trials_that_changed_is_refused(tiny: str, place: Path) -> None:
+def test_a_changed_journal_of_trials_is_rejected(tiny: str, place: Path) -> None:
     pytest.importorskip("optuna")
     with (place / tiny).open("a") as file:
         file.write("\n[workload]\nrequests = 50\n")

@@ -86,7 +86,7 @@ def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Co
         if not option.is_flag and option.opts[-1].startswith("--")
     ],
 )
-def test_an_option_without_its_value_leads_to_the_page_that_explains_it(
+def test_an_option_without_its_value_refers_to_the_help(
     place: Path, capsys: pytest.CaptureFixture[str], name: str, option: str
 ) -> None:
     assert cli.main([*name.split(), option]) == 2
@@ -101,7 +101,7 @@ def test_version(wordline: Command, option: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "trace", "config"])
-def test_the_name_of_a_group_alone_prints_its_help(wordline: Command, name: str) -> None:
+def test_a_group_without_a_command_prints_its_help(wordline: Command, name: str) -> None:
     words = name.split()
     assert done(wordline(*words)) == done(wordline(*words, "--help"))
 
@@ -134,7 +134,7 @@ def test_the_help_lists_every_command_under_its_task(
 
 
 @pytest.mark.parametrize("columns", ["80", "120"])
-def test_devices_are_listed_by_their_kind(
+def test_devices_are_listed_by_kind(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -164,7 +164,7 @@ def test_devices_are_listed_by_their_kind(
         assert " ".join(first.split()) in words, one["name"]
 
 
-def test_the_name_of_a_preset_is_the_preset_s(wordline: Command, place: Path) -> None:
+def test_a_preset_name_takes_precedence_over_a_file(wordline: Command, place: Path) -> None:
     (place / "demo").mkdir()
     (place / "d4").write_text("no TOML")
     for name in ("demo", "d4"):
@@ -173,7 +173,7 @@ def test_the_name_of_a_preset_is_the_preset_s(wordline: Command, place: Path) ->
     assert "./d4:1" in wordline("config", "check", "./d4").stderr
 
 
-def test_a_file_that_is_called_as_no_preset_needs_no_ending(
+def test_a_file_without_a_preset_name_needs_no_extension(
     wordline: Command, place: Path, tiny: str
 ) -> None:
     (place / tiny).rename(place / "mine")
@@ -206,7 +206,7 @@ def test_a_quiet_run_prints_errors_only(
     ],
 )
 @pytest.mark.usefixtures("tiny", "trace")
-def test_what_is_quiet_says_nothing(wordline: Command, words: str) -> None:
+def test_quiet_commands_print_nothing(wordline: Command, words: str) -> None:
     loud = wordline(*words.split())
     assert done(loud) + loud.stderr
     answer = wordline(*words.split(), "-q")
@@ -245,7 +245,7 @@ def test_the_middle_of_a_long_message_is_left_out(wordline: Command, tiny: str) 
     assert failed.stderr.endswith("cannot be written: File name too long; choose a shorter name\n")
 
 
-def test_help_answers_at_once() -> None:
+def test_help_is_fast() -> None:
     command = [sys.executable, "-m", "wordline", "--help"]
     took: list[float] = []
     for _ in range(5):
@@ -256,7 +256,7 @@ def test_help_answers_at_once() -> None:
     assert statistics.median(took) < 0.6
 
 
-def test_run_writes_the_promised_files(wordline: Command, tiny: str, trace: str) -> None:
+def test_run_writes_the_documented_files(wordline: Command, tiny: str, trace: str) -> None:
     output = done(wordline("run", tiny, "--trace", trace))
     folder = Path("out/tiny-disk")
     assert {path.name for path in folder.iterdir()} == RESULTS
@@ -267,9 +267,7 @@ def test_run_writes_the_promised_files(wordline: Command, tiny: str, trace: str)
     assert not list(Path().glob("**/.*"))
 
 
-def test_the_summary_names_what_an_engineer_asks_for(
-    wordline: Command, tiny: str, trace: str
-) -> None:
+def test_the_summary_has_the_main_metrics(wordline: Command, tiny: str, trace: str) -> None:
     output = done(wordline("run", tiny, "--trace", trace))
     for word in (
         "tiny",
@@ -317,7 +315,7 @@ def test_same_inputs_same_digest_in_two_processes(wordline: Command, tiny: str, 
     assert first["digest"] == second["digest"] != other["digest"]
 
 
-def test_the_resolved_configuration_runs_again_alike(
+def test_the_resolved_configuration_reproduces_the_run(
     wordline: Command, tiny: str, trace: str
 ) -> None:
     done(wordline("run", tiny, "--trace", trace, "--set", "ftl.gc.victim=fifo", "--out", "a"))
@@ -337,9 +335,7 @@ def test_default_folders_never_collide(wordline: Command, tiny: str, trace: str)
     }
 
 
-def test_a_former_result_is_replaced_and_nothing_else_is(
-    wordline: Command, tiny: str, trace: str
-) -> None:
+def test_only_a_former_result_is_replaced(wordline: Command, tiny: str, trace: str) -> None:
     run = ("run", tiny, "--trace", trace, "--no-report", "--max-requests")
     done(wordline(*run, "10", "--out", "here"))
     done(wordline(*run, "20", "--out", "here"))
@@ -352,7 +348,7 @@ def test_a_former_result_is_replaced_and_nothing_else_is(
     assert json.loads(Path("here/summary.json").read_text())["input"]["requests"] == 20
 
 
-def test_several_traces_play_in_the_order_given(wordline: Command, tiny: str, place: Path) -> None:
+def test_several_traces_are_replayed_in_order(wordline: Command, tiny: str, place: Path) -> None:
     for name in "abc":
         (place / f"{name}.csv").write_text(msr(10))
     args = ["--trace", "b.csv", "c.csv", "--seed", "3", "--trace", "a.csv"]
@@ -374,9 +370,7 @@ def test_generated_load_needs_no_trace(wordline: Command, tiny: str, place: Path
     assert Path("out/tiny-generated/summary.json").exists()
 
 
-def test_verify_finds_no_fault_while_blocks_are_collected(
-    wordline: Command, tiny: str, place: Path
-) -> None:
+def test_verify_finds_no_error_during_gc(wordline: Command, tiny: str, place: Path) -> None:
     (place / "writes.csv").write_text(msr(20_000, reads=0.2))
     summary = json.loads(
         done(wordline("run", tiny, "--trace", "writes.csv", "--verify", "--json", "--no-report"))
@@ -385,14 +379,16 @@ def test_verify_finds_no_fault_while_blocks_are_collected(
     assert summary["flash"]["write_amplification"] > 1
 
 
-def test_progress_is_silent_unless_asked_for_or_at_a_terminal(
+def test_progress_is_shown_only_on_request_or_on_a_terminal(
     wordline: Command, tiny: str, trace: str
 ) -> None:
     assert wordline("run", tiny, "--trace", trace, "--no-report").stderr == ""
     assert wordline("run", tiny, "--trace", trace, "--no-report", "--progress").stderr != ""
 
 
-def test_report_is_redrawn_from_the_folder(wordline: Command, tiny: str, trace: str) -> None:
+def test_the_report_can_be_rebuilt_from_the_folder(
+    wordline: Command, tiny: str, trace: str
+) -> None:
     done(wordline("run", tiny, "--trace", trace, "--out", "here"))
     page = Path("here/report.html").read_bytes()
     Path("here/report.html").unlink()
@@ -434,7 +430,7 @@ def test_trace_stat_measures_idle_periods(wordline: Command, place: Path) -> Non
     assert fault.stderr.startswith("error: --page-read-us: -1 is not between 0 and ")
 
 
-def test_a_conversion_says_which_trims_it_drops(wordline: Command, place: Path) -> None:
+def test_a_conversion_reports_dropped_trims(wordline: Command, place: Path) -> None:
     head = "time_ns,op,offset_bytes,size_bytes,volume\n"
     (place / "mine.csv").write_text(head + "0,write,0,4096,0\n5,trim,0,4096,0\n9,flush,0,0,0\n")
     kept = done(wordline("trace", "convert", "mine.csv", "mine.iolog", "--to", "fio-iolog"))
@@ -445,7 +441,7 @@ def test_a_conversion_says_which_trims_it_drops(wordline: Command, place: Path) 
     assert "flushes left out: 1;" in dropped
 
 
-def test_a_converted_trace_simulates_alike(wordline: Command, tiny: str, trace: str) -> None:
+def test_a_converted_trace_gives_the_same_results(wordline: Command, tiny: str, trace: str) -> None:
     refused = wordline("trace", "convert", trace, "disk.vscsi", "--to", "vscsi").stderr
     known = refused.strip().split("choose ")[1].split(", ")
     assert {"wordline", "msr", "spc"} <= set(known)
@@ -459,7 +455,7 @@ def test_a_converted_trace_simulates_alike(wordline: Command, tiny: str, trace: 
         assert ours["latency"] == theirs["latency"]
 
 
-def test_a_device_that_comes_along_can_be_made_ones_own(wordline: Command, place: Path) -> None:
+def test_a_bundled_device_can_be_copied_and_edited(wordline: Command, place: Path) -> None:
     assert "d4" in done(wordline("devices"))
     (place / "mine.toml").write_text(done(wordline("devices", "d4")))
     assert "is valid" in done(wordline("config", "check", "mine.toml"))
@@ -469,12 +465,12 @@ def test_a_device_that_comes_along_can_be_made_ones_own(wordline: Command, place
     assert done(wordline("config", "show", "shown.toml")) == shown
 
 
-def test_schema_is_one(wordline: Command) -> None:
+def test_the_schema_is_valid_json_schema(wordline: Command) -> None:
     schema = json.loads(done(wordline("config", "schema")))
     assert {"nand", "ssd", "ftl", "workload"} <= set(schema["properties"])
 
 
-def test_policies_carry_their_papers(wordline: Command) -> None:
+def test_policies_list_their_papers(wordline: Command) -> None:
     everything = done(wordline("policies"))
     one = done(wordline("policies", "ftl.gc.victim"))
     assert "greedy" in one
@@ -525,7 +521,7 @@ def test_closed_streams(place: Path, tiny: str, read_by: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", [b"d4\xff", b"d4\xff.toml"])
-def test_a_device_whose_name_is_no_text(wordline: Command, name: bytes) -> None:
+def test_a_device_name_that_is_not_unicode_is_an_error(wordline: Command, name: bytes) -> None:
     answer = wordline("run", os.fsdecode(name))
     assert answer.returncode == 2
     assert (

@@ -42,7 +42,7 @@ def device(tiny: str, place: Path) -> str:
     return tiny
 
 
-def test_runs_differ_in_what_differs(device: str, wordline: Command) -> None:
+def test_a_comparison_shows_only_differences(device: str, wordline: Command) -> None:
     wordline("run", device, "--out", "one")
     wordline("run", device, "--set", "nand.timing.read_ns=100000", "--out", "other")
     wordline("run", device, "--out", "again")
@@ -60,7 +60,7 @@ def test_runs_differ_in_what_differs(device: str, wordline: Command) -> None:
     assert "0 metrics changed" in same.stdout
 
 
-def test_each_of_several_results_is_beside_the_first(
+def test_several_results_are_compared_with_the_first(
     device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -81,7 +81,7 @@ def test_each_of_several_results_is_beside_the_first(
     assert rows[0] != rows[1]
 
 
-def test_a_change_is_better_or_worse_by_the_direction_of_its_metric(device: str) -> None:
+def test_a_change_is_judged_by_the_direction_of_its_metric(device: str) -> None:
     for name, read_ns in {"slow": 90_000, "fast": 40_000}.items():
         wordline.run(device, overrides={"nand.timing.read_ns": read_ns}, out=name)
     found = wordline.compare("slow", "fast")
@@ -94,13 +94,13 @@ def test_a_change_is_better_or_worse_by_the_direction_of_its_metric(device: str)
     }
 
 
-def test_traces_go_by_their_names_where_these_tell_them_apart() -> None:
+def test_traces_are_shown_by_name_if_the_names_differ() -> None:
     assert key_values("trace", ["/a/b/x.csv", "y.csv, /q/z.csv"]) == ["x.csv", "y.csv, z.csv"]
     assert key_values("trace", ["/a/x.csv", "/b/x.csv"]) == ["/a/x.csv", "/b/x.csv"]
     assert key_values("ftl.gc.victim", [None, "fifo"]) == ["–", "fifo"]
 
 
-def test_within_noise_nothing_is_better(device: str) -> None:
+def test_a_difference_within_noise_is_not_better(device: str) -> None:
     one = wordline.sweep(device, seeds=6, overrides=AGED)
     others = wordline.sweep(device, seeds=[11, 12, 13, 14, 15, 16], overrides=AGED)
     found = one.compare(others)
@@ -110,7 +110,7 @@ def test_within_noise_nothing_is_better(device: str) -> None:
     assert verdict(line, 1) == ""
 
 
-def test_the_page_shows_what_differs_and_folds_the_rest(device: str, tmp_path: Path) -> None:
+def test_the_page_shows_differences_and_folds_equal_metrics(device: str, tmp_path: Path) -> None:
     wordline.run(device, out="one")
     wordline.run(device, overrides={"nand.timing.read_ns": 90_000}, out="other")
     found = wordline.compare("one", "other")
@@ -130,7 +130,7 @@ def test_the_page_shows_what_differs_and_folds_the_rest(device: str, tmp_path: P
 
 
 @needs_browser
-def test_a_phone_holds_the_comparison(device: str, tmp_path: Path) -> None:
+def test_the_comparison_fits_on_a_phone(device: str, tmp_path: Path) -> None:
     for name, read_ns in {"one": 40_000, "other": 90_000, "a-third-of-them": 50_000}.items():
         wordline.run(device, overrides={"nand.timing.read_ns": read_ns}, out=name)
     for names in (("one", "other"), ("one", "other", "a-third-of-them")):
@@ -139,7 +139,7 @@ def test_a_phone_holds_the_comparison(device: str, tmp_path: Path) -> None:
         require_fits(page, tmp_path)
 
 
-def test_sweeps_of_seeds_tell_noise(device: str) -> None:
+def test_sweeps_over_seeds_measure_noise(device: str) -> None:
     sweep = wordline.sweep
     one = sweep(device, seeds=6, overrides=AGED)
     slower = sweep(device, seeds=6, overrides=AGED | {"nand.timing.program_ns": 900_000})
@@ -156,7 +156,7 @@ def test_sweeps_of_seeds_tell_noise(device: str) -> None:
     assert one.compare(slower).configuration() == {"nand.timing.program_ns": [500_000, 900_000]}
 
 
-def test_what_keys_differ_by_is_no_noise() -> None:
+def test_differences_between_keys_are_not_noise() -> None:
     # By x, a differs by 10; by the seed, by 0.01; from side to side, by 0.1.
     frame = points(4)
     shifted = frame.with_columns(polars.col("flash.a") + 0.1)
@@ -198,7 +198,7 @@ def differing(*folders: str) -> dict[str, list[object]]:
         ((), "DIR DIR"),
     ],
 )
-def test_what_cannot_be_compared_is_said(
+def test_results_that_cannot_be_compared_are_rejected(
     wordline: Command, args: tuple[str, ...], said: str
 ) -> None:
     done = wordline("compare", *args)
@@ -208,7 +208,7 @@ def test_what_cannot_be_compared_is_said(
 
 
 @pytest.mark.parametrize("name", ["points.parquet", "summary.json"])
-def test_broken_results_are_said_to_be(device: str, wordline: Command, name: str) -> None:
+def test_damaged_results_are_reported(device: str, wordline: Command, name: str) -> None:
     wordline("run", device, "--out", "good")
     for content in ("", "{}", "x"):
         Path("bad").mkdir(exist_ok=True)
@@ -262,7 +262,7 @@ def chosen(chart: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 class TestEffects:
-    def test_a_key_explains_what_depends_on_it(self) -> None:
+    def test_a_key_explains_the_variance_that_it_causes(self) -> None:
         found = Effects(points(5))
         assert found.keys == ["x", "word"]
         assert found.figures == ["flash.a", "flash.b", "flash.c"]
@@ -272,14 +272,14 @@ class TestEffects:
         assert [level.mean for level in of_a.levels] == pytest.approx([10, 20, 30], abs=0.02)
         assert found.effect("word", "flash.a").exceeds_noise is False
 
-    def test_what_only_keys_together_explain_is_no_keys(self) -> None:
+    def test_interactions_are_not_attributed_to_a_key(self) -> None:
         found = Effects(points(5))
         shares = [found.effect(key, "flash.b").share or 0 for key in found.keys]
         noise = found.noise("flash.b")
         assert noise is not None
         assert sum(shares) + (noise.share or 0) < 0.01
 
-    def test_keys_that_vary_together_are_one(self) -> None:
+    def test_keys_that_vary_together_have_one_effect(self) -> None:
         frame = points(3)
         twin = (10 - frame["x"]).alias("y")
         found = Effects(frame.insert_column(3, twin))
@@ -288,7 +288,7 @@ class TestEffects:
         assert "they vary together" in render(found.frame)
         assert Effects(points(3)).together == {}
 
-    def test_noise_is_no_effect(self) -> None:
+    def test_noise_is_not_an_effect(self) -> None:
         found = Effects(points(12))
         noise = found.noise("flash.c")
         assert noise is not None
@@ -296,7 +296,7 @@ class TestEffects:
         assert noise.freedom == 6 * 11
         assert not any(found.effect(key, "flash.c").exceeds_noise for key in found.keys)
 
-    def test_intervals_of_levels_are_of_the_pooled_variance(self) -> None:
+    def test_intervals_of_levels_use_the_pooled_variance(self) -> None:
         frame = points(4)
         found = Effects(frame).effect("word", "flash.c")
         cells = frame.group_by("x", "word").agg(polars.col("flash.c").var(ddof=1))["flash.c"]
@@ -307,7 +307,7 @@ class TestEffects:
             [expected] * 2, rel=1e-4
         )
 
-    def test_one_seed_tells_no_noise(self) -> None:
+    def test_a_single_seed_gives_no_noise(self) -> None:
         found = Effects(points(1))
         assert found.noise("flash.a") is None
         assert found.effect("x", "flash.a").exceeds_noise is None
@@ -317,7 +317,7 @@ class TestEffects:
         st.booleans(),
         st.booleans(),
     )
-    def test_nothing_is_better_than_the_front(
+    def test_no_point_dominates_the_pareto_front(
         self, values: list[tuple[int, int]], first: bool, second: bool
     ) -> None:
         pairs = [(float(x), float(y)) for x, y in values]
@@ -333,7 +333,7 @@ class TestEffects:
 
 
 class TestReports:
-    def test_the_page_shows_what_the_table_has(self) -> None:
+    def test_the_page_shows_the_values_of_the_table(self) -> None:
         page = render(points(3))
         charts = charts_of(page)
         assert set(charts) == {"lines", "shares", "heat-0"}
@@ -341,7 +341,7 @@ class TestReports:
         assert heat["z"][1] == pytest.approx([1, 0, -1], abs=0.05)
         assert len(page) < 2_000_000
 
-    def test_each_point_has_the_interval_of_its_own_seeds(self) -> None:
+    def test_each_point_has_the_interval_over_its_seeds(self) -> None:
         # By word p, x = 1 hardly varies, x = 3 does: a pooled interval would be the same of both.
         steady, varying = polars.col("flash.a"), polars.col("flash.c") * 3
         is_varying = (polars.col("word") == "p") & (polars.col("x") == 3)
@@ -362,7 +362,7 @@ class TestReports:
             expected = 3.18245 * values.std(ddof=1) / 2
             assert width == pytest.approx(expected, rel=1e-4)
 
-    def test_the_page_says_device_trace_date_and_what_was_set(self) -> None:
+    def test_the_page_names_device_trace_date_and_settings(self) -> None:
         plan = Plan("drives/mine.toml", "traces/monday.csv", seeds=2, set={"host.queue_depth": 7})
         page = render(points(2), plan, date(2026, 11, 7))
         assert "mine.toml <span>under</span> monday.csv" in page
@@ -382,7 +382,7 @@ class TestReports:
         assert re.search(r"<td>(9.9|10.0)\d* ± 0\.\d+ ms</td>", rows[0])
         assert re.search(r"<td>(9.9|10.0)\d* ± 0\.\d+ %</td>", rows[0])
 
-    def test_seeds_of_one_combination_have_an_interval(self) -> None:
+    def test_a_single_combination_has_an_interval_over_its_seeds(self) -> None:
         one = points(5).filter((polars.col("x") == 2) & (polars.col("word") == "p"))
         page = render(one.drop("x", "word"))
         mean, width = one["flash.c"].mean(), one["flash.c"].std()
@@ -390,7 +390,7 @@ class TestReports:
         text = metric("flash.c").text(float(mean), 2.77645 * float(width) / 5**0.5)  # pyright: ignore
         assert f"<td>{text}</td>" in page
 
-    def test_lines_and_values_that_are_too_many_are_averaged(self) -> None:
+    def test_keys_with_too_many_values_are_averaged(self) -> None:
         rows = [
             {
                 "point": 24 * x + 2 * y + z,
@@ -417,7 +417,7 @@ class TestReports:
         assert len(drawn) == 12
         assert all(line["y"] == [x + 50 for x in range(13)] for line in drawn)
 
-    def test_no_combination_is_better_than_the_front_in_both_metrics(self) -> None:
+    def test_no_combination_dominates_the_pareto_front(self) -> None:
         frame = with_metrics(
             points(2),
             latency__read__p99_us=polars.col("flash.a"),
@@ -430,18 +430,18 @@ class TestReports:
         # The least of the latencies has the most IOPS: it is better than all others in both.
         assert front["x"] == [min(drawn["data"][0]["x"])]
 
-    def test_words_of_keys_are_no_markup(self) -> None:
+    def test_values_of_keys_are_escaped(self) -> None:
         frame = points(2).with_columns(word=polars.col("word").replace("p", "<script>alert(1)"))
         assert "<script>alert" not in render(frame)
 
-    def test_failed_points_and_nothing_varying(self) -> None:
+    def test_a_sweep_with_failed_points_or_without_varied_keys_has_a_page(self) -> None:
         frame = points(1).with_columns(
             status=polars.lit("failed"), error=polars.lit("a.csv:3: no number")
         )
         assert "a.csv:3: no number" in render(frame)
 
     @needs_browser
-    def test_a_browser_draws_every_chart_and_a_phone_holds_it(self, tmp_path: Path) -> None:
+    def test_every_chart_is_drawn_and_fits_on_a_phone(self, tmp_path: Path) -> None:
         page = tmp_path / "sweep.html"
         page.write_text(render(points(3)))
         seen = dumped(page, tmp_path / "profile")
@@ -456,7 +456,9 @@ class TestReports:
         assert 'data-charts="3/3"' in dumped(unfolded(page, tmp_path), tmp_path / "profile")
         require_fits(page, tmp_path)
 
-    def test_the_command_writes_it_beside_the_table(self, device: str, wordline: Command) -> None:
+    def test_the_command_writes_the_page_next_to_the_table(
+        self, device: str, wordline: Command
+    ) -> None:
         wordline("sweep", device, "--vary", "host.queue_depth=1,8", "--out", "here")
         done = wordline("sweep", "report", "here")
         assert done.returncode == 0, done.stderr

@@ -71,7 +71,7 @@ def test_queues_that_know_places_serve_more():
     assert served["fcfs"] < served["c-look"] < served["sptf"]
 
 
-def test_volumes_of_a_trace_go_to_their_disks(wordline: Command, place: Path):
+def test_volumes_of_a_trace_are_mapped_to_their_disks(wordline: Command, place: Path):
     (place / "two.csv").write_text(
         "time_ns,op,offset_bytes,size_bytes,volume\n"
         + "".join(f"{n * 20_000_000},read,{n * 40960},4096,{n % 2}\n" for n in range(100))
@@ -89,9 +89,7 @@ def test_volumes_of_a_trace_go_to_their_disks(wordline: Command, place: Path):
     ]
 
 
-def test_the_terminal_and_the_report_tell_of_the_disk_and_of_no_flash(
-    wordline: Command, place: Path
-):
+def test_terminal_and_report_show_the_disk_and_no_flash(wordline: Command, place: Path):
     done = wordline("run", "nearline-7200", "--trace", TRACE, "--max-requests=2000", "--out", "out")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
@@ -141,7 +139,7 @@ def test_a_disk_cannot_be_prepared(wordline: Command):
     assert "nothing to prepare" in done.stderr
 
 
-def test_a_disk_by_itself_leaves_no_tables_of_flash(wordline: Command, place: Path):
+def test_a_single_disk_has_no_flash_tables(wordline: Command, place: Path):
     done = wordline("run", "disk-5ms", "--trace", TRACE, "--out", "out")
     assert done.returncode == 0, done.stderr
     written = {path.stem for path in (place / "out").glob("*.parquet")}
@@ -164,7 +162,7 @@ RECORDED = (
 THOUGHT_MS = (5.0, 0.0, 9.0)
 
 
-def test_a_replay_with_think_times_issues_each_request_so_long_after_the_one_before(place: Path):
+def test_a_think_time_replay_keeps_the_recorded_think_times(place: Path):
     trace = place / "recorded.csv"
     trace.write_text(RECORDED)
     at = {"replay.mode": "think-time"}
@@ -197,9 +195,7 @@ def test_think_times_are_kept_on_any_store(place: Path, store: str):
     assert thought == list(THOUGHT_MS)
 
 
-def test_a_trace_without_response_times_is_refused_a_replay_with_think_times(
-    wordline: Command, place: Path
-):
+def test_a_think_time_replay_requires_response_times(wordline: Command, place: Path):
     (place / "plain.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,4096,0\n")
     done = wordline("run", "disk-5ms", "--trace", "plain.csv", "--set", "replay.mode=think-time")
     assert done.returncode == 2

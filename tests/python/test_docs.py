@@ -42,7 +42,7 @@ def test_the_first_commands_of_the_readme_need_no_other_trace() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_every_link_has_a_target(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
 
@@ -53,7 +53,7 @@ def test_every_study_is_named(page: str) -> None:
     assert set(STUDIES) - named == set()
 
 
-def test_the_front_page_counts_nothing_that_a_list_holds() -> None:
+def test_the_front_page_does_not_count_list_entries() -> None:
     number = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a|two) dozens?)"
     listed = (
         r"(?:mapping famil|(?:garbage collection )?schedule|replacement polic|preset|stud(?:y|ies))"

@@ -87,7 +87,7 @@ def slowdowns(device: str, overrides: Any) -> dict[str, float]:
     return {stream["name"]: stream["slowdown"]["all"] for stream in result.summary["streams"]}
 
 
-def test_streams_beside_each_other(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_concurrent_streams(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "hosts.toml").write_text(blocks("how-to/streams.md", "toml")[0])
     out = shown(capsys, "hosts.toml", "--slowdown")
     assert set(printed("how-to/streams.md", "Stream")) <= set(out)
@@ -139,7 +139,7 @@ def test_policies_of_a_buffer(place: Path, capsys: pytest.CaptureFixture[str]) -
         assert found == [hits, clean, read, write, without], policy
 
 
-def test_what_the_disk_of_the_store_tutorial_does(place: Path) -> None:
+def test_disk_of_the_store_tutorial(place: Path) -> None:
     assert place
     page = text("tutorial-store.md")
     said = (
@@ -161,7 +161,7 @@ def test_what_the_disk_of_the_store_tutorial_does(place: Path) -> None:
     assert [f"{mean_us / 1e6:.0f}", f"{100 * busy:.0f}"] == list(quoted)
 
 
-def test_what_the_models_of_the_store_tutorial_say(place: Path) -> None:
+def test_models_of_the_store_tutorial(place: Path) -> None:
     assert place
     page = text("tutorial-store.md")
     (sizes,) = re.findall(r"--sizes ([\w,]+)", page)
@@ -181,7 +181,7 @@ def test_what_the_models_of_the_store_tutorial_say(place: Path) -> None:
     assert worst["flash_bytes"] == int(longest) << 20
 
 
-def test_what_searches_find(place: Path) -> None:
+def test_results_of_searches(place: Path) -> None:
     assert place
     page = text("how-to/search.md")
     (found,) = re.findall(
@@ -222,7 +222,7 @@ def test_a_buffer_without_power(place: Path) -> None:
             assert (units.whole(power["pages_lost"]), str(power["cuts"])) == said
 
 
-def test_what_read_caches_hit_and_erase(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hits_and_erases_of_read_caches(capsys: pytest.CaptureFixture[str]) -> None:
     page = "how-to/flash-cache.md"
     (block,) = [one for one in blocks(page, "sh") if one.startswith("wordline sweep")]
     command = shlex.split(block.replace("\\\n", " "))[1:]

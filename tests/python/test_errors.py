@@ -33,7 +33,7 @@ def read(rate: float) -> Summary:
 
 
 @pytest.mark.parametrize("rate", [3.0e-3, 3.4e-3, 4.0e-3])
-def test_pages_fail_and_err_as_the_binomial_distribution_says(rate: float) -> None:
+def test_page_errors_follow_the_binomial_distribution(rate: float) -> None:
     errors = read(rate)["read_errors"]
     assert errors is not None
     assert errors["page_reads"] == READS
@@ -59,7 +59,7 @@ FIRST_LEVEL = math.floor(4.88e-3 * LDPC_BITS)
 
 
 @pytest.mark.parametrize("pages", [1, 4])
-def test_as_many_reads_meet_a_retry_as_the_binomial_distribution_says(pages: int) -> None:
+def test_read_retries_follow_the_binomial_distribution(pages: int) -> None:
     rate = 3.4e-3
     device = {
         "base": "d4",
@@ -94,7 +94,7 @@ def test_as_many_reads_meet_a_retry_as_the_binomial_distribution_says(pages: int
     assert met["retry"]["min_us"] > met["nothing"]["min_us"]
 
 
-def test_members_of_an_array_tell_what_their_reads_have_met() -> None:
+def test_members_of_an_array_report_delayed_reads() -> None:
     errs = {"base": "d4", "nand": {"reliability": {"read_limit": 8}}}
     array = {
         "array": {

@@ -33,7 +33,7 @@ def run(overrides: dict[str, Any] | None = None, **options: Any) -> dict[str, An
     return result.summary
 
 
-def test_hits_and_misses_are_all_pages_of_reads():
+def test_hits_and_misses_sum_to_the_pages_read():
     summary = run()
     cache = summary["cache"]
     kinds = ("resident_hits", "suspected_hits", "joined", "misses", "bypassed")
@@ -42,7 +42,7 @@ def test_hits_and_misses_are_all_pages_of_reads():
     assert cache["resident_pages"] <= cache["capacity_pages"]
 
 
-def test_a_suspected_queue_spares_fills_and_zero_migration_spares_moves():
+def test_a_suspected_queue_saves_fills_and_zero_migration_saves_moves():
     def of_pages(overrides: dict[str, Any]) -> Any:
         """Single pages, one at a time: both runs then request their queues in the same order."""
         load = {
@@ -72,14 +72,14 @@ def test_every_page_served_from_flash_can_be_checked():
     assert cache["pages_checked"] == cache["pages_read"] - cache["joined"] > 0
 
 
-def test_after_a_power_cut_the_cache_is_empty_and_goes_on():
+def test_after_a_power_cut_the_cache_is_empty_and_continues():
     whole, cut = run(), run(power_cut_every=20_000)
     assert cut["error"] is None
     assert cut["power"]["cuts"] > 0
     assert cut["cache"]["hit_ratio"] < whole["cache"]["hit_ratio"]
 
 
-def test_what_a_cache_cannot_do_is_refused_in_a_sentence(wordline: Command):
+def test_unsupported_cache_settings_are_rejected_in_a_sentence(wordline: Command):
     done = wordline(
         "run", "xia2017-read-cache", "--trace", TRACE, "--from=state.wls", "--out", "out"
     )
@@ -88,7 +88,7 @@ def test_what_a_cache_cannot_do_is_refused_in_a_sentence(wordline: Command):
     assert "Traceback" not in done.stderr
 
 
-def test_the_terminal_says_what_the_cache_did(wordline: Command, place: Path):
+def test_the_terminal_shows_the_cache(wordline: Command, place: Path):
     done = wordline("run", "xia2017-read-cache", "--trace", TRACE, "--out", "out")
     assert done.returncode == 0, done.stderr
     summary = json.loads((place / "out" / "summary.json").read_text())
@@ -97,7 +97,7 @@ def test_the_terminal_says_what_the_cache_did(wordline: Command, place: Path):
     assert "The cache was empty at the start" in said
 
 
-def test_what_was_found_is_told_by_interval():
+def test_lookup_results_are_reported_per_interval():
     result = package.run(
         "xia2017-read-cache",
         trace=TRACE,
@@ -115,7 +115,7 @@ def test_what_was_found_is_told_by_interval():
         assert series[column].sum() == cache[figure]
 
 
-def test_a_cache_stands_before_an_array_of_disks():
+def test_a_cache_works_in_front_of_an_array_of_disks():
     three = {"array.members": [{"name": "spindle", "count": 3, "disk": {"base": "atlas-10k-iv"}}]}
     summary = run(three)
     disks = summary["disks"]
@@ -124,7 +124,7 @@ def test_a_cache_stands_before_an_array_of_disks():
     assert all(disk["accesses"] for disk in disks)
 
 
-def test_response_times_are_told_by_tier():
+def test_response_times_are_reported_per_tier():
     summary = run()
     cache, latency = summary["cache"], summary["latency"]
     for op in ("read", "write"):
@@ -149,7 +149,7 @@ RARE = {
 }
 
 
-def test_how_busy_the_disk_would_be_is_what_it_is_without_the_cache():
+def test_the_estimated_disk_load_without_the_cache_is_correct():
     """Of 40 reads a second of 5 ms each: a fifth of the time."""
     load = {"workload": RARE, "disk.serial": True, "replay.mode": "open-loop"}
     cached = package.run("xia2017-read-cache", overrides=load, requests=False).summary["cache"]
@@ -164,7 +164,7 @@ def test_how_busy_the_disk_would_be_is_what_it_is_without_the_cache():
     assert cached["disk_utilisation_without"] == pytest.approx(alone["utilisation"], rel=0.03)
 
 
-def test_the_curve_goes_through_what_an_lru_cache_hits():
+def test_the_curve_passes_through_the_hit_ratio_of_an_lru_cache():
     """Single pages, one at a time: the run is an LRU cache, and the curve knows nothing of it."""
     load = {
         "pattern": {"zipf": {"theta": 0.7}},
@@ -194,7 +194,7 @@ def test_the_curve_goes_through_what_an_lru_cache_hits():
     assert without["cache"]["lru_miss_ratio"] is None
 
 
-def test_the_report_draws_the_curve_with_the_point(tmp_path: Path):
+def test_the_report_draws_the_curve_and_the_run(tmp_path: Path):
     from wordline._render.html import charts_of
 
     result = package.run("xia2017-read-cache", trace=TRACE, overrides=SMALL, requests=False)
@@ -208,7 +208,7 @@ def test_the_report_draws_the_curve_with_the_point(tmp_path: Path):
 
 
 class TestCacheOnFlash:
-    def test_policies_hit_as_the_device_says_and_cost_what_it_says(self):
+    def test_policies_on_flash_match_a_run_of_the_device(self):
         found = package.cache(
             TRACE,
             ["lru", "arc:p=integer", "belady"],
@@ -230,7 +230,7 @@ class TestCacheOnFlash:
             None,
         ]
 
-    def test_no_size_that_the_device_has_leaves_the_notes(self, wordline: Command, place: Path):
+    def test_without_a_feasible_size_the_notes_remain(self, wordline: Command, place: Path):
         done = wordline("cache", TRACE, "lru", "64p", "--flash", "d4", "--out", "out")
         assert done.returncode == 0, done.stderr
         assert "No flash device of 64 pages" in " ".join(done.stdout.split())
@@ -238,7 +238,7 @@ class TestCacheOnFlash:
         page = next((place / "out").glob("*.html")).read_text()
         assert "None of the sizes fits this device" in page
 
-    def test_a_size_that_no_device_has_is_a_note(self):
+    def test_an_infeasible_size_is_a_note(self):
         found = package.cache(TRACE, "lru", ["64p", "40%"], flash="d4", jobs=1)
         told = found.summary["on_flash"]
         assert told is not None
@@ -260,7 +260,9 @@ class TestCacheOnFlash:
             (["--flash", "d4", "--set", "host.interface=nvme"], "host.interface"),
         ],
     )
-    def test_what_is_wrong_is_said(self, wordline: Command, arguments: list[str], words: str):
+    def test_invalid_arguments_are_reported(
+        self, wordline: Command, arguments: list[str], words: str
+    ):
         done = wordline("cache", TRACE, "lru", "40%", *arguments)
         assert done.returncode == 2
         assert words in done.stderr

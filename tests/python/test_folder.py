@@ -25,7 +25,7 @@ def test_a_folder_appears_with_its_parents(place: Path) -> None:
     assert {path.name for path in place.rglob("*")} == {"a", "b", "c", *written}
 
 
-def test_a_failing_writer_leaves_the_former_result(place: Path) -> None:
+def test_a_failing_writer_keeps_the_former_result(place: Path) -> None:
     output_folder.write("here", {"summary.json": text("old")} | CONFIG, "run")
 
     def fail(path: str) -> None:
@@ -52,7 +52,7 @@ def test_ctrl_c_while_writing_leaves_nothing(place: Path) -> None:
     assert not list(place.iterdir())
 
 
-def test_a_link_stays_one(place: Path) -> None:
+def test_a_link_stays_a_link(place: Path) -> None:
     (place / "real").mkdir()
     (place / "link").symlink_to("real")
     output_folder.write("link", {"summary.json": text("{}")} | CONFIG, "run")
@@ -60,12 +60,12 @@ def test_a_link_stays_one(place: Path) -> None:
     assert (place / "real/summary.json").exists()
 
 
-def test_checking_leaves_nothing(place: Path) -> None:
+def test_a_check_leaves_nothing_behind(place: Path) -> None:
     output_folder.check("a/b/c", "run")
     assert not list(place.iterdir())
 
 
-def test_files_are_as_readable_as_any_other(place: Path) -> None:
+def test_files_have_the_usual_permissions(place: Path) -> None:
     output_folder.write("here", {"summary.json": text("{}")} | CONFIG, "run")
     (place / "other").mkdir()
     (place / "other/file").touch()
@@ -73,14 +73,14 @@ def test_files_are_as_readable_as_any_other(place: Path) -> None:
     assert (place / "here/summary.json").stat().st_mode == (place / "other/file").stat().st_mode
 
 
-def test_the_first_free_name(place: Path) -> None:
+def test_the_first_unused_name_is_taken(place: Path) -> None:
     assert output_folder.unused("run") == "run"
     (place / "run").mkdir()
     (place / "run-2").mkdir()
     assert output_folder.unused("run") == "run-3"
 
 
-def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
+def test_a_name_taken_by_another_process_is_kept(place: Path) -> None:
     def late(path: str) -> None:
         output_folder.write("here", {"summary.json": text("other")} | CONFIG, "run", numbered=True)
         Path(path).write_text("mine")
@@ -95,7 +95,7 @@ def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
     ("names", "other"),
     [(["growth.json", "growth.csv", "mine.txt"], "mine.txt"), (["index.html"], "index.html")],
 )
-def test_what_is_no_result_is_named(place: Path, names: list[str], other: str) -> None:
+def test_foreign_files_in_a_folder_are_named(place: Path, names: list[str], other: str) -> None:
     (place / "here").mkdir()
     for name in names:
         (place / "here" / name).touch()
@@ -115,7 +115,7 @@ def test_only_regular_files_are_replaced(place: Path) -> None:
     assert Path("pipe").is_fifo()
 
 
-def test_no_command_replaces_what_is_no_file(wordline: Command, tiny: str, trace: str) -> None:
+def test_no_command_replaces_special_files(wordline: Command, tiny: str, trace: str) -> None:
     os.mkfifo("pipe")
     for out in ("one", "other"):
         assert wordline("sweep", tiny, "--trace", trace, "--out", out).returncode == 0

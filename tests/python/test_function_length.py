@@ -82,6 +82,6 @@ def test_lines_are_counted(text: str, lines: int) -> None:
     assert length(function) == lines
 
 
-def test_functions_are_found_wherever_they_are() -> None:
+def test_nested_functions_are_found() -> None:
     text = "class A:\n    def f(self):\n        def g(): pass\nif 1:\n    async def h(): pass\n"
     assert [name for name, _ in functions(ast.parse(text), "m")] == ["m.A.f", "m.A.f.g", "m.h"]

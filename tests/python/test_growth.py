@@ -44,7 +44,7 @@ def points(name: str) -> list[Point]:
 
 
 @pytest.mark.parametrize("name", [sweep.name for sweep in sweeps()])
-def test_every_point_is_a_device(name: str) -> None:
+def test_every_point_is_a_valid_device(name: str) -> None:
     for point in points(name):
         wordline.config.check(DEVICE, point.settings)
 
@@ -57,14 +57,14 @@ def size(point: Point) -> tuple[int, int]:
     return dies, dies * geometry["planes_per_die"] * geometry["blocks_per_plane"]
 
 
-def test_the_dies_grow_and_the_capacity_does_not() -> None:
+def test_the_die_sweep_keeps_the_capacity() -> None:
     found = [size(point) for point in points("dies")]
     assert [dies for dies, _ in found] == [point.at for point in points("dies")]
     assert len({blocks for _, blocks in found}) == 1
     assert {dies for dies, _ in found} >= {8, 4096}
 
 
-def test_the_capacity_grows_and_the_pages_in_use_do_not() -> None:
+def test_the_capacity_sweep_keeps_the_used_pages() -> None:
     for point in points("capacity"):
         config = resolved(point)
         geometry = config["nand"]["geometry"]
@@ -129,7 +129,7 @@ def test_the_verdict(costs: Sequence[Cost], verdict: str) -> None:
     assert Line("reads", list(reversed(costs))).verdict == verdict
 
 
-def test_misses_explain_at_most_what_they_take() -> None:
+def test_misses_explain_at_most_their_own_cost() -> None:
     line = Line("reads", [cost(1, 300, misses=1), cost(2, 600, misses=100)])
     assert line.explained_ns(line.costs[1]) == 99 * 20
     assert line.ratio_left == 1.0
@@ -157,7 +157,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_it_writes_a_page_and_all_numbers(place: Path) -> None:
+def test_growth_writes_a_page_and_all_numbers(place: Path) -> None:
     assert cli.main(["growth", "ways", "--repeat", "1", "--no-count"]) in (0, 1)
     folder = place / "out" / "growth"
     assert {path.name for path in folder.iterdir()} == {"index.html", "growth.json", "growth.csv"}
@@ -196,7 +196,7 @@ def test_the_page_fits_on_a_phone(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_run_that_fails_says_why(
+def test_a_failed_run_reports_its_error(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = Point(1, {"workload.requests": 10, "ssd.ways": 0})
@@ -211,14 +211,14 @@ def test_a_run_that_fails_says_why(
     ("args", "says"),
     [(["size"], "requests, dies, capacity, depth, backlog"), (["--quick", "--full"], "--quick")],
 )
-def test_it_refuses_what_it_does_not_know(wordline: Command, args: list[str], says: str) -> None:
+def test_unknown_sweeps_are_rejected(wordline: Command, args: list[str], says: str) -> None:
     answer = wordline("growth", *args)
     assert answer.returncode == 2
     assert says in answer.stderr
     assert "Traceback" not in answer.stderr
 
 
-def test_each_sweep_once_and_two_points_at_least() -> None:
+def test_each_sweep_has_at_least_two_points() -> None:
     (sweep,) = growth.chosen(["requests", "requests"], quick=True)
     assert all(len(series.points) > 1 for series in sweep.series)
 
@@ -251,7 +251,7 @@ def test_why_valgrind_failed(said: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(("requests", "misses"), [(10_000, 1.9), (8_000_000, 1.0)])
-def test_the_first_requests_are_counted_where_they_weigh(
+def test_the_first_requests_are_counted_if_there_are_few(
     requests: int, misses: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a run whose first thousand requests miss ten times each, and all others once."""

@@ -23,7 +23,7 @@ def series(**counts: list[int]) -> pl.DataFrame:
     )
 
 
-def test_counts_are_drawn_a_second_and_spares_as_they_are_left() -> None:
+def test_counts_are_drawn_per_second_and_spare_blocks_as_levels() -> None:
     # The last of three blocks that went bad found no spare block.
     drawn = time_series.health(
         series(read_retries=[0, 4, 1], blocks_retired=[0, 2, 1], spares_taken=[0, 2, 0]), 5
@@ -44,5 +44,5 @@ def test_without_spare_blocks_none_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("spare", [None, 3])
-def test_nothing_is_drawn_where_nothing_happened(spare: int | None) -> None:
+def test_without_events_nothing_is_drawn(spare: int | None) -> None:
     assert time_series.health(series(), spare) is None

@@ -27,7 +27,7 @@ def run(memory: int, **options: Any) -> package.Result:
 
 
 @pytest.mark.parametrize("cuts", [None, 3_000])
-def test_as_many_pages_are_hit_as_fit_and_no_write_is_lost(cuts: int | None):
+def test_the_hit_ratio_is_the_cached_share_and_no_write_is_lost(cuts: int | None):
     options = {} if cuts is None else {"power_cut_every": cuts}
     summary = run(MEMORY, verify=True, **options).summary
     assert summary["error"] is None
@@ -49,6 +49,6 @@ def test_as_many_pages_are_hit_as_fit_and_no_write_is_lost(cuts: int | None):
     assert host["map_write_backs"] == pytest.approx((misses - held) / 2, rel=0.05)
 
 
-def test_memory_for_less_than_a_page_is_refused():
+def test_memory_for_less_than_a_page_is_rejected():
     with pytest.raises(package.WordlineError, match="the map's directory"):
         run(60_000)

@@ -38,7 +38,7 @@ def interrupt(process: subprocess.Popen[str], after: float) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("progress", ["--progress", "--no-progress"])
-def test_ctrl_c_keeps_what_was_simulated(tiny: str, place: Path, progress: str) -> None:
+def test_ctrl_c_keeps_the_results_so_far(tiny: str, place: Path, progress: str) -> None:
     with (place / tiny).open("a") as file:
         file.write(ENDLESS)
     process = start("run", tiny, "--out", "here", progress)
@@ -72,7 +72,7 @@ SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
 @pytest.mark.parametrize("number", list(SIGNALS))
-def test_every_signal_keeps_what_was_simulated(tiny: str, place: Path, number: int) -> None:
+def test_every_signal_keeps_the_results_so_far(tiny: str, place: Path, number: int) -> None:
     with (place / tiny).open("a") as file:
         file.write(ENDLESS)
     process = start("run", tiny, "--out", "here", "--progress")
@@ -163,7 +163,7 @@ LOAD = "\n[workload]\nrequests = 150000\nread_ratio = 0.5\n"
 
 
 @pytest.mark.parametrize(("number", "instants"), [(signal.SIGINT, 20), (signal.SIGTERM, 8)])
-def test_at_whatever_instant_a_signal_comes_the_last_line_says_what_is_there(
+def test_the_last_line_names_the_outputs_whenever_a_signal_arrives(
     tiny: str, place: Path, number: int, instants: int
 ) -> None:
     with (place / tiny).open("a") as file:
@@ -221,7 +221,7 @@ class TestTheSentence:
         assert json.loads((here / "summary.json").read_text())["partial"] is False
         assert cli.main(["report", "here"]) == 0
 
-    def test_python_keeps_it_as_well(
+    def test_python_keeps_a_finished_run_as_well(
         self, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("wordline._render.report.render", interrupted)
@@ -246,7 +246,7 @@ class TestTheSentence:
         assert early.value.result.summary["input"]["requests"] == 2000
         assert Path("here/summary.json").exists()
 
-    def test_a_state_that_is_there_is_named(
+    def test_an_existing_checkpoint_is_named(
         self,
         tiny: str,
         place: Path,
@@ -279,7 +279,7 @@ class TestTheSentence:
         assert cli.main(["prepare", tiny, "--out", "aged.wls"]) == 130
         assert capsys.readouterr().err.endswith(f"{place / 'aged.wls'} was written\n")
 
-    def test_a_former_result_is_not_taken_for_a_new_one(
+    def test_an_earlier_result_is_not_reported_as_new(
         self,
         tiny: str,
         trace: str,
@@ -321,7 +321,7 @@ def until_started(process: "subprocess.Popen[str]") -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
-def test_ctrl_c_while_wordline_is_imported_is_no_traceback() -> None:
+def test_ctrl_c_during_import_prints_no_traceback() -> None:
     for delay in range(0, 60, 4):
         process = start("devices")
         until_started(process)
@@ -343,7 +343,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_is_one_line_and_no_files(
+def test_a_full_disk_prints_one_line_and_leaves_no_files(
     wordline: Command, tiny: str, trace: str, full_disk: Path
 ) -> None:
     answer = wordline("run", tiny, "--trace", trace, "--out", str(full_disk / "here"))
@@ -355,7 +355,7 @@ def test_a_full_disk_is_one_line_and_no_files(
     assert not list(full_disk.iterdir())
 
 
-def test_standard_output_may_be_full(tiny: str) -> None:
+def test_a_full_standard_output_is_one_line(tiny: str) -> None:
     with Path("/dev/full").open("w") as full:
         answer = subprocess.run(
             [*COMMAND, "config", "show", tiny],
@@ -370,7 +370,7 @@ def test_standard_output_may_be_full(tiny: str) -> None:
 
 
 @pytest.mark.parametrize("args", [["config", "schema"], ["policies"], ["run", "--help"]])
-def test_a_reader_may_leave_early(args: list[str]) -> None:
+def test_a_reader_that_closes_the_pipe_is_not_an_error(args: list[str]) -> None:
     process = start(*args)
     assert process.stdout
     process.stdout.close()

@@ -28,7 +28,7 @@ from wordline._sweep.engine import State
 DEPTH = 4
 
 
-def test_range_and_slope_are_those_of_hand_work() -> None:
+def test_range_and_slope_match_a_manual_calculation() -> None:
     # The least squares line is the series itself.
     rising = steady.window([90, 95, 100, 105, 110])
     assert (rising.average, rising.range, rising.slope) == (100, 0.2, pytest.approx(0.2))
@@ -69,7 +69,7 @@ WRITES = series(
 )
 
 
-def test_the_cliff_begins_with_the_first_collection() -> None:
+def test_the_cliff_begins_with_the_first_gc_run() -> None:
     found = cliff.cliff(WRITES)
     assert found == cliff.Cliff(25, 50_000_000, 2, 150, 900)
     none = cliff.cliff(series((0, 1, 100, 0, 5_000_000), (1, 2, 200, 0, 5_000_000)))
@@ -78,13 +78,13 @@ def test_the_cliff_begins_with_the_first_collection() -> None:
     assert at_once == cliff.Cliff(5, 0, 0, 100, 100)
 
 
-def test_intervals_are_put_together() -> None:
+def test_intervals_are_merged() -> None:
     wide = cliff.intervals(WRITES, 2.0)
     assert wide == {"end_s": [2, 4], "mb_per_s": [25, 9], "max_us": [150, 900]}
     assert cliff.intervals(WRITES, 0.5)["mb_per_s"] == [30, 20, 10, 8]
 
 
-def test_a_short_interval_at_the_end_is_no_point_and_an_empty_one_has_no_response_time() -> None:
+def test_a_short_final_interval_is_left_out_and_an_empty_one_has_no_response_time() -> None:
     # In the last 10 ms two writes end at once: 800 MB/s, of a device that does 8 to 30.
     ended = series(
         (5, 6, 100, 0, 30_000_000),
@@ -99,7 +99,7 @@ def test_a_short_interval_at_the_end_is_no_point_and_an_empty_one_has_no_respons
         assert [one.max_us for one in found] == [100, None, 700]
 
 
-def test_the_cliff_says_what_the_drive_lacks(tiny: str) -> None:
+def test_the_cliff_names_missing_buffers(tiny: str) -> None:
     buffer = {"buffer.capacity_kib": 64}
     slc = {
         "ftl.slc_cache.static.ratio": 0.125,
@@ -116,7 +116,7 @@ def test_the_cliff_says_what_the_drive_lacks(tiny: str) -> None:
     assert lacks(buffer | slc) == ""
 
 
-def test_how_long_writes_stop() -> None:
+def test_the_share_of_stalled_intervals_is_measured() -> None:
     assert cliff.stopped([20, 1.9, 0, 2.0], 20) == 0.5
 
 
@@ -125,7 +125,7 @@ def test_ratios_are_averaged_over_sizes() -> None:
     assert patterns.ratios(rates, "RR") == {"RW": (2 + 1.5) / 2}
 
 
-def test_what_a_pause_gives_back() -> None:
+def test_the_gain_of_a_pause_is_measured() -> None:
     # Fast until 30 have been written; the middle of 90 and 10 is 50.
     pace = [(10, 90.0), (20, 90.0), (30, 60.0), (40, 20.0), (50, 90.0)]
     assert idle.recovered(pace, 10) == (30, 8)
@@ -136,19 +136,19 @@ def test_what_a_pause_gives_back() -> None:
     assert idle.gain(2 * rest, rest, bench) == 0
 
 
-def test_how_a_trim_grows() -> None:
+def test_the_growth_of_trim_time_is_an_exponent() -> None:
     assert trim_cost.slope([1, 4, 16], [1, 7, 28]) == pytest.approx(1)
     assert trim_cost.slope([1, 4, 16], [1, 7, 7]) == 0
     assert trim_cost.slope([1, 4], [1, 2]) == pytest.approx(0.5)
 
 
-def test_one_ata_command_names_two_gib_less_32_kib() -> None:
+def test_one_ata_command_covers_two_gib_less_32_kib() -> None:
     assert trim_cost.LONGEST == 2**31 - 32 * 1024
     bench = on_bench("consumer-tlc", None, depth=DEPTH, seed=1, quick=True)
     assert trim_cost.sizes(bench)[-1] == trim_cost.LONGEST
 
 
-def test_what_trim_regains() -> None:
+def test_the_gain_of_trim_is_a_fraction() -> None:
     assert trim.gained(25, 40, 10) == pytest.approx(0.5)
     assert trim.gained(10, 10.5, 10) is None
 
@@ -169,7 +169,7 @@ def requests(*rows: tuple[int, int, int]) -> polars.DataFrame:
     )
 
 
-def test_figures_of_a_phase() -> None:
+def test_a_phase_has_rate_mean_and_percentiles() -> None:
     found = of_phase(requests((0, 0, 100), (0, 50, 250), (100, 0, 300)))
     # Waits outside the device are not in 100, 200 and 300 µs; the last ends after 400 µs.
     assert found["mean_us"] == 200
@@ -179,7 +179,7 @@ def test_figures_of_a_phase() -> None:
     assert [found["percentiles_us"][at] for at in (0, 50, 100)] == [100, 200, 300]
 
 
-def test_the_pace_counts_what_is_done() -> None:
+def test_the_pace_counts_completed_bytes() -> None:
     found = of_phase(requests(*((10 * at, 0, 10) for at in range(200))))
     assert [size for size, _ in found["pace"]] == [100 * 4096, 200 * 4096]
     assert [mb for _, mb in found["pace"]] == pytest.approx([409.6, 409.6])
@@ -199,7 +199,7 @@ def test_a_large_device_keeps_its_dies_and_its_share_of_spare_flash() -> None:
     assert on_bench("d4", None, depth=DEPTH, seed=1, quick=True).scale == 1
 
 
-def test_the_memory_of_a_map_is_scaled_with_the_device() -> None:
+def test_the_cached_map_is_scaled_with_the_device() -> None:
     made = on_bench("jung2013-ssd-c", None, depth=DEPTH, seed=1, quick=True)
     whole = on_bench(
         "jung2013-ssd-c", {"nand.geometry.blocks_per_plane": 128}, depth=DEPTH, seed=1, quick=True
@@ -211,7 +211,7 @@ def test_the_memory_of_a_map_is_scaled_with_the_device() -> None:
     assert whole.config["ftl"]["mapping"]["dftl"]["cache_bytes"] == 220_000_000
 
 
-def test_load_and_history_of_the_device_are_left_out(tiny: str) -> None:
+def test_load_and_preconditioning_of_the_device_are_left_out(tiny: str) -> None:
     more = {"workload.requests": 5, "precondition.overwrite_ratio": 3.0, "host.queue_depth": 9}
     made = on_bench(tiny, more, depth=DEPTH, seed=1, quick=True)
     assert not {"workload", "precondition", "replay"} & set(made.config)
@@ -226,7 +226,7 @@ def test_littles_law(tiny: str) -> None:
         assert row["little"] == pytest.approx(row["outstanding"], rel=2 * 128 / 3000)
 
 
-def test_the_cliff_is_where_spare_blocks_run_out(tiny: str) -> None:
+def test_the_cliff_is_where_free_blocks_run_out(tiny: str) -> None:
     done = lab(tiny, only=["cliff"], quick=True)
     found = done["cliff"].figures
     # A plane has 32 blocks, the user's pages fill 24, and it collects when fewer than 3 are free:
@@ -269,7 +269,7 @@ def test_the_slc_cache_is_as_large_as_its_blocks(tiny: str) -> None:
         assert row["cached_ratio"] == pages / (4 * 64 * 256)
 
 
-def test_ideal_trim_gives_back_an_erased_device_in_any_order(tiny: str) -> None:
+def test_ideal_trim_restores_an_erased_device_in_any_order(tiny: str) -> None:
     more = {"nand.geometry.pages_per_block": 64}
     found = lab(tiny, only=["trim"], quick=True, overrides=more)["trim"].figures["mb_per_s"]
     rates = {kind: one[4096] for kind, one in found.items()}
@@ -280,7 +280,7 @@ def test_ideal_trim_gives_back_an_erased_device_in_any_order(tiny: str) -> None:
         assert rates[kind] / rates["erased"] == pytest.approx(erasing, rel=0.05)
 
 
-def test_reads_wear_where_they_have_data_moved(tiny: str) -> None:
+def test_reads_cause_erases_if_read_reclaim_is_on(tiny: str) -> None:
     limit = {"nand.reliability.read_limit": 32, "nand.reliability.errors": "analytic"}
     without = lab(tiny, only=["read-wear", "reliability", "cache"], quick=True)
     assert {one.status for one in without.findings.values()} == {"absent"}
@@ -293,7 +293,7 @@ def test_reads_wear_where_they_have_data_moved(tiny: str) -> None:
     assert worn.figures["factor"] == 1
 
 
-def test_background_collection_is_what_a_pause_gives_back(tiny: str) -> None:
+def test_a_pause_restores_the_blocks_of_background_gc(tiny: str) -> None:
     def given_back(schedule: str) -> int:
         more = {"ftl.gc.schedule": schedule}
         found = lab(tiny, only=["idle"], quick=True, overrides=more)["idle"].figures
@@ -306,7 +306,7 @@ def test_background_collection_is_what_a_pause_gives_back(tiny: str) -> None:
     assert 0 < given_back("background") <= 4 * 8 * 16 * 4096
 
 
-def test_a_used_device_has_used_up_what_its_collections_were_put_off_for(tiny: str) -> None:
+def test_a_used_device_has_no_deferred_free_blocks_left(tiny: str) -> None:
     more = {"ftl.gc.schedule": "background", "nand.geometry.pages_per_block": 64}
     assert on_bench(tiny, more, depth=DEPTH, seed=1, quick=True).slack == (1 + 3) * 4 * 64
     assert on_bench(tiny, None, depth=DEPTH, seed=1, quick=True).slack == 0
@@ -316,7 +316,7 @@ def test_a_used_device_has_used_up_what_its_collections_were_put_off_for(tiny: s
     assert found["cliff"].figures["ratio"] > 1.25
 
 
-def test_layout_reads_all_that_was_written(tiny: str) -> None:
+def test_layout_reads_all_written_data(tiny: str) -> None:
     bench = on_bench(tiny, None, depth=DEPTH, seed=1, quick=True)
     size = layout.space(bench)
     assert size % layout.LARGEST == 0
@@ -354,7 +354,7 @@ def test_the_report_is_drawn(tiny: str, place: Path, tmp_path: Path) -> None:
     require_fits(place / "out/lab/report.html", tmp_path)
 
 
-def test_it_goes_on_where_it_was_stopped(tiny: str, place: Path) -> None:
+def test_an_interrupted_lab_continues(tiny: str, place: Path) -> None:
     def stop(state: State) -> None:
         if state.done >= 3:
             raise KeyboardInterrupt
@@ -381,14 +381,14 @@ def test_it_goes_on_where_it_was_stopped(tiny: str, place: Path) -> None:
     )
 
 
-def test_a_known_lab_runs_nothing(tiny: str) -> None:
+def test_a_completed_lab_runs_nothing(tiny: str) -> None:
     lab(tiny, only=["workers"], quick=True, out="out/lab")
     heard: list[State] = []
     lab(tiny, only=["workers"], quick=True, out="out/lab", progress=heard.append)
     assert heard == []
 
 
-def test_wrong_names_are_told(wordline: Command, tiny: str, place: Path) -> None:
+def test_invalid_names_are_reported(wordline: Command, tiny: str, place: Path) -> None:
     for args, told in (
         (("lab", "demos"), "no file or preset is called 'demos'; did you mean 'demo' or"),
         (("lab", "nothing.toml"), "nothing.toml: no such file"),
@@ -413,7 +413,7 @@ def test_experiments_come_in_the_order_of_the_report() -> None:
         experiments(["nothing"])
 
 
-def test_an_empty_choice_of_experiments_is_refused(wordline: Command, tiny: str) -> None:
+def test_an_empty_choice_of_experiments_is_rejected(wordline: Command, tiny: str) -> None:
     for text in ("", ",", " , "):
         done = wordline("lab", tiny, "--only", text)
         assert done.returncode == 2
@@ -421,7 +421,7 @@ def test_an_empty_choice_of_experiments_is_refused(wordline: Command, tiny: str)
 
 
 @pytest.mark.parametrize("names", [[], (), ""])
-def test_an_empty_list_of_experiments_is_refused(tiny: str, names: str | list[str]) -> None:
+def test_an_empty_list_of_experiments_is_rejected(tiny: str, names: str | list[str]) -> None:
     with pytest.raises(wordline.WordlineError, match=r"^only: no experiment is named; the exp"):
         lab(tiny, only=names)
 

@@ -135,7 +135,7 @@ def test_every_package_has_its_layer() -> None:
     assert {package_of(module) for module in modules()} <= RANKS.keys()
 
 
-def test_packages_know_only_those_below() -> None:
+def test_packages_import_only_lower_layers() -> None:
     upward = [
         f"{name}:{one.line} imports {one.module}"
         for name in modules()
@@ -146,7 +146,7 @@ def test_packages_know_only_those_below() -> None:
     assert not upward, "\n".join(upward)
 
 
-def test_modules_import_each_other_in_no_circle() -> None:
+def test_modules_have_no_import_cycles() -> None:
     graph = {name: {one.module for one in imports(name)} for name in modules()}
     try:
         TopologicalSorter(graph).prepare()
@@ -154,7 +154,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
         raise AssertionError(" imports ".join(reversed(circle.args[1]))) from None
 
 
-def test_studies_are_named_where_the_command_is_looked_up_and_nowhere_else() -> None:
+def test_studies_are_named_only_where_the_command_is_looked_up() -> None:
     named = [
         name
         for name, source in modules().items()

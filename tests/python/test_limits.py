@@ -20,7 +20,9 @@ def limited(what: int, most: int) -> Callable[[], None]:
 
 # With four or fewer Python itself does not start: it loads libraries and modules one by one.
 @pytest.mark.parametrize("files", range(5, limits.FILES))
-def test_too_few_open_files_are_a_sentence(wordline: Command, tiny: str, files: int) -> None:
+def test_too_few_open_files_are_reported_in_a_sentence(
+    wordline: Command, tiny: str, files: int
+) -> None:
     limit = limited(resource.RLIMIT_NOFILE, files)
     answer = wordline("config", "check", tiny, preexec_fn=limit)
     assert (answer.returncode, answer.stdout) == (2, "")
@@ -31,7 +33,9 @@ def test_too_few_open_files_are_a_sentence(wordline: Command, tiny: str, files: 
 
 
 @pytest.mark.parametrize("files", [limits.FILES, 30])
-def test_enough_open_files_are_enough(wordline: Command, tiny: str, trace: str, files: int) -> None:
+def test_the_stated_limit_of_open_files_suffices(
+    wordline: Command, tiny: str, trace: str, files: int
+) -> None:
     limit = limited(resource.RLIMIT_NOFILE, files)
     run = ("run", tiny, "--trace", trace, "--max-requests", "100", "--out", "here")
     answer = wordline(*run, preexec_fn=limit)
@@ -46,7 +50,7 @@ def test_enough_open_files_are_enough(wordline: Command, tiny: str, trace: str, 
 
 
 @pytest.mark.parametrize("kib", [100_000, 300_000, 600_000])
-def test_too_little_address_space_is_a_sentence(
+def test_too_little_address_space_is_reported_in_a_sentence(
     wordline: Command, tiny: str, trace: str, kib: int
 ) -> None:
     limit = limited(resource.RLIMIT_AS, kib * KIB)
@@ -76,7 +80,7 @@ def test_a_report_is_drawn_in_little_address_space(
         (MemoryError(), "memory ran out; give the process more"),
     ],
 )
-def test_a_fault_of_the_system_blames_what_it_is_about(
+def test_a_system_error_names_its_resource(
     capsys: pytest.CaptureFixture[str], error: BaseException, says: str
 ) -> None:
     def work() -> None:

@@ -65,7 +65,7 @@ LOAD = {"workload.requests": 1000, "workload.read_ratio": 1.0}
 
 
 @linux
-def test_a_device_that_was_prepared_takes_no_more_than_one_that_prepares_itself(
+def test_a_prepared_device_takes_no_more_memory(
     tmp_path: Path,
 ) -> None:
     given = LOAD | {BLOCKS: 4096, "precondition.overwrite_ratio": 0.05}
@@ -80,7 +80,7 @@ def test_a_device_that_was_prepared_takes_no_more_than_one_that_prepares_itself(
 @linux
 @pytest.mark.parametrize(("device", "overrides"), SIZES)
 @pytest.mark.parametrize("fill", [0.1, 1.0])
-def test_the_estimate_is_that_of_a_filled_device(
+def test_the_estimate_matches_a_filled_device(
     device: str, overrides: dict[str, Any], fill: float
 ) -> None:
     """Never more than 10 % below the truth, and 2 MiB for the granularity of what is measured;
@@ -102,9 +102,7 @@ OVERWRITTEN = [
 
 @linux
 @pytest.mark.parametrize(("device", "overrides"), OVERWRITTEN)
-def test_the_most_is_that_of_a_device_written_to_all_over(
-    device: str, overrides: dict[str, Any]
-) -> None:
+def test_the_maximum_matches_a_fully_written_device(device: str, overrides: dict[str, Any]) -> None:
     given = overrides | LOAD | {"precondition.overwrite_ratio": 1.0}
     told = memory(device, given)["most_bytes"]
     truth = measured(device, given)
@@ -114,7 +112,7 @@ def test_the_most_is_that_of_a_device_written_to_all_over(
 
 
 @linux
-def test_a_terabyte_that_is_hardly_used_takes_address_space_alone() -> None:
+def test_an_unused_terabyte_takes_only_address_space() -> None:
     told = memory("tb1", {"precondition.fill_ratio": 0.0})
     # A map of 4 bytes a logical page of 4 KiB, and an owner of 4 bytes a physical one.
     assert told["reserved_bytes"] > 1.8 * 2**30
@@ -143,7 +141,9 @@ def settings(overrides: dict[str, Any]) -> list[str]:
 
 @linux
 @pytest.mark.parametrize("command", [["run"], ["config", "check"]])
-def test_what_cannot_fit_is_refused_in_a_sentence(command: list[str], tmp_path: Path) -> None:
+def test_a_device_that_cannot_fit_is_rejected_in_a_sentence(
+    command: list[str], tmp_path: Path
+) -> None:
     out = ["--out", str(tmp_path / "out")] if command == ["run"] else []
     load = {"workload.requests": 10}
     done = limited([*WORDLINE, *command, "d4", *settings(HUGE | load), *out], 4)
@@ -169,7 +169,7 @@ def test_the_interpreter_survives_a_device_that_is_too_large() -> None:
 
 
 @linux
-def test_a_run_whose_memory_runs_out_keeps_what_was_simulated() -> None:
+def test_a_run_that_runs_out_of_memory_keeps_its_results() -> None:
     """The rows of requests grow without a bound that is known before."""
     code = (
         "import resource, wordline\n"
@@ -191,7 +191,7 @@ def test_a_run_whose_memory_runs_out_keeps_what_was_simulated() -> None:
     assert alive == "alive"
 
 
-def test_config_check_says_the_estimate() -> None:
+def test_config_check_prints_the_estimate() -> None:
     check = [*WORDLINE, "config", "check", "d4"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0

@@ -13,7 +13,7 @@ PATHS = {one["name"].replace("{op}", op) for one in wordline.metrics() for op in
 
 
 @pytest.mark.parametrize("pattern", [*metric.LOWER, *metric.HIGHER, *metric.NEUTRAL, *metric.NAMES])
-def test_a_direction_is_that_of_a_metric_there_is(pattern: str) -> None:
+def test_every_better_direction_names_an_existing_metric(pattern: str) -> None:
     assert any(fnmatchcase(path, pattern) for path in PATHS)
 
 
@@ -31,7 +31,7 @@ def test_a_direction_is_that_of_a_metric_there_is(pattern: str) -> None:
         ("time.simulated_s", None),
     ],
 )
-def test_which_direction_is_better(path: str, better: str | None) -> None:
+def test_metrics_have_the_expected_better_direction(path: str, better: str | None) -> None:
     one = metric.metric(path)
     assert one.better == better
     words = {"lower": ("better", "worse"), "higher": ("worse", "better"), None: ("", "")}
@@ -52,7 +52,7 @@ def test_which_direction_is_better(path: str, better: str | None) -> None:
         ("flash.write_amplification", "write amplification", 2.5, "2.50"),
     ],
 )
-def test_a_metric_has_a_name_and_its_values_a_unit(
+def test_metrics_have_a_display_name_and_a_unit(
     path: str, name: str, value: float, text: str
 ) -> None:
     assert metric.metric(path).name == name
@@ -69,7 +69,7 @@ def test_a_metric_has_a_name_and_its_values_a_unit(
         (100, 0, "100 ± 0 µs"),
     ],
 )
-def test_an_interval_has_two_figures_and_its_mean_as_many_decimals(
+def test_an_interval_has_two_digits_and_its_mean_equal_decimals(
     mean: float, half_width: float, text: str
 ) -> None:
     assert metric.metric("latency.read.p99_us").text(mean, half_width) == text
@@ -86,9 +86,9 @@ def test_an_interval_has_two_figures_and_its_mean_as_many_decimals(
         ("seed", "seed"),
     ],
 )
-def test_a_key_has_a_name_with_the_unit_of_its_values(key: str, name: str) -> None:
+def test_a_key_has_a_display_name_with_its_unit(key: str, name: str) -> None:
     assert key_name(key) == name
 
 
-def test_values_of_keys_are_short() -> None:
+def test_values_of_keys_have_few_digits() -> None:
     assert value_text([0.1 + 0.2, True, 65536, None, "fifo"]) == "0.3, true, 65,536, –, fifo"

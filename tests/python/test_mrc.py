@@ -22,7 +22,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
     return answer.stdout
 
 
-def test_the_exact_curve_is_lru_at_every_size(trace: str) -> None:
+def test_the_exact_curve_matches_lru_at_every_size(trace: str) -> None:
     sizes = [1, 2, 10, 100, "1%", "10%", "50%", "100%"]
     (curve,) = package.mrc(trace, sizes=sizes).curves
     runs = package.cache(trace, "lru", sizes).runs
@@ -41,7 +41,7 @@ def test_estimates_of_the_whole_trace_are_as_good_as_published(place: Path) -> N
     assert 0.001 < aet["error_mean"] < 0.006, "about 0.003"
 
 
-def test_methods_are_those_asked_for() -> None:
+def test_only_requested_methods_run() -> None:
     def methods(*names: str, **more: object) -> list[str]:
         curves = package.mrc(BUNDLED, names, **more).curves  # pyright: ignore[reportArgumentType]
         return [curve["method"] for curve in curves]
@@ -65,7 +65,7 @@ def test_a_sample_of_all_pages_is_exact() -> None:
         assert curve["sizes"] == exact["sizes"]
 
 
-def test_sampling_alone_finds_the_same_as_beside_others() -> None:
+def test_sampling_alone_gives_the_same_curve() -> None:
     _, beside = package.mrc(BUNDLED, "exact,shards", rate=0.1, sizes="100p").curves
     result = package.mrc(BUNDLED, "shards", rate=0.1, sizes="100p")
     (alone,) = result.curves
@@ -76,7 +76,7 @@ def test_sampling_alone_finds_the_same_as_beside_others() -> None:
     assert other["points"] != beside["points"]
 
 
-def test_what_a_sample_takes_is_told(tmp_path: Path) -> None:
+def test_the_memory_of_a_sample_is_reported(tmp_path: Path) -> None:
     """2^21 pages, each once: a 1024th is 2,048 but for the chance of a sample (7 % are three
     deviations). A number of pages is never exceeded; what takes no sample has nothing to tell."""
     path = tmp_path / "distinct.csv"
@@ -95,12 +95,12 @@ def test_what_a_sample_takes_is_told(tmp_path: Path) -> None:
         assert taken >= 12 * pages
 
 
-def test_trims_are_left_out_and_said() -> None:
+def test_trims_are_left_out_with_a_note() -> None:
     (note,) = package.mrc(BUNDLED).summary["input"]["notes"]
     assert "TRIMs were ignored" in note
 
 
-def test_results_have_the_shape_they_are_typed_with() -> None:
+def test_results_match_their_types() -> None:
     summary = package.mrc(BUNDLED, accuracy=True).summary
     assert summary.keys() == get_type_hints(MrcSummary).keys()
     assert summary["curves"][0].keys() == get_type_hints(MrcCurve).keys()
@@ -109,7 +109,7 @@ def test_results_have_the_shape_they_are_typed_with() -> None:
     assert summary["accuracy"][0].keys() == get_type_hints(MrcAccuracy).keys()
 
 
-def test_points_fall_and_end_at_the_footprint() -> None:
+def test_curves_decrease_and_end_at_the_footprint() -> None:
     result = package.mrc(BUNDLED)
     points = result.table.polars()
     assert points["size_pages"].is_sorted()
@@ -119,7 +119,7 @@ def test_points_fall_and_end_at_the_footprint() -> None:
     assert points["size_pages"][-1] <= result.summary["input"]["distinct_pages"]
 
 
-def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
+def test_the_command_prints_and_writes_results(wordline: Command, trace: str) -> None:
     output = done(wordline("mrc", trace, "--method", "exact,aet", "--accuracy", "--out", "here"))
     for word in ("disk.csv", "exact", "AET", "SHARDS, rate 0.01", "±", "95 % confidence"):
         assert word in output
@@ -147,7 +147,7 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
         (["--sizes", "7"], "size `7`: it has no unit"),
     ],
 )
-def test_faults_are_a_line_that_says_what_to_do(
+def test_errors_are_one_line_with_a_remedy(
     wordline: Command, trace: str, args: list[str], fault: str
 ) -> None:
     answer = wordline("mrc", trace, *args)

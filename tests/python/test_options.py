@@ -66,14 +66,14 @@ def test_help_explains_every_option_once(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_options_that_are_not_given_have_their_defaults(kind: type[Options]) -> None:
+def test_missing_options_have_their_defaults(kind: type[Options]) -> None:
     options = kind()
     assert {name: getattr(options, name) for name in kind.hints()} == {
         name: getattr(kind, name) for name in kind.hints()
     }
 
 
-def test_options_are_values() -> None:
+def test_options_compare_by_value() -> None:
     options = wordline.RunOptions(seed=3, verify=True)
     assert options == wordline.RunOptions(verify=True, seed=3, fit="error")
     assert hash(options) == hash(wordline.RunOptions(verify=True, seed=3, fit="error"))
@@ -83,7 +83,7 @@ def test_options_are_values() -> None:
     assert pickle.loads(pickle.dumps(options)) == options
 
 
-def test_options_do_not_change() -> None:
+def test_options_are_immutable() -> None:
     options = wordline.CacheOptions(page_bytes=512)
     with pytest.raises(AttributeError, match="page_bytes cannot be set; `replace` makes"):
         options.page_bytes = 4096  # pyright: ignore
@@ -106,18 +106,18 @@ UNKNOWN: list[tuple[Callable[..., object], str]] = [
 
 
 @pytest.mark.parametrize(("function", "message"), UNKNOWN)
-def test_an_unknown_option_is_refused(function: Callable[..., object], message: str) -> None:
+def test_an_unknown_option_is_rejected(function: Callable[..., object], message: str) -> None:
     with pytest.raises(TypeError, match=re.escape(message)):
         function(sede=3)
 
 
 @pytest.mark.parametrize("options", [{"seed": 3}, 3, wordline.CacheOptions()])
-def test_other_objects_are_no_options(options: Any) -> None:
+def test_other_objects_are_rejected_as_options(options: Any) -> None:
     with pytest.raises(TypeError, match=r"options must be a wordline\.RunOptions, not "):
         wordline.run("d4", options=options)
 
 
-def test_options_do_what_keywords_do(tiny: str, trace: str) -> None:
+def test_options_and_keywords_are_equivalent(tiny: str, trace: str) -> None:
     settings = {"ftl.gc.victim": "fifo"}
     options = wordline.RunOptions(overrides=settings, seed=7, requests=False, max_requests=500)
     together = wordline.run(tiny, trace, options=options)
@@ -129,7 +129,7 @@ def test_options_do_what_keywords_do(tiny: str, trace: str) -> None:
         _ = together.requests
 
 
-def test_keywords_take_the_place_of_options(tiny: str, trace: str) -> None:
+def test_keywords_override_options(tiny: str, trace: str) -> None:
     options = wordline.RunOptions(seed=7, max_requests=500)
     # 1 and None are defaults, and taken nevertheless.
     first = wordline.run(tiny, trace, options=options, seed=1, max_requests=None)
@@ -138,7 +138,7 @@ def test_keywords_take_the_place_of_options(tiny: str, trace: str) -> None:
     assert options == wordline.RunOptions(seed=7, max_requests=500)
 
 
-def test_options_of_caches_do_what_keywords_do(trace: str) -> None:
+def test_cache_options_and_keywords_are_equivalent(trace: str) -> None:
     options = wordline.CacheOptions(page_bytes=8192, max_requests=1000)
     together = wordline.cache(trace, "lru,arc", "10%", options=options)
     apart = wordline.cache(trace, "lru,arc", "10%", page_bytes=8192, max_requests=1000)
@@ -148,7 +148,7 @@ def test_options_of_caches_do_what_keywords_do(trace: str) -> None:
     assert other.summary["input"]["requests"] == 1000
 
 
-def test_faults_of_values_are_those_of_keywords(tiny: str, trace: str) -> None:
+def test_invalid_options_and_keywords_give_the_same_error(tiny: str, trace: str) -> None:
     with pytest.raises(TypeError, match="verify must be True or False, not 1"):
         wordline.run(tiny, trace, options=wordline.RunOptions(verify=1))  # pyright: ignore
     with pytest.raises(wordline.WordlineError, match="max_requests: 0 is not between 1 and"):

@@ -113,18 +113,18 @@ def test_help_names_every_file(wordline: Command, command: str) -> None:
     assert not [name for name in output_folder.FILES[command] if name not in page]
 
 
-def test_whose_results_they_are_is_said(calls: dict[str, Callable[[str], int]]) -> None:
+def test_the_command_that_wrote_a_folder_is_named(calls: dict[str, Callable[[str], int]]) -> None:
     assert calls["cache"]("there") == 0
     with pytest.raises(WordlineError, match=r"results of `wordline cache`, which `wordline run`"):
         output_folder.check("there", "run")
 
 
-def test_a_file_that_is_not_declared_is_a_fault() -> None:
+def test_an_undeclared_file_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"does not write .*notes\.txt"):
         output_folder.write("here", {"notes.txt": str}, "cache")
 
 
-def test_trims_have_response_times_of_their_own(wordline: Command, place: Path) -> None:
+def test_trims_have_separate_response_times(wordline: Command, place: Path) -> None:
     load = {"requests": 8, "trim_ratio": 1.0, "trim_bytes": 1 << 24, "align_bytes": 1 << 24}
     options = ["--set", "ftl.trim.answer=erase", "--out", str(place / "out"), "--requests"]
     for key, value in load.items():

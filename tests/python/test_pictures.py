@@ -23,7 +23,7 @@ def module() -> ModuleType:
     return pictures
 
 
-def test_the_timeline_is_that_of_the_command_beside_it(place: Path) -> None:
+def test_the_documented_timeline_comes_from_the_documented_command(place: Path) -> None:
     pictures = module()
     _, *args = pictures.timeline_command().split()
     assert cli.main([*args, "--no-report", "--out", "out"]) == 0

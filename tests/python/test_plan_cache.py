@@ -102,7 +102,7 @@ def hit_ratio(places: list[float], segment: int) -> Callable[[float], float]:
     return within
 
 
-def test_one_list_costs_what_its_hits_and_write_backs_cost(place: Path) -> None:
+def test_the_cost_of_one_list_is_that_of_its_hits_and_write_backs(place: Path) -> None:
     trace = written(place, drawn(30_000, 12_000, 2))
     plan = package.plan_cache(trace, sizes=[6400])
     flash, size = plan.summary["flash"], plan.sizes[0]
@@ -126,7 +126,7 @@ def test_one_list_costs_what_its_hits_and_write_backs_cost(place: Path) -> None:
     assert found["lifetime_years"] == pytest.approx(years)
 
 
-def test_the_best_list_is_the_best_of_all_that_collections_can_bear(place: Path) -> None:
+def test_the_best_list_is_the_cheapest_that_leaves_room_for_gc(place: Path) -> None:
     trace = written(place, drawn(20_000, 9_000, 2))
     (size,) = package.plan_cache(trace, sizes=[6400]).sizes
     found = answers(size)
@@ -182,7 +182,7 @@ def divided(
     return best
 
 
-def test_two_lists_are_divided_as_plain_lists_say(place: Path) -> None:
+def test_two_lists_are_divided_as_a_reference_model_does(place: Path) -> None:
     requested = drawn(6_000, 5_000, 2)
     plan = package.plan_cache(written(place, requested), sizes=[4096], steps=STEPS)
     (size,) = plan.sizes
@@ -205,7 +205,7 @@ def test_two_lists_are_divided_as_plain_lists_say(place: Path) -> None:
     assert rw["read_pages"] == pytest.approx(pages * u * r, abs=1)
 
 
-def test_writes_alone_are_cached_as_the_formula_says(place: Path) -> None:
+def test_a_write_cache_follows_the_formula(place: Path) -> None:
     requested = drawn(6_000, 5_000, 2)
     plan = package.plan_cache(written(place, requested), sizes=[6400])
     flash, size = plan.summary["flash"], plan.sizes[0]
@@ -245,7 +245,7 @@ def test_writes_alone_are_cached_as_the_formula_says(place: Path) -> None:
     assert found["page_us"] == pytest.approx(busy / len(requested))
 
 
-def test_devices_lend_their_own_times() -> None:
+def test_times_come_from_the_devices() -> None:
     requested = "traces/postgresql-mixed.csv.gz"
     bundled = Path(__file__).parents[2] / requested
     summary = package.plan_cache(bundled, sizes="16MiB").summary
@@ -265,7 +265,7 @@ def test_devices_lend_their_own_times() -> None:
     assert other["disk"]["read_us"] == pytest.approx(7700 + 4096 / 72, abs=0.001)
 
 
-def test_a_disk_with_an_arm_lends_the_mean_of_random_accesses(trace: str) -> None:
+def test_a_positioned_disk_gives_the_mean_of_random_accesses(trace: str) -> None:
     disk = package.plan_cache(trace, disk="atlas-10k-iv", sizes="16MiB").summary["disk"]
     assert disk["found_by"] == "random-accesses"
     # 7.73 and 8.25 ms, of the measured drive's model
@@ -273,7 +273,7 @@ def test_a_disk_with_an_arm_lends_the_mean_of_random_accesses(trace: str) -> Non
     assert disk["write_us"] == pytest.approx(8250, rel=0.03)
 
 
-def test_a_sample_is_near_all(place: Path) -> None:
+def test_a_sample_approximates_the_whole_trace(place: Path) -> None:
     trace = written(place, drawn(60_000, 60_000, 2))
     every, some = (package.plan_cache(trace, sizes=["30%"], rate=rate) for rate in (1.0, 0.1))
     for policy, answer in answers(every.sizes[0]).items():
@@ -282,7 +282,7 @@ def test_a_sample_is_near_all(place: Path) -> None:
 
 
 @pytest.mark.parametrize("disk", ["disk-average", "nearline-7200", "atlas-10k-iv"])
-def test_the_disk_alone_takes_what_a_run_of_it_takes(place: Path, disk: str) -> None:
+def test_the_planned_latency_of_the_disk_matches_a_run(place: Path, disk: str) -> None:
     requested = drawn(3_000, 20_000, 1)
     trace = written(place, requested)
     alone = package.plan_cache(trace, disk=disk, sizes="16MiB", check=False).summary["disk_only"]
@@ -302,7 +302,7 @@ def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:
     return "requests.csv"
 
 
-def test_what_is_read_in_a_row_costs_a_page_less_than_what_is_scattered(place: Path) -> None:
+def test_sequential_misses_cost_less_per_page_than_random_ones(place: Path) -> None:
     # A page of a long read takes its transfer, 4096 bytes at 150 to 255 MB/s, and little more.
     in_a_row = [(50 * place, "read", 64 * place, 64) for place in range(500)]
     draw = random.Random(3)
@@ -318,7 +318,7 @@ def test_what_is_read_in_a_row_costs_a_page_less_than_what_is_scattered(place: P
     assert costs[1] == pytest.approx(11_600, rel=0.1)
 
 
-def test_where_the_write_cache_of_the_disk_absorbs_writes_no_flash_is_recommended(
+def test_no_flash_is_recommended_if_the_disk_cache_absorbs_writes(
     place: Path,
 ) -> None:
     # A write a second: the disk answers from its buffer and destages until the next. Flash that is
@@ -342,7 +342,7 @@ def test_where_the_write_cache_of_the_disk_absorbs_writes_no_flash_is_recommende
     assert not plan.check["runs"][0]["parts"]
 
 
-def test_a_disk_that_takes_as_long_as_with_flash_is_not_called_faster(place: Path) -> None:
+def test_an_equally_fast_disk_is_not_called_faster(place: Path) -> None:
     # A page that is read once is read from the disk in either case.
     plan = package.plan_cache(recorded(place, [(0, "read", 5, 1)]), sizes="16MiB")
     assert plan.check is not None
@@ -350,7 +350,7 @@ def test_a_disk_that_takes_as_long_as_with_flash_is_not_called_faster(place: Pat
     assert plan.advice["sentence"].startswith("Use no cache: disk-average alone is as fast, with")
 
 
-def test_a_share_below_the_smallest_flash_is_raised_and_says_so(
+def test_a_share_below_the_smallest_flash_is_raised_with_a_note(
     wordline: Command, trace: str
 ) -> None:
     plan = package.plan_cache(trace, sizes=["0.1%", "0.2%", "16MiB"], check=False)
@@ -360,7 +360,7 @@ def test_a_share_below_the_smallest_flash_is_raised_and_says_so(
     assert "requested: 0.1%" in answer.stdout
 
 
-def test_an_over_provisioning_that_collections_cannot_bear_is_said(trace: str) -> None:
+def test_too_little_over_provisioning_for_gc_is_reported(trace: str) -> None:
     overrides = {"ftl.over_provisioning_ratio": 0.03}
     plan = package.plan_cache(trace, sizes="16MiB", overrides=overrides, check=False)
     (note,) = plan.summary["notes"]
@@ -375,7 +375,7 @@ def test_without_a_check_the_models_recommend(trace: str) -> None:
     assert plan.advice["latency_us"] == plan.best["request_us"]
 
 
-def test_the_check_is_of_the_flash_that_is_recommended(trace: str) -> None:
+def test_the_check_simulates_the_recommended_flash(trace: str) -> None:
     plan = package.plan_cache(trace, "demo-store", "nearline-7200", sizes="64MiB", leading=2_000)
     assert plan.check is not None
     assert plan.check["fault"] is None
@@ -403,7 +403,7 @@ def test_lifetimes_are_in_days_or_years(years: float | None, words: str) -> None
     assert units.lifetime(years) == words
 
 
-def test_without_times_nothing_is_said_of_years(place: Path) -> None:
+def test_without_time_stamps_there_is_no_lifetime(place: Path) -> None:
     keys = b"".join((key % 5_000).to_bytes(4, "little") for key in range(20_000))
     (place / "keys.bin").write_bytes(keys)
     plan = package.plan_cache("keys.bin", format="keys32le", sizes="16MiB")
@@ -414,7 +414,7 @@ def test_without_times_nothing_is_said_of_years(place: Path) -> None:
     assert (op["read_pages"], op["write_pages"]) == (0, round(4096 / 100))
 
 
-def test_results_have_the_shape_they_are_typed_with(trace: str) -> None:
+def test_results_match_their_types(trace: str) -> None:
     plan = package.plan_cache(trace, sizes=["16MiB", "64MiB"])
     summary, (size, _) = plan.summary, plan.sizes
     for shown, kind in (
@@ -439,7 +439,7 @@ def test_results_have_the_shape_they_are_typed_with(trace: str) -> None:
     assert {len(row) for row in drawn_map["page_us"]} == {len(drawn_map["utilisations"])}
 
 
-def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
+def test_the_command_prints_and_writes_results(wordline: Command, trace: str) -> None:
     answer = wordline("plan-cache", trace, "--sizes", "16MiB,32MiB", "--out", "here")
     assert answer.returncode == 0, answer.stderr
     for word in (
@@ -482,7 +482,7 @@ def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
         (["--set", "nand.geometry.pages_per_block=0"], "nand.geometry.pages_per_block"),
     ],
 )
-def test_faults_are_a_line_that_says_what_to_do(
+def test_errors_are_one_line_with_a_remedy(
     wordline: Command, trace: str, args: list[str], fault: str
 ) -> None:
     answer = wordline("plan-cache", trace, *args)
@@ -491,7 +491,7 @@ def test_faults_are_a_line_that_says_what_to_do(
     assert "Traceback" not in answer.stderr
 
 
-def test_what_is_no_number_is_a_type_error(trace: str) -> None:
+def test_a_value_that_is_not_a_number_is_a_type_error(trace: str) -> None:
     with pytest.raises(TypeError, match="rate must be a number"):
         package.plan_cache(trace, rate="half")  # pyright: ignore[reportArgumentType]
     with pytest.raises(WordlineError, match="no size is given"):

@@ -41,14 +41,14 @@ def result(tiny: str, trace: str) -> wordline.Result:
     return wordline.run(tiny, trace=trace)
 
 
-def test_the_parts_of_every_request_sum_to_its_latency(result: wordline.Result) -> None:
+def test_latency_components_of_every_request_sum_to_its_latency(result: wordline.Result) -> None:
     rows = result.requests.polars()
     assert rows.height == result.summary["input"]["requests"] == 2000
     assert (rows["latency_ps"] == rows.select(pl.sum_horizontal(PARTS)).to_series()).all()
     assert (rows.select(pl.min_horizontal(PARTS)).to_series() >= 0).all()
 
 
-def test_summary_and_rows_tell_the_same(result: wordline.Result) -> None:
+def test_summary_and_rows_agree(result: wordline.Result) -> None:
     rows = result.requests.polars()
     for op in ("read", "write"):
         latencies = rows.filter(pl.col("op").cast(pl.String) == op)["latency_ps"] / 1e6
@@ -75,7 +75,7 @@ def keys_of(value: Any, shape: Any) -> Any:
     }
 
 
-def test_the_summary_has_the_shape_it_is_typed_with(result: wordline.Result) -> None:
+def test_the_summary_matches_its_type(result: wordline.Result) -> None:
     shape = shape_of(wordline.Summary)
     assert keys_of(result.summary, shape) == shape
 
@@ -130,7 +130,7 @@ def test_a_table_outlives_its_result(tiny: str, trace: str) -> None:
     assert first["latency_ps"].sum() == pl.DataFrame(table)["latency_ps"].sum() > 0
 
 
-def test_repr_tells_the_result(result: wordline.Result) -> None:
+def test_repr_describes_the_result(result: wordline.Result) -> None:
     assert "tiny" in repr(result)
     assert "2,000 requests" in repr(result)
 
@@ -147,7 +147,7 @@ def test_same_inputs_same_digest_in_one_process(tiny: str, trace: str) -> None:
     assert first.requests.polars().equals(second.requests.polars())
 
 
-def test_two_simulations_at_once_never_touch(tiny: str, trace: str) -> None:
+def test_concurrent_simulations_do_not_interfere(tiny: str, trace: str) -> None:
     expected = wordline.run(tiny, trace).summary["digest"]
     digests: list[str] = []
     threads = [
@@ -217,7 +217,7 @@ def test_overrides_may_nest_or_name_paths(tiny: str, trace: str) -> None:
     )
 
 
-def test_progress_is_heard(tiny: str) -> None:
+def test_progress_is_reported(tiny: str) -> None:
     heard: list[wordline.Progress] = []
     load: dict[str, wordline.config.Value] = {"workload.requests": 500_000}
     wordline.run(tiny, overrides=load, requests=False, progress=heard.append)
@@ -225,7 +225,7 @@ def test_progress_is_heard(tiny: str) -> None:
     assert set(heard[-1]) == {"simulated_s", "requests", "requests_total", "fraction", "phase"}
 
 
-def test_ctrl_c_raises_with_what_was_simulated(tiny: str) -> None:
+def test_ctrl_c_raises_with_the_results_so_far(tiny: str) -> None:
     def stop(state: wordline.Progress) -> None:
         if state["requests"] > 0:
             raise KeyboardInterrupt
@@ -238,7 +238,7 @@ def test_ctrl_c_raises_with_what_was_simulated(tiny: str) -> None:
     assert json.loads(Path("here/summary.json").read_text())["partial"] is True
 
 
-def test_a_fault_of_the_listener_is_passed_on(tiny: str) -> None:
+def test_an_exception_in_the_progress_callback_is_raised(tiny: str) -> None:
     def fail(_: wordline.Progress) -> None:
         raise ZeroDivisionError
 
@@ -246,7 +246,7 @@ def test_a_fault_of_the_listener_is_passed_on(tiny: str) -> None:
         wordline.run(tiny, overrides={"workload.requests": 4_000_000_000}, progress=fail)
 
 
-def test_a_fault_in_the_middle_raises_with_what_was_before_it(tiny: str, place: Path) -> None:
+def test_an_error_in_the_middle_raises_with_the_results_so_far(tiny: str, place: Path) -> None:
     (place / "disk.csv").write_text(msr(70_000) + "rubbish\n")
     with pytest.raises(wordline.RunError, match=r"disk\.csv:70001") as caught:
         wordline.run(tiny, "disk.csv", out="here")
@@ -257,9 +257,7 @@ def test_a_fault_in_the_middle_raises_with_what_was_before_it(tiny: str, place: 
     assert Path("here/report.html").exists()
 
 
-def test_points_in_threads_leave_other_runs_of_the_process_as_they_were(
-    tiny: str, place: Path
-) -> None:
+def test_points_in_threads_do_not_affect_other_runs_of_the_process(tiny: str, place: Path) -> None:
     (place / "disk.csv").write_text(msr(70_000))
     with ThreadPoolExecutor(1) as executor:
         assert wordline.sweep(tiny, "disk.csv", seeds=1, on=executor).failed == 0
@@ -269,7 +267,7 @@ def test_points_in_threads_leave_other_runs_of_the_process_as_they_were(
         wordline.run(tiny, "disk.csv")
 
 
-def test_a_fault_in_the_head_raises_before_anything_is_simulated(tiny: str, place: Path) -> None:
+def test_an_error_in_the_header_raises_before_the_simulation(tiny: str, place: Path) -> None:
     (place / "disk.csv").write_text(msr(500) + "rubbish\n")
     with pytest.raises(wordline.WordlineError, match=r"disk\.csv:501") as caught:
         wordline.run(tiny, "disk.csv", out="here")
@@ -277,7 +275,7 @@ def test_a_fault_in_the_head_raises_before_anything_is_simulated(tiny: str, plac
     assert not Path("here").exists()
 
 
-def test_the_end_of_simulated_time_is_said(tiny: str, place: Path) -> None:
+def test_the_end_of_simulated_time_is_reported(tiny: str, place: Path) -> None:
     rows = ["time_ns,op,offset_bytes,size_bytes,volume", "0,read,0,4096,0"]
     (place / "disk.csv").write_text("\n".join([*rows, f"{2**63 // 1000},read,0,4096,0", ""]))
     with pytest.raises(wordline.RunError, match="simulated time has reached its end") as caught:
@@ -292,7 +290,7 @@ def test_a_conversion_does_not_overwrite_its_source(place: Path) -> None:
     assert (place / "disk.csv").read_text() == msr(5)
 
 
-def test_write_and_report_return_what_they_wrote(result: wordline.Result) -> None:
+def test_write_and_report_return_their_paths(result: wordline.Result) -> None:
     files = result.write("here")
     assert sorted(files) == sorted(Path("here").resolve().iterdir())
     assert result.report("out.html").read_text() == Path("here/report.html").read_text()
@@ -300,7 +298,7 @@ def test_write_and_report_return_what_they_wrote(result: wordline.Result) -> Non
     assert pl.read_parquet("series.parquet").equals(result.series.polars())
 
 
-def test_what_it_comes_with() -> None:
+def test_presets_policies_and_metrics_are_listed() -> None:
     assert "d4" in [preset["name"] for preset in wordline.presets()]
     assert {"greedy", "fifo"} <= {policy["name"] for policy in wordline.policies("ftl.gc.victim")}
     assert "msr" in [known["name"] for known in wordline.trace_formats()]
@@ -422,7 +420,7 @@ def test_any_trace_file(tiny: str, place: Path, content: bytes) -> None:
     tried(device=tiny, trace="any.csv")
 
 
-def test_every_part_of_a_breakdown_is_told(result: wordline.Result) -> None:
+def test_every_latency_component_is_reported(result: wordline.Result) -> None:
     breakdown = result.summary["breakdown"]["all"]
     assert [part["figure"] for part in parts.PARTS] == list(breakdown)
     assert len({part["name"] for part in parts.PARTS}) == len(breakdown)

@@ -43,7 +43,7 @@ def test_every_command_names_format_unit_and_reason(
     assert "disk.csv: msr, times in 100 ns, as named" in named.stdout
 
 
-def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, five: str) -> None:
+def test_an_ambiguous_time_unit_is_a_warning(wordline: Command, tiny: str, five: str) -> None:
     for words in every_command(tiny, five):
         told = " ".join(wordline(*words).stdout.split())
         assert "those of mqsim, with times in ns (1005 requests per second)" in told, words
@@ -65,7 +65,7 @@ def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, f
     assert any("Name the right one" in note for note in summary["notes"])
 
 
-def test_a_unit_of_sizes_that_may_be_another_is_named(wordline: Command, place: Path) -> None:
+def test_an_ambiguous_size_unit_is_named(wordline: Command, place: Path) -> None:
     lines = (f"{7 * n}.000000\t0\t{24 * n}\t3\t1\n" for n in range(200))
     (place / "five.txt").write_text("".join(lines))
     told = " ".join(wordline("trace", "stat", "five.txt").stdout.split())
@@ -73,7 +73,7 @@ def test_a_unit_of_sizes_that_may_be_another_is_named(wordline: Command, place: 
     assert "disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB per request" in told
 
 
-def test_numbers_of_16_bits_are_no_keys(wordline: Command, place: Path) -> None:
+def test_sixteen_bit_numbers_are_not_keys(wordline: Command, place: Path) -> None:
     numbers = array("H", (n * n % 3001 for n in range(5000)))
     (place / "keys.bin").write_bytes(numbers.tobytes())
     for words in (["trace", "stat", "keys.bin"], ["cache", "keys.bin", "lru", "10p"]):
@@ -84,7 +84,7 @@ def test_numbers_of_16_bits_are_no_keys(wordline: Command, place: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
-def test_text_in_another_encoding_is_no_list_of_keys(
+def test_text_in_another_encoding_is_not_a_key_trace(
     wordline: Command, tiny: str, place: Path, encoding: str
 ) -> None:
     (place / "wide.csv").write_bytes(msr(500).encode(encoding))

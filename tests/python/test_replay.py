@@ -44,14 +44,14 @@ def test_no_preset_ignores_the_time_stamps_of_a_trace(preset: str) -> None:
     assert list(resolved["replay"]["mode"]) == ["open-loop"]
 
 
-def test_a_trace_is_played_by_its_time_stamps(wordline: Command, trace: str) -> None:
+def test_a_trace_is_replayed_at_its_time_stamps(wordline: Command, trace: str) -> None:
     answer = wordline("run", "d4", "--trace", trace)
     assert (
         played(answer) == "open loop, at the trace's timestamps; 10.0 s recorded, 12.0 s simulated"
     )
 
 
-def test_a_scaled_trace_says_so(wordline: Command, trace: str) -> None:
+def test_the_time_scale_is_reported(wordline: Command, trace: str) -> None:
     scaled = "replay.mode.open-loop.time_scale=0.25"
     answer = wordline("run", "d4", "--trace", trace, "--set", scaled)
     assert played(answer) == (
@@ -59,7 +59,7 @@ def test_a_scaled_trace_says_so(wordline: Command, trace: str) -> None:
     )
 
 
-def test_a_closed_loop_says_that_time_stamps_are_ignored(wordline: Command, trace: str) -> None:
+def test_a_closed_loop_notes_that_time_stamps_are_ignored(wordline: Command, trace: str) -> None:
     closed = "replay.mode.closed-loop.queue_depth=4"
     answer = wordline("run", "d4", "--trace", trace, "--set", closed)
     told = played(answer)
@@ -68,7 +68,7 @@ def test_a_closed_loop_says_that_time_stamps_are_ignored(wordline: Command, trac
     assert "The time stamps of the trace were ignored" in " ".join(answer.stdout.split())
 
 
-def test_a_trace_without_time_stamps_has_none_to_ignore(wordline: Command, place: Path) -> None:
+def test_a_trace_without_time_stamps_has_no_such_note(wordline: Command, place: Path) -> None:
     (place / "disk.iolog").write_text(
         "fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n/dev/sdb read 0 4096\n"
     )
@@ -86,7 +86,7 @@ def test_generated_load_has_no_recording(wordline: Command, tiny: str) -> None:
     assert played(answer).startswith("closed loop, queue depth 3; ")
 
 
-def test_each_stream_says_how_it_is_played(tiny: str, trace: str) -> None:
+def test_each_stream_reports_its_replay_mode(tiny: str, trace: str) -> None:
     streams = [
         {"name": "db"},
         {"name": "log", "replay": {"mode": {"closed-loop": {"queue_depth": 2}}}},
@@ -113,7 +113,7 @@ def test_each_stream_says_how_it_is_played(tiny: str, trace: str) -> None:
         ([0] * 2000 + [SECOND + 1_000_000 * place for place in range(4000)], "bursts"),
     ],
 )
-def test_a_device_is_said_to_be_overloaded_if_it_never_catches_up(
+def test_a_device_that_never_catches_up_is_reported_as_overloaded(
     tiny: str, place: Path, times_ns: list[int], crowd: str | None
 ) -> None:
     (place / "burst.csv").write_text(recorded(times_ns))
@@ -124,7 +124,7 @@ def test_a_device_is_said_to_be_overloaded_if_it_never_catches_up(
     assert crowd is None or crowd in told
 
 
-def test_a_closed_loop_has_no_use_for_the_order_of_time(tiny: str, place: Path) -> None:
+def test_a_closed_loop_ignores_the_order_of_time_stamps(tiny: str, place: Path) -> None:
     (place / "back.csv").write_text(recorded([5 * SECOND, 3 * SECOND, 0]))
     result = package.run(tiny, "back.csv", overrides=CLOSED)
     assert result.summary["input"]["requests"] == 3
@@ -146,7 +146,7 @@ def jumping(place: Path) -> str:
     return "jump.mqsim"
 
 
-def test_a_clock_that_jumps_is_no_bad_line(wordline: Command, tiny: str, jumping: str) -> None:
+def test_a_clock_jump_is_not_a_bad_line(wordline: Command, tiny: str, jumping: str) -> None:
     for options in ([], ["--on-bad-line", "skip"]):
         answer = wordline("run", tiny, "--trace", jumping, "--format", "mqsim", *options)
         assert answer.returncode == 2
@@ -158,7 +158,7 @@ def test_a_clock_that_jumps_is_no_bad_line(wordline: Command, tiny: str, jumping
     assert "2 gaps between time stamps were changed" in " ".join(cut.stdout.split())
 
 
-def test_caches_need_no_clock(jumping: str, place: Path) -> None:
+def test_cache_simulations_ignore_clock_jumps(jumping: str, place: Path) -> None:
     """Not for a clock that jumps, nor for one that goes back farther than can be sorted."""
     told = package.cache(jumping, "lru", "2p", format="mqsim").summary
     assert told["input"]["requests"] == 6
@@ -171,12 +171,12 @@ def test_caches_need_no_clock(jumping: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("gaps", ["", "cut", "cut=1", "cut=-1s", "scale=2", "scale=0@1s"])
-def test_wrong_gaps_are_refused(tiny: str, trace: str, gaps: str) -> None:
+def test_invalid_time_gaps_are_rejected(tiny: str, trace: str, gaps: str) -> None:
     with pytest.raises(package.WordlineError, match=r"^time_gaps: "):
         package.run(tiny, trace, time_gaps=gaps)
 
 
-def test_a_closed_loop_invents_no_duration_where_clocks_jump(
+def test_a_closed_loop_reports_no_duration_after_a_clock_jump(
     wordline: Command, tiny: str, place: Path
 ) -> None:
     """The third record is 40 years ahead, as one processor's clock may be."""

@@ -79,7 +79,7 @@ def test_every_chart_is_drawn(
 
 
 @needs_browser
-def test_text_of_others_is_shown_and_never_run(tiny: str, tmp_path: Path) -> None:
+def test_foreign_text_is_escaped(tiny: str, tmp_path: Path) -> None:
     name = "<img src=x onerror=document.title='taken'>.csv"
     seen = opened(simulated(tiny, msr(50), name), tmp_path / "profile")
     assert seen.fault is None
@@ -109,7 +109,7 @@ def later(lines: str) -> str:
     ],
     ids=["few zeros", "many zeros", "nothing but zeros", "with collection"],
 )
-def test_the_curves_of_latency_show_what_the_requests_took(
+def test_latency_curves_match_the_requests(
     tiny: str, lines: Callable[[], str], least_zeros: float
 ) -> None:
     Path("disk.csv").write_text(lines())
@@ -179,7 +179,7 @@ class Outside(HTMLParser):
             self.policy = given["content"] or ""
 
 
-def test_the_file_stands_alone(tiny: str) -> None:
+def test_the_report_is_self_contained(tiny: str) -> None:
     page = simulated(tiny, msr(2000))
     text = page.read_text()
     parser = Outside()
@@ -191,7 +191,7 @@ def test_the_file_stands_alone(tiny: str) -> None:
     assert text.count("plotly.js (cartesian - minified) v") == 1
 
 
-def test_it_shows_the_figures_of_the_summary(tiny: str) -> None:
+def test_the_report_shows_the_metrics_of_the_summary(tiny: str) -> None:
     Path("disk.csv").write_text(msr(2000))
     result = wordline.run(tiny, "disk.csv", overrides={"ftl.gc.victim": "fifo"}, seed=77)
     text = result.report("report.html").read_text()
@@ -223,7 +223,7 @@ def without_folds(text: str) -> str:
     return kept
 
 
-def test_the_top_has_percentiles_and_the_keys_that_were_set(tiny: str) -> None:
+def test_the_first_section_has_percentiles_and_set_keys(tiny: str) -> None:
     Path("disk.csv").write_text(msr(2000))
     keys = {"ftl.gc.victim": "fifo", "host.queue_depth": 7}
     result = wordline.run(tiny, "disk.csv", overrides=keys, out="out")
@@ -243,7 +243,7 @@ def test_the_top_has_percentiles_and_the_keys_that_were_set(tiny: str) -> None:
     assert "Set for this run" not in Path("plain/report.html").read_text()
 
 
-def test_long_values_that_were_set_are_cut_and_are_one_line(tiny: str) -> None:
+def test_long_set_values_are_truncated_to_one_line(tiny: str) -> None:
     members = [{"name": f"member-{place}"} for place in range(40)]
     given = {"array.members": members, "workload.requests": 9}
     wordline.run(tiny, overrides=given, out="out")
@@ -259,7 +259,7 @@ def test_long_values_that_were_set_are_cut_and_are_one_line(tiny: str) -> None:
     assert len(again["members"]) == 40
 
 
-def test_a_copy_of_a_result_keeps_the_keys_that_were_set(tiny: str) -> None:
+def test_a_copied_result_keeps_its_set_keys(tiny: str) -> None:
     result = pickle.loads(pickle.dumps(wordline.run(tiny, overrides={"workload.requests": 99})))
     assert "<dd>99</dd>" in without_folds(result.report("report.html").read_text())
 
@@ -275,7 +275,7 @@ def test_details_are_folded_and_their_headings_are_not(tiny: str) -> None:
 
 
 @needs_browser
-def test_folded_charts_wait_until_they_are_opened(tiny: str, tmp_path: Path) -> None:
+def test_folded_charts_are_drawn_when_they_are_opened(tiny: str, tmp_path: Path) -> None:
     page = simulated(tiny, msr(10_000, reads=0.3))
     count = len(charts(page))
     assert f'data-charts="4/{count}"' in dumped(page, tmp_path / "profile")
@@ -307,7 +307,7 @@ def test_logarithmic_axes_have_whole_numbers_at_their_ticks(tiny: str) -> None:
         ((3, 3), ["2", "5"]),
     ],
 )
-def test_a_logarithmic_axis_is_labelled_with_few_round_numbers(
+def test_a_logarithmic_axis_has_few_round_labels(
     values: tuple[float, float], labels: list[str]
 ) -> None:
     axis = logarithmic("size", values)
@@ -340,7 +340,7 @@ def test_a_host_side_has_a_section(tiny: str) -> None:
         assert expected in section, expected
 
 
-def test_absence_is_said(tiny: str) -> None:
+def test_empty_charts_have_an_explanation(tiny: str) -> None:
     text = simulated(tiny, msr(500, reads=1)).read_text()
     assert "no writes in this run" in text
     assert "No block was erased" in text
@@ -387,7 +387,7 @@ def test_pauses_can_be_left_out(tiny: str) -> None:
     assert "updatemenus" not in charts_of(busy.read_text())["time"]["layout"]
 
 
-def test_no_more_pauses_are_told_than_have_room(tiny: str) -> None:
+def test_only_pauses_with_room_are_labelled(tiny: str) -> None:
     """30 pauses, equally long."""
     lines = msr(310, reads=0.5).splitlines()
     parts = [line.split(",", 1) for line in lines]
@@ -424,7 +424,7 @@ def test_each_stream_and_each_member_has_a_curve(tiny: str) -> None:
     assert axis == ["left channel 0", "left channel 1", "right channel 0", "right channel 1"]
 
 
-def test_no_two_members_are_drawn_alike(tiny: str) -> None:
+def test_members_have_distinct_line_styles(tiny: str) -> None:
     Path("disk.csv").write_text(msr(1000))
     members = [{"name": "m", "count": 20}]
     wordline.run(tiny, "disk.csv", overrides={"array.members": members}, out="out")
@@ -439,7 +439,7 @@ def test_sums_over_planes_are_explained_where_they_stand(tiny: str) -> None:
 
 
 @needs_browser
-def test_on_a_phone_no_page_is_wider_than_the_screen(tiny: str, tmp_path: Path) -> None:
+def test_no_page_is_wider_than_a_phone(tiny: str, tmp_path: Path) -> None:
     Path("disk.csv").write_text(paused())
     streams = {"with-a-rather-long-name": "disk.csv", "b": "disk.csv"}
     members = [{"name": "member-with-a-long-name", "count": 4}]

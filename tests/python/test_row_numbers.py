@@ -89,7 +89,7 @@ def require_out_of_order(device: str, trace: pl.DataFrame, keys: dict[str, objec
     require_joined(rows, trace)
 
 
-def test_numbers_are_those_of_each_stream(tiny: str, trace: pl.DataFrame) -> None:
+def test_request_numbers_count_per_stream(tiny: str, trace: pl.DataFrame) -> None:
     streams = [{"name": "one"}, {"name": "other"}]
     result = package.run(
         tiny,

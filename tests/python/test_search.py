@@ -61,7 +61,7 @@ def test_a_grid_tries_everything_once_and_finds_the_best(device: str) -> None:
         assert row["digest"] == summary["digest"]
 
 
-def test_bounds_rule_out_what_breaks_them(device: str) -> None:
+def test_bounds_exclude_trials_that_violate_them(device: str) -> None:
     found = search(
         device,
         sampler="grid",
@@ -123,7 +123,7 @@ def test_the_bounded_metric_is_in_table_terminal_and_page(device: str, wordline:
     assert f"<td>{metric('latency.read.mean_us').text(best)}</td>" in page
 
 
-def test_two_objectives_have_a_front(device: str) -> None:
+def test_two_objectives_have_a_pareto_front(device: str) -> None:
     found = search(
         device, sampler="grid", trials=50, minimise=["latency.read.mean_us", "time.busy_s"]
     )
@@ -138,7 +138,7 @@ def test_two_objectives_have_a_front(device: str) -> None:
     assert {row["trial"] for row in rows if row["best"]} == expected
 
 
-def test_one_job_and_a_seed_repeat_to_the_digit(device: str) -> None:
+def test_one_job_and_a_seed_are_repeatable(device: str) -> None:
     one, other = (search(device, jobs=1, trials=14, seed=3).table() for _ in range(2))
     assert_frame_equal(one, other)
 
@@ -153,7 +153,7 @@ def test_one_job_and_a_seed_repeat_to_the_digit(device: str) -> None:
         ("random", {"pruner": "median", "rungs": [50, 100]}),
     ],
 )
-def test_stopped_and_gone_on_is_as_not_stopped(
+def test_an_interrupted_search_equals_an_uninterrupted_one(
     device: str, place: Path, sampler: str, more: dict[str, Any]
 ) -> None:
     given: dict[str, Any] = more | {"jobs": 1, "sampler": sampler}
@@ -166,7 +166,7 @@ def test_stopped_and_gone_on_is_as_not_stopped(
     assert_frame_equal(parts, whole)
 
 
-def test_a_search_goes_on_after_a_kill_and_a_torn_journal(device: str, place: Path) -> None:
+def test_a_search_continues_after_a_kill_and_a_torn_journal(device: str, place: Path) -> None:
     args = (
         "search",
         device,
@@ -207,7 +207,7 @@ def wait_for(journal: Path, trials: int) -> None:
         time.sleep(0.02)
 
 
-def test_a_search_does_not_go_on_with_another_device(device: str, place: Path) -> None:
+def test_a_search_does_not_continue_with_another_device(device: str, place: Path) -> None:
     search(device, trials=2, out=place / "here")
     with (place / device).open("a") as file:
         file.write("[host]\nqueue_depth = 3\n")
@@ -215,7 +215,7 @@ def test_a_search_does_not_go_on_with_another_device(device: str, place: Path) -
         search(device, trials=4, out=place / "here")
 
 
-def test_a_pruner_gives_up_early(device: str) -> None:
+def test_a_pruner_stops_trials_early(device: str) -> None:
     found = search(
         device,
         jobs=1,
@@ -231,7 +231,7 @@ def test_a_pruner_gives_up_early(device: str) -> None:
     assert best["nand.timing.read_ns"] < 150_000  # pyright: ignore[reportOperatorIssue]
 
 
-def test_a_search_goes_on_where_it_was(device: str, place: Path, wordline: Command) -> None:
+def test_a_search_continues_from_its_journal(device: str, place: Path, wordline: Command) -> None:
     args = (
         "search",
         device,
@@ -271,7 +271,7 @@ def test_a_search_goes_on_where_it_was(device: str, place: Path, wordline: Comma
     assert "holds another search" in other.stderr
 
 
-def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
+def test_the_result_is_a_device_file(device: str, wordline: Command) -> None:
     done = wordline(
         "search",
         device,
@@ -363,7 +363,7 @@ def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_invalid_arguments_are_reported(
     device: str, wordline: Command, args: tuple[str, ...], said: str
 ) -> None:
     done = wordline("search", device, *args, "--out", "here")
@@ -384,7 +384,7 @@ def test_every_number_of_a_run_can_be_searched_for(device: str) -> None:
             require_figure(name)
 
 
-def test_a_figure_without_a_value_fails_its_trial_alone(device: str, wordline: Command) -> None:
+def test_a_metric_without_a_value_fails_only_its_trial(device: str, wordline: Command) -> None:
     done = wordline(
         "search",
         device,
@@ -403,7 +403,7 @@ def test_a_figure_without_a_value_fails_its_trial_alone(device: str, wordline: C
     assert table["state"].to_list() == ["fail", "complete"]
 
 
-def test_a_trial_that_fails_says_why(device: str) -> None:
+def test_a_failed_trial_reports_its_error(device: str) -> None:
     found = search(
         device, vary={"nand.geometry.blocks_per_plane": [32, 2]}, sampler="grid", trials=5
     )
@@ -412,7 +412,7 @@ def test_a_trial_that_fails_says_why(device: str) -> None:
     assert "blocks_per_plane" in rows[1]["error"]
 
 
-def test_without_optuna_it_says_what_to_install(
+def test_without_optuna_the_error_names_the_package_to_install(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
@@ -420,13 +420,15 @@ def test_without_optuna_it_says_what_to_install(
         search(device)
 
 
-def test_any_executor_serves(device: str) -> None:
+def test_any_executor_can_run_trials(device: str) -> None:
     with ThreadPoolExecutor(2) as executor:
         found = search(device, sampler="grid", on=executor, jobs=2).table()
     assert_frame_equal(found, search(device, sampler="grid", jobs=1).table())
 
 
-def test_interrupted_before_a_trial_has_ended(device: str, place: Path) -> None:
+def test_a_search_can_be_interrupted_before_its_first_trial_is_complete(
+    device: str, place: Path
+) -> None:
     def interrupt(_state: object) -> None:
         raise KeyboardInterrupt
 
@@ -444,7 +446,7 @@ def test_bounds_are_read() -> None:
     assert str(bound(" a.b<=2 ")) == "a.b < 2"
 
 
-def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
+def test_a_full_disk_is_reported_and_loses_only_the_unwritten_file(
     device: str, wordline: Command
 ) -> None:
     args = (
@@ -472,7 +474,7 @@ def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
     assert_frame_equal(kept, whole)
 
 
-def test_trials_of_equal_preparations_share_one(
+def test_trials_with_equal_preparations_share_one(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wordline._sweep import work
@@ -511,7 +513,7 @@ def test_a_cluster_needs_neither_the_device_nor_the_trace(
         assert_frame_equal(search(tiny, on=client, **args).table(), expected)
 
 
-def test_as_many_trials_run_at_a_time_as_memory_has_room_for(
+def test_memory_limits_the_number_of_concurrent_trials(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import threading

@@ -34,7 +34,7 @@ def one(place: Path) -> None:
         "trace convert read.csv read.msr --to msr",
     ],
 )
-def test_one_thing_is_named_in_the_singular(wordline: Command, command: str) -> None:
+def test_a_count_of_one_is_singular(wordline: Command, command: str) -> None:
     done = wordline(*command.split())
     said = done.stdout + done.stderr
     assert re.search(r"\b1 [a-z]", said), said

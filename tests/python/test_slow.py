@@ -50,7 +50,7 @@ def test_the_worst_case_is_the_longest_of_each_interval(result: wordline.Result,
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_excess_is_what_lies_beyond_the_marginal_response(result: wordline.Result, op: str) -> None:
+def test_excess_is_the_time_beyond_the_marginal_response(result: wordline.Result, op: str) -> None:
     told: Any = result.summary["excess"]
     assert told["marginal_response_us"] == 750
     latencies = [latency for _, latency in completions(result, op)]
@@ -104,7 +104,7 @@ def test_the_device_is_busy_while_it_holds_requests(result: wordline.Result) -> 
     assert (series["busy_ms"] <= width * (1 + 1e-9)).all()
 
 
-def test_collections_take_their_operations_from_the_dies(result: wordline.Result) -> None:
+def test_gc_time_equals_the_die_time_of_its_operations(result: wordline.Result) -> None:
     flash = result.summary["flash"]
     assert flash["gc_runs"] > 0
     series, dies = result.series.polars(), result.dies.polars()
@@ -171,7 +171,7 @@ def bars(figure: Any) -> dict[str, list[list[float | None]]]:
     return drawn
 
 
-def test_collections_beside_requests_and_without_them_are_told_apart() -> None:
+def test_gc_during_requests_and_without_them_is_distinguished() -> None:
     on_demand = series([10, 10, 0, 0], [20, 10, 2, 0])
     ahead = series([10, 10, 0, 0], [0, 0, 10, 20])
     figure = views({"on demand": on_demand, "ahead": ahead})
@@ -193,6 +193,6 @@ def test_collections_beside_requests_and_without_them_are_told_apart() -> None:
         assert one["range"] == other["range"], "runs side by side have one scale"
 
 
-def test_no_requests_are_no_views() -> None:
+def test_a_run_without_requests_has_no_views() -> None:
     assert views({}) is None
     assert views({"idle": series([0, 0], [0, 0])}) is None

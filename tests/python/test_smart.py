@@ -41,7 +41,7 @@ def test_units_are_thousands_of_512_bytes_rounded_up() -> None:
         assert (smart["critical_warning"], smart["media_errors"]) == (0, 0)
 
 
-def test_a_device_at_its_end_warns() -> None:
+def test_a_worn_out_device_sets_critical_warnings() -> None:
     writes = device(requests=20_000, read_ratio=0.0, request_bytes=4 * KIB)
     writes["nand"]["reliability"]["failures"]["table"]["program"] = [0.01]
     result = wordline.run(writes, requests=False)
@@ -54,7 +54,7 @@ def test_a_device_at_its_end_warns() -> None:
     assert smart["critical_warning"] == 8 + low
 
 
-def test_members_have_a_page_each_and_a_cache_has_none() -> None:
+def test_each_member_has_a_smart_log_and_a_cache_has_none() -> None:
     array = {
         "array": {"members": [{"name": "left", "base": "d4"}, {"name": "right", "base": "d4"}]},
         "workload": {"requests": 400, "read_ratio": 0.5, "request_bytes": 4 * KIB},
@@ -93,6 +93,6 @@ def test_series_of_health_add_up() -> None:
 
 
 @pytest.mark.parametrize("spare", [None, 3])
-def test_nothing_is_drawn_of_health_where_nothing_happened(spare: int | None) -> None:
+def test_a_run_without_health_events_has_no_health_chart(spare: int | None) -> None:
     load = device(requests=100, read_ratio=1.0, request_bytes=4 * KIB)
     assert time_series.health(wordline.run(load, requests=False).series.polars(), spare) is None

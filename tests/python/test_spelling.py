@@ -36,7 +36,7 @@ def backwards(place: Path) -> str:
     ],
 )
 @pytest.mark.parametrize("read_by", [[], ["--"]], ids=["argv", "click"])
-def test_a_fault_of_an_argument_names_it_as_it_was_given(
+def test_an_argument_error_names_the_argument_as_given(
     wordline: Command,
     tiny: str,
     trace: str,
@@ -51,7 +51,9 @@ def test_a_fault_of_an_argument_names_it_as_it_was_given(
     assert python_says(tiny, trace, **parameters).startswith(says.format(parameter))
 
 
-def test_a_remedy_names_what_can_be_changed(wordline: Command, tiny: str, backwards: str) -> None:
+def test_a_remedy_names_the_option_of_the_caller(
+    wordline: Command, tiny: str, backwards: str
+) -> None:
     said = wordline("run", tiny, "--trace", backwards).stderr
     assert "pass --time-order sort or --time-order clamp" in said
     message = python_says(tiny, backwards)
@@ -59,7 +61,7 @@ def test_a_remedy_names_what_can_be_changed(wordline: Command, tiny: str, backwa
     assert "--" not in message
 
 
-def test_a_run_that_ends_early_names_what_can_be_changed(tiny: str, place: Path) -> None:
+def test_the_error_of_a_partial_run_names_the_option_of_the_caller(tiny: str, place: Path) -> None:
     assert place
     Path("disk.csv").write_text(msr(70_000) + "rubbish\n" + msr(500))
     message = python_says(tiny, "disk.csv")
@@ -106,7 +108,7 @@ def test_an_option_that_a_cache_shares_with_a_device_is_named(
     )
 
 
-def test_pages_of_no_bytes_are_a_fault(wordline: Command, trace: str) -> None:
+def test_a_page_size_of_zero_is_an_error(wordline: Command, trace: str) -> None:
     answer = wordline("cache", trace, "lru", "1%", "--page-bytes", "0")
     assert answer.returncode == 2
     assert answer.stderr.startswith("error: --page-bytes: 0 ")

@@ -35,7 +35,7 @@ def test_a_run_does_without_slow_imports(tiny: str) -> None:
     assert not {"click", "json", "pathlib", "re", "typing", "polars"} & set(loaded.split())
 
 
-def test_the_collector_rests_only_in_a_process_of_the_command(tiny: str) -> None:
+def test_garbage_collection_is_disabled_only_in_the_command(tiny: str) -> None:
     run = f"['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json']"
     says = "print(); print(gc.isenabled(), gc.get_freeze_count() > 0)"
     called = python(f"import gc\nfrom wordline.cli import main\nmain({run})\n{says}")
@@ -44,7 +44,7 @@ def test_the_collector_rests_only_in_a_process_of_the_command(tiny: str) -> None
     assert python(own).splitlines()[-1] == "False True"
 
 
-def test_ctrl_c_during_the_start_is_one_line(
+def test_ctrl_c_during_the_start_prints_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(_: object) -> None:
@@ -55,7 +55,7 @@ def test_ctrl_c_during_the_start_is_one_line(
     assert capsys.readouterr().err == "error: interrupted; nothing was written\n"
 
 
-def test_all_names_are_there() -> None:
+def test_every_public_name_exists() -> None:
     names = python("import wordline\nfor name in wordline.__all__: print(getattr(wordline, name))")
     assert len(names.splitlines()) == len(wordline.__all__)
     assert set(wordline.__all__) <= set(dir(wordline))
@@ -85,7 +85,7 @@ def test_all_names_are_there() -> None:
         "config.show",
     ],
 )
-def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
+def test_annotations_can_be_resolved(name: str) -> None:
     hints = python(
         "import typing, wordline\n"
         f"hints = typing.get_type_hints(wordline.{name})\n"
@@ -96,7 +96,7 @@ def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["on_bad_line", "time_order", "align", "volumes", "fit"])
-def test_words_and_their_types_are_the_same(name: str) -> None:
+def test_choices_and_their_literal_types_agree(name: str) -> None:
     hint = get_type_hints(wordline.RunOptions)[name]
     words = get_args(hint)[0] if name == "volumes" else hint
     assert get_args(words) == trace_input.CHOICES[name]
@@ -177,7 +177,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=8))
-def test_plain_arguments_mean_what_click_reads(words: list[str]) -> None:
+def test_the_plain_parser_agrees_with_click(words: list[str]) -> None:
     args = ["run", "d4", *words] if "d4" not in words else ["run", *words]
     given = argv.run_arguments(args)
     if given is not None:
@@ -214,7 +214,7 @@ def _plain(value: object) -> object:
         ["run", "--no-progress", "mine.toml"],
     ],
 )
-def test_usual_arguments_are_plain(args: list[str]) -> None:
+def test_common_arguments_need_no_click(args: list[str]) -> None:
     assert argv.run_arguments(args) is not None
 
 
@@ -232,11 +232,11 @@ def test_usual_arguments_are_plain(args: list[str]) -> None:
         ["run", "d4", "--out"],
     ],
 )
-def test_what_is_not_plain_is_left_to_click(args: list[str]) -> None:
+def test_other_arguments_are_left_to_click(args: list[str]) -> None:
     assert argv.run_arguments(args) is None
 
 
-def test_what_is_not_given_is_the_same_for_both() -> None:
+def test_defaults_of_both_parsers_agree() -> None:
     """The defaults of click are those of the functions."""
     for name, value in defaults().items():
         given = {"device", "out", "trace", "streams", "overrides"}

@@ -73,7 +73,7 @@ def wait_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
+def test_a_resumed_run_equals_an_uninterrupted_run(
     busy: str, wordline: Command, straight: dict[str, Any], number: int
 ) -> None:
     process = start("run", busy, "--requests", "--out", "here", "--checkpoint-every", "100ms")
@@ -95,7 +95,9 @@ def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
     assert "holds no checkpoint.wls" in again.stderr
 
 
-def test_a_trace_is_read_to_where_it_was(tiny: str, place: Path, wordline: Command) -> None:
+def test_a_resumed_trace_continues_at_its_position(
+    tiny: str, place: Path, wordline: Command
+) -> None:
     lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
     lines += [
         f"{n * 90_000},{('read', 'write')[n % 2]},{n * 7919 % 1500 * 4096},4096,0"
@@ -118,7 +120,7 @@ def test_a_trace_is_read_to_where_it_was(tiny: str, place: Path, wordline: Comma
     assert away == straight
 
 
-def test_python_says_the_same(busy: str) -> None:
+def test_python_resumes_with_the_same_results(busy: str) -> None:
     straight = wordline.run(busy, requests=False)
     calls = 0
 
@@ -150,7 +152,7 @@ def test_a_state_without_a_folder_needs_a_file(busy: str) -> None:
         (("--trace", "-"), "cannot be read a second time"),
     ],
 )
-def test_what_could_not_go_on_is_refused(
+def test_runs_that_cannot_be_resumed_are_rejected(
     tiny: str, busy: str, wordline: Command, args: tuple[str, ...], said: str
 ) -> None:
     if "--trace" in args:
@@ -161,7 +163,7 @@ def test_what_could_not_go_on_is_refused(
     assert not Path("here").exists()
 
 
-def test_a_state_that_cannot_be_written_costs_nothing_but_itself(busy: str) -> None:
+def test_an_unwritable_checkpoint_does_not_affect_the_run(busy: str) -> None:
     Path("state.wls.part").mkdir()
     result = wordline.run(busy, requests=False, checkpoint="state.wls", checkpoint_every=0)
     (note,) = [one for one in result.summary["notes"] if "The state of the run" in one]
@@ -169,7 +171,7 @@ def test_a_state_that_cannot_be_written_costs_nothing_but_itself(busy: str) -> N
     assert result.summary["digest"] == wordline.run(busy, requests=False).summary["digest"]
 
 
-def test_a_prepared_device_begins_where_it_was(busy: str, wordline: Command) -> None:
+def test_a_prepared_device_equals_a_preconditioned_one(busy: str, wordline: Command) -> None:
     aged = ("--set", "precondition.overwrite_ratio=2", "--set", "precondition.fill_ratio=1")
     done = wordline("prepare", busy, *aged, "-o", "aged.wls")
     assert done.returncode == 0, done.stderr
@@ -185,7 +187,7 @@ def test_a_prepared_device_begins_where_it_was(busy: str, wordline: Command) -> 
     assert not Path("other").exists()
 
 
-def test_files_that_are_no_state_are_refused_by_name(busy: str, wordline: Command) -> None:
+def test_files_that_are_not_states_are_rejected_by_name(busy: str, wordline: Command) -> None:
     Path("no.wls").write_text("nothing")
     wordline("prepare", busy, "-o", "device.wls")
     Path("here").mkdir()
@@ -209,7 +211,7 @@ def test_files_that_are_no_state_are_refused_by_name(busy: str, wordline: Comman
         assert "Traceback" not in done.stderr
 
 
-def test_preparations_have_names(busy: str) -> None:
+def test_equal_preparations_have_equal_identifiers(busy: str) -> None:
     filled = {"precondition.fill_ratio": 0.5}
     name = wordline.preparation(busy, overrides=filled)
     assert name == wordline.preparation(busy, overrides=filled | {"host.queue_depth": 3})
@@ -218,7 +220,7 @@ def test_preparations_have_names(busy: str) -> None:
     assert wordline.preparation(busy, overrides=empty) is None
 
 
-def test_a_full_disk_is_said_of_a_prepared_device(tiny: str, wordline: Command) -> None:
+def test_a_full_disk_is_reported_for_a_prepared_device(tiny: str, wordline: Command) -> None:
     done = wordline("prepare", tiny, "--out", "aged.wls", preexec_fn=files_of(1000))
     assert done.returncode == 2
     assert "aged.wls: cannot be written: File too large" in done.stderr
@@ -226,7 +228,7 @@ def test_a_full_disk_is_said_of_a_prepared_device(tiny: str, wordline: Command) 
     assert not list(Path().glob("aged*"))
 
 
-def test_a_full_disk_is_said_of_a_checkpoint_and_the_run_goes_on(busy: str) -> None:
+def test_a_full_disk_is_reported_for_a_checkpoint_and_the_run_continues(busy: str) -> None:
     run = (
         f"import wordline; r = wordline.run({busy!r}, requests=False, checkpoint_every='50ms', "
         "checkpoint='state.wls', overrides={'workload.requests': 1_000_000}); "

@@ -24,7 +24,7 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("freedom", "probability", "quantile"), PUBLISHED)
-def test_quantiles_are_those_of_the_tables(
+def test_quantiles_match_published_tables(
     freedom: int, probability: float, quantile: float
 ) -> None:
     assert statistics.t_quantile(probability, freedom) == pytest.approx(quantile, rel=1e-5)
@@ -40,7 +40,7 @@ def test_the_distribution_is_the_integral_of_the_density(t: float, freedom: floa
     assert statistics.t_distribution(t, freedom) == pytest.approx(0.5 + area, abs=2e-5)
 
 
-def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
+def test_the_interval_has_its_nominal_coverage() -> None:
     random = numpy.random.default_rng(1)
     covered = 0
     for values in random.normal(10, 2, (4000, 5)):
@@ -50,14 +50,14 @@ def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
     assert 0.935 < covered / 4000 < 0.965
 
 
-def test_equal_means_differ_beyond_noise_in_five_per_cent() -> None:
+def test_the_test_has_a_false_positive_rate_of_five_per_cent() -> None:
     random = numpy.random.default_rng(2)
     pairs = zip(random.normal(0, 1, (3000, 6)), random.normal(0, 3, (3000, 4)), strict=True)
     tests = [statistics.difference([one.tolist()], [other.tolist()]) for one, other in pairs]
     assert 0.03 < sum(bool(test.exceeds_noise) for test in tests) / 3000 < 0.07
 
 
-def test_welch_of_a_worked_example() -> None:
+def test_welch_matches_a_worked_example() -> None:
     # Means 3 and 6, variances 2.5 and 10, of five each: t = 1.8974, 5.8824 degrees of freedom; the
     # density integrated numerically.
     found = statistics.difference([[1, 2, 3, 4, 5]], [[2, 4, 6, 8, 10]])
@@ -65,7 +65,7 @@ def test_welch_of_a_worked_example() -> None:
     assert found.exceeds_noise is False
 
 
-def test_what_groups_differ_by_is_no_noise() -> None:
+def test_differences_between_groups_are_not_noise() -> None:
     # The standard error of the mean of all, by least squares with a column for each group.
     random = numpy.random.default_rng(3)
     groups = [(10.0**place + random.normal(0, 2, 3 + place)).tolist() for place in range(4)]
@@ -86,7 +86,7 @@ def test_what_groups_differ_by_is_no_noise() -> None:
     assert freedom == 14
 
 
-def test_equal_sides_of_several_groups_differ_beyond_noise_in_five_per_cent() -> None:
+def test_grouped_sides_have_a_false_positive_rate_of_five_per_cent() -> None:
     random = numpy.random.default_rng(4)
     beyond = 0
     for _ in range(3000):
@@ -98,7 +98,7 @@ def test_equal_sides_of_several_groups_differ_beyond_noise_in_five_per_cent() ->
     assert 0.03 < beyond / 3000 < 0.07
 
 
-def test_what_cannot_be_said_of_one_number_is_not_said() -> None:
+def test_a_single_number_has_no_interval() -> None:
     assert statistics.interval([3.0]) == statistics.Interval(3.0, None, 1)
     assert statistics.difference([[3.0]], [[4.0, 5.0]]).exceeds_noise is None
     assert statistics.difference([[3.0, 3.0]], [[3.0, 3.0]]).exceeds_noise is False
@@ -112,6 +112,6 @@ def test_effects_share_the_variance() -> None:
     assert statistics.explained({"a": [2.0], "b": [2.0]}) is None
 
 
-def test_quantiles_rise() -> None:
+def test_quantiles_are_monotonic() -> None:
     rising = [statistics.t_quantile(p / 100, 7) for p in range(1, 100)]
     assert all(one < other for one, other in pairwise(rising))

@@ -103,7 +103,7 @@ COMMANDS = [
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
-def test_a_pipe_is_read_whole(
+def test_a_pipe_is_read_completely(
     tiny: str, place: Path, recording: bytes, words: list[str], name: str, packed: bool
 ) -> None:
     content = gzip.compress(recording) if packed else recording
@@ -117,7 +117,7 @@ def test_a_pipe_is_read_whole(
     assert without_paths(called(name, content)) == without_paths(called("whole.csv", b""))
 
 
-def test_a_conversion_reads_a_pipe_whole(place: Path, recording: bytes) -> None:
+def test_a_conversion_reads_a_pipe_completely(place: Path, recording: bytes) -> None:
     told = answer(place, ["trace", "convert", "-", "out.spc", "--to", "spc"], recording)
     assert f"{REQUESTS:,} requests" in told
     assert len((place / "out.spc").read_text().splitlines()) == REQUESTS
@@ -141,7 +141,7 @@ def test_a_conversion_writes_to_a_pipe(place: Path, recording: bytes) -> None:
     assert {path.name for path in place.iterdir() if path.is_file()} == {"out.spc"}
 
 
-def test_a_fifo_is_read_whole_from_python(tiny: str, place: Path, recording: bytes) -> None:
+def test_a_fifo_is_read_completely_from_python(tiny: str, place: Path, recording: bytes) -> None:
     os.mkfifo(place / "fifo")
     writer = threading.Thread(target=(place / "fifo").write_bytes, args=(recording,))
     writer.start()
@@ -152,7 +152,9 @@ def test_a_fifo_is_read_whole_from_python(tiny: str, place: Path, recording: byt
     assert result.summary["input"]["requests"] == REQUESTS
 
 
-def test_the_same_stream_by_two_names_is_one(tiny: str, place: Path, recording: bytes) -> None:
+def test_two_names_of_standard_input_are_one_stream(
+    tiny: str, place: Path, recording: bytes
+) -> None:
     words = ["run", tiny, "--json", "--no-report", "--trace", "-", "/dev/stdin"]
     told = json.loads(answer(place, words, recording))
     assert told["input"]["requests"] == 2 * REQUESTS
@@ -179,9 +181,7 @@ STAT = [*COMMAND, "trace", "stat", "-", "--json"]
 
 
 @pytest.mark.parametrize("words", [["trace", "stat", "-"], ["cache", "-", "lru", "10p"]])
-def test_a_file_on_standard_input_is_read_from_where_it_stands(
-    place: Path, words: list[str]
-) -> None:
+def test_a_file_on_standard_input_is_read_from_its_offset(place: Path, words: list[str]) -> None:
     lines = msr(300).splitlines(keepends=True)
     (place / "whole.csv").write_text("".join(lines))
     (place / "rest.csv").write_text("".join(lines[100:]))
@@ -204,7 +204,7 @@ def test_a_file_on_standard_input_is_read_from_where_it_stands(
     assert told(len("".join(lines[:100])), "whole.csv") == told(0, "rest.csv")
 
 
-def test_a_folder_for_copies_that_is_not_there_is_named(place: Path, recording: bytes) -> None:
+def test_a_missing_temporary_folder_is_named(place: Path, recording: bytes) -> None:
     done = subprocess.run(
         STAT,
         cwd=place,
@@ -220,7 +220,7 @@ def test_a_folder_for_copies_that_is_not_there_is_named(place: Path, recording: 
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
-def test_a_copy_without_room_is_no_damage_of_the_archive(
+def test_a_full_temporary_folder_is_not_reported_as_a_damaged_archive(
     place: Path, recording: bytes, pack: Callable[[bytes], bytes]
 ) -> None:
     def little_room() -> None:

@@ -47,7 +47,7 @@ def summary(answer: Any) -> Any:
     return json.loads(answer.stdout)
 
 
-def test_traces_are_played_at_the_same_time(
+def test_traces_of_streams_are_replayed_concurrently(
     wordline: Command, tiny: str, traces: tuple[str, str]
 ) -> None:
     a, b = traces
@@ -66,7 +66,7 @@ def test_traces_are_played_at_the_same_time(
     assert Path("out/tiny-db-log/summary.json").exists()
 
 
-def test_files_of_a_stream_are_played_one_after_the_other(
+def test_files_of_a_stream_are_replayed_in_sequence(
     wordline: Command, tiny: str, traces: tuple[str, str]
 ) -> None:
     a, b = traces
@@ -81,7 +81,7 @@ def test_files_of_a_stream_are_played_one_after_the_other(
     assert [stream["input"]["requests"] for stream in commas["streams"]] == [1400, 500]
 
 
-def test_what_streams_cost_each_other_is_shown(wordline: Command, two: str) -> None:
+def test_the_slowdown_of_streams_is_shown(wordline: Command, two: str) -> None:
     answer = wordline("run", two, "--slowdown", "--set", NVME, "--out", "here")
     assert answer.returncode == 0, answer.stderr
     for word in ("db, log", "db (high)", "slowdown", "alone", "Jain's index", "weighted speed-up"):
@@ -103,7 +103,7 @@ def test_what_streams_cost_each_other_is_shown(wordline: Command, two: str) -> N
     assert Path("here/report.html").read_text() == page
 
 
-def test_a_run_of_one_stream_shows_no_streams_and_no_parts_that_it_has_not(
+def test_a_run_of_one_stream_shows_no_streams_and_no_absent_components(
     wordline: Command, tiny: str, traces: tuple[str, str]
 ) -> None:
     answer = wordline("run", tiny, "--trace", traces[0], "--out", "here")
@@ -119,7 +119,7 @@ def test_a_run_of_one_stream_shows_no_streams_and_no_parts_that_it_has_not(
     assert "mean: link " in wordline("run", tiny, "--trace", traces[0], "--set", NVME).stdout
 
 
-def test_the_resolved_configuration_runs_again_alike(
+def test_the_resolved_configuration_reproduces_the_run(
     wordline: Command, tiny: str, traces: tuple[str, str]
 ) -> None:
     streams = ["--stream", f"db={traces[0]}", "--stream", f"log={traces[1]}"]
@@ -194,7 +194,7 @@ def test_python_takes_streams_by_name(tiny: str, traces: tuple[str, str]) -> Non
     ],
 )
 @pytest.mark.usefixtures("traces")
-def test_python_refuses_what_are_no_streams(tiny: str, streams: Any, kind: type) -> None:
+def test_python_rejects_invalid_streams(tiny: str, streams: Any, kind: type) -> None:
     with pytest.raises(kind):
         package.run(tiny, streams=streams)
 

@@ -66,7 +66,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
 
 
 class TestKept:
-    def test_as_many_files_stay_as_a_process_keeps_or_uses(self, tmp_path: Path) -> None:
+    def test_only_recent_and_used_prepared_devices_stay(self, tmp_path: Path) -> None:
         from wordline._sweep.prepared_devices import Kept
 
         made: list[str] = []
@@ -92,7 +92,7 @@ class TestKept:
 
 
 class TestScratch:
-    def test_what_a_killed_sweep_has_left_is_removed_by_the_next(
+    def test_the_next_sweep_removes_the_files_of_a_killed_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from wordline._sweep.scratch import Scratch
@@ -124,7 +124,7 @@ def points(**keys: Any) -> list[plans.Point]:
 
 
 class TestPlans:
-    def test_every_value_comes_with_every_other(self) -> None:
+    def test_varied_keys_form_all_combinations(self) -> None:
         found = points(vary={"a": [1, 2], "b": "1:3:1"}, seeds=2, trace=["x", "y"])
         expected = itertools.product(["x", "y"], [1, 2], [1, 2, 3], [1, 2])
         assert [
@@ -132,12 +132,12 @@ class TestPlans:
         ] == list(expected)
         assert [one.index for one in found] == list(range(len(found)))
 
-    def test_what_does_not_vary_is_no_key(self) -> None:
+    def test_a_key_with_one_value_does_not_vary(self) -> None:
         (one,) = points(vary={"a": [1]}, set={"b": 2})
         assert one.varied == {}
         assert one.overrides == {"a": 1, "b": 2}
 
-    def test_zips_go_together(self) -> None:
+    def test_zipped_keys_vary_together(self) -> None:
         found = points(zip=[{"a": [1, 2], "b": ["x", "y"]}], vary={"c": [0, 1]})
         assert [tuple(one.varied.values()) for one in found] == [
             (0, 1, "x"),
@@ -146,7 +146,7 @@ class TestPlans:
             (1, 2, "y"),
         ]
 
-    def test_points_one_by_one(self) -> None:
+    def test_single_points_are_listed(self) -> None:
         found = points(points=[{"a": 1, "fit": "wrap"}, {"a": 5, "fit": "error"}])
         assert [(one.overrides["a"], one.options["fit"]) for one in found] == [
             (1, "wrap"),
@@ -168,7 +168,7 @@ class TestPlans:
         ]
 
     @given(a=st.integers(-5, 5), b=st.integers(-5, 5), word=st.sampled_from(["x", "y"]))
-    def test_conditions_are_those_of_python(self, a: int, b: int, word: str) -> None:
+    def test_conditions_agree_with_python(self, a: int, b: int, word: str) -> None:
         keys = ["ftl.a", "ftl.closed-loop.b", "name"]
         values = {"ftl.a": a, "ftl.closed-loop.b": b, "name": word}
         for text, holds in (
@@ -184,28 +184,28 @@ class TestPlans:
         ("keys", "said"),
         [
             ({"when": "c == 1", "vary": {"a": [1, 2]}}, "c does not vary"),
-            ({"when": "__import__('os')", "vary": {"a": [1]}}, "__import__ is no key"),
-            ({"when": "a ==", "vary": {"a": [1]}}, "is no condition"),
+            ({"when": "__import__('os')", "vary": {"a": [1]}}, "__import__ does not vary"),
+            ({"when": "a ==", "vary": {"a": [1]}}, "is not a condition"),
             ({"when": "a > 5", "vary": {"a": [1, 2]}}, "has no point"),
-            ({"when": "a < 'x'", "vary": {"a": [1, 2]}}, "cannot be decided"),
-            ({"zip": [{"a": [1], "b": [1, 2]}]}, "same length"),
+            ({"when": "a < 'x'", "vary": {"a": [1, 2]}}, "cannot be evaluated"),
+            ({"zip": [{"a": [1], "b": [1, 2]}]}, "equal lengths"),
             ({"vary": {"a": "1:0:1"}}, "HIGH must not be below LOW"),
             ({"vary": {"a": "x"}}, "LOW:HIGH:STEP"),
             ({"vary": {"a": []}}, "list of values"),
             ({"vary": {"a": [1]}, "set": {"a": 2}}, "a is given twice"),
             ({"vary": {"a": [1]}, "zip": [{"a": [1]}]}, "a is given twice"),
             ({"seeds": 0}, "seeds = 0"),
-            ({"seeds": [1, 1]}, "each once"),
+            ({"seeds": [1, 1]}, "each only once"),
             ({"varry": {}}, "unknown key `varry`"),
             ({"options": {"out": "x"}}, "is not an option of a run"),
             ({"vary": {str(n): [1, 2] for n in range(30)}}, "vary fewer keys"),
         ],
     )
-    def test_a_plan_that_means_nothing_is_refused(self, keys: dict[str, Any], said: str) -> None:
+    def test_an_invalid_plan_is_rejected(self, keys: dict[str, Any], said: str) -> None:
         with pytest.raises(wordline.WordlineError, match=said):
             points(**keys)
 
-    def test_a_plan_comes_back_from_its_file(self, place: Path) -> None:
+    def test_a_plan_survives_a_round_trip_through_its_file(self, place: Path) -> None:
         table = {
             "device": "d4",
             "trace": ["a.csv", "b.csv"],
@@ -229,7 +229,7 @@ def table(device: str, **more: Any) -> polars.DataFrame:
 
 
 class TestRuns:
-    def test_each_row_is_the_run_of_its_point(self, device: str) -> None:
+    def test_each_row_equals_a_run_of_its_point(self, device: str) -> None:
         found = table(device)
         assert found.height == 12
         for row in found.to_dicts():
@@ -241,7 +241,7 @@ class TestRuns:
         assert found["status"].unique().to_list() == ["done"]
         assert not [name for name in found.columns if name.startswith("speed")]
 
-    def test_the_table_is_the_same_wherever_it_is_run(self, device: str) -> None:
+    def test_the_table_does_not_depend_on_the_workers(self, device: str) -> None:
         one = table(device, jobs=1)
         assert_frame_equal(table(device, jobs=2), one)
         with ThreadPoolExecutor(2) as threads:
@@ -255,7 +255,7 @@ class TestRuns:
         assert done.table()["key"].n_unique() == 1
         assert len((place / "here/points.jsonl").read_text().splitlines()) == 1
 
-    def test_devices_that_are_prepared_change_nothing(self, device: str) -> None:
+    def test_prepared_devices_do_not_change_results(self, device: str) -> None:
         aged = {"precondition.fill_ratio": 1.0, "precondition.overwrite_ratio": 1.0}
         shared = wordline.sweep(
             device, overrides=aged, vary={"host.queue_depth": [1, 2, 3, 4]}, seeds=2
@@ -278,7 +278,7 @@ class TestRuns:
             ({"precondition.fill_ratio": 0.0, "precondition.overwrite_ratio": 0.0}, False),
         ],
     )
-    def test_what_costs_less_than_its_file_is_not_shared(
+    def test_a_cheap_preparation_is_not_shared(
         self, device: str, aged: dict[str, Any], shared: bool
     ) -> None:
         from wordline._sweep.tasks import tasks
@@ -287,12 +287,12 @@ class TestRuns:
         found = tasks(plans.points(plans.of_table(plan)))
         assert [task.preparation is not None for task in found] == [shared, shared]
 
-    def test_a_bad_point_is_refused_before_anything_runs(self, device: str, place: Path) -> None:
+    def test_an_invalid_point_is_rejected_before_any_run(self, device: str, place: Path) -> None:
         with pytest.raises(wordline.WordlineError, match=r"point 2 .*blocks_per_plane"):
             wordline.sweep(device, vary={"nand.geometry.blocks_per_plane": [32, 16, 0]}, out="here")
         assert not (place / "here").exists()
 
-    def test_a_point_that_fails_says_why_and_stops_no_other(self, device: str) -> None:
+    def test_a_failed_point_reports_its_error_and_stops_no_other(self, device: str) -> None:
         Path("good.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n")
         bad = "time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n1,what,0,512,0\n"
         Path("bad.csv").write_text(bad)
@@ -315,7 +315,7 @@ class TestRuns:
         assert rows["latency.all.mean_us ±"][0] == pytest.approx(width, rel=1e-5)
 
     @pytest.mark.parametrize("reader", ["duckdb", "pandas"])
-    def test_others_open_the_table_as_it_is(self, device: str, reader: str) -> None:
+    def test_other_libraries_open_the_table(self, device: str, reader: str) -> None:
         library = importlib.import_module(reader)
         table = wordline.sweep(device, vary=VARY, out="here").table()
         path = "here/points.parquet"
@@ -342,7 +342,7 @@ class TestRuns:
 
 
 class TestStops:
-    def test_the_same_sweep_goes_on(self, device: str, place: Path) -> None:
+    def test_the_same_sweep_continues(self, device: str, place: Path) -> None:
         whole = table(device, out="whole")
         table(device, out="here")
         lines = (place / "here/points.jsonl").read_text().splitlines(keepends=True)
@@ -355,7 +355,7 @@ class TestStops:
         assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 12
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-    def test_what_has_ended_is_kept(
+    def test_completed_points_are_kept(
         self, device: str, place: Path, wordline: Command, whole: polars.DataFrame, number: int
     ) -> None:
         args = ("sweep", device, *FORTY)
@@ -450,7 +450,7 @@ class TestStops:
                 signal.signal(number, handler)
         assert capfd.readouterr().err == ""
 
-    def test_a_sweep_whose_points_all_fail_is_a_sweep_that_can_be_run_again(
+    def test_a_sweep_whose_points_all_fail_can_run_again(
         self, device: str, wordline: Command
     ) -> None:
         small = ("--set", "workload.requests=50", "--seeds", "2", "--out", "here")
@@ -488,7 +488,7 @@ class TestStops:
             wordline.run(device, "disk.csv")
         assert str(alone.value) in reasons
 
-    def test_a_plan_that_lacks_points_of_the_former_is_refused(self, device: str) -> None:
+    def test_a_plan_that_lacks_points_of_the_former_is_rejected(self, device: str) -> None:
         one = wordline.sweep(device, vary=VARY, seeds=2, out="here").table()
         with pytest.raises(
             wordline.WordlineError,
@@ -513,9 +513,7 @@ class TestStops:
             table(device, out="here")
         assert not (place / "here").exists()
 
-    def test_a_digit_that_changed_in_the_journal_is_no_result(
-        self, device: str, place: Path
-    ) -> None:
+    def test_a_changed_digit_in_the_journal_is_not_a_result(self, device: str, place: Path) -> None:
         whole = table(device, out="here")
         journal = place / "here/points.jsonl"
         lines = journal.read_bytes().splitlines(keepends=True)
@@ -532,9 +530,7 @@ class TestStops:
         assert lines[3] not in after
 
     @given(place_in=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-    def test_a_bit_that_changed_anywhere_in_a_line_is_noticed(
-        self, place_in: float, bit: int
-    ) -> None:
+    def test_a_changed_bit_anywhere_in_a_line_is_detected(self, place_in: float, bit: int) -> None:
         from wordline._internal import checksums
 
         values = {"key": "k", "figures": {"a.b": 3671.25, "c": None}, "digest": "00ff"}
@@ -547,7 +543,7 @@ class TestStops:
             found = None
         assert found in (None, values)
 
-    def test_a_process_that_is_killed_costs_no_point(self, device: str) -> None:
+    def test_a_killed_process_costs_no_point(self, device: str) -> None:
         killed: list[int] = []
 
         def kill(_state: object) -> None:
@@ -566,7 +562,7 @@ class TestStops:
 
 class TestMemory:
     @pytest.mark.parametrize(("room", "most"), [(0, 1), (250, 2), (1000, 4)])
-    def test_as_many_points_run_at_a_time_as_memory_has_room_for(
+    def test_memory_limits_the_number_of_concurrent_points(
         self, monkeypatch: pytest.MonkeyPatch, room: float, most: int
     ) -> None:
         from wordline._sweep import engine, workers
@@ -616,7 +612,7 @@ def _children_of(pid: int) -> list[int]:
 
 
 class TestCommand:
-    def test_arguments_make_the_plan_of_the_file(self, device: str, wordline: Command) -> None:
+    def test_arguments_and_file_give_the_same_plan(self, device: str, wordline: Command) -> None:
         done = wordline(
             "sweep",
             device,
@@ -647,10 +643,10 @@ class TestCommand:
             (("--seeds", "many"), "--seeds many"),
             (("--on", "ray://x"), "dask://HOST:PORT"),
             (("--trace", "absent.csv"), "absent.csv"),
-            (("--zip", "a=1,2 b=1"), "same length"),
+            (("--zip", "a=1,2 b=1"), "equal lengths"),
         ],
     )
-    def test_what_is_wrong_is_said(
+    def test_invalid_arguments_are_reported(
         self, device: str, wordline: Command, place: Path, args: tuple[str, ...], said: str
     ) -> None:
         done = wordline("sweep", device, *args, "--out", "here")
@@ -667,7 +663,7 @@ class TestCommand:
             (("--set", "ssd.ways=2", "--fit", "wrap"), "--set, --fit"),
         ],
     )
-    def test_a_plan_takes_no_options_beside_it_and_names_those_given(
+    def test_a_plan_excludes_other_options_and_names_them(
         self, wordline: Command, place: Path, args: tuple[str, ...], names: str
     ) -> None:
         (place / "plan.toml").write_text('device = "d4"\n')
@@ -685,7 +681,7 @@ class TestCommand:
             ('[set]\n"host.queue_depth" = 2026-01-31', "host.queue_depth: datetime.date"),
         ],
     )
-    def test_a_value_of_the_wrong_type_in_a_plan_is_an_error_of_the_user(
+    def test_a_wrong_type_in_a_plan_is_a_user_error(
         self, device: str, wordline: Command, place: Path, lines: str, said: str
     ) -> None:
         (place / "plan.toml").write_text(f'device = "{device}"\n{lines}\n')
@@ -696,7 +692,7 @@ class TestCommand:
         assert not (place / "here").exists()
 
     @pytest.mark.parametrize("option", ["verify", "slowdown"])
-    def test_a_point_says_that_an_option_is_neither_true_nor_false(
+    def test_a_non_boolean_option_of_a_point_is_an_error(
         self, device: str, wordline: Command, place: Path, option: str
     ) -> None:
         (place / "plan.toml").write_text(f'device = "{device}"\n[options]\n{option} = "no"\n')
@@ -704,13 +700,13 @@ class TestCommand:
         assert done.returncode == 1
         assert f"point failed: {option} must be True or False, not 'no'" in done.stderr
 
-    def test_the_folder_of_another_command_stays(self, device: str, wordline: Command) -> None:
+    def test_the_folder_of_another_command_is_kept(self, device: str, wordline: Command) -> None:
         wordline("run", device, "--out", "here")
         done = wordline("sweep", device, "--out", "here")
         assert done.returncode == 2
         assert "holds results of `wordline run`" in done.stderr
 
-    def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
+    def test_a_full_disk_is_reported_and_loses_only_the_unwritten_file(
         self, device: str, wordline: Command, place: Path
     ) -> None:
         done = wordline(
@@ -729,7 +725,7 @@ class TestCommand:
             polars.read_parquet("here/points.parquet"), polars.read_parquet("whole/points.parquet")
         )
 
-    def test_a_folder_that_cannot_be_is_refused_before_anything_runs(
+    def test_an_impossible_folder_is_rejected_before_any_run(
         self, device: str, wordline: Command, place: Path
     ) -> None:
         (place / "file").write_text("")
@@ -748,7 +744,7 @@ class TestCommand:
 
 @pytest.mark.filterwarnings("ignore")
 class TestCluster:
-    def test_the_table_is_that_of_this_machine_though_a_worker_dies(
+    def test_a_cluster_gives_the_same_table_after_a_worker_dies(
         self, device: str, cluster: Any
     ) -> None:
         killed: list[int] = []
@@ -767,7 +763,7 @@ class TestCluster:
         assert killed
         assert_frame_equal(found.table(), wordline.sweep(device, **args).table())
 
-    def test_traces_are_sent_to_workers_that_do_not_see_them(
+    def test_traces_are_sent_to_workers_without_access(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from wordline._sweep import cluster as clusters
@@ -783,7 +779,7 @@ class TestCluster:
         assert_frame_equal(there, here)
         assert there["digest"].drop_nulls().n_unique() == 3
 
-    def test_the_table_is_one_from_processes_a_cluster_and_after_a_stop(
+    def test_processes_cluster_and_resumption_give_the_same_table(
         self, device: str, cluster: Any
     ) -> None:
         args: dict[str, Any] = {
@@ -808,7 +804,7 @@ class TestCluster:
         assert 4 <= len(early.value.sweep) < 12
         assert_frame_equal(wordline.sweep(device, out="here", **args).table(), expected)
 
-    def test_a_trace_that_was_sent_has_its_own_name_in_faults(
+    def test_errors_name_the_original_path_of_a_sent_trace(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from wordline._sweep import cluster as clusters
@@ -826,7 +822,7 @@ class TestCluster:
         assert here["error"][0].startswith(f"{path}:22")
         assert there["error"][0].startswith(f"{Path(path).resolve()}:22")
 
-    def test_devices_need_not_lie_where_workers_are(
+    def test_workers_need_no_access_to_device_files(
         self, device: str, cluster: Any, tmp_path: Path
     ) -> None:
         expected = wordline.sweep(device, vary=VARY).table()
@@ -834,7 +830,7 @@ class TestCluster:
             client.run(os.chdir, str(tmp_path))
             assert_frame_equal(wordline.sweep(device, vary=VARY, on=client).table(), expected)
 
-    def test_as_many_points_run_as_the_memory_of_workers_has_room_for(
+    def test_worker_memory_limits_the_number_of_concurrent_points(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from wordline._sweep import cluster as clusters
@@ -850,13 +846,13 @@ class TestCluster:
             with pytest.raises(wordline.WordlineError, match=r"point 0: takes .*--memory-limit"):
                 wordline.sweep(device, on=client)
 
-    def test_workers_without_a_limit_share_what_their_machine_has(self) -> None:
+    def test_workers_without_a_limit_share_the_memory_of_their_host(self) -> None:
         from wordline._sweep.cluster import _shared_by_host
 
         told = [("a", None, 100.0), ("a", None, 100.0), ("b", 30, 500.0), ("b", None, 500.0)]
         assert _shared_by_host(told) == [50, 50, 30, 500]
 
-    def test_a_cluster_without_workers_is_said(
+    def test_a_cluster_without_workers_is_reported(
         self, device: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         distributed = pytest.importorskip("distributed")
@@ -871,7 +867,7 @@ class TestCluster:
         ):
             wordline.sweep(device, on=none.scheduler_address.replace("tcp", "dask"))
 
-    def test_no_scheduler_is_said(self, device: str, wordline: Command) -> None:
+    def test_a_missing_scheduler_is_reported(self, device: str, wordline: Command) -> None:
         done = wordline("sweep", device, "--on", "dask://localhost:9", "--out", "here")
         assert done.returncode == 2
         assert "no scheduler answers there" in done.stderr
@@ -922,9 +918,7 @@ def test_the_time_to_list_points_is_linear_in_their_number(tiny: str) -> None:
     assert cpu_s(20_000) < 100 * few
 
 
-def test_more_points_than_a_sweep_may_have_are_refused_at_once(
-    wordline: Command, tiny: str
-) -> None:
+def test_too_many_points_are_rejected_at_once(wordline: Command, tiny: str) -> None:
     for args, said in (
         (("--seeds", "1000001"), "seeds = 1000001: give a number from 1 to 1,000,000, or a list"),
         (

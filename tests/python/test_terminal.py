@@ -79,7 +79,7 @@ def spc(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "40"])
-def test_a_narrow_terminal_loses_no_word(
+def test_a_narrow_terminal_keeps_every_word(
     works: list[list[str]], wide: list[set[str]], columns: str
 ) -> None:
     for command, words in zip(works, wide, strict=True):
@@ -93,7 +93,7 @@ def test_a_narrow_terminal_loses_no_word(
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_without_unicode_is_spoken_to_in_its_characters(
+def test_a_terminal_without_unicode_gets_replacement_characters(
     works: list[list[str]], encoding: str
 ) -> None:
     for command in works:
@@ -103,7 +103,7 @@ def test_a_terminal_without_unicode_is_spoken_to_in_its_characters(
         assert "?" * 2 not in text
 
 
-def test_an_error_without_unicode_is_a_line(tmp_path: Path) -> None:
+def test_an_error_without_unicode_is_one_line(tmp_path: Path) -> None:
     name = tmp_path / "µ×.toml"
     name.write_text("[ssd]\nchannels = 'µ'\n", encoding="utf-8")
     done = subprocess.run(
@@ -136,7 +136,9 @@ PATHS: list[tuple[str, Call]] = [
 
 @pytest.mark.parametrize(("name", "call"), PATHS)
 @pytest.mark.parametrize("kind", ["number", "file", "binary", "memory", "bytes"])
-def test_what_is_no_path_is_a_type_error(name: str, call: Call, kind: str, tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_path_is_a_type_error(
+    name: str, call: Call, kind: str, tmp_path: Path
+) -> None:
     file = tmp_path / "disk.csv"
     file.write_text("a\n")
     with file.open() as text, file.open("rb") as binary:
@@ -189,12 +191,12 @@ def test_a_request_across_the_end_is_noted_as_two(tiny: str, place: Path) -> Non
     assert any(note.startswith("1 of them crossed the device's end") for note in told["notes"])
 
 
-def test_a_curve_of_nothing_is_refused(trace: Path) -> None:
+def test_a_curve_of_an_empty_trace_is_rejected(trace: Path) -> None:
     with pytest.raises(wordline.WordlineError, match=r"rate = 1e-9: no page .*; give a larger"):
         wordline.mrc(trace, "shards", rate=1e-9)
 
 
-def test_a_device_of_nothing_is_refused() -> None:
+def test_an_empty_device_is_rejected() -> None:
     for act in (wordline.config.check, wordline.config.show, wordline.run):
         with pytest.raises(wordline.WordlineError, match="says nothing of a device; name a preset"):
             act({})

@@ -9,7 +9,7 @@ from wordline._render.report.rows import MOST_POINTS, thinned
 TRACE = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 
 
-def test_lists_of_a_cache_are_those_at_the_end_of_merged_intervals() -> None:
+def test_merged_intervals_keep_the_final_list_sizes() -> None:
     result = wordline.run(
         "demo-store",
         trace=TRACE,

@@ -192,7 +192,7 @@ def run(wordline: Command, *args: str) -> dict:
     return json.loads(answer.stdout)
 
 
-def test_the_trace_processor_tells_what_it_leaves_out(
+def test_the_trace_processor_reports_dropped_events(
     wordline: Command, tiny: str, trace: str
 ) -> None:
     run(wordline, tiny, "--trace", trace)
@@ -205,7 +205,7 @@ def test_the_trace_processor_tells_what_it_leaves_out(
         through_trace_processor(Path("t.pftrace"))
 
 
-def test_busy_times_and_counts_are_those_of_the_summary(
+def test_busy_times_and_counts_match_the_summary(
     wordline: Command, busy: str, read: Reader
 ) -> None:
     summary = run(wordline, busy, "--timeline-until", "1000s")
@@ -228,7 +228,7 @@ def test_busy_times_and_counts_are_those_of_the_summary(
         assert moved == flash["gc_pages_moved"]
 
 
-def test_a_window_holds_the_busy_time_of_the_series_there(
+def test_a_window_matches_the_busy_time_of_the_series(
     wordline: Command, busy: str, read: Reader
 ) -> None:
     run(
@@ -257,7 +257,7 @@ def test_a_window_holds_the_busy_time_of_the_series_there(
     assert max(times) < 50_000_000
 
 
-def test_the_tree_goes_from_device_to_plane(wordline: Command, busy: str, read: Reader) -> None:
+def test_tracks_are_nested_from_device_to_plane(wordline: Command, busy: str, read: Reader) -> None:
     run(wordline, busy)
     shown = read(Path("t.pftrace"))
     assert set(shown.values) == {("tiny", "queue depth"), ("tiny", "free blocks")}
@@ -273,7 +273,7 @@ def test_the_tree_goes_from_device_to_plane(wordline: Command, busy: str, read: 
     assert all(span.values == {"way": 0, "die": 0} for _, span in shown.of("channel"))
 
 
-def test_one_thing_at_a_time_on_buses_and_arrays(
+def test_operations_on_a_bus_or_array_do_not_overlap(
     wordline: Command, busy: str, read: Reader
 ) -> None:
     run(wordline, busy)
@@ -291,7 +291,7 @@ def test_one_thing_at_a_time_on_buses_and_arrays(
         assert (span.operation, span.category) in {(die.operation, die.category) for die in around}
 
 
-def test_the_counters_say_what_the_summary_says(wordline: Command, busy: str, read: Reader) -> None:
+def test_the_counters_match_the_summary(wordline: Command, busy: str, read: Reader) -> None:
     summary = run(wordline, busy, "--timeline-until", "1000s")
     shown = read(Path("t.pftrace"))
     queue = [value for _, value in shown.values["tiny", "queue depth"]]
@@ -300,7 +300,7 @@ def test_the_counters_say_what_the_summary_says(wordline: Command, busy: str, re
     assert free[-1] == summary["flash"]["free_blocks"]
 
 
-def test_a_store_shows_the_mechanism_of_its_disk_and_what_its_cache_holds(
+def test_a_store_has_tracks_for_its_disk_and_its_cached_pages(
     wordline: Command, place: Path, read: Reader
 ) -> None:
     (place / "store.toml").write_text(STORE)
@@ -384,7 +384,7 @@ def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path, device: str, kind: st
         (["--timeline-until", "2ms"], "no timeline; name its file"),
     ],
 )
-def test_wrong_wishes_are_one_line_before_the_run(
+def test_invalid_timeline_options_fail_before_the_run(
     wordline: Command, tiny: str, trace: str, place: Path, args: list[str], told: str
 ) -> None:
     before = sorted(place.iterdir())
@@ -424,6 +424,6 @@ def test_times_are_exact(time: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("time", ["", "ms", "-1ms", "1e3ms", "1,5ms", "1 MS", "nan", "1.ms", "٣ms"])
-def test_what_is_no_time_is_refused(time: str) -> None:
+def test_invalid_times_are_rejected(time: str) -> None:
     with pytest.raises(WordlineError, match="is not a time"):
         picoseconds("timeline_from", time)

@@ -31,7 +31,7 @@ def keys_of(value: Any) -> Any:
     return {name: keys_of(of) for name, of in value.items()} if isinstance(value, dict) else None
 
 
-def test_statistics_have_the_shape_they_are_typed_with() -> None:
+def test_statistics_match_their_type() -> None:
     stat = wordline.trace_stat(BUNDLED)
     assert keys_of(stat) == shape_of(wordline.TraceStat)
 
@@ -77,7 +77,7 @@ def test_a_table_of_any_columns_is_read_everywhere(tmp_path: Path) -> None:
     assert result.summary["input"]["requests"] == 200
 
 
-def test_columns_that_are_not_there_are_told_with_those_that_are(
+def test_a_missing_column_is_reported_with_the_existing_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "mine.csv"
@@ -95,7 +95,7 @@ def test_columns_that_are_not_there_are_told_with_those_that_are(
         wordline.trace_stat(table, columns=7)  # pyright: ignore
 
 
-def test_a_conversion_says_what_it_did_to_the_records(
+def test_a_conversion_reports_changes_to_records(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [f"{time} 0 {8 * n} 8 1\n" for n, time in enumerate([5, 4, 6, 7])]
@@ -108,7 +108,7 @@ def test_a_conversion_says_what_it_did_to_the_records(
         assert "Note: 1 requests were out of order and were sorted by time." in told
 
 
-def test_a_clock_that_was_set_is_no_obstacle(wordline: Command, place: Path) -> None:
+def test_a_clock_change_can_be_cut_out(wordline: Command, place: Path) -> None:
     far = 1_700_000_000_000_000_000
     lines = [f"{time},read,0,4096,0" for time in (0, far, far + 9)]
     head = "time_ns,op,offset_bytes,size_bytes,volume"

@@ -66,19 +66,19 @@ def hidden(place: Path) -> list[str]:
 
 
 class TestLeft:
-    def test_the_next_run_removes_what_a_killed_one_left(self, place: Path) -> None:
+    def test_the_next_run_removes_the_files_of_a_killed_one(self, place: Path) -> None:
         killed(python(WRITES, "here"), python(WRITES, "here"))
         assert len(hidden(place)) == 2
         output_folder.check("here", "run")
         assert hidden(place) == []
 
-    def test_so_does_the_next_that_writes_the_file(self, place: Path) -> None:
+    def test_the_next_writer_of_a_file_removes_the_files_of_a_killed_one(self, place: Path) -> None:
         killed(python(WRITES, "page.html"))
         assert len(hidden(place)) == 1
         output_folder.write_file("page.html", text("page"))
         assert [path.name for path in place.iterdir()] == ["page.html"]
 
-    def test_what_a_process_still_writes_stays(self, place: Path) -> None:
+    def test_files_of_a_running_process_stay(self, place: Path) -> None:
         process = python(WRITES, "here")
         assert process.stdout
         process.stdout.readline()
@@ -91,7 +91,7 @@ class TestLeft:
         process.kill()
         process.communicate()
 
-    def test_what_wordline_did_not_write_stays(self, place: Path) -> None:
+    def test_files_of_other_programs_stay(self, place: Path) -> None:
         own = place / ".here-0123abcd"
         own.mkdir()
         (own / "thesis.txt").write_text("mine")
@@ -99,7 +99,7 @@ class TestLeft:
         output_folder.check("here", "run")
         assert sorted(hidden(place)) == [".here-0123abcd", ".here-notes"]
 
-    def test_a_former_result_that_was_put_aside_comes_back(self, place: Path) -> None:
+    def test_a_former_result_that_was_put_aside_is_restored(self, place: Path) -> None:
         writers = {"summary.json": text("former"), "config.resolved.toml": text("")}
         output_folder.write("here", writers, "run")
         # Killed between the two renames.
@@ -108,14 +108,16 @@ class TestLeft:
         assert (place / "here/summary.json").read_text() == "former"
         assert hidden(place) == []
 
-    def test_a_sweep_goes_on_where_its_table_was_being_written(self, place: Path) -> None:
+    def test_a_sweep_continues_after_a_kill_during_the_write_of_its_table(
+        self, place: Path
+    ) -> None:
         (place / "here").mkdir()
         (place / "here/points.jsonl").write_text("")
         killed(python(WRITES, "here/points.parquet"))
         output_folder.check("here", "sweep")
         assert [path.name for path in (place / "here").iterdir()] == ["points.jsonl"]
 
-    def test_kill_leaves_no_part_of_a_prepared_device_behind_the_next(
+    def test_the_next_prepare_removes_the_partial_file_of_a_killed_one(
         self, tiny: str, place: Path, wordline: Command
     ) -> None:
         (place / "aged.wls.part").write_bytes(bytes(1 << 20))
@@ -125,7 +127,7 @@ class TestLeft:
 
 
 class TestTwoAtATime:
-    def test_two_that_prepare_one_file_leave_one_whole(
+    def test_two_processes_that_prepare_one_file_leave_a_complete_file(
         self, tiny: str, place: Path, wordline: Command
     ) -> None:
         with (place / tiny).open("a") as file:
@@ -141,7 +143,7 @@ class TestTwoAtATime:
         assert wordline("run", "--from", "aged.wls", "--out", "here").returncode == 0
         assert not list(place.glob("*.part"))
 
-    def test_a_second_run_into_a_folder_is_refused_while_the_first_writes_there(
+    def test_a_second_run_into_a_claimed_folder_is_rejected(
         self, tiny: str, place: Path, wordline: Command
     ) -> None:
         with (place / tiny).open("a") as file:
@@ -171,7 +173,7 @@ class TestTwoAtATime:
         assert third.returncode == 0, third.stderr
         assert [path.name for path in (place / "deep").iterdir()] == ["here"]
 
-    def test_python_refuses_it_as_well(self, tiny: str, place: Path) -> None:
+    def test_python_rejects_a_claimed_folder_as_well(self, tiny: str, place: Path) -> None:
         with (
             claimed(str(place / "here")),
             pytest.raises(WordlineError, match=f"process {os.getpid()} is writing there"),
@@ -229,9 +231,7 @@ class TestTwoAtATime:
         monkeypatch.setattr(os, "listdir", replaced_meanwhile)
         assert output_folder.check("here", "run") == str(place / "here")
 
-    def test_writers_that_know_nothing_of_each_other_leave_one_result_whole(
-        self, place: Path
-    ) -> None:
+    def test_concurrent_writers_leave_one_complete_result(self, place: Path) -> None:
         def write(number: int) -> None:
             content = text(str(number))
             output_folder.write(

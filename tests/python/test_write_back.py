@@ -33,7 +33,7 @@ def run(overrides: dict[str, Any] | None = None, **options: Any) -> package.Resu
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_mode_keeps_what_it_says(mode: str):
+def test_each_cache_mode_keeps_the_documented_pages(mode: str):
     summary = run({"cache.mode": mode, "cache.partition": "unified"}, verify=True).summary
     cache, given = summary["cache"], summary["input"]
     assert cache is not None
@@ -54,7 +54,7 @@ def test_a_mode_keeps_what_it_says(mode: str):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_power_cuts_lose_nothing_that_was_acknowledged(wordline: Command, mode: str, place: Path):
+def test_power_cuts_lose_no_acknowledged_write(wordline: Command, mode: str, place: Path):
     arguments = ("--trace", TRACE, "--max-requests", str(FEW), "--set", f"cache.mode={mode}")
     cut = ("--verify", "--power-cut-every", "400", "--no-report", "--out", "cut")
     done = wordline("run", STORE, *arguments, *cut)
@@ -106,7 +106,7 @@ def test_recoveries_read_a_page_of_full_blocks(wordline: Command, place: Path):
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
+def test_the_division_changes_only_under_a_dynamic_policy(name: str, tmp_path: Path):
     result = run({"cache.partition": DIVISIONS[name]}, verify=True)
     cache = result.summary["cache"]
     assert cache is not None
@@ -129,7 +129,7 @@ def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
     assert ("Division of the flash" in page.read_text()) == moves
 
 
-def test_power_cuts_oftener_than_periods_leave_the_sizes_of_the_start():
+def test_frequent_power_cuts_keep_the_initial_sizes():
     partition = {"cache.partition": {"op-fcl": {"period_requests": 4_000}}}
     cut, kept = run(partition, power_cut_every=200).summary, run(partition).summary
     assert cut["power"] is not None
@@ -144,7 +144,7 @@ def test_power_cuts_oftener_than_periods_leave_the_sizes_of_the_start():
     assert often["divisions"] > 0
 
 
-def test_groups_leave_in_fewer_writes():
+def test_group_destaging_needs_fewer_writes():
     one, many = (
         run({"cache.partition": "unified", "cache.destage.group_pages": pages}).summary["cache"]
         for pages in (1, 64)
@@ -155,7 +155,7 @@ def test_groups_leave_in_fewer_writes():
     assert many["destaged_per_write"] > 1.5
 
 
-def test_cleaning_in_idle_time_spares_waiting():
+def test_destaging_in_idle_time_reduces_waits():
     lazy, eager = (
         run({"cache.partition": "unified", **marks}).summary["cache"]
         for marks in (
@@ -170,7 +170,7 @@ def test_cleaning_in_idle_time_spares_waiting():
     assert eager["dirty_pages"] < lazy["dirty_pages"]
 
 
-def test_a_stopped_run_goes_on_as_if_nothing_had_been(wordline: Command, place: Path):
+def test_a_resumed_run_equals_an_uninterrupted_one(wordline: Command, place: Path):
     arguments = ("run", STORE, "--trace", TRACE, "--max-requests", str(FEW), "--no-report")
     whole = wordline(*arguments, "--out", "whole")
     assert whole.returncode == 0, whole.stderr
@@ -195,7 +195,7 @@ def test_a_stopped_run_goes_on_as_if_nothing_had_been(wordline: Command, place: 
         ("ftl.over_provisioning_ratio=0.03", "ftl.over_provisioning_ratio"),
     ],
 )
-def test_what_is_wrong_is_said(wordline: Command, key: str, words: str):
+def test_invalid_arguments_are_reported(wordline: Command, key: str, words: str):
     own = ("--set", "cache.block_summaries=true")
     done = wordline("run", STORE, "--trace", TRACE, *own, "--set", key)
     assert done.returncode == 2, done.stdout
