@@ -1,4 +1,4 @@
-"""A page as a browser shows it."""
+"""Measures a page in a headless browser."""
 
 import re
 import shutil
@@ -29,14 +29,14 @@ needs_browser = pytest.mark.skipif(
 
 
 def unfolded(page: Path, place: Path) -> Path:
-    """A copy of the page with every folded section open, so that all of its charts are drawn."""
+    """Copies the page with every folded section open, so that all of its charts are drawn."""
     copy = place / f"unfolded-{page.name}"
     copy.write_text(page.read_text().replace("<details", "<details open"))
     return copy
 
 
 def dumped(page: Path, profile: Path, *flags: str) -> str:
-    """The page after its scripts have run."""
+    """Returns the page after its scripts have run."""
     assert BROWSER
     answer = subprocess.run(
         [
@@ -122,7 +122,7 @@ const measure = () => {{
 </script>"""
 
 
-# Of phones and of desks, in pixels; for whom the page is light, and for whom it is dark.
+# Widths of phones and desktops in pixels, in light and in dark mode.
 SCREENS = [(width, dark) for width in (420, 1400) for dark in (False, True)]
 
 
@@ -146,7 +146,7 @@ class Screen:
 
 
 def on_a_screen(page: Path, scratch: Path, width: int, *, dark: bool = False) -> Screen:
-    """Measures a page; `scratch` is a folder for what that takes."""
+    """Measures a page. `scratch` is a folder for temporary files."""
     frame = scratch / "screen.html"
     frame.write_text(FRAME.format(page=page.resolve().as_uri(), width=width))
     flags = (
@@ -172,8 +172,8 @@ def on_a_screen(page: Path, scratch: Path, width: int, *, dark: bool = False) ->
 
 
 def require_fits(page: Path, scratch: Path) -> Screen:
-    """Fails for a page of more than 2 MB, and for one that a screen shows badly; otherwise what a
-    phone shows."""
+    """Fails for a page of more than 2 MB, or one with a fault on some screen; returns the
+    measurement on a phone."""
     assert page.stat().st_size < 2e6
     seen = [on_a_screen(page, scratch, width, dark=dark) for width, dark in SCREENS]
     for (width, dark), shown in zip(SCREENS, seen, strict=True):

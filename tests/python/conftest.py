@@ -1,4 +1,4 @@
-"""A small device, small traces, and the command as a user calls it."""
+"""Fixtures: a small device, small traces, and the command as a user calls it."""
 
 import os
 import random
@@ -37,7 +37,7 @@ start_free_ratio = 0.1
 """
 USER_BYTES = 6 * 2**20
 
-# What another test at the same time would disturb, and why. `make test` runs these by themselves.
+# Tests that a concurrent test would disturb, with the reason. `make test` runs them separately.
 ALONE = {
     "test_bench.py": "measures the speed of the machine",
     "test_command_line.py::test_help_is_fast": "measures 150 ms",
@@ -48,7 +48,8 @@ ALONE = {
     "test_python.py::test_the_gil_is_released": "counts the turns of a thread",
 }
 
-# Files that take longest, in that order: parallel runs begin with them, so that none is left over.
+# Files that take longest, in that order. Parallel runs start with them, to end at about the same
+# time.
 LONGEST = (
     "test_study_device_lab.py",
     "test_study_palloc.py",
@@ -74,7 +75,7 @@ LONGEST = (
     "test_lab.py",
 )
 
-# How long the machine takes to think of an example, or to try one, decides nothing.
+# The time to generate or try an example depends on the machine and must not fail a test.
 settings.register_profile("wordline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wordline")
 
@@ -83,7 +84,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what has to be alone; pytest-xdist begins with the longest files."""
+    """Marks tests that must run alone, and lets pytest-xdist start with the longest files."""
     for item in items:
         file, name = item.path.name, item.name.split("[")[0]
         if file in ALONE or f"{file}::{name}" in ALONE:
@@ -147,7 +148,7 @@ def trace(place: Path) -> str:
 
 
 def files_of(size: int) -> Callable[[], None]:
-    """Has a process write no larger file."""
+    """Limits the size of files that a process writes."""
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -158,7 +159,7 @@ def files_of(size: int) -> Callable[[], None]:
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """A cluster of two processes."""
+    """A Dask cluster of two processes."""
     distributed = pytest.importorskip("distributed")
     import dask
 
@@ -172,5 +173,5 @@ def cluster() -> Iterator[Any]:
 
 
 def of_this_process(path: str) -> str:
-    """What is in a file, as if others saw other files."""
+    """Content of a file, except that other processes see another file."""
     return f"{sha256(Path(path).read_bytes()).hexdigest()}{os.getpid()}"

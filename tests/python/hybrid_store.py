@@ -1,5 +1,5 @@
-"""A flash cache before a disk, written from the text of OP-FCL alone: what flash and disk do for a
-request, one thing after the other. For tests."""
+"""Reference model of a flash cache in front of a disk, written from the text of OP-FCL alone. Flash
+and disk serve the parts of a request in sequence."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -9,8 +9,9 @@ SEEK_READ_US, SEEK_WRITE_US, TRANSFER_US = 4_500.0, 4_900.0, 4096 / 72
 
 
 class Log:
-    """A page-mapped flash: one open block for what comes and for what is moved, the emptiest block
-    is collected as soon as fewer than `kept` are free. The last page of a block holds the map."""
+    """A page-mapped flash with one open block for host writes and moved pages. GC reclaims the
+    block with the fewest valid pages when fewer than `kept` blocks are free. The last page of a
+    block holds the map."""
 
     def __init__(self, blocks: int, data_pages: int, kept: int) -> None:
         self.valid: list[set[int]] = [set() for _ in range(blocks)]
@@ -22,7 +23,7 @@ class Log:
         self.erases, self.us = 0, 0.0
 
     def drop(self, page: int) -> None:
-        """Its copy is invalid."""
+        """Invalidates the copy of a page."""
         block = self.place.pop(page, None)
         if block is None:
             return
@@ -41,7 +42,7 @@ class Log:
             self.open, self.used = self.free.pop(), 0
 
     def program(self, page: int) -> None:
-        """Writes it, and collects."""
+        """Writes a page and runs GC."""
         self.drop(page)
         self._put(page)
         self.us += PROGRAM_US
@@ -58,7 +59,7 @@ class Log:
 
 
 class Store:
-    """One list of `capacity` pages, or one for reads and one for writes of `shares` of it."""
+    """One list of `capacity` pages, or a read list and a write list with `shares` of it."""
 
     def __init__(self, log: Log, capacity: int, group: int, shares: Sequence[float] = ()) -> None:
         self.log, self.group = log, group
@@ -68,7 +69,7 @@ class Store:
         self.requests = self.pages = self.hits = self.destaged = 0
 
     def play(self, requests: Iterable[tuple[bool, int, int]]) -> None:
-        """Requests: whether they write, the first page, how many."""
+        """Serves requests, given as whether they write, first page, and number of pages."""
         for writes, first, count in requests:
             self.requests += 1
             self.pages += count
@@ -81,7 +82,7 @@ class Store:
 
     @property
     def mean_us(self) -> float:
-        """Of a request."""
+        """Mean latency of a request in microseconds."""
         return (self.log.us + self.disk_us + self.read_us) / self.requests
 
     def _write(self, page: int) -> None:

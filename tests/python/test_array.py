@@ -1,4 +1,4 @@
-"""Arrays of disks, as a user meets them."""
+"""Arrays of disks, from the command line."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Bad input: one line that says what, where and what to do; exit code 2 (or 1 where a run had
-begun); no traceback; nothing half-written."""
+"""Errors of bad input: one line with fault, place and remedy; exit code 2, or 1 if a run had
+started; no traceback; no partial files."""
 
 import ctypes
 import gzip
@@ -24,7 +24,7 @@ GOOD = f"{START},host,0,Write,0,4096,1000\n"
 
 @dataclass(frozen=True)
 class Bad:
-    """What is wrong, how it is set up, and what the message has to name."""
+    """A fault, its setup, and the words that the message must contain."""
 
     name: str
     says: tuple[str, ...]
@@ -39,7 +39,7 @@ def device(name: str, change: tuple[str, str], *says: str) -> Bad:
 
 
 def line(name: str, text: str, *says: str) -> Bad:
-    """The tenth line of a trace is wrong."""
+    """A trace whose tenth line is invalid."""
     return Bad(name, ("disk.csv:10", *says), files={"disk.csv": GOOD * 9 + text + "\n"})
 
 
@@ -264,7 +264,7 @@ def test_a_damaged_results_folder_is_named(wordline: Command, tiny: str, trace: 
 
 
 def _obey_permissions() -> None:
-    """Takes from root the right to write anywhere, for the program that is started next."""
+    """Removes root's privilege to write anywhere, for the next program."""
     drop_from_bounding_set, dac_override = 24, 1
     if os.geteuid() == 0 and ctypes.CDLL(None).prctl(drop_from_bounding_set, dac_override, 0, 0, 0):
         raise OSError("root keeps its right to write anywhere")

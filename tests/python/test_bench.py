@@ -1,4 +1,4 @@
-"""The arithmetic and the table of `wordline bench`, with measures that are made up."""
+"""Arithmetic and table of `wordline bench`, with synthetic measurements."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ MACHINE = Machine(event_ns=10.0, access_ns=50.0)
 
 
 def run(cpu_s: float = 3.0, precondition_cpu_s: float = 1.0, **flash: int) -> Run:
-    """A run of 1000 requests of a page each, with 3000 events."""
+    """A run of 1000 requests of one page, with 3000 events."""
     counts = {
         "host_page_writes": 0,
         "page_reads": 0,
@@ -57,7 +57,7 @@ def test_measured_reads_include_the_whole_process() -> None:
     assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("requests", 1000, 3.0)
     assert rate["per_cpu_s"] == pytest.approx(1000 / 3.0, abs=0.1)
     assert rate["model_per_cpu_s"] == pytest.approx(1000 / 2.5, abs=0.1)
-    # Three events and two places a request.
+    # Three events and two random accesses per request.
     assert rate["limit_per_cpu_s"] == pytest.approx(1e9 / (3 * 10 + 2 * 50), rel=1e-6)
 
 

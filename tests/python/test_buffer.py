@@ -1,4 +1,4 @@
-"""A device with a DRAM buffer, from the configuration to the pages that tell of it."""
+"""A device with a DRAM buffer, from the configuration to its pages."""
 
 import subprocess
 import sys
@@ -68,7 +68,7 @@ def test_a_buffer_takes_the_time_that_its_parts_say(device: Path) -> None:
     hits = rows.filter(
         (pl.col("latency_ps") == pl.col("buffer_ps")) & (pl.col("op").cast(pl.String) == "read")
     )
-    # 4096 bytes at 3200 MB/s, and 100 ns until the first.
+    # 4096 bytes at 3200 MB/s, and 100 ns of latency.
     assert hits["latency_ps"].unique().to_list() == [1_380_000]
     buffer = result.summary["buffer"]
     assert buffer is not None

@@ -1,4 +1,4 @@
-"""Policies over traces, as a user asks for them."""
+"""Cache simulations, as a user calls them."""
 
 import json
 import signal
@@ -20,7 +20,7 @@ import wordline as package
 from wordline._caching.cache import CacheInput, CacheRun, CacheSummary
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
-# Hits of the first 10,000,000 requests, on which public simulators agree.
+# Hits of the first 10,000,000 requests, as public simulators report them.
 PUBLISHED = {
     "lru": (5_632_348, 7_538_588, 8_889_420),
     "fifo": (5_281_005, 7_231_162, 8_711_632),
@@ -36,7 +36,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
 
 
 def hits_by_hand(keys: list[int], capacity: int, *, recency: bool) -> int:
-    """Hits of LRU, or of FIFO, with a dictionary."""
+    """Hits of LRU or FIFO, from a dictionary."""
     cache: OrderedDict[int, None] = OrderedDict()
     hits = 0
     for key in keys:
@@ -101,7 +101,7 @@ def test_trims_remove_pages() -> None:
     told = result.summary["input"]
     assert told["trims"] > 0
     assert told["pages_trimmed"] > 0
-    # A page misses when it is first asked for, and may once more after each time it is trimmed.
+    # A page misses on its first access, and may miss once more after each trim.
     (run,) = result.runs
     assert told["distinct_pages"] < run["misses"] <= told["distinct_pages"] + told["pages_trimmed"]
 

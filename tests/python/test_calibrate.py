@@ -1,4 +1,4 @@
-"""Do calibrations give back what measurements were made from, and say what is wrong with them?"""
+"""Does a calibration recover the values that its measurements were made from?"""
 
 import csv
 import json
@@ -18,8 +18,9 @@ from wordline._calibration.error_fit import CONSTANTS, Point, cost, fit_errors, 
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-# Published fits of Kim, Choi, Min, FAST 2019: planar MLC of 2y nm and 72-layer TLC. Points below
-# are computed from them, with noise of our own; they are no measurements.
+# Published fits of Kim, Choi, Min, FAST 2019: planar MLC of 2y nm and 72-layer TLC. The points
+# below are
+# computed from them with added noise; they are not measurements.
 MLC = {
     "e": 8.34e-5,
     "a": 3.30e-11,
@@ -47,7 +48,7 @@ TRUTH = {"mlc": MLC, "tlc": TLC}
 
 
 def points(cells: str, seed: int, bits: float = 0) -> list[Point]:
-    """With noise of 3 % of the rate, or the Poisson counts of so many bits."""
+    """Points with noise of 3 % of the rate, or with Poisson counts of errors in `bits` bits."""
     draw = np.random.default_rng(seed)
     made: list[Point] = []
     for cycles in (100, 500, 1500, 3000, 6000):
@@ -76,7 +77,8 @@ def test_confidence_intervals_of_constants_have_their_nominal_coverage(
                 intervals += 1
                 inside += one["low"] <= TRUTH[cells][name] <= one["high"]
     assert intervals >= 0.9 * 12 * len(CONSTANTS)
-    # 95 % of 108, whose constants err together: four standard deviations of independent ones.
+    # 95 % of 108 constants, whose errors are correlated: four standard deviations of independent
+    # ones.
     assert inside >= (0.95 - 4 * math.sqrt(0.95 * 0.05 / intervals)) * intervals
 
 
@@ -203,10 +205,10 @@ def test_the_command_fails_without_a_traceback(wordline: Command, place: Path) -
 def test_constants_that_the_points_do_not_determine_are_held(place: Path) -> None:
     (place / "rber.csv").write_text(HEAD + "1000,1e-5\n1000,2e-5\n1000,4e-5\n")
     found = wordline.calibrate("rber.csv")
-    assert found.constants["e"]["value"] == pytest.approx(2e-5, rel=1e-4)  # the geometric mean
+    assert found.constants["e"]["value"] == pytest.approx(2e-5, rel=1e-4)  # geometric mean
     assert found.constants["a"]["held"]
     assert any("one value of cycles" in note for note in found.summary["notes"])
-    # Of three logarithms about their mean: Student's t of two degrees of freedom is 4.3027.
+    # Three logarithms about their mean: Student's t with two degrees of freedom is 4.3027.
     half = 4.3027 * math.log(2) / math.sqrt(3)
     assert found.constants["e"]["high"] == pytest.approx(2e-5 * math.exp(half), rel=1e-3)
 
@@ -232,7 +234,7 @@ fill_ratio = 0.0
 
 
 def run_alone(device: str, op: str, overrides: dict[str, object]) -> list[float]:
-    """Latencies in us of requests of one page that never wait for each other."""
+    """Latencies in us of single-page requests that never wait for each other."""
     found = wordline.run(device, trace=f"{op}.csv", overrides=overrides, requests=True)
     rows = found.requests.polars()
     return [row["latency_ps"] / 1e6 for row in rows.iter_rows(named=True) if row["op"] == op]
@@ -252,7 +254,7 @@ def test_calibration_recovers_the_page_times_of_a_run(place: Path) -> None:
     rows: list[str] = []
     overhead: dict[str, float] = {}
     for op, key in (("read", "read_ns"), ("write", "program_ns")):
-        # What is not array time, of a run of the device with another time that is known.
+        # The part that is not array time, from a run of the device with another known array time.
         known = run_alone("levels.toml", op, {f"nand.timing.{key}": 100_000})
         overhead[op] = sorted(known)[len(known) // 2] - 100.0
         rows += [f"{op},{us:.3f}\n" for us in run_alone("levels.toml", op, {})]
@@ -294,15 +296,15 @@ def test_a_fio_log_yields_medians_and_intervals(place: Path) -> None:
             one["low_us"] <= ns / 1000 <= one["high_us"]
             for one, ns in zip(found.levels, truth, strict=True)
         )
-    assert inside >= 52  # binomial of 60 at 95 %: fewer has a probability of 0.001
+    assert inside >= 52  # binomial, 60 at 95 %: fewer have a probability of 0.001
 
 
 MEASURED = Path(__file__).parent / "measured" / "read_latency_su800.csv"
 
 
 def test_page_types_of_a_measured_drive_are_separated(place: Path) -> None:
-    """A third of the pages of TLC is of each type, so a third of the reads of all addresses is. The
-    median of each group lies at a peak of the published histogram."""
+    """A third of the pages of TLC is of each type, and so is a third of uniform reads. The median
+    of each group is at a peak of the published histogram."""
     rows = csv.DictReader(line for line in MEASURED.read_text().splitlines() if line[0] != "#")
     bins = [(int(row["from_us"]), float(row["percent"])) for row in rows]
     samples = [f"read,{us + 1}\n" * round(100 * percent) for us, percent in bins]
@@ -314,7 +316,7 @@ def test_page_types_of_a_measured_drive_are_separated(place: Path) -> None:
     for level in found.levels:
         assert level["samples"] / total == pytest.approx(1 / 3, abs=0.01)
         assert any(us <= level["time_us"] < us + 4 for us, _ in peaks), level
-    # What the page tells of them.
+    # As the documentation page states.
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "calibrate.md").read_text()
     for level in found.levels:
         times = f"{level['time_us']:.0f} us | {level['spread_us']:.0f} us"

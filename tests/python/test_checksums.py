@@ -1,5 +1,4 @@
-"""Results that are not what was written, or are another version's, are refused or noted by every
-command that reads them."""
+"""Every command that reads results rejects or notes changed results and those of other versions."""
 
 import json
 import os
@@ -87,7 +86,7 @@ def test_every_command_rejects_a_sweep_with_a_changed_bit(
 
 
 def restated(folder: Path, key: str, value: object) -> None:
-    """Has results say that they are another version's, or of another schema."""
+    """Makes results claim another version or schema."""
     sums = folder / "checksums.json"
     stated = json.loads(sums.read_text())
     if key == "schema":
@@ -111,7 +110,7 @@ def restated(folder: Path, key: str, value: object) -> None:
     [
         ("version", "99.1.0", "was written by Wordline 99.1.0, and this is"),
         ("schema", 7, "holds results of schema 7, and this is Wordline"),
-        # Its write amplification is a ratio of pages.
+        # The write amplification of this schema is a ratio of pages.
         ("schema", 1, "holds results of schema 1, and this is Wordline"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The command as a new user meets it."""
+"""The command line, as a new user meets it."""
 
 import json
 import os
@@ -489,7 +489,7 @@ def test_bench_measures_from_outside(wordline: Command) -> None:
 
 @pytest.mark.parametrize("read_by", [[], ["--"]], ids=["argv", "click"])
 def test_closed_streams(place: Path, tiny: str, read_by: list[str]) -> None:
-    """`2>&-` puts nothing else on standard output, `>&-` is no fault."""
+    """`2>&-` must not move errors to standard output, and `>&-` is not an error."""
 
     def run(closed: str, *args: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -1,4 +1,4 @@
-"""Results side by side, and the report of a sweep: what they say against what they are made of."""
+"""Comparisons and sweep reports, checked against known data."""
 
 import json
 import random
@@ -75,7 +75,7 @@ def test_several_results_are_compared_with_the_first(
     rows = [row.split() for row in shown.splitlines() if "read latency, mean" in row]
     assert len(rows) == 2
     for place, row in enumerate(rows, 1):
-        # Of a name of three words, two values with their units, a change and a verdict.
+        # A metric name of three words, two values with units, a change and a verdict.
         assert " ".join(row[7:-1]) == per_cent(line, place)
         assert row[-1] == "worse", "slower cells"
     assert rows[0] != rows[1]
@@ -157,7 +157,7 @@ def test_sweeps_over_seeds_measure_noise(device: str) -> None:
 
 
 def test_differences_between_keys_are_not_noise() -> None:
-    # By x, a differs by 10; by the seed, by 0.01; from side to side, by 0.1.
+    # a differs by 10 with x, by 0.01 with the seed, and by 0.1 between sides.
     frame = points(4)
     shifted = frame.with_columns(polars.col("flash.a") + 0.1)
     one, other = wordline.Sweep(frame), wordline.Sweep(shifted)
@@ -221,7 +221,7 @@ def test_damaged_results_are_reported(device: str, wordline: Command, name: str)
 
 
 def points(seeds: int) -> polars.DataFrame:
-    """A table of points whose figures are known: a = 10 x, b = word and x together, c is noise."""
+    """Points with known metrics: a = 10 x, b depends on word and x together, c is noise."""
     draw = random.Random(1)
     rows: list[dict[str, Any]] = []
     for x in (1, 2, 3):
@@ -249,7 +249,7 @@ def points(seeds: int) -> polars.DataFrame:
 
 
 def with_metrics(frame: polars.DataFrame, **added: polars.Expr) -> polars.DataFrame:
-    """The table with further metrics, whose paths have a double underscore for each dot."""
+    """Adds metrics to the table. Double underscores in their names stand for dots."""
     named = [one.alias(name.replace("__", ".")) for name, one in added.items()]
     wide = frame.with_columns(named)
     last = ["digest", "version"]
@@ -257,7 +257,7 @@ def with_metrics(frame: polars.DataFrame, **added: polars.Expr) -> polars.DataFr
 
 
 def chosen(chart: dict[str, Any], name: str) -> dict[str, Any]:
-    """The figure of this name of those that a chart offers."""
+    """Returns the figure with this name from a chart with a choice."""
     return next(one for one in chart["choices"] if one["name"] == name)
 
 
@@ -301,7 +301,7 @@ class TestEffects:
         found = Effects(frame).effect("word", "flash.c")
         cells = frame.group_by("x", "word").agg(polars.col("flash.c").var(ddof=1))["flash.c"]
         pooled = float(numpy.mean(cells.to_numpy()))
-        # Student's t of 18 degrees of freedom, from a published table; 12 points a level.
+        # Student's t with 18 degrees of freedom, from a published table; 12 points per level.
         expected = 2.10092 * (pooled / 12) ** 0.5
         assert [level.half_width for level in found.levels] == pytest.approx(
             [expected] * 2, rel=1e-4
@@ -342,7 +342,8 @@ class TestReports:
         assert len(page) < 2_000_000
 
     def test_each_point_has_the_interval_over_its_seeds(self) -> None:
-        # By word p, x = 1 hardly varies, x = 3 does: a pooled interval would be the same of both.
+        # With word p, x = 1 hardly varies and x = 3 does; a pooled interval would be equal for
+        # both.
         steady, varying = polars.col("flash.a"), polars.col("flash.c") * 3
         is_varying = (polars.col("word") == "p") & (polars.col("x") == 3)
         frame = with_metrics(
@@ -358,7 +359,7 @@ class TestReports:
             own = frame.filter((polars.col("word") == "p") & (polars.col("x") == at))
             values = own["latency.read.p99_us"].to_numpy()
             assert mean == pytest.approx(values.mean(), rel=1e-5)
-            # Student's t of 3 degrees of freedom, from a published table.
+            # Student's t with 3 degrees of freedom, from a published table.
             expected = 3.18245 * values.std(ddof=1) / 2
             assert width == pytest.approx(expected, rel=1e-4)
 
@@ -386,7 +387,7 @@ class TestReports:
         one = points(5).filter((polars.col("x") == 2) & (polars.col("word") == "p"))
         page = render(one.drop("x", "word"))
         mean, width = one["flash.c"].mean(), one["flash.c"].std()
-        # Student's t of 4 degrees of freedom, from a published table.
+        # Student's t with 4 degrees of freedom, from a published table.
         text = metric("flash.c").text(float(mean), 2.77645 * float(width) / 5**0.5)  # pyright: ignore
         assert f"<td>{text}</td>" in page
 
@@ -427,7 +428,7 @@ class TestReports:
         assert "lower is better" in drawn["layout"]["xaxis"]["title"]["text"]
         assert "higher is better" in drawn["layout"]["yaxis"]["title"]["text"]
         front = drawn["data"][1]
-        # The least of the latencies has the most IOPS: it is better than all others in both.
+        # The smallest latency has the highest IOPS, so it dominates all other points.
         assert front["x"] == [min(drawn["data"][0]["x"])]
 
     def test_values_of_keys_are_escaped(self) -> None:
@@ -446,7 +447,7 @@ class TestReports:
         page.write_text(render(points(3)))
         seen = dumped(page, tmp_path / "profile")
         assert 'data-charts="2/3"' in seen, "one is folded"
-        # The list of metrics is one of the page, which has a label and takes the keyboard.
+        # The list of metrics is a labelled element of the page that accepts keyboard input.
         (listed,) = re.findall(
             r'<label class="chosen">Metric: <select>(.*?)</select></label><div class="chart[^"]*" '
             'data-chart="lines"',
@@ -463,7 +464,8 @@ class TestReports:
         done = wordline("sweep", "report", "here")
         assert done.returncode == 0, done.stderr
         assert Path("here/report.html").is_file()
-        # The folder is still of a sweep: its plan continues there, and one with more points too.
+        # The folder is still that of a sweep: its plan continues there, and so does one with more
+        # points.
         for depths in ("1,8", "1,4,8"):
             again = wordline(
                 "sweep", device, "--vary", f"host.queue_depth={depths}", "--out", "here"

@@ -1,4 +1,4 @@
-"""Hard disks, as a person runs them."""
+"""Hard disks, from the command line."""
 
 import json
 from collections.abc import Callable
@@ -46,7 +46,7 @@ def test_the_parts_of_a_response_are_all_of_it(preset: str, closed: bool):
     assert total == pytest.approx(summary["latency"]["all"]["mean_us"], rel=1e-9)
     (disk,) = summary["disks"]
     given = summary["input"]
-    # A disk without a write cache has nothing to flush: flushes are dropped on the way in.
+    # A disk without a write cache has nothing to flush, so flushes are dropped.
     assert given["reads"] + given["writes"] + given["trims"] + given["flushes"] == FEW
     assert (disk["reads"], disk["writes"]) == (given["reads"], given["writes"])
     assert disk["accesses"] == sum(row["accesses"] for row in disk["seek_distances"])
@@ -158,7 +158,7 @@ RECORDED = (
     "17000000,read,8192,4096,0,1000000\n"
     "27000000,read,0,4096,0,1000000\n"
 )
-# From the completion of one to the next; the third was issued before the second was complete.
+# From one completion to the next submission; the third was issued before the second was complete.
 THOUGHT_MS = (5.0, 0.0, 9.0)
 
 

@@ -1,4 +1,4 @@
-"""The documentation has a place for each of its pages."""
+"""Structure and links of the documentation."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from wordline_studies import STUDIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# Their pages are reached from the index of the folder.
+# Pages of these folders are linked from an index.
 INDEXED = ("spec", "decisions")
 PAGES = {
     str(page.relative_to(DOCS))

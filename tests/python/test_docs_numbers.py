@@ -1,4 +1,4 @@
-"""The numbers that pages of the documentation quote are those of the commands that they show."""
+"""Numbers quoted in the documentation match the documented commands."""
 
 import gzip
 import re
@@ -23,7 +23,7 @@ def text(page: str) -> str:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The fenced blocks of a language, without what they are indented by."""
+    """Fenced blocks of a language, without their indentation."""
     fences = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", text(page), re.MULTILINE | re.DOTALL)
     return [
         re.sub(rf"^{indent}", "", block, flags=re.MULTILINE)
@@ -33,7 +33,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def rows(page: str, first: str) -> Iterator[list[str]]:
-    """The cells of the table whose heading begins with `first`, row by row."""
+    """Cells of the table whose heading starts with `first`, row by row."""
     lines = iter(text(page).splitlines())
     for line in lines:
         if line.strip().startswith(f"| {first} |"):
@@ -46,7 +46,7 @@ def rows(page: str, first: str) -> Iterator[list[str]]:
 
 
 def printed(page: str, heading: str) -> list[str]:
-    """The lines of the block that shows a table of the terminal, without rules."""
+    """Lines of the block with a terminal table, without rules."""
     (block,) = [one for one in blocks(page, "") if one.lstrip().startswith(heading)]
     return [line.strip() for line in block.splitlines() if not set(line) <= {" ", "─"}]
 
@@ -59,7 +59,7 @@ def shown(capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def wide(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal that nothing is left out of."""
+    """A terminal wide enough for all columns."""
     assert place
     monkeypatch.setenv("COLUMNS", "160")
 

@@ -1,4 +1,4 @@
-"""Do runs err as scipy's binomial distribution says?"""
+"""Do read errors follow scipy's binomial distribution?"""
 
 import math
 
@@ -11,7 +11,7 @@ np = pytest.importorskip("numpy")
 stats = pytest.importorskip("scipy.stats")
 
 DATA_BITS, CORRECTABLE = 8192, 40
-# 14 bits of parity for each error: 2^14 is the next power of two above the codeword.
+# 14 parity bits per correctable error: 2^14 is the next power of two above the codeword.
 BITS = DATA_BITS + 14 * CORRECTABLE
 PAGE_BYTES = 4096
 WORDS = PAGE_BYTES * 8 // DATA_BITS
@@ -19,7 +19,7 @@ READS = 20_000
 
 
 def read(rate: float) -> Summary:
-    """Reads of a device whose bits all err at this rate."""
+    """Reads a device whose bits all have this error rate."""
     device = {
         "base": "d4",
         "ssd": {"ecc": {"bch": {"data_bits": DATA_BITS, "correctable": CORRECTABLE}}},
@@ -37,12 +37,12 @@ def test_page_errors_follow_the_binomial_distribution(rate: float) -> None:
     errors = read(rate)["read_errors"]
     assert errors is not None
     assert errors["page_reads"] == READS
-    # A page fails if one of its codewords has more errors than are corrected.
+    # A page is uncorrectable if one of its codewords has more errors than the code corrects.
     fails = -math.expm1(WORDS * math.log1p(-stats.binom.sf(CORRECTABLE, BITS, rate)))
     deviation = math.sqrt(READS * fails * (1 - fails))
     assert READS * fails > 20
     assert abs(errors["uncorrectable"] - READS * fails) < 5 * deviation
-    # Mean and deviation of the greatest of as many draws as a page has codewords.
+    # Mean and standard deviation of the maximum over the codewords of a page.
     counts = np.arange(BITS + 1)
     below = stats.binom.cdf(counts, BITS, rate) ** WORDS
     mass = np.diff(below, prepend=0.0)
@@ -55,7 +55,7 @@ def test_page_errors_follow_the_binomial_distribution(rate: float) -> None:
 
 LDPC_BITS = 9216
 FIRST_LEVEL = math.floor(4.88e-3 * LDPC_BITS)
-"""Errors of a codeword of the default LDPC code that a hard decision corrects."""
+"""Errors per codeword that the default LDPC code corrects with a hard decision."""
 
 
 @pytest.mark.parametrize("pages", [1, 4])
@@ -79,7 +79,7 @@ def test_read_retries_follow_the_binomial_distribution(pages: int) -> None:
     errors = summary["read_errors"]
     assert errors is not None
     met = errors["reads_met"]
-    # A read meets a retry if one of the codewords of its pages has more errors.
+    # A read needs a retry if a codeword of its pages has more errors.
     alone = math.log1p(-stats.binom.sf(FIRST_LEVEL, LDPC_BITS, rate))
     expected = READS * -math.expm1(pages * WORDS * alone)
     assert expected > 50
@@ -88,7 +88,7 @@ def test_read_retries_follow_the_binomial_distribution(pages: int) -> None:
     assert met["nothing"]["count"] + met["retry"]["count"] == READS
     assert met["reclaim"]["count"] == met["bad_block"]["count"] == 0
     assert errors["page_reads_retried"] >= met["retry"]["count"]
-    # Together they are the reads of the run.
+    # Both groups together are the reads of the run.
     sums = [one["count"] * one["mean_us"] for one in (met["nothing"], met["retry"])]
     assert sum(sums) == pytest.approx(READS * summary["latency"]["read"]["mean_us"])
     assert met["retry"]["min_us"] > met["nothing"]["min_us"]
@@ -111,6 +111,6 @@ def test_members_of_an_array_report_delayed_reads() -> None:
     errors = wordline.run(array, requests=False).summary["read_errors"]
     assert errors is not None
     met = errors["reads_met"]
-    # Only the reads of the member in which there is something to meet, about half of them.
+    # Only reads of the member that can be delayed, about half of them.
     assert 1500 < met["nothing"]["count"] + met["reclaim"]["count"] < 2500
     assert met["reclaim"]["count"] > 0

@@ -1,4 +1,4 @@
-"""Job files of fio as load, and results as the logs of fio."""
+"""fio job files as load, and results as fio logs."""
 
 import re
 from collections import Counter
@@ -72,7 +72,7 @@ def test_jobs_inherit_global_options(tmp_path: Path) -> None:
     ]
 
 
-# fio's HOWTO: with kb_base=1024, the default, `k` is 1024 and `ki` 1000; with 1000 it is as in SI.
+# fio's HOWTO: with kb_base=1024, the default, `k` is 1024 and `ki` 1000; with 1000 they follow SI.
 @pytest.mark.parametrize(
     ("base", "text", "size"),
     [
@@ -154,7 +154,7 @@ def test_mixes_directions_and_rates(tmp_path: Path) -> None:
 
 
 def test_jobs_end_by_size_or_time(tmp_path: Path) -> None:
-    """As in fio's manual: the first of size and runtime; with time_based, only the runtime."""
+    """As in fio's manual: the smaller of size and runtime; with time_based, only the runtime."""
 
     def end(text: str) -> tuple[int, float | None]:
         (one,) = streams(tmp_path, f"[a]\nsize=4m\n{text}\n").streams
@@ -170,7 +170,7 @@ def test_jobs_end_by_size_or_time(tmp_path: Path) -> None:
 
 
 def test_time_based_jobs_end_on_time(tmp_path: Path) -> None:
-    """A closed loop, a rate, and both beside each other, each for its own time."""
+    """A closed loop, a rate, and both concurrently, each for its own time."""
     text = """[global]
 time_based
 size=10%
@@ -196,7 +196,8 @@ runtime=50ms
     ("low", "high"), [(4096, 16384), (4096, 18432), (4096, 4096), (1536, 4096), (512, 131072)]
 )
 def test_a_range_of_sizes_is_drawn_as_fio_draws_it(tmp_path: Path, low: int, high: int) -> None:
-    """Against its arithmetic (`get_next_buflen` in io_u.c), at equal steps of what it draws."""
+    """Compared with fio's arithmetic (`get_next_buflen` in io_u.c) at equal steps of the random
+    number."""
     text = f"[a]\nnumber_ios=10\nbsrange={low}-{high}\n"
     (one,) = streams(tmp_path, text).streams
     given = one["workload"]["request_bytes"]
@@ -307,7 +308,7 @@ size=1m
 
 @pytest.fixture
 def results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A run of a job file, by the command."""
+    """Results of a job file, from the command."""
     job, out = tmp_path / "job.fio", tmp_path / "out"
     job.write_text(JOB)
     args = ["run", "d4", "--fio", str(job), "--requests", "--no-report", "--out", str(out)]
@@ -362,7 +363,7 @@ def test_logs_of_intervals_add_up(results: Path, tmp_path: Path) -> None:
     times = [line[0] for line in iops]
     assert times == sorted(set(times))
     assert all(line[2:] == [0, 0, 0] for line in iops)
-    # All but the last are a whole millisecond.
+    # All intervals but the last are a whole millisecond.
     widths = [1e-3] * (len(iops) - 1) + [end / 1e12 - (times[-1] - 1) / 1e3]
     counted = sum(line[1] * width for line, width in zip(iops, widths, strict=True))
     assert counted == pytest.approx(300, abs=0.01)

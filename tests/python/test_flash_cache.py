@@ -1,4 +1,4 @@
-"""Flash in front of a disk, as a person runs it."""
+"""Flash in front of a disk, from the command line."""
 
 import json
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def test_hits_and_misses_sum_to_the_pages_read():
 
 def test_a_suspected_queue_saves_fills_and_zero_migration_saves_moves():
     def of_pages(overrides: dict[str, Any]) -> Any:
-        """Single pages, one at a time: both runs then request their queues in the same order."""
+        """Single pages, one at a time, so that both runs queue requests in the same order."""
         load = {
             "pattern": {"zipf": {"theta": 0.8}},
             "requests": 60_000,

@@ -1,4 +1,4 @@
-"""A map of the host's of which its memory holds a part, in front of a simulated drive."""
+"""A host-side map that is partly in memory, in front of a simulated drive."""
 
 from typing import Any
 
@@ -35,17 +35,17 @@ def test_the_hit_ratio_is_the_cached_share_and_no_write_is_lost(cuts: int | None
     assert summary["verification"]["reads_checked"] > 0
     host = summary["host_side"]
     assert host is not None
-    # Each request touches one page of the map, and all were filled before the run.
+    # Each request accesses one page of the map, and all pages were written before the run.
     hits, misses = host["map_hits"], host["map_misses"]
     assert hits + misses == REQUESTS
     assert host["map_most_bytes"] <= MEMORY
-    # Places are uniform: a page is hit as often as it is among those held.
+    # Addresses are uniform, so the hit ratio is the share of the map in memory.
     pages = -(-host["map_units"] * ENTRY // PAGE)
     held = (MEMORY - pages * ENTRY) // PAGE
     deviation = (held / pages / REQUESTS) ** 0.5
     filling = held / 2 / REQUESTS * held / pages
     assert hits / REQUESTS == pytest.approx(held / pages, abs=4 * deviation + 2 * filling)
-    # A page that leaves was written to by half the requests that brought it.
+    # Half of the requests write, so half of the evicted pages are dirty.
     assert host["map_write_backs"] == pytest.approx((misses - held) / 2, rel=0.05)
 
 

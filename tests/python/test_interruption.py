@@ -1,4 +1,4 @@
-"""Ctrl-C, a full disk, a closed pipe: what was simulated is kept, or nothing is written."""
+"""Ctrl-C, a full disk and a closed pipe keep the results so far, or write nothing."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def test_ctrl_c_keeps_the_results_so_far(tiny: str, place: Path, progress: str) 
     assert summary["partial"] is True
     assert summary["error"] == "interrupted"
     assert summary["input"]["requests"] > 0
-    # What is in no figure is at most what was under way.
+    # Requests missing from the summary were outstanding.
     under_way = summary["input"]["requests"] - summary["latency"]["all"]["count"]
     assert 0 <= under_way <= summary["input"]["queue_depth"]
     assert "Partial result" in Path("here/report.html").read_text()
@@ -153,8 +153,9 @@ def test_no_process_of_a_study_is_left(place: Path, number: int) -> None:
     while any(map(alive, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [pid for pid in workers if alive(pid)]
-    # Nothing but the runs that have ended, from which the study continues; and, as nothing can be
-    # removed on SIGKILL, the file that was locked.
+    # Only the completed runs, from which the study continues, and the locked file, because SIGKILL
+    # leaves no
+    # time to remove anything.
     allowed = {"points.jsonl"} | ({".study-palloc.lock"} if number == signal.SIGKILL else set())
     assert {path.name for path in place.rglob("*") if path.is_file()} <= allowed
 
@@ -190,7 +191,7 @@ def test_the_last_line_names_the_outputs_whenever_a_signal_arrives(
             assert not json.loads((here / "summary.json").read_text())["partial"]
             assert ("without report.html" in said) == ("report.html" not in there)
         else:
-            # It ended, or had not begun: a start of Python is nothing to talk of.
+            # The process had ended or had not started; the start of Python prints nothing.
             assert said == ""
             assert not there or {"summary.json", "report.html"} <= there
         assert not list(place.glob(".*"))
@@ -254,7 +255,7 @@ class TestTheSentence:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         with (place / tiny).open("a") as file:
-            # Long enough on any machine for the clock to be looked at while the run goes on.
+            # Long enough on any machine for the clock to be checked during the run.
             file.write(LOAD.replace("150000", "1500000"))
         wordline.run(tiny, checkpoint="here/checkpoint.wls", checkpoint_every=0, requests=False)
         monkeypatch.setattr("wordline._api.simulation._heard", interrupted)
@@ -307,8 +308,8 @@ def alive(pid: int) -> bool:
 
 
 def until_started(process: "subprocess.Popen[str]") -> None:
-    """Waits until the interpreter has started and come to Wordline, which takes its handler of
-    SIGINT away; what the interpreter says of its own start is its own."""
+    """Waits until the interpreter imports Wordline, which replaces its SIGINT handler. Messages of
+    the interpreter's own start are not Wordline's."""
     handled = False
     while process.poll() is None:
         status = Path(f"/proc/{process.pid}/status").read_text()

@@ -1,4 +1,4 @@
-"""The laboratory: what it takes of runs is what hands work out, and it goes on where it stopped."""
+"""The device lab: evaluations match manual calculations, and an interrupted lab continues."""
 
 import json
 from pathlib import Path
@@ -29,19 +29,19 @@ DEPTH = 4
 
 
 def test_range_and_slope_match_a_manual_calculation() -> None:
-    # The least squares line is the series itself.
+    # The series is its own least-squares line.
     rising = steady.window([90, 95, 100, 105, 110])
     assert (rising.average, rising.range, rising.slope) == (100, 0.2, pytest.approx(0.2))
     assert not rising.is_steady
-    # Range 20 %, as much as may be; (-2*110 - 90 + 90 + 2*110) / 10 = 0.
+    # Range 20 %, the limit; (-2*110 - 90 + 90 + 2*110) / 10 = 0.
     swinging = steady.window([110, 90, 100, 90, 110])
     assert (swinging.range, swinging.slope) == (pytest.approx(0.2), 0)
     assert swinging.is_steady
     # Slope 0, range 24 %.
     assert not steady.window([112, 100, 88, 100, 112]).is_steady
-    # (-2*97 - 99 + 101 + 2*103) / 10 = 1.4 a round, 5.6 % over four of them.
+    # (-2*97 - 99 + 101 + 2*103) / 10 = 1.4 per round, 5.6 % over four of them.
     assert steady.window([97, 99, 100, 101, 103]).slope == pytest.approx(0.056)
-    # (-2*94 - 97 + 103 + 2*106) / 10 = 3 a round: 12 % over four, at a range of 12 %.
+    # (-2*94 - 97 + 103 + 2*106) / 10 = 3 per round: 12 % over four, at a range of 12 %.
     assert not steady.window([94, 97, 100, 103, 106]).is_steady
 
 
@@ -56,7 +56,7 @@ def test_the_first_steady_window_is_found() -> None:
 
 
 def series(*rows: tuple[float, float, float, int, int]) -> dict[str, list[float]]:
-    """Columns of a series by its rows: start, end, longest, time of collections, bytes."""
+    """Columns of a series from its rows: start, end, maximum latency, die time of GC, bytes."""
     names = ("start_s", "end_s", "max_us", "gc_die_ms", "write_bytes")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
@@ -85,7 +85,7 @@ def test_intervals_are_merged() -> None:
 
 
 def test_a_short_final_interval_is_left_out_and_an_empty_one_has_no_response_time() -> None:
-    # In the last 10 ms two writes end at once: 800 MB/s, of a device that does 8 to 30.
+    # In the last 10 ms two writes end together: 800 MB/s, on a device that reaches 8 to 30.
     ended = series(
         (5, 6, 100, 0, 30_000_000),
         (6, 7, 0, 5, 0),
@@ -126,7 +126,7 @@ def test_ratios_are_averaged_over_sizes() -> None:
 
 
 def test_the_gain_of_a_pause_is_measured() -> None:
-    # Fast until 30 have been written; the middle of 90 and 10 is 50.
+    # Fast until 30 have been written; the midpoint of 90 and 10 is 50.
     pace = [(10, 90.0), (20, 90.0), (30, 60.0), (40, 20.0), (50, 90.0)]
     assert idle.recovered(pace, 10) == (30, 8)
     assert idle.recovered([(10, 11.0), (20, 9.0)], 10)[0] == 0
@@ -154,7 +154,7 @@ def test_the_gain_of_trim_is_a_fraction() -> None:
 
 
 def requests(*rows: tuple[int, int, int]) -> polars.DataFrame:
-    """Rows of a table of requests: arrival, wait for a slot, latency, µs."""
+    """Rows of a table of requests: arrival, wait for a slot, latency, in µs."""
     return polars.DataFrame(
         [
             {
@@ -171,7 +171,7 @@ def requests(*rows: tuple[int, int, int]) -> polars.DataFrame:
 
 def test_a_phase_has_rate_mean_and_percentiles() -> None:
     found = of_phase(requests((0, 0, 100), (0, 50, 250), (100, 0, 300)))
-    # Waits outside the device are not in 100, 200 and 300 µs; the last ends after 400 µs.
+    # Latencies of 100, 200 and 300 µs exclude waits outside the device; the last ends after 400 µs.
     assert found["mean_us"] == 200
     assert found["max_us"] == 300
     assert found["each_us"] == [100, 200, 300]
@@ -222,15 +222,16 @@ def test_littles_law(tiny: str) -> None:
     found = lab(tiny, only=["workers"], quick=True)["workers"].figures["loads"]
     assert [row["outstanding"] for row in found] == 2 * [*workers.WORKERS, workers.QUEUE]
     for row in found:
-        # Requests at the ends have fewer beside them: a share of depth / requests.
+        # At both ends of the run fewer requests are outstanding: a share of depth / requests.
         assert row["little"] == pytest.approx(row["outstanding"], rel=2 * 128 / 3000)
 
 
 def test_the_cliff_is_where_free_blocks_run_out(tiny: str) -> None:
     done = lab(tiny, only=["cliff"], quick=True)
     found = done["cliff"].figures
-    # A plane has 32 blocks, the user's pages fill 24, and it collects when fewer than 3 are free:
-    # after 5 blocks of 16 pages and some of the next. Planes are written at random.
+    # A plane has 32 blocks, the user's pages fill 24, and GC starts below 3 free blocks: after 5
+    # blocks of 16
+    # pages and part of the next. Planes are written at random.
     least, most = 4 * 4 * 16, 4 * 7 * 16
     assert least <= found["first_collection_at_bytes"] / 4096 <= most
     assert found["ratio"] > 1.25
@@ -244,7 +245,7 @@ def test_the_cliff_is_where_free_blocks_run_out(tiny: str) -> None:
     assert before["y0"] == pytest.approx(found["before_mb_per_s"])
     assert settled["y0"] == pytest.approx(found["steady_mb_per_s"])
     assert worst["layout"]["shapes"] == [mark]
-    # Mean response time times rate is the queue depth.
+    # Mean response time times rate equals the queue depth.
     rate = found["steady_mb_per_s"] * 1e6 / 4096
     assert rate * found["steady_mean_us"] / 1e6 == pytest.approx(DEPTH, rel=0.01)
 
@@ -260,10 +261,10 @@ def test_the_slc_cache_is_as_large_as_its_blocks(tiny: str) -> None:
         "ftl.slc_cache.static.ratio": 0.125,
     }
     found = lab(tiny, only=["slc-cache"], quick=True, overrides=more)["slc-cache"].figures
-    # On each of four planes 64 blocks, with a quarter of their 256 pages.
+    # Four planes of 64 blocks, with a quarter of their 256 pages.
     pages = 4 * 64 * 64
     for row in found["states"]:
-        # Told in parts of a hundred requests of 32 pages.
+        # Measured in groups of a hundred requests of 32 pages.
         assert row["cliff_at_bytes"] / 4096 == pytest.approx(pages, abs=100 * 32), row
         assert row["ratio"] > 2
         assert row["cached_ratio"] == pages / (4 * 64 * 256)
@@ -274,7 +275,7 @@ def test_ideal_trim_restores_an_erased_device_in_any_order(tiny: str) -> None:
     found = lab(tiny, only=["trim"], quick=True, overrides=more)["trim"].figures["mb_per_s"]
     rates = {kind: one[4096] for kind, one in found.items()}
     assert rates["no TRIM"] < 0.8 * rates["erased"]
-    # What is left to do is to erase a block for every 64 programs: 3 ms beside 64 of 512 us.
+    # The remaining work is to erase a block for every 64 programs: 3 ms per 64 times 512 us.
     erasing = 64 * 0.512 / (64 * 0.512 + 3)
     for kind in trim.TRIMMED:
         assert rates[kind] / rates["erased"] == pytest.approx(erasing, rel=0.05)
@@ -286,7 +287,7 @@ def test_reads_cause_erases_if_read_reclaim_is_on(tiny: str) -> None:
     assert {one.status for one in without.findings.values()} == {"absent"}
     worn = lab(tiny, only=["read-wear"], quick=True, overrides=limit)["read-wear"]
     rounds = worn.figures["rounds"]
-    # A round has twice as many reads as the blocks that hold its data take.
+    # A round has twice as many reads as the blocks with its data endure.
     assert rounds[0]["erases"] > 0
     assert worn.figures["grows"]
     assert [row["erases"] for row in rounds] == sorted(row["erases"] for row in rounds)
@@ -302,7 +303,7 @@ def test_a_pause_restores_the_blocks_of_background_gc(tiny: str) -> None:
         return max(row["recovered_bytes"] for row in found["pauses"])
 
     assert given_back("on-demand") == 0
-    # Half of the 8 blocks a plane beyond those of the user are made free, at most all of them.
+    # At most half of the 8 blocks per plane beyond the user capacity are freed.
     assert 0 < given_back("background") <= 4 * 8 * 16 * 4096
 
 
@@ -343,7 +344,7 @@ def test_every_experiment_has_a_verdict_and_the_report_fits(
     assert "nan" not in (place / "out/lab/lab.json").read_text().lower().split('"')
     page = (place / "out/lab/report.html").read_text()
     assert all(f'<h2 id="{one.name}">' in page for one in EXPERIMENTS)
-    # The device of the lab is a device.
+    # The written device file is valid.
     assert wordline("config", "check", "out/lab/device.toml").returncode == 0
 
 
@@ -373,7 +374,7 @@ def test_an_interrupted_lab_continues(tiny: str, place: Path) -> None:
         progress=lambda state: known.append(state.done),
     )
     assert min(known) >= early.value.kept
-    # What had ended is not run again, and the result is that of a lab that was not stopped.
+    # Completed trials do not run again, and the result equals that of an uninterrupted lab.
     assert journal.read_bytes().startswith(kept)
     whole = lab(tiny, only=["patterns", "cliff"], quick=True)
     assert json.loads((place / "out/lab/lab.json").read_text()) == json.loads(

@@ -1,5 +1,5 @@
-"""Which packages know which: imports go downward only, and in no circle. An import in a function
-counts, one for types alone does not."""
+"""Layers of packages: imports point downwards only, without cycles. Imports inside functions count,
+imports for types do not."""
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
@@ -23,13 +23,13 @@ LAYERS = (
     {"wordline.cli", "wordline.fio", "wordline.mqsim", "wordline.report"},
     {STUDIES},
 )
-"""From the lowest to the highest. Those of a layer do not know each other."""
+"""Packages from the lowest layer to the highest. Packages of a layer do not import each other."""
 PART_OF = {
     "wordline.config": "wordline._api",
     "wordline.entry_point": "wordline.cli",
     "wordline.__main__": "wordline.cli",
 }
-"""Modules that lie next to the package that they belong to."""
+"""Modules outside the package that they belong to."""
 RANKS = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 ANNOTATIONS = ("annotation", "returns")
 EXTENSION = "wordline._wordline"
@@ -37,7 +37,7 @@ EXTENSION = "wordline._wordline"
 
 @dataclass(frozen=True)
 class Source:
-    """A module: where it is, and whether it is a package."""
+    """A module: its path, and whether it is a package."""
 
     path: Path
     is_package: bool
@@ -45,7 +45,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Import:
-    """A module that another imports, and the line."""
+    """An imported module, and the line of the import."""
 
     module: str
     line: int
@@ -53,7 +53,7 @@ class Import:
 
 @cache
 def modules() -> Mapping[str, Source]:
-    """All modules by their names."""
+    """All modules by name."""
     found: dict[str, Source] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
@@ -64,8 +64,8 @@ def modules() -> Mapping[str, Source]:
 
 @cache
 def imports(name: str) -> frozenset[Import]:
-    """The modules that a module imports when it is imported, or later. The package of a module is
-    imported with it."""
+    """Modules that a module imports, at import time or later. Importing a module imports its
+    package."""
     tree = ast.parse(modules()[name].path.read_text(encoding="utf-8"))
     found: set[Import] = set()
     has_text_annotations = "annotations" in {
@@ -85,7 +85,7 @@ def imports(name: str) -> frozenset[Import]:
 
 
 def evaluated(node: ast.AST, left_out: Collection[str]) -> Iterator[ast.AST]:
-    """The nodes that are carried out: what is for types alone is not, nor are fields left out."""
+    """Nodes that are executed, without type-checking blocks and the given fields."""
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         is_negated = isinstance(node.test, ast.UnaryOp)
         for one in node.body if is_negated else node.orelse:
@@ -101,7 +101,7 @@ def evaluated(node: ast.AST, left_out: Collection[str]) -> Iterator[ast.AST]:
 
 
 def named(node: ast.AST) -> Iterator[str]:
-    """The modules of these packages that a node names. A public name stands for its module."""
+    """Modules of these packages that a node names. A public name stands for its module."""
     if isinstance(node, ast.Import):
         yield from (one.name for one in node.names if is_ours(one.name))
     elif isinstance(node, ast.ImportFrom) and node.module and is_ours(node.module):

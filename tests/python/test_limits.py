@@ -1,4 +1,4 @@
-"""Where the system gives a process little, a command says so in a sentence, and ends in order."""
+"""Under tight resource limits a command ends in order, with an error in a sentence."""
 
 import errno
 import resource
@@ -18,7 +18,7 @@ def limited(what: int, most: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(what, (most, most))
 
 
-# With four or fewer Python itself does not start: it loads libraries and modules one by one.
+# With four or fewer, Python itself does not start: it loads libraries and modules one at a time.
 @pytest.mark.parametrize("files", range(5, limits.FILES))
 def test_too_few_open_files_are_reported_in_a_sentence(
     wordline: Command, tiny: str, files: int

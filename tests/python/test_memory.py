@@ -1,4 +1,4 @@
-"""What a run takes of memory: told before, held against the truth, and refused if it cannot fit."""
+"""Memory of a run: the estimate matches the measurement, and a run that cannot fit is rejected."""
 
 import json
 import resource
@@ -20,7 +20,7 @@ HUGE = {
     "ssd.ways": 4,
     "nand.geometry.planes_per_die": 2,
 }
-"""Of 4,026,531,840 pages, a little below the most that there can be: 32 GB of map and owners."""
+"""4,026,531,840 pages, slightly below the maximum: 32 GB of map and owners."""
 GIB = 2**30
 
 MEASURED = """
@@ -42,7 +42,7 @@ print(status("VmHWM:") - before)
 
 
 def measured(device: str, overrides: dict[str, Any], **options: Any) -> int:
-    """Growth of a process in a run, at its peak. Bytes."""
+    """Peak growth of a process during a run, in bytes."""
     given = json.dumps([device, overrides, options])
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, given], capture_output=True, text=True, check=True
@@ -83,8 +83,8 @@ def test_a_prepared_device_takes_no_more_memory(
 def test_the_estimate_matches_a_filled_device(
     device: str, overrides: dict[str, Any], fill: float
 ) -> None:
-    """Never more than 10 % below the truth, and 2 MiB for the granularity of what is measured;
-    never more than 30 % above, and the 8 MiB that are allowed for everything else."""
+    """At most 10 % below the measurement, plus 2 MiB for its granularity; at most 30 % above, plus
+    the 8 MiB that are allowed for everything else."""
     given = overrides | LOAD | {"precondition.fill_ratio": fill}
     told = memory(device, given)["prepared_bytes"]
     truth = measured(device, given)
@@ -93,7 +93,7 @@ def test_the_estimate_matches_a_filled_device(
     assert told <= 1.3 * truth + 8 * 2**20
 
 
-# To overwrite so many pages takes minutes.
+# Overwriting this many pages takes minutes.
 OVERWRITTEN = [
     ("d4", {BLOCKS: 2048}),
     *(pytest.param(*one, marks=pytest.mark.slow) for one in SIZES[:4]),
@@ -114,10 +114,10 @@ def test_the_maximum_matches_a_fully_written_device(device: str, overrides: dict
 @linux
 def test_an_unused_terabyte_takes_only_address_space() -> None:
     told = memory("tb1", {"precondition.fill_ratio": 0.0})
-    # A map of 4 bytes a logical page of 4 KiB, and an owner of 4 bytes a physical one.
+    # A map of 4 bytes per logical page of 4 KiB, and 4 bytes of owner per physical page.
     assert told["reserved_bytes"] > 1.8 * 2**30
     assert told["prepared_bytes"] < 32 * 2**20
-    # Twice as much address space as memory: it must run where the memory would not suffice.
+    # It reserves gigabytes of address space, and must run on a machine with less memory than that.
     assert measured("tb1", LOAD | {"precondition.fill_ratio": 0.0}) < 256 * 2**20
 
 
@@ -170,7 +170,7 @@ def test_the_interpreter_survives_a_device_that_is_too_large() -> None:
 
 @linux
 def test_a_run_that_runs_out_of_memory_keeps_its_results() -> None:
-    """The rows of requests grow without a bound that is known before."""
+    """The memory of request rows has no bound that is known beforehand."""
     code = (
         "import resource, wordline\n"
         "load = {'workload.requests': 100_000_000, 'workload.read_ratio': 1.0,"

@@ -1,4 +1,4 @@
-"""Metrics as people read them: names, units, and which direction is better."""
+"""Display of metrics: names, units and better direction."""
 
 from fnmatch import fnmatchcase
 

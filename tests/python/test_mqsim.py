@@ -1,4 +1,4 @@
-"""Devices and workloads of MQSim as configurations."""
+"""Import of MQSim devices and workloads."""
 
 import tomllib
 from pathlib import Path
@@ -12,8 +12,8 @@ from wordline._importers.mqsim.streams import TRACES
 from wordline._wordline import WordlineError
 from wordline.cli import main
 
-# The parameters that MQSim's README lists, with the defaults of its source, on a device that is
-# small: 2 channels, 1 chip, 64 blocks.
+# The parameters in MQSim's README, with the defaults of its source, on a small device: 2 channels,
+# 1 chip, 64 blocks.
 DEVICE = {
     "Seed": 123,
     "Enabled_Preconditioning": "true",
@@ -161,7 +161,7 @@ def test_a_device_becomes_a_configuration(tmp_path: Path) -> None:
     # 800 MT/s of 4 bytes; 13 + 13 + 13 ns
     assert (config["buffer"]["mb_per_s"], config["buffer"]["access_ns"]) == (3200.0, 39)
     assert config["ftl"]["mapping"] == {"dftl": {"cache_bytes": 2097152}}
-    # As many blocks as the logarithm of 64.
+    # The logarithm of 64 as the number of blocks.
     assert config["ftl"]["gc"]["victim"] == {"d-choices": {"d": 6}}
     wordline.config.check(config)
     assert made.toml.startswith("".join(f"# {note}\n" for note in made.notes))
@@ -191,7 +191,7 @@ def test_flows_become_streams_that_run(tmp_path: Path) -> None:
     assert first["requests"] == 500
     assert first["arrival"] == {"closed-loop": {"queue_depth": 4}}
     assert (first["request_bytes"], first["align_bytes"]) == (4096, 8192)
-    # 40,960,000 bytes a second in requests of 4096, for 0.1 s
+    # 40,960,000 bytes per second in requests of 4096, for 0.1 s
     assert second["arrival"] == {"poisson": {"iops": 10_000.0}}
     assert second["requests"] == 1000
     # MQSim: 100 - hot per cent of the requests go to hot per cent of the addresses.
@@ -200,7 +200,7 @@ def test_flows_become_streams_that_run(tmp_path: Path) -> None:
     mean = sum(size * weight for size, weight in weights.items()) / sum(weights.values())
     assert mean == pytest.approx(8.5, abs=0.05)  # rounded up to whole sectors
     assert [stream["class"] for stream in config["streams"]] == ["high", "low"]
-    # Each has half of the addresses, and works on half of that.
+    # Each flow has half of the addresses, and a working set of half of that.
     assert first["working_set_ratio"] == pytest.approx(0.25, rel=1e-4)
     assert second["offset_bytes"] > 0
     assert config["precondition"]["fill_ratio"] == 0.7

@@ -1,4 +1,4 @@
-"""Miss-ratio curves, as a user asks for them."""
+"""Miss-ratio curves, as a user calls them."""
 
 import json
 import subprocess
@@ -77,8 +77,8 @@ def test_sampling_alone_gives_the_same_curve() -> None:
 
 
 def test_the_memory_of_a_sample_is_reported(tmp_path: Path) -> None:
-    """2^21 pages, each once: a 1024th is 2,048 but for the chance of a sample (7 % are three
-    deviations). A number of pages is never exceeded; what takes no sample has nothing to tell."""
+    """2^21 pages, each once. A 1024th is 2,048 within the sampling error (7 % is three deviations).
+    A number of samples is never exceeded; exact methods report no sample."""
     path = tmp_path / "distinct.csv"
     rows = [f"0,write,{one << 30},{1 << 30},0" for one in range(8)]
     path.write_text("\n".join(["time_ns,op,offset_bytes,size_bytes,volume", *rows, ""]))

@@ -1,4 +1,4 @@
-"""Options of functions: as keywords, and as objects."""
+"""Options of functions, as keywords and as objects."""
 
 import ast
 import inspect
@@ -14,12 +14,12 @@ import wordline
 from wordline._internal.keywords import Options
 
 TAKEN = [(wordline.run, wordline.RunOptions), (wordline.cache, wordline.CacheOptions)]
-"""Functions, and the class that declares their options."""
+"""Functions, with the class that declares their options."""
 KINDS = [kind for _, kind in TAKEN]
 
 
 def for_checkers(kind: type[Options]) -> dict[str, str]:
-    """The keywords as type checkers read them: names and types."""
+    """Names and types of the keywords for type checkers."""
     tree = ast.parse(inspect.getsource(sys.modules[kind.__module__]))
     name = kind.__name__.replace("Options", "Keywords")
     (found,) = [
@@ -131,7 +131,7 @@ def test_options_and_keywords_are_equivalent(tiny: str, trace: str) -> None:
 
 def test_keywords_override_options(tiny: str, trace: str) -> None:
     options = wordline.RunOptions(seed=7, max_requests=500)
-    # 1 and None are defaults, and taken nevertheless.
+    # 1 and None are the defaults, and are accepted explicitly.
     first = wordline.run(tiny, trace, options=options, seed=1, max_requests=None)
     assert first.summary["seed"] == 1
     assert first.summary["input"]["requests"] == 2000

@@ -1,4 +1,4 @@
-"""What commands write: all of it is declared, and each replaces its own results and no others."""
+"""Outputs of commands: all are declared, and each command replaces only its own results."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from wordline import WordlineError, _wordline, cli
 from wordline._internal import output_folder
 from wordline_studies.figure import Figure, Study
 
-# What has a command write all that it can.
+# Options that make a command write all of its files.
 SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-requests", "20"]
 
 
@@ -22,7 +22,7 @@ SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-req
 def calls(
     tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Callable[[str], int]]:
-    """By command, a call that writes into a folder, and returns the exit code."""
+    """By command, a function that writes into a folder and returns the exit code."""
     figure = Figure(id="1", title="Figure 1", section="1", measured="Nothing.")
     made = Study("test", "A test", "Nobody", (lambda _: figure,))
     monkeypatch.setattr(studies, "load", lambda _: made)
@@ -57,14 +57,14 @@ def calls(
 
 
 def _rates() -> str:
-    """A file of error rates."""
+    """Writes a file of error rates."""
     rows = [f"{cycles},{1e-6 + 1e-9 * cycles}" for cycles in (1, 300, 1000, 2000, 3000)]
     Path("rber.csv").write_text("cycles,rber\n" + "\n".join(rows) + "\n")
     return "rber.csv"
 
 
 def _without_measuring(out: str, command: str) -> int:
-    """The files of a command, without its minutes of measuring."""
+    """Writes the files of a command without minutes of measurements."""
     writers = {
         name: lambda part: output_folder.write_text(part, "")
         for name in output_folder.FILES[command]
@@ -141,6 +141,6 @@ def test_trims_have_separate_response_times(wordline: Command, place: Path) -> N
     times = [ps / 1e6 for ps in rows["latency_ps"].to_list()]
     assert found["mean_us"] == pytest.approx(sum(times) / 8)
     assert found["max_us"] == pytest.approx(max(times))
-    # A filled block that lies in such a range is erased, which takes its time.
+    # A full block within such a range is erased, which takes time.
     assert found["max_us"] >= 1500
     assert summary["latency"]["all"]["count"] == 0

@@ -1,4 +1,4 @@
-"""A package by itself from Python: arguments, faults, and what the numbers have to obey."""
+"""A NAND package alone, from Python: arguments, errors and invariants."""
 
 import json
 from collections.abc import Callable
@@ -164,7 +164,7 @@ def test_the_limits_are_those_of_the_simulator(slc: Package) -> None:
 
 
 def test_a_large_package_needs_no_queue_depth() -> None:
-    # A command of every die takes 64 x 64 x 4096 pages, twice as many are under way by default.
+    # A command on every die takes 64 x 64 x 4096 pages; the default depth is twice that.
     large = {
         "nand.geometry.dies_per_package": 64,
         "nand.geometry.planes_per_die": 64,
@@ -175,7 +175,7 @@ def test_a_large_package_needs_no_queue_depth() -> None:
 
 
 def test_only_the_nand_tables_matter() -> None:
-    # Four blocks a plane leave a translation layer no room.
+    # Four blocks per plane are too few for a flash translation layer.
     small = wordline.package(
         "jung2013-slc",
         {"nand.geometry.blocks_per_plane": 4, "ssd.channels": 0, "host.queue_depth": 0},

@@ -1,4 +1,4 @@
-"""Results are pickled, copied and sent between processes, and show themselves in a notebook."""
+"""Results can be pickled, copied, sent between processes and shown in a notebook."""
 
 import copy
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The pictures of README and tutorial show what the program prints."""
+"""Pictures of the README and the tutorial show the output of the program."""
 
 import importlib.util
 import json
@@ -14,7 +14,7 @@ RENEW = "the pictures show something else; renew them with `make pictures`"
 
 
 def module() -> ModuleType:
-    """docs/pictures.py"""
+    """The module docs/pictures.py."""
     spec = importlib.util.spec_from_file_location("pictures", PICTURES)
     assert spec
     assert spec.loader

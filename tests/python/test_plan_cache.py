@@ -1,4 +1,4 @@
-"""Plans of flash in front of a disk, against plain lists and the formulas of their sources."""
+"""Plans of flash caches, checked against reference models and published formulas."""
 
 import json
 import math
@@ -33,13 +33,13 @@ Pages = list[tuple[int, bool]]
 
 
 def drawn(requests: int, pages: int, power: int) -> Pages:
-    """Reads and writes of single pages, some more often than others; a third are writes."""
+    """Reads and writes of single pages with a skewed popularity; a third are writes."""
     draw = random.Random(7)
     return [(int(draw.random() ** power * pages), draw.random() < 1 / 3) for _ in range(requests)]
 
 
 def written(place: Path, requested: Pages) -> str:
-    """The trace of them, a request a millisecond."""
+    """Writes them as a trace, one request per millisecond."""
     lines = [
         f"{number * 1_000_000},{'write' if write else 'read'},{page * PAGE},{PAGE},0"
         for number, (page, write) in enumerate(requested)
@@ -50,7 +50,7 @@ def written(place: Path, requested: Pages) -> str:
 
 
 def victims(u: float) -> float:
-    """The root below 1 of u = (x - 1) / ln x, by Newton's method from far below."""
+    """Root below 1 of u = (x - 1) / ln x, by Newton's method."""
     x = math.exp(-1 / u) / 2
     for _ in range(200):
         x -= (x - 1 - u * math.log(x)) / (1 - u / x)
@@ -68,19 +68,19 @@ def answers(size: PlanSize) -> dict[str, PlanAnswer]:
 
 
 def bearable(flash: PlanFlash, pages: int) -> float:
-    """The share of the flash that may be cached: all but what is kept free and a block."""
+    """Share of the flash that can be cached: all but the reserve and one block."""
     free = max(round(pages * flash["free_ratio"]), flash["pages_per_block"])
     return (pages - free - flash["pages_per_block"]) / pages
 
 
 class Stack:
-    """An LRU stack without end."""
+    """An LRU stack of unlimited size."""
 
     def __init__(self) -> None:
         self.pages: list[int] = []
 
     def touch(self, page: int) -> float:
-        """How many others lay above it; then it is on top."""
+        """Returns the stack distance of a page, and moves it to the top."""
         above = self.place(page)
         if above < math.inf:
             del self.pages[int(above)]
@@ -92,7 +92,7 @@ class Stack:
 
 
 def hit_ratio(places: list[float], segment: int) -> Callable[[float], float]:
-    """The share of the places within a size, straight between the ends of segments."""
+    """Share of the distances within a size, interpolated linearly between the ends of segments."""
 
     def within(size: float) -> float:
         low = math.floor(size / segment)
@@ -138,8 +138,8 @@ def test_the_best_list_is_the_cheapest_that_leaves_room_for_gc(place: Path) -> N
 def divided(
     requested: Pages, summary: PlanSummary, size: PlanSize, shares: list[float]
 ) -> tuple[float, float, float]:
-    """Cost, cached share and share of reads of two lists, from plain lists; the reads that the
-    write list serves are found from its size, and that from them."""
+    """Cost, cached share and read share of two lists, from reference lists. The reads that the
+    write list serves follow from its size."""
     flash, pages = summary["flash"], size["flash_pages"]
     disk_read, disk_write = size["disk_read_us"], size["disk_write_us"]
     segment, held, best = pages // STEPS, STEPS // 2, (math.inf, 0.0, 0.0)
@@ -250,7 +250,7 @@ def test_times_come_from_the_devices() -> None:
     bundled = Path(__file__).parents[2] / requested
     summary = package.plan_cache(bundled, sizes="16MiB").summary
     flash, disk = summary["flash"], summary["disk"]
-    # the array's times and 4096 bytes at 40.96 MB/s, and a few cycles of 25 ns for commands
+    # array times, 4096 bytes at 40.96 MB/s, and a few cycles of 25 ns for commands
     assert flash["read_us"] == pytest.approx(125, abs=1)
     assert flash["program_us"] == pytest.approx(300, abs=1)
     assert flash["copy_us"] == pytest.approx(225, abs=1)
@@ -293,7 +293,7 @@ def test_the_planned_latency_of_the_disk_matches_a_run(place: Path, disk: str) -
 
 
 def recorded(place: Path, requests: list[tuple[int, str, int, int]]) -> str:
-    """The trace of times in ms, operations, first pages and pages."""
+    """A trace of times in ms, operations, first pages and numbers of pages."""
     lines = [
         f"{ms * 1_000_000},{op},{page * PAGE},{count * PAGE},0" for ms, op, page, count in requests
     ]
@@ -321,8 +321,9 @@ def test_sequential_misses_cost_less_per_page_than_random_ones(place: Path) -> N
 def test_no_flash_is_recommended_if_the_disk_cache_absorbs_writes(
     place: Path,
 ) -> None:
-    # A write a second: the disk answers from its buffer and destages until the next. Flash that is
-    # full has to see the page that leaves on the platters first.
+    # One write per second: the disk completes it in its buffer and destages before the next. Full
+    # flash must
+    # wait until the evicted page is on the platters.
     draw = random.Random(5)
     requests = [(1_000 * place, "write", draw.randrange(10**8), 1) for place in range(6_000)]
     plan = package.plan_cache(
@@ -343,7 +344,7 @@ def test_no_flash_is_recommended_if_the_disk_cache_absorbs_writes(
 
 
 def test_an_equally_fast_disk_is_not_called_faster(place: Path) -> None:
-    # A page that is read once is read from the disk in either case.
+    # A page that is read once is read from the disk in both cases.
     plan = package.plan_cache(recorded(place, [(0, "read", 5, 1)]), sizes="16MiB")
     assert plan.check is not None
     assert plan.check["runs"][0]["simulated_us"] == plan.check["disk_us"]
@@ -409,7 +410,8 @@ def test_without_time_stamps_there_is_no_lifetime(place: Path) -> None:
     plan = package.plan_cache("keys.bin", format="keys32le", sizes="16MiB")
     assert plan.summary["seconds"] is None
     assert all(answer["lifetime_years"] is None for answer in plan.sizes[0]["answers"])
-    # a cyclic scan hits nothing in any smaller cache: the least of caches, and nothing for reads
+    # a cyclic scan has no hits in a smaller cache, so the smallest cache is cheapest, and none for
+    # reads
     op = answers(plan.sizes[0])["op-fcl"]
     assert (op["read_pages"], op["write_pages"]) == (0, round(4096 / 100))
 

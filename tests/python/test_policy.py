@@ -1,4 +1,4 @@
-"""Replacement policies written in Python: the same rule gives the same run, and faults are told."""
+"""Replacement policies in Python: equal rules give equal runs, and errors are reported."""
 # ruff: noqa: ARG001, ARG002 - a policy has its arguments, used or not
 
 import html
@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/policy-in-python.md"
 
 
 def documented() -> dict[str, Any]:
-    """The classes of the how-to page, as it has them."""
+    """The classes of the how-to page, unchanged."""
     blocks = re.findall(r"( *)```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
     names: dict[str, Any] = {}
     for indent, block in blocks:
@@ -67,7 +67,7 @@ def trimmed(place: Path) -> str:
 
 
 def counts(result: wordline.CacheResult, policy: str) -> list[dict[str, object]]:
-    """The runs of a policy, without its name."""
+    """Runs of a policy without its name."""
     runs = [dict(run) for run in result.runs if run["policy"] == policy]
     return [{key: value for key, value in run.items() if key != "policy"} for run in runs]
 
@@ -180,7 +180,7 @@ def test_the_configuration_of_a_run_says_what_it_lacks(tiny: str, skewed: str, p
 
 
 class Wrong(LRU):
-    """An LRU that goes wrong when it has evicted so many, as its kinds say."""
+    """An LRU that fails after a number of evictions, in the way that its subclass defines."""
 
     calls = 0
 
@@ -241,7 +241,7 @@ def test_without_a_device_no_chip_has_work(place: Path) -> None:
 
 
 class Late(Wrong):
-    """Asks a view that it has kept."""
+    """Queries a view that it kept."""
 
     view: Any = None
 
@@ -422,7 +422,7 @@ def test_ctrl_c_ends_a_run(tiny: str, skewed: str, place: Path, call: str) -> No
 
 
 def test_policies_may_run_simulations_and_threads(tiny: str, skewed: str) -> None:
-    """A view answers whose it is, in the thread that it was given to."""
+    """A view is valid only for its owner, in the thread that received it."""
     asked: list[bool] = []
 
     class Nested(CFLRU):

@@ -1,4 +1,4 @@
-"""The description of a preset says what its configuration says."""
+"""Descriptions of presets agree with their configurations."""
 
 import re
 import tomllib
@@ -70,7 +70,7 @@ RULES: dict[str, Callable[[re.Match[str], Mapping[str, Any]], bool]] = {
     ),
     r"\bwrite cache off\b": lambda _said, of: not of["disk"]["buffer"]["write_cache"],
 }
-"""What a description says, and whether the configuration says so too."""
+"""Patterns in descriptions, with a check of the configuration."""
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,4 +1,4 @@
-"""Processes that are measured: where they run, what is left of them, and why they failed."""
+"""Measured child processes: working folder, clean-up and errors."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""`import wordline`, as its documentation promises it."""
+"""The public interface of `import wordline`."""
 
 import itertools
 import json
@@ -56,7 +56,7 @@ def test_summary_and_rows_agree(result: wordline.Result) -> None:
         assert told["count"] == len(latencies)
         assert told["mean_us"] == pytest.approx(latencies.mean(), rel=1e-9)
         assert told["max_us"] == pytest.approx(latencies.max(), rel=1e-9)
-        # The histogram keeps three significant digits.
+        # The histogram has three significant digits.
         assert told["p99_us"] == pytest.approx(latencies.quantile(0.99, "higher"), rel=2e-3)
         parts = sum(result.summary["breakdown"][op].values())
         assert parts == pytest.approx(told["mean_us"], rel=1e-9)
@@ -178,7 +178,7 @@ def test_the_gil_is_released(tiny: str) -> None:
     took = time.perf_counter() - began
     over.set()
     other.join()
-    # With the GIL held, the other thread would have got a handful of turns.
+    # With the GIL held, the other thread would have run only a few times.
     assert next(ticks) > took * 1000 / 20
 
 
@@ -262,7 +262,7 @@ def test_points_in_threads_do_not_affect_other_runs_of_the_process(tiny: str, pl
     with ThreadPoolExecutor(1) as executor:
         assert wordline.sweep(tiny, "disk.csv", seeds=1, on=executor).failed == 0
     (place / "disk.csv").write_text(msr(70_000) + "rubbish\n")
-    # A sweep reads all of a trace first, and keeps it; a run reads it as it goes.
+    # A sweep reads a trace completely before the run; a run reads it progressively.
     with pytest.raises(wordline.RunError, match=r"disk\.csv:70001"):
         wordline.run(tiny, "disk.csv")
 
@@ -363,7 +363,7 @@ OURS = (wordline.WordlineError, TypeError, ValueError)
 
 
 def tried(**arguments: Any) -> None:
-    """Whatever is asked for, it is answered, or refused with an error of ours in few lines."""
+    """Runs any arguments: they succeed, or fail with one of Wordline's errors in a few lines."""
     try:
         wordline.run(**{"max_requests": 20, **arguments})
     except OURS as fault:
@@ -378,7 +378,7 @@ def tried(**arguments: Any) -> None:
 @given(key=keys | st.text(max_size=10), value=anything)
 def test_any_override(tiny: str, trace: str, key: str, value: Any) -> None:
     if isinstance(value, int) and value > 64:
-        value %= 64  # a device of 2**60 channels would be refused, one of 2**20 takes its time
+        value %= 64  # a device of 2**60 channels is rejected, one of 2**20 takes long
     tried(device=tiny, trace=trace, overrides={key: value})
 
 

@@ -1,8 +1,5 @@
-"""Every trace of ../shared/traces, simulated with every read checked.
-
-Slow: minutes. The traces are data of others and no part of the project; where they are absent the
-test says so.
-"""
+"""Simulates every trace of ../shared/traces with every read verified, which takes minutes. The
+traces belong to others and are not part of the project; without them the test is skipped."""
 
 from pathlib import Path
 
@@ -13,7 +10,7 @@ import wordline
 FOLDER = Path(__file__).parents[3] / "shared" / "traces"
 TRACES = sorted(path for path in FOLDER.glob("*") if path.is_file() and path.suffix != ".md")
 
-# Records with a wrapped clock, as the description of the traces says.
+# Records with a wrapped clock, as documented with the traces.
 BROKEN = {"dbbench-fillrandom.blkparse.gz": 20}
 
 

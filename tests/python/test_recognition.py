@@ -1,4 +1,4 @@
-"""What is said of the format of a trace."""
+"""Messages about the detected format of a trace."""
 
 import json
 from array import array
@@ -14,7 +14,7 @@ FIVE = "".join(f"{place * 1_000_000} 0 {place * 8 % 4000} 8 1\n" for place in ra
 
 @pytest.fixture
 def five(place: Path) -> str:
-    """Five whole numbers a line: 1,000 requests a second if times are ns, one if they are us."""
+    """Five integers per line: 1,000 requests per second if times are ns, one if they are us."""
     (place / "five.txt").write_text(FIVE)
     return "five.txt"
 

@@ -1,4 +1,4 @@
-"""How a load is played: open or closed loop, scaled or not, and what is said of it."""
+"""Replay modes and their notes: open or closed loop, time scale, think times."""
 
 import re
 import tomllib
@@ -103,12 +103,12 @@ def test_each_stream_reports_its_replay_mode(tiny: str, trace: str) -> None:
 @pytest.mark.parametrize(
     ("times_ns", "crowd"),
     [
-        # 900 requests at once, then a minute of nothing, then one more.
+        # 900 requests at once, a pause of a minute, then one more.
         ([0] * 900 + [60 * SECOND], "bursts"),
-        # A request each microsecond, of which none is served in less than 50.
+        # One request per microsecond, each of which takes at least 50.
         (list(range(0, 3_000_000, 1000)), "the offered load exceeds the throughput of this store"),
         (list(range(0, 3_000_000_000, 1_000_000)), None),
-        # A burst at the end, and one before a pause.
+        # A burst at the end, and a burst before a pause.
         (list(range(0, 3_000_000_000, 1_000_000)) + [3 * SECOND] * 900, "bursts"),
         ([0] * 2000 + [SECOND + 1_000_000 * place for place in range(4000)], "bursts"),
     ],
@@ -139,7 +139,7 @@ JUMP = 300 * 86_400 * SECOND
 
 @pytest.fixture
 def jumping(place: Path) -> str:
-    """A clock that is set forward by 300 days during a recording, and back again."""
+    """A clock that was set forward by 300 days during a recording, and back again."""
     times = [SECOND, 2 * SECOND, JUMP, JUMP + SECOND, 3 * SECOND, 4 * SECOND]
     rows = "".join(f"{time} 0 {8 * place} 8 1\n" for place, time in enumerate(times))
     (place / "jump.mqsim").write_text(rows)
@@ -159,7 +159,8 @@ def test_a_clock_jump_is_not_a_bad_line(wordline: Command, tiny: str, jumping: s
 
 
 def test_cache_simulations_ignore_clock_jumps(jumping: str, place: Path) -> None:
-    """Not for a clock that jumps, nor for one that goes back farther than can be sorted."""
+    """Neither a clock jump nor a clock that goes back farther than requests can be sorted
+    matters."""
     told = package.cache(jumping, "lru", "2p", format="mqsim").summary
     assert told["input"]["requests"] == 6
     back = "".join(f"{10**9 - place} 0 {8 * (place % 50)} 8 1\n" for place in range(70_000))
@@ -179,7 +180,7 @@ def test_invalid_time_gaps_are_rejected(tiny: str, trace: str, gaps: str) -> Non
 def test_a_closed_loop_reports_no_duration_after_a_clock_jump(
     wordline: Command, tiny: str, place: Path
 ) -> None:
-    """The third record is 40 years ahead, as one processor's clock may be."""
+    """The third record is 40 years ahead, as with one processor's wrong clock."""
     times = [0, SECOND, 40 * 365 * 86_400 * SECOND, 2 * SECOND, 3 * SECOND]
     lines = (f"{time} 0 {8 * n} 8 1\n" for n, time in enumerate(times))
     (place / "jumps.txt").write_text("".join(lines))

@@ -1,4 +1,4 @@
-"""The report, opened in a browser: every chart is drawn, nothing is asked of a network."""
+"""The report in a browser: every chart is drawn, and nothing is fetched."""
 
 import pickle
 import re
@@ -27,7 +27,7 @@ ALL = {"distribution", "tail", "breakdown", "time", "channels", "dies"} | WRITTE
 
 @dataclass(frozen=True)
 class Seen:
-    """A page as the browser leaves it, and what its script says of itself."""
+    """A page after its script has run, and what the script reported."""
 
     html: str
     charts: str
@@ -60,7 +60,7 @@ def charts(page: Path) -> set[str]:
     ("lines", "expected"),
     [
         (lambda: msr(10_000, reads=0.3), ALL),
-        # One after the other, all take equally long.
+        # In sequence, all requests take equally long.
         (lambda: msr(2000, reads=1), ALL - WRITTEN - {"tail"}),
         (lambda: msr(1, reads=1), ALL - WRITTEN - {"tail"}),
         (lambda: msr(70_000) + "rubbish\n", ALL - WRITTEN),
@@ -88,7 +88,7 @@ def test_foreign_text_is_escaped(tiny: str, tmp_path: Path) -> None:
 
 
 def zero_and_up(seen: dict[str, Any], axis: str) -> float:
-    """Where 0 is on a logarithmic axis; below everything if it has no place."""
+    """Position of 0 on a logarithmic axis; below all values if it has none."""
     ticks = dict(zip(seen[axis]["ticktext"], seen[axis]["tickvals"], strict=True))
     return ticks.get("0", 0.0)
 
@@ -128,7 +128,7 @@ def test_latency_curves_match_the_requests(
 
 
 def agree(chart: dict[str, Any], op: str, took: np.ndarray) -> None:
-    """Reads the curve as it is drawn, and compares it with the response times themselves."""
+    """Compares a drawn curve with the response times."""
     layout = chart["layout"]
     drawn = next((one for one in chart["data"] if one["name"] == op), None)
     if drawn is None:
@@ -147,13 +147,13 @@ def agree(chart: dict[str, Any], op: str, took: np.ndarray) -> None:
         return float((took <= us * (1 + 1e-6)).mean())
 
     until = 2 * took.max() + 1
-    if layout["yaxis"].get("type") == "log":  # has no place for the end, where none took longer
+    if layout["yaxis"].get("type") == "log":  # a logarithmic axis cannot show the final 0
         x, share, until = x[:-1], share[:-1], took.max() * 0.999
     assert (x[0], share[0]) == (pytest.approx(took.min(), rel=1e-6), pytest.approx(0, abs=1e-12))
     for us, seen in zip(x[1:], share[1:], strict=True):
-        # Times are drawn with seven figures.
+        # Times are drawn with seven digits.
         assert below(us * (1 - 2e-6)) - 1e-8 <= seen <= below(us) + 1e-8
-    # Anywhere else: what was read off the step, against the requests within a bucket of there.
+    # Elsewhere: the step against the requests within a bucket of it.
     for us in np.geomspace(1e-3, until, 400):
         at = np.searchsorted(x, us, side="right") - 1
         seen = share[at] if at >= 0 else 0.0
@@ -161,7 +161,7 @@ def agree(chart: dict[str, Any], op: str, took: np.ndarray) -> None:
 
 
 class Outside(HTMLParser):
-    """Collects what a page would fetch, and its security policy."""
+    """Collects the URLs that a page would fetch, and its security policy."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ def test_the_report_shows_the_metrics_of_the_summary(tiny: str) -> None:
 
 
 def without_folds(text: str) -> str:
-    """What a page shows before a section is opened."""
+    """Returns the part of a page that is visible before a section is opened."""
     parts = re.split(r"(<details[^>]*>|</details>)", text)
     depth, kept = 0, ""
     for part in parts:
@@ -284,7 +284,7 @@ def test_folded_charts_are_drawn_when_they_are_opened(tiny: str, tmp_path: Path)
 
 
 def test_logarithmic_axes_have_whole_numbers_at_their_ticks(tiny: str) -> None:
-    """None of 8, 9, 10k, 2, 3, which are the last digits that the library gives by itself."""
+    """The labels are not 8, 9, 10k, 2, 3, the last digits that the library shows by default."""
     Path("disk.csv").write_text(msr(20_000, reads=0.3))
     shown = charts_of(wordline.run(tiny, "disk.csv").report("report.html").read_text())
     axes = [
@@ -350,14 +350,14 @@ def test_empty_charts_have_an_explanation(tiny: str) -> None:
 
 
 def paused() -> str:
-    """500 requests in 0.1 s, a pause of ten minutes, and as many again."""
+    """500 requests in 0.1 s, a pause of ten minutes, and 500 more."""
     first = msr(500, reads=0.5)
     parts = (line.split(",", 1) for line in msr(500, reads=0.5, seed=2).splitlines())
     return first + "".join(f"{int(time) + 6 * 10**9},{rest}\n" for time, rest in parts)
 
 
 def test_pauses_can_be_left_out(tiny: str) -> None:
-    """Each interval is then as wide as the time in which the device held requests."""
+    """Each interval is then as wide as its active time."""
     Path("disk.csv").write_text(paused())
     result = wordline.run(tiny, "disk.csv", out="out")
     (menu,) = charts_of(Path("out/report.html").read_text())["time"]["layout"]["updatemenus"]
@@ -388,7 +388,7 @@ def test_pauses_can_be_left_out(tiny: str) -> None:
 
 
 def test_only_pauses_with_room_are_labelled(tiny: str) -> None:
-    """30 pauses, equally long."""
+    """30 pauses of equal length."""
     lines = msr(310, reads=0.5).splitlines()
     parts = [line.split(",", 1) for line in lines]
     Path("disk.csv").write_text(

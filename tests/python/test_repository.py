@@ -1,4 +1,4 @@
-"""What is stated twice in the repository is stated alike."""
+"""Facts that are stated twice in the repository agree."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def test_the_container_has_the_oldest_rust_that_works() -> None:
 
 
 def features(*selection: str) -> set[str]:
-    """Each crate that a build compiles, with its version and features."""
+    """Crates that a build compiles, with version and features."""
     command = [os.environ.get("CARGO", "cargo"), "tree", "--locked", "--prefix", "none"]
     listed = subprocess.run(
         [*command, "--format", "{p} {f}", *selection],

@@ -1,4 +1,4 @@
-"""Rows of requests carry the place of their request in the input."""
+"""Rows of requests carry the position of the request in the input."""
 
 import random
 from pathlib import Path
@@ -13,7 +13,7 @@ PAGE = 4096
 REQUESTS = 1500
 DISK = {"capacity_bytes": 16 << 20, "queue": "look"}
 CACHE = {"mode": "write-back"}
-# Stores that complete requests in another order than that of their arrival.
+# Stores that complete requests out of order.
 STORES = {
     "SSD": {},
     "link": {"host.interface": "link"},
@@ -26,7 +26,7 @@ STORES = {
 
 @pytest.fixture
 def trace(place: Path) -> pl.DataFrame:
-    """Requests that come in bursts, with flushes in between."""
+    """Bursts of requests with flushes in between."""
     draw = random.Random(7)
     rows = [
         (
@@ -47,7 +47,7 @@ def trace(place: Path) -> pl.DataFrame:
     ).with_row_index("number")
 
 
-# A disk by itself has no flash to describe.
+# A single disk has no flash to describe.
 DISK_ALONE = """
 schema = 1
 [disk]
@@ -57,7 +57,7 @@ queue = "look"
 
 
 def require_joined(rows: pl.DataFrame, trace: pl.DataFrame) -> None:
-    """Each row is what the input has at its number, and each number of the input comes once."""
+    """Checks that each row equals the input at its number, and that each number occurs once."""
     rows = rows.filter(pl.col("op") != "flush").with_columns(pl.col("number").cast(pl.UInt32))
     joined = rows.join(trace, on="number", suffix="_in_trace")
     assert joined.height == rows.height == rows["number"].n_unique()

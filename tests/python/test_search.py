@@ -1,4 +1,4 @@
-"""Searches: they find what is known to be best, within bounds, and go on where they were."""
+"""Searches find the known optimum within bounds, and continue after an interruption."""
 
 import json
 import os
@@ -31,7 +31,7 @@ requests = 300
 read_ratio = 0.5
 arrival.poisson.iops = 1000
 """
-# Reads take longest with the slowest cells, whatever else.
+# Reads are slowest with the slowest cells, regardless of the other keys.
 VARY = {"nand.timing.read_ns": "20000:100000:20000", "host.queue_depth": [4, 32]}
 
 
@@ -200,7 +200,7 @@ def test_a_search_continues_after_a_kill_and_a_torn_journal(device: str, place: 
 
 
 def wait_for(journal: Path, trials: int) -> None:
-    """Until so many trials have ended."""
+    """Waits until this many trials are complete."""
     end = time.monotonic() + 60
     while not journal.exists() or journal.read_bytes().count(b'"values":[') < trials:
         assert time.monotonic() < end

@@ -1,4 +1,4 @@
-"""Does the terminal write "1 page", and not "1 pages"?"""
+"""Does the terminal print "1 page" rather than "1 pages"?"""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ PLURAL = re.compile(r"(?<![\d.,-])1 (?:other |more |distinct )?(?!is\b|was\b|has
 
 @pytest.fixture
 def one(place: Path) -> None:
-    """Traces of one request of a kind: in the device, and beyond its end."""
+    """Traces with one request of each kind, within the device and beyond its end."""
     (place / "one.csv").write_text(HEADER + "0,write,0,4096,0\n1000,read,0,4096,0\n")
     (place / "read.csv").write_text(HEADER + "0,read,0,4096,0\n")
     (place / "far.csv").write_text(HEADER + "0,write,1000000000000,4096,0\n")

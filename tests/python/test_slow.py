@@ -1,4 +1,4 @@
-"""Worst cases, excess waiting time, wear, and when collections ran, from the rows of requests."""
+"""Worst cases, excess, wear and GC times, checked against the rows of requests."""
 
 import itertools
 import statistics
@@ -18,7 +18,7 @@ PS = 10**12
 
 @pytest.fixture
 def result(tiny: str, place: Path) -> wordline.Result:
-    """Twenty seconds of a request every 2 ms, with collections."""
+    """Twenty seconds with a request every 2 ms, and with GC."""
     (place / "disk.csv").write_text(msr(10_000, reads=0.3))
     overrides = {
         "replay.mode.open-loop.time_scale": 10,
@@ -29,7 +29,7 @@ def result(tiny: str, place: Path) -> wordline.Result:
 
 
 def completions(result: wordline.Result, op: str) -> list[tuple[int, int]]:
-    """When requests were completed, and how long they took. Picoseconds."""
+    """Completion times and latencies of requests in picoseconds."""
     rows = result.requests.polars().filter(pl.col("op").cast(pl.String).is_in(OPS[op]))
     rows = rows.select(pl.col("arrival_ps") + pl.col("latency_ps"), pl.col("latency_ps"))
     return [(end, latency) for end, latency in rows.rows()]
@@ -89,7 +89,7 @@ def test_a_worst_case_interval_far_too_short_is_widened(tiny: str, trace: str) -
 
 
 def test_the_device_is_busy_while_it_holds_requests(result: wordline.Result) -> None:
-    """Without a link, that is the union of the times from arrival to completion."""
+    """Without a link, that is the union of the intervals from arrival to completion."""
     rows = result.requests.polars().sort("arrival_ps")
     assert rows["host_queue_ps"].sum() == 0, "or a request arrives before it is in the device"
     busy = until = 0
@@ -116,7 +116,7 @@ def test_gc_time_equals_the_die_time_of_its_operations(result: wordline.Result) 
     read_us, program_us = column["read_us"] / reads, column["program_us"] / programs
     arrays = moved * (read_us + program_us) + column["erase_us"]
     host = (reads - moved) * read_us + (programs - moved) * program_us
-    # Dies are occupied for the bus as well, and two planes may work at once.
+    # Dies are also occupied for the bus, and two planes may work concurrently.
     assert arrays / 2 <= collecting_us <= column["occupied_us"] - host / 2
 
 
@@ -142,7 +142,7 @@ def test_streams_have_their_own_excess(place: Path) -> None:
 
 
 def series(busy: list[float], collecting: list[float]) -> pl.DataFrame:
-    """Intervals of 10 ms on two dies, with a write where the device is busy."""
+    """Intervals of 10 ms on two dies, with a write if the device is active."""
     count = len(busy)
     none = pl.Series([None] * count, dtype=pl.Float64)
     latency = pl.Series([200.0 if one else None for one in busy], dtype=pl.Float64)

@@ -1,4 +1,4 @@
-"""Does the SMART log page say what NVMe defines, and do series add up to the summary?"""
+"""Does the SMART log page follow NVMe, and do series sum to the summary?"""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ KIB = 1024
 
 
 def device(**workload: Any) -> dict[str, Any]:
-    """A small device whose spare blocks stand by."""
+    """A small device with spare blocks."""
     return {
         "base": "d4",
         "ftl": {"spare_blocks": 4, "over_provisioning_ratio": 0.4},
@@ -28,14 +28,14 @@ def device(**workload: Any) -> dict[str, Any]:
 
 
 def test_units_are_thousands_of_512_bytes_rounded_up() -> None:
-    # 250 reads of 4 KiB are 1,024,000 bytes: 2,000 sectors, and so two units; one more begins the
+    # 250 reads of 4 KiB are 1,024,000 bytes: 2,000 sectors, hence two units; one more starts the
     # third.
     for requests, units in ((250, 2), (251, 3), (1, 1)):
         reads = device(requests=requests, read_ratio=1.0, request_bytes=4 * KIB)
         (smart,) = wordline.run(reads).smart
         assert (smart["host_read_commands"], smart["data_units_read"]) == (requests, units)
         assert (smart["host_write_commands"], smart["data_units_written"]) == (0, 0)
-        # Cycles before the run: half of what the blocks are good for, and no block is erased.
+        # Cycles before the run: half of the endurance, without an erase in the run.
         assert smart["percentage_used"] == 50
         assert (smart["available_spare"], smart["available_spare_threshold"]) == (100, 10)
         assert (smart["critical_warning"], smart["media_errors"]) == (0, 0)

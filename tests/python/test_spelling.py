@@ -1,4 +1,4 @@
-"""Messages name what the caller can change: options on the command line, parameters in Python."""
+"""Messages name options on the command line, and parameters in Python."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def python_says(*args: object, **given: object) -> str:
 
 @pytest.fixture
 def backwards(place: Path) -> str:
-    """A trace whose second time stamp lies before its first."""
+    """A trace whose second time stamp precedes its first."""
     assert place
     lines = msr(2).splitlines()
     text = "\n".join([lines[1], lines[0]])

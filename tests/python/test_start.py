@@ -1,4 +1,4 @@
-"""What a start of Wordline loads, and that nothing is missing for it."""
+"""Modules that a start of Wordline loads, and completeness of its lazy names."""
 
 import json
 import subprocess
@@ -189,7 +189,7 @@ def test_the_plain_parser_agrees_with_click(words: list[str]) -> None:
 
 
 def _plain(value: object) -> object:
-    """A value as both have it: lists for tuples, text for paths."""
+    """A value in the form of both parsers: lists for tuples, strings for paths."""
     if isinstance(value, tuple | list):
         return [_plain(one) for one in value]
     return str(value) if isinstance(value, Path) else value

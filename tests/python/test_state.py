@@ -1,4 +1,4 @@
-"""Runs that are stopped and go on, devices that are prepared once: as a user would do it."""
+"""Interrupted and resumed runs, and prepared devices, as a user handles them."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def busy(tiny: str, place: Path) -> str:
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a run of that device leaves that nothing stops."""
+    """Files of an uninterrupted run of that device."""
     folder = tmp_path_factory.mktemp("straight")
     (folder / "tiny.toml").write_text(TINY + LOAD)
     run = start("run", "tiny.toml", "--requests", "--out", "straight", cwd=folder)
@@ -54,7 +54,7 @@ def start(*args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
 
 
 def left(folder: Path) -> dict[str, Any]:
-    """Every file that a run leaves, but for how fast it was."""
+    """Every file of a run, without its speed."""
     summary = json.loads((folder / "summary.json").read_text())
     del summary["speed"]
     tables = {path.name: path.read_bytes() for path in folder.glob("*.parquet")}

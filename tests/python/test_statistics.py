@@ -1,4 +1,4 @@
-"""Confidence intervals and tests against published values and an independent computation."""
+"""Confidence intervals and tests, against published values and an independent computation."""
 
 import math
 from itertools import pairwise
@@ -58,15 +58,16 @@ def test_the_test_has_a_false_positive_rate_of_five_per_cent() -> None:
 
 
 def test_welch_matches_a_worked_example() -> None:
-    # Means 3 and 6, variances 2.5 and 10, of five each: t = 1.8974, 5.8824 degrees of freedom; the
-    # density integrated numerically.
+    # Means 3 and 6, variances 2.5 and 10, five values each: t = 1.8974, 5.8824 degrees of freedom;
+    # p from
+    # numerical integration of the density.
     found = statistics.difference([[1, 2, 3, 4, 5]], [[2, 4, 6, 8, 10]])
     assert found.p_value == pytest.approx(0.107531, abs=1e-6)
     assert found.exceeds_noise is False
 
 
 def test_differences_between_groups_are_not_noise() -> None:
-    # The standard error of the mean of all, by least squares with a column for each group.
+    # Standard error of the mean of all values, by least squares with a column per group.
     random = numpy.random.default_rng(3)
     groups = [(10.0**place + random.normal(0, 2, 3 + place)).tolist() for place in range(4)]
     values = numpy.concatenate(groups)
@@ -82,7 +83,9 @@ def test_differences_between_groups_are_not_noise() -> None:
     error = math.sqrt(weights @ covariance @ weights)
     found = statistics.interval(*groups)
     assert found.mean == pytest.approx(weights @ fitted)
-    assert found.half_width == pytest.approx(2.144787 * error, rel=1e-5)  # t of 14, published
+    assert found.half_width == pytest.approx(
+        2.144787 * error, rel=1e-5
+    )  # t with 14 degrees of freedom, published
     assert freedom == 14
 
 
@@ -106,7 +109,7 @@ def test_a_single_number_has_no_interval() -> None:
 
 
 def test_effects_share_the_variance() -> None:
-    # Two groups, 1 and 3 apart from a middle: all of the variance is between them.
+    # Two groups, 1 and 3 from a midpoint: all of the variance is between them.
     assert statistics.explained({"a": [1.0, 1.0], "b": [3.0, 3.0]}) == pytest.approx(1.0)
     assert statistics.explained({"a": [1.0, 3.0], "b": [3.0, 1.0]}) == pytest.approx(0.0)
     assert statistics.explained({"a": [2.0], "b": [2.0]}) is None

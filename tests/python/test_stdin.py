@@ -1,4 +1,4 @@
-"""Traces that can be read only once: pipes, FIFOs, standard input."""
+"""Traces that can be read only once: pipes, FIFOs and standard input."""
 
 import bz2
 import gzip
@@ -20,7 +20,7 @@ from conftest import environment, msr
 
 import wordline as package
 
-# Longer than what a format is told by and what a pipe holds, plain and packed.
+# Longer than the part that detects a format and than the buffer of a pipe, plain and compressed.
 REQUESTS = 30_000
 COMMAND = [sys.executable, "-m", "wordline"]
 
@@ -33,7 +33,7 @@ def recording() -> bytes:
 
 
 def answer(place: Path, words: list[str], content: bytes) -> str:
-    """What a command prints to whose standard input `content` is piped."""
+    """Output of a command whose standard input is a pipe with `content`."""
     done = subprocess.run(
         [*COMMAND, *words],
         cwd=place,
@@ -48,7 +48,7 @@ def answer(place: Path, words: list[str], content: bytes) -> str:
 
 
 def without_paths(told: Any) -> Any:
-    """An answer without what differs from one name of the same bytes to another."""
+    """A result without the parts that depend on the name of the input."""
     if isinstance(told, dict):
         return {key: without_paths(of) for key, of in told.items() if key not in ("path", "speed")}
     return [without_paths(one) for one in told] if isinstance(told, list) else told
@@ -261,7 +261,7 @@ def test_a_full_temporary_folder_is_not_reported_as_a_damaged_archive(
 def test_waiting_for_a_stream_can_be_interrupted(
     tiny: str, place: Path, words: list[str], begun: bool
 ) -> None:
-    """Nobody writes to the FIFO, or its writer pauses for ever."""
+    """The FIFO has no writer, or its writer pauses forever."""
     os.mkfifo(place / "fifo")
     given = {"device": tiny, "trace": "fifo"}
     process = subprocess.Popen(

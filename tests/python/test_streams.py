@@ -1,4 +1,4 @@
-"""Several streams at once, as a user meets them."""
+"""Concurrent streams, from the command line."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_traces_of_streams_are_replayed_concurrently(
     rows = pl.read_parquet("out/tiny-db-log/requests.parquet")
     for stream, count in enumerate([900, 500]):
         own = rows.filter(pl.col("stream") == stream)["arrival_ps"].sort()
-        # Each plays the clock of its own trace: 200 µs from one request to the next.
+        # Each stream uses the clock of its own trace: 200 µs between requests.
         assert own.to_list() == [index * 200_000_000 for index in range(count)]
     assert [Path(file["path"]).name for file in told["input"]["files"]] == [a, b]
     assert told["fairness"]["slowdown_ratio"] is None
@@ -239,7 +239,7 @@ def test_every_request_is_served_once_and_admitted_in_order(
     for place, (_, load) in enumerate(streams):
         own = rows.filter(pl.col("stream") == place)
         assert own.height == load["requests"]
-        # In the order in which the device took them, they had been issued.
+        # The device admits requests in the order in which they were issued.
         taken = own.select("arrival_ps", taken=pl.col("arrival_ps") + pl.col("host_queue_ps")).sort(
             "taken", "arrival_ps"
         )

@@ -1,4 +1,4 @@
-"""Sweeps: which points a plan means, and that each is run once, whatever happens."""
+"""Sweeps: the points of a plan, each of which runs once in all circumstances."""
 
 import importlib
 import itertools
@@ -52,7 +52,7 @@ def device(tiny: str, place: Path) -> str:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
-    """The points of a sweep of that device over forty seeds, which nothing stopped."""
+    """Points of an uninterrupted sweep of that device over forty seeds."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "tiny.toml").write_text(TINY + LOAD)
     subprocess.run(
@@ -310,7 +310,7 @@ class TestRuns:
         assert rows["points"].to_list() == [4] * 6
         of_first = done.table().head(4)["latency.all.mean_us"]
         assert rows["latency.all.mean_us"][0] == pytest.approx(of_first.mean())
-        # Student's t of three degrees of freedom, from a published table.
+        # Student's t with three degrees of freedom, from a published table.
         width = 3.18245 * of_first.std() / 2  # pyright: ignore[reportOperatorIssue]
         assert rows["latency.all.mean_us ±"][0] == pytest.approx(width, rel=1e-5)
 
@@ -435,7 +435,7 @@ class TestStops:
 
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
-        monkeypatch.setattr(interruption, "_heard", signal.SIGINT)  # and back at the end
+        monkeypatch.setattr(interruption, "_heard", signal.SIGINT)  # restored at the end
         interruption.listen()
         try:
             processes = Processes(1)  # starts the resource tracker
@@ -455,7 +455,7 @@ class TestStops:
     ) -> None:
         small = ("--set", "workload.requests=50", "--seeds", "2", "--out", "here")
         args = ("sweep", device, "--vary", "ftl.gc.victim=greedy,fifo", *small)
-        # A load and a trace: no point can be run, and each for the same reason.
+        # A load and a trace: no point can run, all for the same reason.
         Path("disk.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n")
         for _ in range(2):
             done = wordline(*args, "--trace", "disk.csv")
@@ -470,7 +470,7 @@ class TestStops:
     ) -> None:
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
         lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
-        # Behind the requests that a run reads before it starts.
+        # Beyond the requests that a run reads before it starts.
         lines += [f"{n},read,0,512,0" for n in range(70_000)] + [f"70000,read,{1 << 40},512,0"]
         Path("disk.csv").write_text("\n".join(lines) + "\n")
         ran: list[str] = []
@@ -480,7 +480,7 @@ class TestStops:
             found = wordline.sweep(device, "disk.csv", vary=VARY, seeds=10).table()
         assert ran == []
         assert found["status"].to_list() == ["failed"] * 60
-        # One for each size of the device.
+        # One prepared device per size.
         reasons = found["error"].unique().to_list()
         assert len(reasons) == 3
         assert all("disk.csv:70002" in reason for reason in reasons)
@@ -497,7 +497,7 @@ class TestStops:
         ):
             wordline.sweep(device, vary={"host.queue_depth": [1, 2]}, seeds=2, out="here")
         assert_frame_equal(wordline.Sweep.of("here").table(), one)
-        # More points are no other sweep.
+        # A plan with more points continues the same sweep.
         seen: list[int] = []
         more = wordline.sweep(
             device, vary=VARY, seeds=3, out="here", progress=lambda state: seen.append(state.done)
@@ -598,7 +598,7 @@ class TestMemory:
 
 
 def _children_of(pid: int) -> list[int]:
-    """Processes that a process has started to run points."""
+    """Child processes that run points."""
     found: list[int] = []
     for one in Path("/proc").glob("[0-9]*"):
         try:
@@ -717,7 +717,7 @@ class TestCommand:
         assert "Traceback" not in done.stderr
         lines = (place / "here/points.jsonl").read_bytes()
         assert 1 < lines.count(b"\n") < 40
-        # With room again, what was kept is not run again, and the torn line is.
+        # With free space again, kept points do not run again, and the torn line is rewritten.
         again = wordline("sweep", device, "--seeds", "40", "--out", "here")
         assert again.returncode == 0, again.stderr
         wordline("sweep", device, "--seeds", "40", "--out", "whole")
@@ -816,7 +816,7 @@ class TestCluster:
         monkeypatch.setattr(clusters, "content", of_this_process)
         with cluster.get_client() as client:
             here = wordline.sweep(device, path, on=client).table()
-            # What is wrong with a trace is found before it is sent; here it is not looked for.
+            # A trace is checked before it is sent; here the check is disabled.
             monkeypatch.setattr(sys.modules["wordline._sweep.tasks"], "input_fault", lambda *_: "")
             there = wordline.sweep(device, path, on=client).table()
         assert here["error"][0].startswith(f"{path}:22")
@@ -879,7 +879,7 @@ def _kept_devices(dask_worker: Any) -> list[str]:
 
 
 def recorded(name: str, requests: int) -> str:
-    """A trace in a file."""
+    """Writes a trace to a file."""
     lines = [f"{n * 100_000},write,{n * 4096},4096,0" for n in range(requests)]
     head = "time_ns,op,offset_bytes,size_bytes,volume"
     path = Path(name)

@@ -1,4 +1,4 @@
-"""The reference of plan files says what the program says."""
+"""The reference of plan files matches the program."""
 
 import os
 from pathlib import Path

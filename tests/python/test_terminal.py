@@ -1,4 +1,4 @@
-"""Output on narrow terminals, and on those that know ASCII alone; paths and forks."""
+"""Output on narrow terminals and on ASCII terminals; path arguments and forks."""
 
 import io
 import os
@@ -61,13 +61,13 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def wide(works: list[list[str]]) -> list[set[str]]:
-    """The words of each of them on a wide terminal."""
+    """Words of each output on a wide terminal."""
     return [set(said(command, COLUMNS="300").split()) for command in works]
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """A trace in the format of SPC, of reads and writes."""
+    """A trace of reads and writes in the SPC format."""
     return spc(tmp_path)
 
 
@@ -87,7 +87,7 @@ def test_a_narrow_terminal_keeps_every_word(
         assert narrow.strip(), command
         assert "…" not in narrow, (command, narrow)
         if command[-1] != "--help":
-            # What differs are folded words and lengths of time.
+            # Only folded words and durations differ.
             numbers = {word for word in words if word.isdecimal()}
             assert numbers & set(narrow.split()) or not numbers, command
 
@@ -162,7 +162,7 @@ def test_a_value_that_is_not_a_path_is_a_type_error(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning", "ignore:.*fork.*:RuntimeWarning")
 def test_a_forked_child_writes_its_report(tmp_path: Path) -> None:
-    """The threads of polars do not survive a fork; its pool is in use before it."""
+    """The threads of polars, whose pool is in use before, do not survive a fork."""
     code = (
         "import os, sys, signal, wordline\n"
         "result = wordline.run('demo', overrides={'workload.requests': 100})\n"
@@ -181,7 +181,7 @@ def test_a_forked_child_writes_its_report(tmp_path: Path) -> None:
 
 
 def test_a_request_across_the_end_is_noted_as_two(tiny: str, place: Path) -> None:
-    """The device of 6 MiB: a request of 8 KiB that begins 4 KiB before its end."""
+    """A request of 8 KiB that starts 4 KiB before the end of the device of 6 MiB."""
     end = wordline.run(tiny, overrides={"workload.requests": 1}).summary["device"]["user_bytes"]
     rows = f"time_ns,op,offset_bytes,size_bytes,volume\n0,write,{end - 4096},8192,0\n"
     (place / "end.csv").write_text(rows)

@@ -1,4 +1,4 @@
-"""Are the rows of a long series merged by what their columns are?"""
+"""Are rows of a long series merged according to the meaning of each column?"""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""The timeline of a run, read by others: by Perfetto's trace processor, and through Perfetto's own
-protobuf classes, with its rules of nesting below."""
+"""The timeline of a run, read by Perfetto's trace processor and through Perfetto's protobuf classes
+with the nesting rules below."""
 
 import json
 import signal
@@ -62,7 +62,7 @@ arrival.closed-loop.queue_depth = {DEPTH}
 
 @dataclass(frozen=True)
 class Span:
-    """A slice, in nanoseconds."""
+    """A slice, with times in nanoseconds."""
 
     start: int
     end: int
@@ -72,14 +72,14 @@ class Span:
 
     @classmethod
     def named(cls, start: int, end: int, name: str, category: str, values: dict[str, int]) -> Self:
-        """A slice as a reader finds it, whose name says its operation and whether it collects."""
+        """Parses a slice, whose name states its operation and whether it belongs to GC."""
         assert name.startswith("gc ") == (category == "gc")
         return cls(start, end, name.removeprefix("gc "), category, values)
 
 
 @dataclass
 class Shown:
-    """What a reader finds, by the names from the device down."""
+    """Content of a timeline by track names from the device down."""
 
     slices: dict[tuple[str, ...], list[Span]]
     values: dict[tuple[str, ...], list[tuple[int, float]]]
@@ -94,8 +94,8 @@ class Shown:
 
 
 def through_protobuf(path: Path) -> Shown:
-    """Reads a trace as trace processor does: events by time, those of one time in the order of the
-    file; an end closes the slice of its track that was opened last."""
+    """Reads a trace as trace processor does: events by time, and in file order at equal times; an
+    end closes the last open slice of its track."""
     trace = perfetto.Trace.FromString(path.read_bytes())
     tracks = {}
     events = []
@@ -137,7 +137,7 @@ def through_protobuf(path: Path) -> Shown:
 
 
 def path_of(query: Query, track: int | None) -> tuple[str, ...]:
-    """The names from the device down to a track."""
+    """Names from the device down to a track."""
     names = []
     while track is not None:
         [row] = query(f"select name, parent_id from track where id = {track}")
@@ -147,7 +147,7 @@ def path_of(query: Query, track: int | None) -> tuple[str, ...]:
 
 
 def through_trace_processor(path: Path) -> Shown:
-    """Asks Perfetto itself."""
+    """Reads a timeline with Perfetto's trace processor."""
     with opened(path) as query:
         faults = query(
             "select name, value from stats"
@@ -180,7 +180,7 @@ def read(request: pytest.FixtureRequest) -> Reader:
 
 @pytest.fixture
 def busy(tiny: str, place: Path) -> str:
-    """A full device under a closed loop, so that it collects."""
+    """A full device under a closed loop, so that GC runs."""
     with (place / tiny).open("a") as file:
         file.write(BUSY)
     return tiny
@@ -315,7 +315,7 @@ def test_a_store_has_tracks_for_its_disk_and_its_cached_pages(
         shown.slices["store.disk", "mechanism", "parts"], key=lambda span: (span.start, span.end)
     )
     assert {"seek", "rotation", "transfer"} <= {part.operation for part in parts}
-    # The parts of an access fill it.
+    # The phases of an access cover it completely.
     assert sum(part.end - part.start for part in parts) == sum(
         access.end - access.start for access in accesses
     )

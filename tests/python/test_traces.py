@@ -1,4 +1,4 @@
-"""The statistics of traces as Python sees them."""
+"""Trace statistics in Python."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 
 
 def table_of(hint: Any) -> Any:
-    """The TypedDict that a hint names, also beside None."""
+    """The TypedDict that a hint names, also as a union with None."""
     return next((kind for kind in (hint, *get_args(hint)) if is_typeddict(kind)), None)
 
 
@@ -25,7 +25,7 @@ def shape_of(kind: Any) -> Any:
 
 
 def keys_of(value: Any) -> Any:
-    """The names in a table, those of the tables in it, and those of the first table of a list."""
+    """Names in a table, in its nested tables, and in the first table of a list."""
     if isinstance(value, list):
         value = value[0] if value else None
     return {name: keys_of(of) for name, of in value.items()} if isinstance(value, dict) else None

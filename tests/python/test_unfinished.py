@@ -1,4 +1,4 @@
-"""What is left of processes that were killed, and what two processes do to one place."""
+"""Remains of killed processes, and two processes that write to one place."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def python(code: str, *args: str) -> "subprocess.Popen[str]":
 
 
 def killed(*processes: "subprocess.Popen[str]") -> None:
-    """Kills processes when all have said something."""
+    """Kills processes after each of them has printed something."""
     for process in processes:
         assert process.stdout
         assert process.stdout.readline()

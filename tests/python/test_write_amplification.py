@@ -18,7 +18,7 @@ from wordline._render.programmed_text import parts
 PAGE = 16384
 SECTOR = 512
 PAGES = 1024
-"""Pages that the host can address."""
+"""Number of pages that the host can address."""
 WRITES = 1200
 DEVICE = """\
 schema = 1
@@ -40,7 +40,7 @@ mode = "closed-loop"
 """
 
 Write = tuple[int, int]
-"""Offset and length, in bytes."""
+"""Offset and length in bytes."""
 
 
 class Programmed(NamedTuple):
@@ -50,7 +50,7 @@ class Programmed(NamedTuple):
 
 
 def writes(unit: int, most: int, *, pages: int = PAGES, seed: int = 1) -> list[Write]:
-    """Writes of up to `most` bytes at random places, both in multiples of `unit`."""
+    """Writes of up to `most` bytes at random addresses, both in multiples of `unit`."""
     draw = random.Random(seed)
     drawn: list[Write] = []
     for _ in range(WRITES):
@@ -60,7 +60,7 @@ def writes(unit: int, most: int, *, pages: int = PAGES, seed: int = 1) -> list[W
 
 
 def pieces(write: Write) -> list[tuple[int, int, int]]:
-    """The pages of a write, each with the first and the end of its bytes in the page."""
+    """Pages of a write, each with the start and end of its bytes in the page."""
     offset, size = write
     first, last = offset // PAGE, (offset + size - 1) // PAGE
     return [
@@ -70,7 +70,7 @@ def pieces(write: Write) -> list[tuple[int, int, int]]:
 
 
 def without_buffer(load: list[Write]) -> Programmed:
-    """Each page of each write is programmed whole."""
+    """Every page of a write is programmed whole."""
     pages = host = 0
     for write in load:
         for _, begin, end in pieces(write):
@@ -95,7 +95,7 @@ def with_buffer(load: list[Write], frames: int) -> Programmed:
 
 
 def require_counted(place: Path, load: list[Write], expected: Programmed, buffer: str = "") -> None:
-    """The summary of a run of `load` equals `expected`, to the byte."""
+    """Checks that the summary of a run of `load` equals `expected` to the byte."""
     (place / "drive.toml").write_text(DEVICE + buffer)
     lines = (f"{1000 * at},write,{offset},{size},0\n" for at, (offset, size) in enumerate(load))
     (place / "writes.csv").write_text(

@@ -1,4 +1,4 @@
-"""Flash in front of a disk that keeps what is written, as a person runs it."""
+"""Write-back flash cache in front of a disk, from the command line."""
 
 import json
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_power_cuts_lose_no_acknowledged_write(wordline: Command, mode: str, pla
     assert summary["cache"]["pages_checked"] > FEW / 2
     power, kept = summary["power"], mode in ("write-back", "write-only")
     assert (power["cache_pages_restored"] > 0) == kept
-    # The disk has a write cache. Writes that pass by are lost in it; destages are not.
+    # The disk has a write cache. A power cut loses bypassed writes in it, but no destages.
     assert (power["pages_lost"] == 0) == kept
     ended = summary["latency"]["all"]["count"] + power["requests_lost"]
     assert ended >= summary["input"]["requests"]
@@ -100,7 +100,7 @@ def test_recoveries_read_a_page_of_full_blocks(wordline: Command, place: Path):
     assert of_blocks["power"]["recovery_mean_ms"] < of_pages["power"]["recovery_mean_ms"]
     cache, flash = of_blocks["cache"], of_blocks["flash"]
     assert of_pages["cache"]["summaries"] == 0
-    # A block of 64 pages has one, and few blocks are open when the run ends.
+    # Each full block of 64 pages has one, and few blocks are open when the run ends.
     assert 0.9 < cache["summary_ratio"] * 64 < 1.05
     assert flash["own_page_programs"] >= cache["summaries"]
 

@@ -26,7 +26,7 @@ Query = Callable[[str], Iterable[Any]]
 
 
 def inside(package: str, pattern: str) -> Path:
-    """The file of an installed package; the test is skipped where there is none."""
+    """Returns the file of an installed package; skips the test without it."""
     spec = find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in Path(folder).glob(pattern):
@@ -35,7 +35,7 @@ def inside(package: str, pattern: str) -> Path:
 
 
 class Pipes:
-    """Moves bytes to and from a process."""
+    """Transfers bytes to and from a process."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin
@@ -54,7 +54,7 @@ class Pipes:
 
 
 class Session(TraceProcessorRpc):
-    """Speaks Perfetto's protocol with a trace processor at the other end of the pipes."""
+    """Speaks Perfetto's protocol with a trace processor over pipes."""
 
     def load(self, trace: Path) -> None:
         methods = self.protos.TraceProcessorRpc
@@ -85,7 +85,8 @@ class Session(TraceProcessorRpc):
 
 @contextmanager
 def opened(trace: Path) -> Iterator[Query]:
-    """Loads a trace; lends what answers SQL with rows whose attributes are the columns."""
+    """Loads a trace; yields a function that answers SQL with rows whose attributes are the
+    columns."""
     if SHELL is not None:
         config = TraceProcessorConfig(bin_path=SHELL)
         with TraceProcessor(trace=str(trace), config=config) as processor:

@@ -1,4 +1,4 @@
-"""A trace that anybody can make again: pages 1 to 1,000,000, the i-th in proportion to 1/i."""
+"""A reproducible trace: pages 1 to 1,000,000, page i with a probability proportional to 1/i."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ FOOTPRINT = {100_000: 52_352, 10_000_000: 763_274}
 
 
 def keys(count: int) -> "np.typing.NDArray[np.uint64]":
-    """The first pages of the trace: splitmix64 from state 42, a page by where a draw falls among
-    the running sums of 1/i, added in order."""
+    """First pages of the trace: splitmix64 from state 42; a page is chosen by the position of a
+    draw among the running sums of 1/i, added in order."""
     sums = np.cumsum(1.0 / np.arange(1, 1_000_001, dtype=np.float64))
     with np.errstate(over="ignore"):
         mixed = np.uint64(42) + np.uint64(0x9E3779B97F4A7C15) * np.arange(
@@ -24,19 +24,19 @@ def keys(count: int) -> "np.typing.NDArray[np.uint64]":
 
 
 def keys32le(path: Path, count: int) -> Path:
-    """Writes them as 32-bit little-endian numbers."""
+    """Writes the pages as 32-bit little-endian numbers."""
     keys(count).astype("<u4").tofile(path)
     return path
 
 
 def keys64le(path: Path, count: int) -> Path:
-    """Writes them as 64-bit little-endian numbers."""
+    """Writes the pages as 64-bit little-endian numbers."""
     keys(count).astype("<u8").tofile(path)
     return path
 
 
 def oracle_general(path: Path, count: int) -> Path:
-    """Writes them as libCacheSim's objects of 4 KiB, a second apart."""
+    """Writes the pages as libCacheSim objects of 4 KiB, one per second."""
     pages = keys(count)
     kind = np.dtype([("time", "<u4"), ("object", "<u8"), ("size", "<u4"), ("next", "<i8")])
     records = np.zeros(count, kind)
