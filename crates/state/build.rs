@@ -1,5 +1,5 @@
-//! Names this build by its sources: a written state is read only by the build that wrote it, because its
-//! layout is that of the program's own structures.
+//! Computes an identifier of this build from its sources. A saved state can only be read by the
+//! build that wrote it, because it has the layout of the program's structures.
 #![allow(missing_docs)]
 
 use std::fs;
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use twox_hash::XxHash64;
 
 fn main() -> io::Result<()> {
-    // Relative to the package, where Cargo runs this: a copy of the sources elsewhere is the same build.
+    // Relative to the package, where Cargo runs this script, so that a copy of the sources
+    // elsewhere is the same build.
     let crates = Path::new("..");
     let mut sources = Vec::new();
     for one in fs::read_dir(crates)? {

@@ -130,7 +130,7 @@ def test_a_closed_loop_ignores_the_order_of_time_stamps(tiny: str, place: Path) 
     assert result.summary["input"]["requests"] == 3
     with pytest.raises(package.WordlineError, match=r"back\.csv:3: the time goes back"):
         package.run(tiny, "back.csv")
-    with pytest.raises(package.WordlineError, match="requests are issued by their time stamps"):
+    with pytest.raises(package.WordlineError, match="requests are issued by time stamp"):
         package.run(tiny, "back.csv", time_order="file")
 
 

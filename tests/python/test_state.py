@@ -200,7 +200,7 @@ def test_files_that_are_not_states_are_rejected_by_name(busy: str, wordline: Com
         (("run", busy, "--from", "pipe.wls"), f"pipe.wls: {not_regular}"),
         (("run", busy, "--from", "here"), f"here: {not_regular}"),
         (("resume", "piped"), not_regular),
-        (("run", busy, "--from", "no.wls"), "no.wls: holds no state"),
+        (("run", busy, "--from", "no.wls"), "no.wls: is not a saved state"),
         (("run", busy, "--from", "absent.wls"), "absent.wls"),
         (("resume", "here"), "holds a device"),
         (("resume", "absent"), "holds no checkpoint.wls"),

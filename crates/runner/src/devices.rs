@@ -1,4 +1,4 @@
-//! Builds the SSDs of a run and brings them into the state in which they are measured.
+//! Builds the SSDs of a run and preconditions them.
 
 use wordline_ftl::Map;
 use wordline_kernel::memory::dense;
@@ -10,10 +10,10 @@ use crate::memory::fill;
 use wordline_config::Plan;
 use wordline_config::plan::{self, Settle};
 
-/// The share of its pages that a device is filled with from which its tables are written to nearly everywhere.
+/// Share of filled pages above which the tables of a device are written to nearly everywhere.
 const MOSTLY: f64 = 0.5;
 
-/// The pristine SSDs of a plan that are no caches, in their order.
+/// Returns the new SSDs of a plan, in order, without the flash of caches.
 pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
     let streams = &plan.streams;
     let own = plan.own_ssds().into_iter();
@@ -22,9 +22,9 @@ pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
         .collect()
 }
 
-/// Brings the devices into the state in which they are measured, one after the other. `go_on` hears
-/// how many pages have been written and what share of all, if that is known, and may end it early;
-/// what is then left is not touched.
+/// Preconditions the devices, one after another. `go_on` receives the pages written so far and
+/// their share of all pages, if known. If it returns `false`, preconditioning stops and the
+/// remaining devices stay untouched.
 pub(crate) fn prepare(
     plan: &Plan,
     ssds: &mut [Ssd<Map>],

@@ -1,4 +1,4 @@
-//! How a run can fail to begin.
+//! Errors that prevent a run from starting.
 
 use thiserror::Error;
 use wordline_array::ArrayError;
@@ -9,47 +9,47 @@ use wordline_workload::WorkloadError;
 
 use wordline_state::StateError;
 
-/// A run that could not start. What goes wrong later ends the run and stands in its results.
+/// A run that could not start. Later errors end the run and are reported in its results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationError {
-    /// The source cannot be read.
+    /// The input cannot be read.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The source has no time stamps.
+    /// The input has no time stamps.
     #[error(
         "the trace has no time stamps, so it cannot be replayed open loop; set {0}.mode.closed-loop.queue_depth"
     )]
     Untimed(String),
-    /// The device could not be brought into its state.
+    /// The device cannot be preconditioned.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A member of the array could not be brought into its state.
+    /// A member of the array cannot be preconditioned.
     #[error(transparent)]
     Array(#[from] ArrayError<DeviceError>),
-    /// Nothing to simulate.
+    /// The input is empty.
     #[error("{0}")]
     Empty(String),
-    /// A state cannot be written or read.
+    /// A saved state cannot be written or read.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The input of a run that goes on is another than it was.
+    /// The input of a resumed run has changed.
     #[error(
-        "the trace is not what it was when the run was stopped; go on with the same file, or start the run anew"
+        "the trace has changed since the run was stopped; resume with the same file, or start a new run"
     )]
     ChangedInput,
     /// The timeline cannot be written.
     #[error("{0}")]
     Timeline(String),
-    /// What cannot be done with this store.
+    /// The store does not support an option.
     #[error("{0}")]
     Unsupported(String),
-    /// It does not fit into memory.
+    /// The run does not fit into memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
 
 impl SimulationError {
-    /// Whether the user ended it.
+    /// Returns `true` if the user interrupted the run.
     pub fn is_interruption(&self) -> bool {
         match self {
             Self::Workload(error) => error.is_interruption(),

@@ -1,30 +1,30 @@
-//! What a run says of a policy that was given to it as code, and is not part of the program.
+//! Records in the results that a replacement policy was passed to the run as code.
 
-/// The key that names the policy.
+/// Key that names the policy.
 const KEY: &str = "buffer.replacement";
 
-/// Stands above it.
-const CODE: &str = "# Not in this file: the policy was given to the run as code. Give it again, or name another.\n";
+/// Comment above the policy in the configuration.
+const CODE: &str = "# Not in this file: the policy was passed to the run as code. Pass it again, or name another.\n";
 
-/// How the line begins that names the policy.
+/// Start of the line that names the policy.
 const LINE: &str = "replacement = \"given:";
 
-/// A configuration without the policy that was given to a former run: another is given now.
+/// Removes the policy of an earlier run from a configuration; the caller passes another one.
 pub(crate) fn unnamed(config: &str) -> String {
     let lines = config.lines();
     let kept = lines.map(|line| if line.starts_with(LINE) { "" } else { line });
     kept.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// A note that the configuration does not repeat the run.
+/// Returns the note that the configuration does not reproduce the run.
 pub(crate) fn note(policy: &str) -> String {
     format!(
-        "Who left the DRAM buffer was chosen by the policy {policy}, which was given to the run as code: the configuration alone does not repeat it."
+        "The replacement policy {policy} of the DRAM buffer was passed to the run as code, so the configuration alone does not reproduce it (buffer.replacement)."
     )
 }
 
-/// A complete configuration in which the policy is named that was given; read again it is refused,
-/// unless a policy is given again.
+/// Returns the complete configuration with the name of the policy. It is rejected when read again,
+/// unless a policy is passed again.
 pub(crate) fn stated(resolved: &str, policy: &str) -> String {
     let mut stated = String::with_capacity(resolved.len() + 256);
     let mut inside = false;

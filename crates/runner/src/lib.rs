@@ -1,4 +1,4 @@
-//! Runs: from a plan to results.
+//! Runs: simulates a plan and produces its results.
 
 mod devices;
 pub mod error;

@@ -1,4 +1,4 @@
-//! What a run will take of memory, told before anything is built.
+//! Memory estimate of a run, made before anything is built.
 
 use wordline_config::Plan;
 use wordline_config::plan::{self, Device, Settle};
@@ -12,18 +12,18 @@ use wordline_ssd::Ssd;
 
 use wordline_recorder::Recorder;
 
-/// What a run does that costs memory beside what its device takes.
+/// Options of a run that take memory in addition to its devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// Rows of single requests, if they are kept: how many, as far as that is known.
+    /// Rows of single requests, if recorded: their number, as far as it is known.
     pub rows: Option<u64>,
-    /// Whether every read is checked.
+    /// Whether every read is verified.
     pub verify: bool,
     /// Whether the power may fail.
     pub power_cuts: bool,
 }
 
-/// What a run of `plan` will take.
+/// Returns the memory estimate of a run of `plan`.
 pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
     let mut estimate = Estimate::of(&[]);
     for device in plan.ssds() {
@@ -63,20 +63,20 @@ fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks:
     );
 }
 
-/// Requests of a run of `plan`, if they are generated.
+/// Returns the number of generated requests in a run of `plan`, if they are generated.
 pub fn generated(plan: &Plan) -> Option<u64> {
     let streams = plan.streams.iter().map(|stream| &stream.workload);
     let loads = streams.chain([&plan.workload]).flatten();
     loads.map(|load| load.requests).reduce(u64::saturating_add)
 }
 
-/// How much of a device is in use when its run begins.
+/// Returns how full a device is when its run starts.
 pub(crate) fn fill(device: &plan::Ssd) -> Fill {
     let precondition = &device.precondition;
     let filled = u64::from(precondition.fill_pages);
     let further = match precondition.settle {
         Settle::No => precondition.overwrite_pages,
-        // Settled after a few times over, and no sooner than every block has been used.
+        // Steady state takes several overwrites, and at least a use of every block.
         Settle::Until { .. } => device.device.part.layout.pages().into(),
     };
     let written = if filled > 0 { filled + further } else { 0 };

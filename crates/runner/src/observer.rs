@@ -1,4 +1,4 @@
-//! Who hears what a device or an array does.
+//! Observers of a run, which record the events of its devices.
 
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -18,25 +18,26 @@ use wordline_ssd::Observation;
 use crate::timeline::{Shown, Timeline};
 use wordline_recorder::{Hits, Lanes, Recorder};
 
-/// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
+/// Observes a run, samples it at intervals, and gives access to the recorder of the host's
+/// requests.
 pub(crate) trait Observer<O>: Probe<O> {
-    /// What records the requests.
+    /// Returns the recorder of the requests.
     fn recorder(&self) -> &Recorder;
     fn recorder_mut(&mut self) -> &mut Recorder;
-    /// When it wants to look next.
+    /// Returns the time of the next sample.
     fn next_look(&self) -> Time {
         self.recorder().next_look()
     }
-    /// Nothing has happened since the last event, and nothing will before `until`; the buses and dies
-    /// have been busy for `lanes`.
+    /// Takes a sample for the time up to `until`, before which nothing happens; `lanes` are the
+    /// busy times of buses and dies.
     fn look(&mut self, until: Time, lanes: Lanes<'_>) {
         self.recorder_mut().look(until, lanes);
     }
-    /// What buses and dies are at is broken off: the power fails, or the run ends.
+    /// Ends the operations in progress, because power fails or the run ends.
     fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
         self.recorder_mut().break_off(now, lanes);
     }
-    /// Measuring begins: what was recorded before is forgotten.
+    /// Starts measuring: discards what was recorded before.
     fn begin_measuring(&mut self, now: Time, lanes: Lanes<'_>) {
         self.recorder_mut().begin_measuring(now, lanes);
     }
@@ -52,8 +53,8 @@ impl Observer<Observation> for Recorder {
     }
 }
 
-/// Records a run and draws its timeline, if it has one. It checks at each observation, so that a store is
-/// compiled once for both. A run with a timeline is not written as a state.
+/// Records a run and draws its timeline, if it has one. The check is made at each observation, so
+/// that a store is compiled once for both. A run with a timeline writes no checkpoints.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct Observed<R> {
@@ -106,28 +107,28 @@ fn draw<O: Shown>(timeline: &mut Timeline, now: Time, observation: O) {
     observation.show(now, timeline);
 }
 
-/// What is recorded of a device of a store.
+/// Recorder of one device of a store.
 #[derive(Serialize, Deserialize)]
 struct Member {
     recorder: Recorder,
-    /// Its channels and dies among those of all.
+    /// Channels and dies of the device among those of the store.
     channels: Range<usize>,
     dies: Range<usize>,
-    /// Whether it stands behind a cache, so that its requests are none of the host's.
+    /// Whether the device is behind a cache, so that its requests are not the host's.
     is_behind: bool,
-    /// Of a cache: what it has served.
+    /// Hit statistics, if the device is a cache.
     hits: Option<Hits>,
 }
 
 impl Member {
-    /// Its own lanes of those of all members.
+    /// Returns the device's own lanes.
     fn own<'a>(&self, all: Lanes<'a>) -> Lanes<'a> {
         Lanes {
             buses: &all.buses[self.channels.clone()],
             dies: &all.dies[self.dies.clone()],
         }
     }
-    /// A request is done. A member by itself does not tell streams apart.
+    /// Records a completed request. Records of a device do not distinguish streams.
     fn request(&mut self, now: Time, request: Request, parts: &Parts) {
         let request = Request {
             stream: 0,
@@ -138,22 +139,22 @@ impl Member {
     }
 }
 
-/// Hears a store of several devices: all of it as one, and each device by itself.
+/// Observes a store of several devices: the store as a whole, and each device.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Several {
     whole: Recorder,
     members: Vec<Member>,
-    /// By the number of a member: its place in `members`.
+    /// Index in `members` by device number.
     places: Vec<u32>,
-    /// Whether the host talks to the first of them, which is a cache.
+    /// Whether the first device is a cache that serves the host.
     is_cached: bool,
-    /// Whether requests are those of a host in front of the store.
+    /// Whether a host model in front of the store reports the requests.
     is_hosted: bool,
-    /// Parts of requests in the members that the host's requests go to.
+    /// Parts of host requests in progress in the devices that serve the host.
     serving: u32,
 }
 
-/// What was recorded of all and of each member, and what each cache among them has served.
+/// Records of the store and of each device, and hit statistics of each cache.
 pub(crate) struct Recorded {
     pub whole: Recorder,
     pub members: Vec<Recorder>,
@@ -210,7 +211,8 @@ impl Several {
         }
     }
 
-    /// A part of a request has come to a member: the whole is busy while any of those that the host's requests go to is.
+    /// Records that a part of a request has arrived at a device. The store is busy while any device
+    /// that serves the host is.
     fn admitted(&mut self, now: Time, place: usize) {
         if !self.members[place].is_behind && !self.is_hosted {
             self.serving += 1;
@@ -223,7 +225,7 @@ impl Several {
             self.whole.left(now);
         }
     }
-    /// A cache tells what the cut has cost behind it, too.
+    /// Records a power cut. A cache also reports the losses of the devices behind it.
     fn power_cut(&mut self, now: Time, place: usize, cut: &PowerCut) {
         if !self.members[place].is_behind {
             self.serving = 0;
@@ -248,7 +250,7 @@ impl Several {
         let recorder = &mut self.members[place].recorder;
         recorder.hear(now, of_one_stream(observation));
     }
-    /// A device of another kind, of which only its requests are recorded.
+    /// Observes a device of another kind, of which only requests are recorded.
     fn hear_requests(&mut self, now: Time, place: usize, heard: RequestObservation) {
         let member = &mut self.members[place];
         match heard {
@@ -271,7 +273,7 @@ impl Several {
         let is_first = self.is_cached && place == 0 && !self.is_hosted;
         let member = &mut self.members[place];
         match heard {
-            // Requests of the cache to its flash are no requests of the host.
+            // Requests of the cache to its flash are not host requests.
             Of::Flash(Observation::Request {
                 ref request,
                 failed,
@@ -325,7 +327,7 @@ impl Several {
     fn place(&self, number: u32) -> usize {
         self.places[number as usize] as usize
     }
-    /// A request of an array is done.
+    /// Records a completed request of an array.
     fn array_done(
         &mut self,
         now: Time,
@@ -416,7 +418,7 @@ impl Probe<Heard<OfDevice>> for Several {
         match observation {
             Heard::Device(Of { member, of }) => {
                 let place = self.place(member);
-                // Whatever else there is, and may yet be, is recorded by its requests.
+                // All other device kinds, including future ones, are recorded by their requests.
                 #[allow(clippy::match_wildcard_for_single_variants)]
                 match of {
                     OfDevice::Ssd(of) => self.hear_ssd(now, place, of),
@@ -438,7 +440,7 @@ impl Probe<Heard<OfDevice>> for Several {
     }
 }
 
-/// What is heard of a host in front of a store.
+/// Observation of a host in front of a store.
 type OfHost = wordline_host_cpu::Observation<Heard<OfDevice>>;
 
 impl Probe<OfHost> for Several {
@@ -456,7 +458,7 @@ impl Probe<OfHost> for Several {
     }
 }
 
-/// A member by itself does not tell streams apart.
+/// Assigns a request to stream 0, because records of a device do not distinguish streams.
 fn of_one_stream(mut observation: Observation) -> Observation {
     if let Observation::Request { request, .. } = &mut observation {
         request.stream = 0;

@@ -1,4 +1,4 @@
-//! One run, from what a user says to results.
+//! Specification of a run, and its execution.
 
 use std::path::{Path, PathBuf};
 
@@ -22,153 +22,153 @@ use wordline_results::results::{Provenance, Results};
 use wordline_results::summary::Reference;
 use wordline_state::preparation_key;
 
-/// What a user says of a run.
+/// Specification of a run.
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // options that are independent of each other
 pub struct RunSpec {
-    /// The device file.
+    /// Text of the device file.
     pub config: String,
-    /// Its name, for messages.
+    /// Name of the device file, for messages.
     pub config_name: String,
-    /// Overrides, key and value.
+    /// Overrides as key and value.
     pub overrides: Vec<(String, String)>,
-    /// The trace files, played one after the other; none to generate the load of `[workload]`.
+    /// Trace files, replayed one after another. Empty if the load of `[workload]` is generated.
     pub traces: Vec<PathBuf>,
-    /// The trace files of streams, by name. A stream that the configuration does not declare is added;
-    /// files of a name that comes again are played after those before.
+    /// Trace files of streams, by name. A stream that the configuration does not declare is added.
+    /// Files of a repeated name are replayed after the earlier ones.
     pub streams: Vec<(String, Vec<PathBuf>)>,
-    /// How the trace is read.
+    /// Options for reading the trace.
     pub trace_options: TraceOptions,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Whether to keep the rows of single requests.
+    /// Whether to record a row per request.
     pub requests: bool,
-    /// Whether every read is checked.
+    /// Whether to verify every read.
     pub verify: bool,
-    /// Requests to simulate at most.
+    /// Most requests to simulate.
     pub max_requests: Option<u64>,
-    /// The power fails at random, once in so many requests on average.
+    /// Mean number of requests between random power cuts.
     pub power_cut_every: Option<u64>,
-    /// The timeline to write, if any.
+    /// Timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
-    /// Whether each stream is run alone afterwards, to see how much the others slowed it down.
+    /// Whether to run each stream alone afterwards, to measure how much the others slow it down.
     pub slowdown: bool,
-    /// Whose policies choose who leaves the DRAM buffer, in place of `buffer.replacement`.
+    /// Maker of the replacement policies of the DRAM buffer, in place of `buffer.replacement`.
     pub buffer_policy: Option<Maker>,
-    /// Writes the state of the run as it goes.
+    /// Options for checkpoints of the run.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Traces that other runs have read.
+    /// Decoded traces of other runs.
     pub decoded: Option<Decoded>,
-    /// Devices that are prepared, in place of preconditioning.
+    /// Prepared devices, in place of preconditioning.
     pub prepared: Option<PathBuf>,
-    /// Goes on from such a state.
+    /// Checkpoint to resume.
     pub resume: Option<PathBuf>,
-    /// Whether the watch is called after every event and request, not about ten times a second.
+    /// Whether to call the watch after every event and request instead of about ten times a second.
     pub watch_events: bool,
 }
 
-/// What a run leaves.
+/// Output of a run.
 #[derive(Debug)]
 pub struct Done {
-    /// The results.
+    /// Results.
     pub results: Results,
-    /// The configuration, complete.
+    /// Complete configuration.
     pub resolved_toml: String,
 }
 
-/// Requests of a trace that are read before a run starts.
+/// Requests of a trace that are read before the run starts.
 const HEAD: u64 = 1 << 16;
 
-/// A run that could not start.
+/// Error of a run that could not start.
 #[derive(Debug, Error)]
 pub enum JobError {
-    /// The configuration is wrong.
+    /// The configuration is faulty.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The input is wrong.
+    /// The input is faulty.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// It cannot be simulated.
+    /// The run cannot be simulated.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
-    /// Neither a trace nor a load.
+    /// There is neither a trace nor a load.
     #[error(
-        "{0}: there is nothing to run: name a trace, or give the device file a [workload] table or [[streams]]"
+        "{0}: no input; name a trace, or add a [workload] table or [[streams]] to the device file"
     )]
     NoInput(String),
-    /// Both a trace and a load.
-    #[error("{0}: both a trace and a [workload] table are given; leave one out")]
+    /// There are both a trace and a load.
+    #[error("{0}: both a trace and a [workload] table are given; leave one of them out")]
     TwoInputs(String),
-    /// A trace that no stream of several was named for.
+    /// A trace names none of several streams.
     #[error(
-        "{config}: a trace is given, and streams ({names}); say whose it is: --stream NAME=FILE in place of --trace"
+        "{config}: the trace belongs to no stream; replace --trace with --stream NAME=FILE, where NAME is one of {names}"
     )]
     WhoseTrace {
-        /// The device file.
+        /// Name of the device file.
         config: String,
-        /// The streams.
+        /// Names of the streams.
         names: String,
     },
-    /// A stream that asks for nothing.
+    /// A stream has no input.
     #[error(
         "{config}: streams[{place}] ({name}) has neither a trace nor a workload; name a trace (--stream {name}=FILE), or give it a workload table"
     )]
     StreamWithoutInput {
-        /// The device file.
+        /// Name of the device file.
         config: String,
-        /// The place of the stream.
+        /// Index of the stream.
         place: usize,
-        /// Its name.
+        /// Name of the stream.
         name: String,
     },
-    /// A stream with a trace and a load.
+    /// A stream has both a trace and a load.
     #[error(
-        "{config}: streams[{place}].workload: stream {name} has a workload and is given a trace too; leave one out"
+        "{config}: streams[{place}].workload: stream {name} has both a workload and a trace; leave one of them out"
     )]
     StreamWithTwoInputs {
-        /// The device file.
+        /// Name of the device file.
         config: String,
-        /// The place of the stream.
+        /// Index of the stream.
         place: usize,
-        /// Its name.
+        /// Name of the stream.
         name: String,
     },
-    /// Slowdowns beside power cuts.
+    /// Slowdown is combined with power cuts.
     #[error(
-        "{0}: with power cuts the requests of a stream alone are not those beside the others; leave out --slowdown or --power-cut-every"
+        "{0}: --slowdown cannot be combined with --power-cut-every, because power cuts make the two runs differ; leave one of them out"
     )]
     SlowdownOfCuts(String),
-    /// Data that lie as they are first read beside power cuts.
+    /// First-read layout is combined with power cuts.
     #[error(
-        "{0}: a power cut leaves only what spare areas say, and they do not know where pages lie that are first read; set precondition.layout to \"address\" or leave out --power-cut-every"
+        "{0}: power-cut recovery does not support first-read layout, which spare areas do not record; set precondition.layout to \"address\" or leave out --power-cut-every"
     )]
     FirstReadOfCuts(String),
-    /// Slowdowns together with a warm-up.
+    /// Slowdown is combined with a warm-up.
     #[error(
-        "{0}: a slowdown compares whole runs, and a warm-up leaves a part of them out; leave out --slowdown or the warm-up ([observe])"
+        "{0}: --slowdown compares whole runs and cannot be combined with a warm-up; leave out --slowdown or the warm-up ([observe])"
     )]
     SlowdownAfterWarmUp(String),
-    /// Slowdowns of a single stream.
+    /// Slowdown is asked for with a single stream.
     #[error(
-        "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
+        "{0}: --slowdown compares streams, but the run has one; add another ([[streams]], --stream NAME=FILE) or leave --slowdown out"
     )]
     OneStream(String),
-    /// A run that could not go on from a state of it.
+    /// Checkpoints are asked for in a run that cannot be resumed.
     #[error("--checkpoint-every: this run could not be resumed: {0}")]
     Unresumable(String),
-    /// A policy for a buffer that there is not.
+    /// A buffer policy is passed for a device without a DRAM buffer.
     #[error(
-        "{config}: the policy {policy} is given, and the device has no DRAM buffer; give it one with buffer.capacity_kib"
+        "{config}: the policy {policy} needs a DRAM buffer, and the device has none; set buffer.capacity_kib"
     )]
     NoBuffer {
-        /// The device file.
+        /// Name of the device file.
         config: String,
-        /// What the policy is called.
+        /// Name of the policy.
         policy: String,
     },
 }
 
-/// Where the requests of a stream come from.
+/// Input of a stream.
 enum Feed {
     Load(Box<Generator>),
     Recording(Box<Trace>),
@@ -218,10 +218,10 @@ impl Source for Feed {
     }
 }
 
-/// A source and when its requests are issued.
+/// Input of a stream, and when its requests are issued.
 struct StreamSource {
     feed: Feed,
-    /// Where its addresses begin.
+    /// Start of the stream's address range.
     start: u64,
     replay: Replay,
 }
@@ -252,12 +252,12 @@ impl Source for StreamSource {
 }
 
 impl RunSpec {
-    /// Runs it. `watch` hears how far it has come and may end it early.
+    /// Runs the specification. `watch` receives the progress and may end the run early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
         self.run_of(&Recordings::default(), watch)
     }
 
-    /// Brings its devices into their state and writes them (see [`simulation::prepare`]).
+    /// Preconditions the devices and saves their state (see [`simulation::prepare`]).
     pub fn prepare(
         &self,
         path: &Path,
@@ -274,8 +274,8 @@ impl RunSpec {
             watch,
         )?)
     }
-    /// A name of what preparing its devices leaves, equal for those that are alike in that; `None` if
-    /// there is nothing to prepare.
+    /// Returns a key of the preconditioned devices: equal for specifications whose preconditioning
+    /// gives equal devices. `None` if there is nothing to prepare.
     pub fn preparation(&self) -> Result<Option<String>, JobError> {
         let plan = self.plan()?;
         let is_any = plan.ssds().any(|ssd| ssd.precondition.fill_pages > 0);
@@ -287,7 +287,8 @@ impl RunSpec {
         Ok(loaded.with_streams(given)?.plan(self.seed)?)
     }
 
-    /// Runs it as [`RunSpec::run`] does, its traces being among the files of a command.
+    /// Like [`RunSpec::run`], with traces read through `recordings`, so that a signal can stop
+    /// reading.
     pub fn run_of(&self, recordings: &Recordings, watch: Watch<'_>) -> Result<Done, JobError> {
         let config = match &self.buffer_policy {
             Some(_) => &external_policy::unnamed(&self.config),
@@ -301,7 +302,8 @@ impl RunSpec {
         let whole = Recordings::default();
         let recordings = if self.checkpoint.is_some() {
             self.require_resumable()?;
-            // The user ends it between two events, where its state can be written, not while it reads.
+            // The user interrupts the run between two events, where its state can be written, not
+            // while it reads.
             &whole
         } else {
             recordings
@@ -332,7 +334,7 @@ impl RunSpec {
         })
     }
 
-    /// Refuses options that mean nothing to a device, or to each other.
+    /// Rejects options that do not apply to the device, or that exclude each other.
     fn require_meaning(&self, plan: &Plan) -> Result<(), JobError> {
         if self.slowdown && self.power_cut_every.is_some() {
             return Err(JobError::SlowdownOfCuts(self.config_name.clone()));
@@ -358,7 +360,8 @@ impl RunSpec {
         Ok(())
     }
 
-    /// Key of the input of a run: equal for runs that read the same requests, or refuse the same ones.
+    /// Returns a key of the input of a run: equal for runs that read the same requests or reject
+    /// the same ones.
     pub fn input_key(&self) -> Result<String, JobError> {
         let plan = self.plan()?;
         let device = (plan.user_bytes(), plan.volumes(), plan.replay);
@@ -373,8 +376,8 @@ impl RunSpec {
         ))
     }
 
-    /// Reads the input as a run does, to where it would: what is wrong with a trace, or does not fit the device,
-    /// is an error now. Nothing is simulated.
+    /// Reads the input as far as a run would, without simulating. Fails if a trace is faulty or
+    /// does not fit the device.
     pub fn check_input(&self, recordings: &Recordings) -> Result<(), JobError> {
         let plan = self.plan()?;
         self.require_meaning(&plan)?;
@@ -390,7 +393,7 @@ impl RunSpec {
         Ok(())
     }
 
-    /// Runs each stream by itself, with the requests that it issued beside the others.
+    /// Runs each stream alone, with the requests that it issued together with the others.
     fn compare(
         &self,
         plan: &Plan,
@@ -516,8 +519,8 @@ impl RunSpec {
         })
     }
 
-    /// Opens a trace and reads its head: most traces that do not fit say so there, and nothing has been
-    /// simulated yet. Options that look for the highest address have read all of it anyway.
+    /// Opens a trace and reads its head, so that most traces that do not fit fail before anything
+    /// is simulated. Options that need the highest address have read the whole trace anyway.
     fn opened(
         &self,
         recordings: &Recordings,
@@ -551,15 +554,15 @@ impl RunSpec {
         }
     }
 
-    /// Refuses to write states of a run that could not go on from them.
+    /// Rejects checkpoints of a run that could not resume from them.
     fn require_resumable(&self) -> Result<(), JobError> {
         let unable = |reason: String| Err(JobError::Unresumable(reason));
         if self.timeline.is_some() {
-            return unable("a timeline is written as the run goes; leave out --timeline".into());
+            return unable("a timeline is written during the run; leave out --timeline".into());
         }
         if let Some(maker) = &self.buffer_policy {
             let name = maker.name();
-            return unable(format!("what the policy {name} knows cannot be written"));
+            return unable(format!("the state of the policy {name} cannot be saved"));
         }
         let streams = self.streams.iter().flat_map(|(_, traces)| traces);
         let mut traces = self.traces.iter().chain(streams);
@@ -573,12 +576,12 @@ impl RunSpec {
     }
 }
 
-/// The order of a file is no order of time.
+/// Returns the error of a replay by time stamps in file order.
 fn open_loop_of_files(traces: &[PathBuf]) -> WorkloadError {
     let path = traces.first().map_or(Path::new("trace"), PathBuf::as_path);
     WorkloadError::new(
         path,
-        "requests are issued by their time stamps, and --time-order file makes no use of them",
+        "requests are issued by time stamp, and --time-order file ignores time stamps",
         "pass --time-order sort or clamp, or replay it closed loop: --set replay.mode.closed-loop.queue_depth=32",
     )
 }

@@ -1,4 +1,5 @@
-//! What a cache takes of memory is told before. One test, because it looks at the memory of its whole process.
+//! The memory estimate of a cache covers what it takes. A single test, because it measures its
+//! whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 #[path = "it/shared/mod.rs"]
@@ -6,7 +7,7 @@ mod shared;
 
 use wordline_runner::memory;
 
-/// Flash of 1 GiB before a disk, written until every page of the flash has been programmed.
+/// Flash of 1 GiB in front of a disk, written until every page of the flash has been programmed.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
     [nand.geometry]\nblocks_per_plane = 256\npages_per_block = 64\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.15\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n\
@@ -26,11 +27,11 @@ fn run(requests: u32) -> (u64, u64) {
 }
 
 #[test]
-fn a_cache_takes_the_memory_that_is_told() {
-    // The first run pays for what every run shares.
+fn cache_takes_the_estimated_memory() {
+    // The first run also pays for allocations that all runs share.
     run(100);
     let (taken, told) = run(60_000);
-    println!("{taken} bytes taken, {told} told");
+    println!("{taken} bytes taken, {told} estimated");
     assert!(taken < told, "{taken} {told}");
     assert!(told < 4 * taken, "{taken} {told}");
 }

@@ -1,4 +1,5 @@
-//! What the map of a host takes of memory is told before. One test, because it looks at the memory of its whole process.
+//! The memory estimate of a host map covers what it takes. A single test, because it measures its
+//! whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 #[path = "it/shared/mod.rs"]
@@ -6,7 +7,8 @@ mod shared;
 
 use wordline_runner::memory;
 
-/// Flash of 128 MiB, of which the host maps each 512 bytes in an extent of its own once sectors are written at random.
+/// Flash of 128 MiB. After random writes of sectors, the host maps each 512 bytes in an extent of
+/// their own.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 4\nways = 4\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 64\npage_bytes = 4096\n\
     [host_side]\n[host_side.architecture.flash-software]\nunit_bytes = 512\nmapping = \"b-tree\"\n";
@@ -24,11 +26,11 @@ fn run(requests: u32) -> (u64, u64) {
 }
 
 #[test]
-fn a_map_of_the_host_takes_the_memory_that_is_told() {
-    // The first run pays for what every run shares.
+fn host_map_takes_the_estimated_memory() {
+    // The first run also pays for allocations that all runs share.
     run(100);
     let (taken, told) = run(600_000);
-    println!("{taken} bytes taken, {told} told");
+    println!("{taken} bytes taken, {told} estimated");
     assert!(taken < told, "{taken} {told}");
     assert!(told < 4 * taken, "{taken} {told}");
 }

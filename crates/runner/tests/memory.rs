@@ -1,5 +1,5 @@
-//! Memory follows the pages that are touched, not the size of the device. One test, because it
-//! looks at the memory of its whole process.
+//! Memory depends on the touched pages, not on the size of the device. A single test, because it
+//! measures its whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 #[path = "it/shared/mod.rs"]
@@ -13,8 +13,8 @@ fn terabyte(workload: &str) -> Summary {
 }
 
 #[test]
-fn a_terabyte_costs_memory_for_the_pages_touched() {
-    // The first run pays for what every run shares: code, buffers of the allocator.
+fn terabyte_device_takes_memory_only_for_touched_pages() {
+    // The first run also pays for what all runs share: code and allocator buffers.
     terabyte("requests = 1000");
     let gib = terabyte(
         "requests = 16_384\nrequest_bytes = 65536\nalign_bytes = 65536\npattern = \"sequential\"",
@@ -28,7 +28,7 @@ fn a_terabyte_costs_memory_for_the_pages_touched() {
     let measured = gib.speed.resident_bytes_per_touched_page;
     println!("1 GiB written in order: {measured:.2} bytes a page touched");
     assert!(measured < 16.0, "{measured} bytes a page touched");
-    // A map is a dense array: scattered single pages each touch their own piece of it.
+    // A map is a dense array: scattered single pages each touch a different part of it.
     let scattered = terabyte("requests = 100_000");
     let measured = scattered.speed.resident_bytes_per_touched_page;
     println!("400 MiB written at random over the whole device: {measured:.2} bytes a page touched");

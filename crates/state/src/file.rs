@@ -1,8 +1,9 @@
-//! The file of a state: a header as JSON, then the state, compressed.
+//! File format of a saved state: a JSON header and the compressed state.
 //!
-//! Eight bytes of magic, the length of the header (u32) and its hash (u64), both little-endian; the header;
-//! a zstd frame, and the hash of its bytes. The frame holds the program's structures one after the other (postcard), and
-//! only the build that wrote it reads it. The file appears complete or not at all.
+//! Eight bytes of magic, the length of the header (u32) and its hash (u64), both little-endian; the
+//! header; a zstd frame, and the hash of its bytes. The frame holds the program's structures in
+//! sequence, in postcard format, so that only the build that wrote it can read it. The file is
+//! written atomically.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -20,50 +21,50 @@ use wordline_observe::Part;
 
 const MAGIC: &[u8; 8] = b"wl state";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Names the sources: other builds may give other results.
+/// Identifier of the sources: other builds may give other results.
 pub const BUILD: &str = env!("WORDLINE_BUILD");
-/// Fast; of tables that hold addresses, higher levels save little more.
+/// Fast; higher levels save little on tables of addresses.
 const COMPRESSION: i32 = 1;
-/// Bytes handed to the compressor together.
+/// Bytes passed to the compressor at a time.
 const BLOCK: usize = 1 << 18;
-/// A longer header is none.
+/// A longer header is rejected.
 const LONGEST_HEADER: u32 = 1 << 28;
 
-/// What a state is of.
+/// Kinds of saved state.
 pub mod kind {
-    /// A run that has begun.
+    /// A run in progress.
     pub const RUN: &str = "run";
-    /// A device that is prepared.
+    /// A prepared device.
     pub const DEVICE: &str = "device";
 }
 
-/// What stands before a state.
+/// Header of a saved state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Version of the program.
     pub version: String,
-    /// Its build.
+    /// Build of the program.
     pub build: String,
-    /// What the state is of (`kind`).
+    /// Kind of the state (`kind`).
     pub kind: String,
-    /// What else is said of it.
+    /// Further description.
     pub content: Value,
 }
 
-/// A state that cannot be written or read.
+/// Error of a saved state that cannot be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{path}: {reason}; {remedy}", path = path.display())]
 pub struct StateError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is wrong.
+    /// Fault.
     pub reason: String,
-    /// What to do.
+    /// Remedy.
     pub remedy: String,
 }
 
 impl StateError {
-    /// What is wrong with a file, and what to do.
+    /// Creates an error of a file, with its fault and remedy.
     pub fn new(path: &Path, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
@@ -85,11 +86,12 @@ impl StateError {
         Self::new(path, reason, "name a state that `wordline` wrote")
     }
     fn damaged(path: &Path, reason: impl std::fmt::Display) -> Self {
-        Self::new(path, format!("is damaged: {reason}"), "write it anew")
+        Self::new(path, format!("is damaged: {reason}"), "create it again")
     }
 }
 
-/// Writes a state: the structures that `state` puts, one after the other. Returns the bytes of the file.
+/// Writes a state: the structures that `state` puts, in sequence. Returns the size of the file.
+/// Bytes.
 pub fn write(
     path: &Path,
     kind: &str,
@@ -99,7 +101,7 @@ pub fn write(
     let written = Part::of(path).and_then(|(part, file)| {
         let bytes = write_to(file, kind, content, state)?;
         part.finish()?;
-        // The name survives a power cut when its folder is on the disk.
+        // The name survives a power cut once its folder is synced.
         if let Some(folder) = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
@@ -141,7 +143,7 @@ fn write_to(
     Ok(file.metadata()?.len())
 }
 
-/// The frame of a state, as it is written.
+/// Frame of a state that is being written.
 pub struct Writer(Faults<BufWriter<zstd::Encoder<'static, Hashed<File>>>>);
 
 impl Writer {
@@ -151,7 +153,7 @@ impl Writer {
     }
 }
 
-/// Passes bytes on, and hashes them.
+/// Forwards bytes and hashes them.
 struct Hashed<W> {
     inner: W,
     hash: XxHash3_64,
@@ -175,7 +177,7 @@ impl<W: Write> Write for Hashed<W> {
     }
 }
 
-/// Passes bytes on, and keeps why they could not be written, which postcard does not say.
+/// Forwards bytes and keeps the I/O error, which postcard does not report.
 struct Faults<W> {
     inner: W,
     fault: Option<io::Error>,
@@ -185,7 +187,7 @@ impl<W> Faults<W> {
     fn of(inner: W) -> Self {
         Self { inner, fault: None }
     }
-    /// The writer, if all was written.
+    /// Returns the writer if everything was written.
     fn checked(self, written: postcard::Result<()>) -> io::Result<W> {
         match (self.fault, written) {
             (Some(fault), _) => Err(fault),
@@ -215,12 +217,12 @@ impl<W: Write> Write for Faults<W> {
     }
 }
 
-/// What is said of the state in a file, which another build may have written.
+/// Returns the header of a saved state, which any build may have written.
 pub fn header(path: &Path) -> Result<Header, StateError> {
     open(path).map(|(header, _)| header)
 }
 
-/// The frame of a state, as it is read.
+/// Frame of a state that is being read.
 pub struct Reader {
     states: Deserializer<'static, Stream<BufReader<Frame>>>,
 }
@@ -228,13 +230,13 @@ pub struct Reader {
 type Frame = zstd::Decoder<'static, io::Take<BufReader<File>>>;
 
 impl Reader {
-    /// The next structure, which must have been written as the same type.
+    /// Reads the next structure, which must have been written as the same type.
     pub fn take<T: DeserializeOwned>(&mut self) -> postcard::Result<T> {
         T::deserialize(&mut self.states)
     }
 }
 
-/// The state in a file, which this build wrote: the structures that `state` takes, one after the other.
+/// Reads a state that this build wrote: the structures that `state` takes, in sequence.
 pub fn read<T>(
     path: &Path,
     kind: &str,
@@ -245,12 +247,12 @@ pub fn read<T>(
     let state = state(&mut reader).map_err(damaged)?;
     match reader.states.finalize() {
         Ok(true) => Ok(state),
-        Ok(false) => Err(StateError::damaged(path, "more bytes are left")),
+        Ok(false) => Err(StateError::damaged(path, "it has extra bytes")),
         Err(error) => Err(damaged(error)),
     }
 }
 
-/// The frame in a file, once all of it is known to be what was written.
+/// Opens the frame in a file after its hash is verified.
 fn reader(path: &Path, kind: &str) -> Result<Reader, StateError> {
     let (header, mut file) = open(path)?;
     if header.kind != kind {
@@ -268,14 +270,15 @@ fn reader(path: &Path, kind: &str) -> Result<Reader, StateError> {
                 "was written by Wordline {} (build {}); this is {VERSION} (build {BUILD})",
                 header.version, header.build
             ),
-            "write it anew with this version, or go on with that one",
+            "create it again with this version, or use that version",
         ));
     }
     let damaged = |error: io::Error| StateError::damaged(path, error);
-    // All of it is checked before any of it is obeyed: a length that is damaged may ask for any memory.
+    // Checks the whole frame before decoding it: a damaged length could request any amount of
+    // memory.
     let length = frame_length(&mut file).map_err(damaged)?;
     let Some(length) = length else {
-        return Err(StateError::damaged(path, "it is not what was written"));
+        return Err(StateError::damaged(path, "its hash does not match"));
     };
     let frame = zstd::Decoder::with_buffer(file.take(length)).map_err(damaged)?;
     let stream = Stream::of(BufReader::with_capacity(BLOCK, frame));
@@ -283,8 +286,8 @@ fn reader(path: &Path, kind: &str) -> Result<Reader, StateError> {
     Ok(Reader { states })
 }
 
-/// The bytes of the frame that begins here and goes on to the hash at the end of the file; none if that
-/// is another.
+/// Returns the length of the frame that starts here and extends to the hash at the end of the file;
+/// `None` if the hash does not match.
 fn frame_length(file: &mut BufReader<File>) -> io::Result<Option<u64>> {
     let start = file.stream_position()?;
     let rest = file.get_ref().metadata()?.len().saturating_sub(start);
@@ -299,7 +302,7 @@ fn frame_length(file: &mut BufReader<File>) -> io::Result<Option<u64>> {
     Ok((hashed.hash.finish().to_le_bytes() == hash).then_some(length))
 }
 
-/// What postcard reads, from a stream: of it no more is held than the longest text or bytes in it.
+/// Input of postcard from a stream. Holds at most the longest string or byte array.
 struct Stream<R> {
     reader: R,
     taken: Vec<u8>,
@@ -313,7 +316,7 @@ impl<R> Stream<R> {
 }
 
 impl<'de, R: BufRead + 'de> Flavor<'de> for Stream<R> {
-    /// Whether nothing is left.
+    /// Whether the input is exhausted.
     type Remainder = bool;
     type Source = R;
 
@@ -328,7 +331,7 @@ impl<'de, R: BufRead + 'de> Flavor<'de> for Stream<R> {
         Ok(byte)
     }
     fn try_take_n(&mut self, _: usize) -> postcard::Result<&'de [u8]> {
-        Err(postcard::Error::WontImplement) // nothing here is borrowed from the file
+        Err(postcard::Error::WontImplement) // nothing is borrowed from the file
     }
     fn try_take_n_temp<'a>(&'a mut self, count: usize) -> postcard::Result<&'a [u8]>
     where
@@ -348,7 +351,8 @@ impl<'de, R: BufRead + 'de> Flavor<'de> for Stream<R> {
     }
 }
 
-/// Opens a regular file. Any other is refused: opening a named pipe waits for a process that writes to it.
+/// Opens a regular file. Other kinds are rejected: opening a named pipe would block until a process
+/// writes to it.
 fn open_regular(path: &Path) -> Result<File, StateError> {
     let unreadable = |error: io::Error| StateError::unreadable(path, &error);
     if !path.metadata().map_err(unreadable)?.is_file() {
@@ -363,7 +367,7 @@ fn open(path: &Path) -> Result<(Header, BufReader<File>), StateError> {
     let foreign = || {
         StateError::new(
             path,
-            "holds no state",
+            "is not a saved state",
             "name a file that `wordline prepare` wrote, or the folder of a run with --checkpoint-every",
         )
     };
@@ -385,7 +389,7 @@ fn open(path: &Path) -> Result<(Header, BufReader<File>), StateError> {
     if XxHash3_64::oneshot(&header) != u64::from_le_bytes(hash) {
         return Err(StateError::damaged(
             path,
-            "its header is not what was written",
+            "the hash of its header does not match",
         ));
     }
     let header = serde_json::from_slice(&header);
@@ -415,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_comes_back() {
+    fn state_survives_a_round_trip() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let table = read(&path, kind::DEVICE).unwrap();
@@ -429,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_changed_anywhere_is_noticed() {
+    fn any_changed_byte_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let whole = fs::read(&path).unwrap();
@@ -447,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_cannot_be_written_says_why() {
+    fn failed_write_reports_the_cause() {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let expected = full.to_string();
         let mut frame = Faults::of(Full(Some(full)));
@@ -455,7 +459,7 @@ mod tests {
         assert_eq!(frame.checked(written).err().unwrap().to_string(), expected);
     }
 
-    /// A disk that is full.
+    /// A full disk.
     struct Full(Option<io::Error>);
 
     impl Write for Full {
@@ -468,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn another_build_another_kind_and_another_file_are_refused_in_a_sentence() {
+    fn other_builds_kinds_and_files_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let said = read(&path, kind::RUN).unwrap_err().to_string();
@@ -493,6 +497,6 @@ mod tests {
         );
         fs::write(&path, "time,offset,bytes,op\n").unwrap();
         let said = read(&path, kind::DEVICE).unwrap_err().to_string();
-        assert!(said.contains("holds no state"), "{said}");
+        assert!(said.contains("is not a saved state"), "{said}");
     }
 }

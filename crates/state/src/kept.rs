@@ -1,4 +1,4 @@
-//! The stores whose state can be kept.
+//! Stores whose state can be saved.
 
 use wordline_array::{Array, Store};
 use wordline_flash_cache::Cached;
@@ -9,11 +9,11 @@ use wordline_ssd::Ssd;
 
 use crate::file::{Reader, Writer};
 
-/// A store whose state a file keeps.
+/// A store whose state can be saved to a file.
 pub trait Kept: Sized {
-    /// Writes all of it.
+    /// Writes the store.
     fn put(&self, to: &mut Writer) -> postcard::Result<()>;
-    /// Reads it back.
+    /// Reads a store.
     fn take(from: &mut Reader) -> postcard::Result<Self>;
 }
 

@@ -1,8 +1,8 @@
-//! Files with a state: of a run that is resumed later, or of prepared devices that many runs start from.
+//! Saved states: checkpoints of runs, and prepared devices that many runs start from.
 //!
-//! The code that writes and reads the structures of a store is compiled here, once for each shape of
-//! store, and without the optimisation that the loop of a run needs: it is a third of what the loop
-//! would compile to, and runs once a checkpoint.
+//! This crate compiles the code that writes and reads the structures of a store, once per shape of
+//! store and without the optimisation that the event loop needs. The code is a third of what the
+//! loop would compile to, and runs only once per checkpoint.
 
 mod file;
 mod kept;

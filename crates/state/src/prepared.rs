@@ -1,7 +1,7 @@
-//! Devices that are brought into their state once, for many runs.
+//! Devices that are prepared once for many runs.
 //!
-//! What a preparation leaves depends on the flash array, the translation layer, the precondition and the
-//! seed, and on nothing else: a device with another scheduler, interface, buffer or load takes it as well.
+//! Preparation depends only on the flash array, the FTL, the preconditioning and the seed. A device
+//! with another scheduler, interface, buffer or load can therefore use the same file.
 
 use std::hash::Hasher;
 use std::path::Path;
@@ -16,8 +16,8 @@ use wordline_ssd::{Prepared, Ssd};
 
 use crate::file::{self, Header, Reader, StateError, kind};
 
-/// What a preparation depends on, the seed apart: an entry for each SSD, as the keys of its configuration
-/// have it.
+/// Returns everything that preparation depends on, except the seed: an entry per SSD, by
+/// configuration key.
 fn basis(plan: &Plan) -> Value {
     let own = plan.own_ssds().into_iter();
     own.map(|(_, ssd)| {
@@ -42,7 +42,7 @@ fn basis(plan: &Plan) -> Value {
     .collect()
 }
 
-/// A name of what a preparation of `plan` leaves: equal for plans whose preparations are equal.
+/// Returns a key of the preparation of `plan`: equal for plans with equal preparations.
 pub fn key(plan: &Plan, spare_areas: bool) -> String {
     let mut hash = XxHash3_64::new();
     let own = plan.own_ssds().into_iter();
@@ -51,16 +51,16 @@ pub fn key(plan: &Plan, spare_areas: bool) -> String {
     format!("{:016x}", hash.finish())
 }
 
-/// Prepared devices of a plan: of values, or of references to be written.
+/// Prepared devices of a plan: as values, or as references to be written.
 #[derive(Serialize, Deserialize)]
 struct Devices<Done, Device> {
-    /// What was done to each.
+    /// Preconditioning of each device.
     done: Done,
     devices: Vec<Device>,
 }
 
-/// Writes devices that are prepared. With spare areas, runs in which the power fails can take them.
-/// Returns the bytes of the file.
+/// Writes prepared devices. With spare areas, runs with power cuts can use them. Returns the size
+/// of the file. Bytes.
 pub fn write(
     path: &Path,
     plan: &Plan,
@@ -80,7 +80,7 @@ pub fn write(
     file::write(path, kind::DEVICE, content, &|to| to.put(&state))
 }
 
-/// Brings pristine devices of a plan into the state in a file.
+/// Restores the state in a file to new devices of a plan.
 pub fn read(
     path: &Path,
     plan: &Plan,
@@ -105,7 +105,7 @@ fn require_equal(
     spare_areas: bool,
 ) -> Result<(), StateError> {
     if header.kind != kind::DEVICE {
-        return Ok(()); // is said where the state is read
+        return Ok(()); // reported when the state is read
     }
     let prepared = &header.content["basis"];
     let mut others = Vec::new();
@@ -115,7 +115,7 @@ fn require_equal(
         return Err(StateError::new(
             path,
             format!("holds another device: {}", others.join(", ")),
-            "prepare this one, or leave these keys as they were",
+            "prepare this device, or restore these keys",
         ));
     }
     let (prepared, asked) = (&header.content["seed"], plan.seed);
@@ -137,7 +137,7 @@ fn require_equal(
     Ok(())
 }
 
-/// Where two bases differ: key, what is in the file, what is asked for.
+/// Collects the differences of two bases: key, value in the file, value of the run.
 fn differences(key: &str, prepared: &Value, asked: &Value, found: &mut Vec<String>) {
     match (prepared, asked) {
         (Value::Object(one), Value::Object(other)) => {

@@ -1,4 +1,4 @@
-//! Runs on a store of any shape, and on one with a host side.
+//! Runs on a store of any shape, with or without a host side.
 
 use wordline_array::{Array, Leaf, Store};
 use wordline_config::Plan;
@@ -113,7 +113,7 @@ impl RunShape for Store {
 struct Builder<'a> {
     plan: &'a Plan,
     options: &'a Options,
-    /// The SSDs that are no caches, in their order.
+    /// SSDs that are not the flash of a cache, in order.
     ssds: std::vec::IntoIter<Ssd<Map>>,
 }
 
@@ -122,7 +122,7 @@ impl Builder<'_> {
         match store {
             plan::Store::Ssd(_) => match self.ssds.next() {
                 Some(ssd) => ssd.into(),
-                None => unreachable!("there is an SSD for each"),
+                None => unreachable!("every SSD of the plan is built"),
             },
             plan::Store::Disk(disk) => Disk::new(&disk.disk).into(),
             plan::Store::Cached(cached) => {

@@ -1,4 +1,4 @@
-//! A run on flash in front of disks.
+//! Runs on flash in front of disks.
 
 use serde::{Deserialize, Serialize};
 use wordline_array::Array;
@@ -19,10 +19,10 @@ use super::disks::disks_of;
 use super::shape::{Capabilities, RunShape, StoreOutcome};
 use crate::observer::Observer;
 
-/// What is heard of what lies behind the cache.
+/// Observation of the devices behind the cache.
 type OfDisks = wordline_block::ArrayObservation<wordline_hdd::Observation>;
 
-/// Records a cached store: its requests, and what its flash does for them.
+/// Records a cached store: its requests, and the operations of its flash.
 #[derive(Serialize, Deserialize)]
 pub(super) struct OfCache {
     recorder: Recorder,
@@ -44,12 +44,13 @@ impl Observer<Observation<OfDisks>> for OfCache {
 
 impl Probe<Observation<OfDisks>> for OfCache {
     const WANTS_FRAGMENTS: bool = false;
-    // As in the recorder: in line, nothing is left of the kinds that an observation is not.
+    // Inlined for the same reason as in the recorder: the compiler then drops the cases that cannot
+    // occur.
     #[inline(always)]
     fn observe(&mut self, now: Time, heard: Observation<OfDisks>) {
         use wordline_ssd::Observation as OfFlash;
         match heard {
-            // Requests of the cache to its flash are no requests of the host.
+            // Requests of the cache to its flash are not host requests.
             Observation::Flash(OfFlash::Request {
                 ref request,
                 failed,

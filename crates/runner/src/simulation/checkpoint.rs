@@ -1,4 +1,4 @@
-//! The state of a run, written as it goes, and read to go on.
+//! Checkpoints: the state of a run, written during the run and read to resume it.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,18 +12,18 @@ use super::event_loop::LoopState;
 use super::issuer::HostState;
 use wordline_state::{self as state, Kept, StateError, kind};
 
-/// The state of a run is written from time to time, and when the user ends it.
+/// Options for checkpoints, which are written at intervals and when the user interrupts the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointOptions {
-    /// The file; a state that is there is replaced.
+    /// Path of the file; an existing checkpoint is replaced.
     pub path: PathBuf,
-    /// Time between two states.
+    /// Interval between two checkpoints.
     pub every: Duration,
-    /// What stands in the file for those who go on: how the run was asked for.
+    /// Command of the run, stored in the file for a later resume.
     pub command: Value,
 }
 
-/// Time that a run has taken so far, those before it included.
+/// Time that a run has taken so far, including the time before it was resumed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Spent {
     pub(super) wall: Duration,
@@ -31,44 +31,45 @@ pub(super) struct Spent {
     pub(super) precondition_cpu: Duration,
 }
 
-/// A state of a run. It is written from references and read as values, and both are this structure: the file has no names, only
-/// the order of the fields.
+/// State of a run. It is written from references and read as values through this one structure: the
+/// file has no names, only the order of the fields.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parts<Past, Loop, Host, Observer> {
-    /// What was done before it.
+    /// State before the loop.
     pub(super) before: Past,
-    /// Where the loop is.
+    /// State of the loop.
     pub(super) position: Loop,
-    /// Where the host is.
+    /// State of the host.
     pub(super) host: Host,
     pub(super) observer: Observer,
 }
 
-/// A state of a run with events `E` that `O` observes, as it is read.
+/// State of a run with events `E` and an observer `O`, as read from a file.
 pub(super) type RunState<E, O> = Parts<Before, LoopState<E>, HostState, O>;
 
-/// What is known of a run beside what changes.
+/// Properties of a run that do not change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
-    /// Hash of what decides its results: the configuration as resolved, the seed, what is recorded.
+    /// Hash of everything that determines the results: the resolved configuration, the seed, and
+    /// what is recorded.
     pub(super) run: u64,
     pub(super) preconditioned: Vec<Preconditioned>,
     pub(super) spent: Spent,
 }
 
-/// Writes states.
+/// Writes checkpoints.
 pub(super) struct Checkpoints {
     options: CheckpointOptions,
     last: Instant,
     before: Before,
     wall: Instant,
     cpu: ProcessTime,
-    /// Why the newest one could not be written.
+    /// Error of the newest checkpoint, if it could not be written.
     fault: Option<StateError>,
 }
 
 impl Checkpoints {
-    /// Of a run for which time was spent `before` these clocks.
+    /// Creates the writer for a run that had taken the time in `before` when these clocks started.
     pub(super) fn new(
         options: &CheckpointOptions,
         before: Before,
@@ -86,14 +87,14 @@ impl Checkpoints {
     pub(super) fn is_due(&self) -> bool {
         self.last.elapsed() >= self.options.every
     }
-    /// That the newest state could not be written, if so.
+    /// Returns a note if the newest checkpoint could not be written.
     pub(super) fn note(&self) -> Option<String> {
         let fault = self.fault.as_ref()?;
         Some(format!(
             "The state of the run could not be written: {fault}."
         ))
     }
-    /// Writes a state. If that fails the run goes on, and the state before stays.
+    /// Writes a checkpoint. If that fails, the run continues and the previous checkpoint stays.
     pub(super) fn write(
         &mut self,
         position: impl Serialize,

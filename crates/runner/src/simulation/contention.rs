@@ -1,14 +1,15 @@
-//! The time in which all streams issue requests.
+//! The interval in which all streams issue requests.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_recorder::Recorder;
 use wordline_results::outcome::ContentionWindow;
 
-/// When all of several streams issue requests: from when and until when, with the bytes served until then.
+/// Start and end of the interval in which all of several streams issue requests, with the bytes
+/// served by then.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contention {
-    /// Which streams have requests; empty if there is one stream only.
+    /// Whether each stream has requests; empty if there is one stream.
     pub(super) active: Vec<bool>,
     pub(super) begun: usize,
     pub(super) from: Option<(Time, Vec<u64>)>,
@@ -16,7 +17,7 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// Measuring begins with the streams that still have requests.
+    /// Starts measuring with the streams that still have requests.
     pub(super) fn begin_measuring(&mut self, active: Vec<bool>) {
         *self = Self {
             active,

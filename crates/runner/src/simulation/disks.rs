@@ -1,4 +1,4 @@
-//! A run on hard disks.
+//! Runs on hard disks.
 
 use serde::{Deserialize, Serialize};
 use wordline_array::{AddressMap, Array};
@@ -17,7 +17,7 @@ use super::Options;
 use super::shape::{Capabilities, RunShape, StoreOutcome};
 use crate::observer::Observer;
 
-/// The disks of a store, which is one or an array of them, as an array.
+/// Returns the disks of a store, which is a disk or an array of disks, as an array.
 pub(super) fn disks_of(store: &Store) -> Array<Disk> {
     let map = match store {
         Store::Array(array) => array.layout.clone(),
@@ -27,11 +27,11 @@ pub(super) fn disks_of(store: &Store) -> Array<Disk> {
     Array::new(map, disks.map(|leaf| (leaf.name, Disk::new(leaf.disk))))
 }
 
-/// Records disks.
+/// Records hard disks.
 #[derive(Serialize, Deserialize)]
 pub(super) struct OfDisks {
     recorder: Recorder,
-    /// Parts of requests in the disks.
+    /// Parts of requests in progress in the disks.
     serving: u32,
 }
 
@@ -74,7 +74,7 @@ impl Probe<Observation<wordline_hdd::Observation>> for OfDisks {
     }
 }
 
-/// A disk by itself is an array of one.
+/// A single disk is an array of one.
 impl RunShape for Array<Disk> {
     type Recorder = OfDisks;
     const CAN: Capabilities = Capabilities {

@@ -1,4 +1,4 @@
-//! The loop of a run: requests and events in the order of time.
+//! The event loop of a run: requests and events in time order.
 
 use super::issuer::Host;
 use super::power_cuts::PowerCuts;
@@ -15,14 +15,14 @@ use wordline_recorder::chip_load::ChipLoads;
 use wordline_state::Kept;
 use wordline_workload::WorkloadError;
 
-/// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of
-/// the clock, and every time fits a signed number in a table.
+/// End of simulated time, after 103 days. No event scheduled before it can overflow the clock, and
+/// every time fits a signed number in a table.
 pub(super) const CLOCK_END: Time = Time((1 << 63) - (1 << 58));
 
 pub(super) const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; shorten the pauses of the trace with \
                            --time-gaps cut=1s, or all of it with replay.mode.open-loop.time_scale";
 
-/// How the run ended before its time.
+/// Reason why a run ended early.
 #[derive(Debug, Error)]
 pub(super) enum Stop {
     #[error("{CLOCK_ENDED}")]
@@ -30,25 +30,25 @@ pub(super) enum Stop {
     #[error("interrupted")]
     Interrupted,
     #[error(
-        "the run ended before its warm-up, and nothing was measured; shorten the warm-up ([observe]), or give the run more requests"
+        "the run ended during its warm-up, so nothing was measured; shorten the warm-up ([observe]), or give the run more requests"
     )]
     WarmUp,
     #[error(transparent)]
     Workload(WorkloadError),
-    /// The device, or the array: what it said.
+    /// Error message of the device or array.
     #[error("{0}")]
     Store(String),
 }
 
 impl Stop {
-    /// What became of a source.
+    /// Returns the reason for an error of the input.
     pub(super) fn of_source(error: WorkloadError) -> Self {
         if error.is_interruption() {
             return Self::Interrupted;
         }
         Self::Workload(error)
     }
-    /// What became of a device, or of the array.
+    /// Returns the reason for an error of the device or array.
     pub(super) fn of(error: &impl Failure) -> Self {
         if error.is_interruption() {
             return Self::Interrupted;
@@ -57,13 +57,13 @@ impl Stop {
     }
 }
 
-/// Counts events in strides, downwards.
+/// Counts events in strides.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Count {
-    /// In the strides before.
+    /// Events in earlier strides.
     pub(super) before: u64,
     pub(super) stride: u32,
-    /// Still to come in this stride.
+    /// Events left in this stride.
     pub(super) left: u32,
 }
 
@@ -78,7 +78,7 @@ impl Count {
     pub(super) fn total(&self) -> u64 {
         self.before + u64::from(self.stride - self.left)
     }
-    /// Counts an event, and tells whether it was the last of its stride.
+    /// Counts an event; returns `true` if it was the last of its stride.
     #[inline]
     pub(super) fn ends(&mut self) -> bool {
         self.left -= 1;
@@ -90,7 +90,7 @@ impl Count {
     }
 }
 
-/// Reads how long the buses and dies have been busy, into memory that is kept for it.
+/// Reads the busy times of buses and dies into a reused buffer.
 pub(super) fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a> {
     busy.buses.clear();
     busy.dies.clear();
@@ -101,7 +101,7 @@ pub(super) fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a
     }
 }
 
-/// What the loop leaves behind.
+/// State of the loop, and its outcome.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LoopEnd {
     pub(super) now: Time,
@@ -112,11 +112,11 @@ pub(super) struct LoopEnd {
     pub(super) chip_loads: Option<ChipLoads>,
     #[serde(skip)]
     pub(super) busy: Busy,
-    /// When the buses and dies are looked at next; the start, before anyone was asked.
+    /// Time of the next sample of buses and dies; the start until the observers are asked.
     pub(super) next_look: Time,
-    /// When the warm-up ends, if it ends at a time that is to come; the end of all time without one.
+    /// End of a warm-up by simulated time that is in progress, or [`Time::MAX`].
     warm_until: Time,
-    /// When the warm-up was over, if there was one.
+    /// End of the warm-up, if there was one.
     pub(super) measured_from: Option<Time>,
 }
 
@@ -149,7 +149,7 @@ impl LoopEnd {
             ..Self::new(None)
         }
     }
-    /// The warm-up is over at `at`, no later than whatever comes next.
+    /// Ends the warm-up at `at`, which is not later than the next event.
     #[cold]
     #[inline(never)]
     fn begin_measuring<S: BlockDevice>(
@@ -169,11 +169,11 @@ impl LoopEnd {
         }
         self.next_look = Time::ZERO;
     }
-    /// Up to it nothing is due but what happens in the device and the host.
+    /// Returns the time up to which only devices and host have events.
     pub(super) fn uneventful_until(&self) -> Time {
         self.next_look.min(CLOCK_END)
     }
-    /// Looks at the buses and dies, if it is time to, before something happens at `until`.
+    /// Takes due samples before something happens at `until`.
     #[inline]
     pub(super) fn look<S: BlockDevice>(
         &mut self,
@@ -210,7 +210,7 @@ impl LoopEnd {
         let next = loads.map_or(Time::MAX, ChipLoads::next);
         self.next_look = next.min(observer.next_look()).min(self.warm_until);
     }
-    /// What the buses and dies are at now is broken off.
+    /// Ends the operations in progress on buses and dies.
     pub(super) fn break_off<S: BlockDevice>(
         &mut self,
         store: &S,
@@ -220,22 +220,22 @@ impl LoopEnd {
     }
 }
 
-/// Where the loop of a run is, beside its store and its host: of values, or of references to be written.
+/// State of the loop without store and host: as values, or as references to be written.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LoopParts<End, Queue, Cuts> {
     pub(super) ended: End,
     queue: Queue,
     cuts: Option<Cuts>,
-    /// Whether the store knows what comes first.
+    /// Whether the loop has announced the first requests to the store.
     begun: bool,
 }
 
-/// The same by itself, with events `E`.
+/// State of the loop as values, with events `E`.
 pub(super) type LoopState<E> = LoopParts<LoopEnd, EventQueue<E>, PowerCuts>;
 
 impl<E: Copy + Default> LoopState<E> {
     pub(super) fn start(plan: &Plan, watcher: &Watcher<'_>, cuts: Option<PowerCuts>) -> Self {
-        // A cut may come after any event.
+        // A power cut may follow any event.
         let stride = if cuts.is_some() { 1 } else { watcher.stride };
         Self {
             ended: LoopEnd::looking(plan, stride),
@@ -246,7 +246,7 @@ impl<E: Copy + Default> LoopState<E> {
     }
 }
 
-/// Serves the requests of a host, and reads off what the devices were at in the end.
+/// Serves the requests of a host, and reads the busy times at the end.
 pub(super) fn simulate<S, O>(
     store: &mut S,
     host: &mut Host<'_>,
@@ -265,7 +265,7 @@ where
         }
     }
     let mut ended = serve(store, host, observer, watcher, state);
-    // An error stops the loop before it has taken what was complete at that instant.
+    // After an error, completions of the same instant are still to be taken.
     host.completed(ended.now, store, observer.recorder_mut());
     if host.warms_up() || ended.warm_until < Time::MAX {
         ended.stop.get_or_insert(Stop::WarmUp);
@@ -275,7 +275,7 @@ where
     ended
 }
 
-/// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
+/// The event loop: never inlined, so that `benches/d4.rs` can count it alone.
 #[inline(never)]
 pub(super) fn serve<S, O>(
     store: &mut S,
@@ -386,8 +386,8 @@ where
     ended
 }
 
-/// Reports how far the run has come, and writes its state if it is time to, or if it does not go on. Whether
-/// it does.
+/// Reports the progress, and writes a checkpoint if one is due or the run is interrupted. Returns
+/// whether the run continues.
 #[cold]
 #[inline(never)]
 fn goes_on<S, O>(
@@ -417,7 +417,7 @@ where
     goes_on
 }
 
-/// The power fails and comes back; the host goes on when the devices have recovered.
+/// Cuts the power. The host continues when the devices have recovered.
 #[cold]
 #[inline(never)]
 pub(super) fn cut_power<S: BlockDevice>(

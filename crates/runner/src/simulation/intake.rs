@@ -1,4 +1,4 @@
-//! Where the requests of a stream come from.
+//! Input of the streams.
 
 use super::trend::Trend;
 use crate::error::SimulationError;
@@ -11,70 +11,72 @@ use wordline_kernel::{Since, Time};
 use wordline_results::outcome::{InputCounts, Issued};
 use wordline_workload::{Source, WorkloadError};
 
-/// The requests of a stream, and when they are issued.
+/// Requests of a stream, and when they are issued.
 pub struct Input<'a> {
-    /// The requests.
+    /// Requests.
     pub source: &'a mut dyn Source,
     /// When they are issued.
     pub replay: Replay,
 }
 
-/// Where the requests of a stream are taken from, one ahead.
+/// Takes the requests of a stream from its source, one in advance.
 pub(super) struct Intake<'a> {
     pub(super) source: &'a mut dyn Source,
     pub(super) stream: u32,
-    /// Whether flushes are issued; without a buffer they change nothing.
+    /// Whether flushes are issued; without a buffer they have no effect.
     flushes: bool,
     replay: Replay,
-    /// When a closed loop stops.
+    /// End of a closed loop.
     until: Time,
     pub(super) error: Option<WorkloadError>,
     pub(super) at: Position,
 }
 
-/// Completions at one instant above which a closed loop that stops at a time is taken to go on for ever.
+/// Most completions at one instant in a closed loop that ends at a time. More are taken as an
+/// endless loop.
 const MAX_AT_ONCE: u64 = 4_000_000;
 
-/// How far a stream has come.
+/// Progress of a stream.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Position {
-    /// Requests issued, in the order of [`Op`].
+    /// Issued requests, in the order of [`Op`]. Count.
     issued: [u64; 4],
     durable_writes: u64,
     pub(super) lost: u64,
     flushes_ignored: u64,
-    /// Taken from the source, and never issued.
+    /// Requests taken from the source and never issued. Count.
     dropped: u64,
-    /// Whether the source has said that there is no more.
+    /// Whether the source is exhausted.
     ended: bool,
     pub(super) first_arrival: Option<Time>,
-    /// When the source has the first and the last of the requests that were issued, times scaled.
+    /// Time stamps of the first and the last issued request, scaled.
     recorded: Option<(Time, Time)>,
     open: bool,
-    /// Requests fetched from the source, with flushes that were left out.
+    /// Requests fetched from the source, including ignored flushes. Count.
     fetched: u64,
     pub(super) ahead: Option<Request>,
-    /// Place of that request in the source, from 0.
+    /// Index of that request in the source, from 0.
     pub(super) number: u64,
-    /// Requests that follow it, as far as the device looks ahead, with their places.
+    /// Requests after it, as far as the device looks ahead, with their indices.
     beyond: VecDeque<(Request, u64)>,
-    /// When those completed behind which the next requests are issued; not of an open loop.
+    /// Completion times whose successors have not been issued; empty in an open loop.
     tokens: VecDeque<Time>,
-    /// The latest completion of a closed loop that stops at a time, and how many there were at that instant.
+    /// Time of the latest completion in a closed loop that ends at a time, and the completions at
+    /// that instant.
     at_once: (Time, u64),
     /// Response times of an open loop.
     trend: Trend,
-    /// Files of the source whose requests are not measured, and the place of the first request that is of none of them.
+    /// Number of source files that are not measured, and the index of the first request after them.
     warm_up: Option<(u32, Option<u64>)>,
-    /// Requests issued before the start of measuring.
+    /// Requests issued before measuring started. Count.
     unmeasured: InputCounts,
 }
 
-/// Where the intake of a stream is: of a position, or of a reference to be written.
+/// State of a stream's intake: its progress, or a reference to it that is to be written.
 #[derive(Serialize, Deserialize)]
 pub(super) struct IntakeState<At> {
     at: At,
-    /// Digest of what the source has read for it, if it reads anything.
+    /// Digest of what the source has read, if it reads anything.
     read_digest: Option<u64>,
 }
 
@@ -106,12 +108,12 @@ impl Position {
             unmeasured: InputCounts::default(),
         }
     }
-    /// Requests taken from the source.
+    /// Returns the number of requests taken from the source.
     fn taken(&self) -> u64 {
         let issued: u64 = self.issued.iter().sum();
         issued + self.flushes_ignored + self.dropped + self.held()
     }
-    /// Of them, those that are not issued yet.
+    /// Returns the number of those that are not issued yet.
     fn held(&self) -> u64 {
         u64::from(self.ahead.is_some()) + self.beyond.len() as u64
     }
@@ -131,16 +133,16 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Leaves the requests of the first `files` files of the source out of the measurements.
+    /// Excludes the requests of the first `files` files of the source from the measurements.
     pub(super) fn warm_up_by_files(&mut self, files: u32) {
         self.at.warm_up = Some((files, None));
     }
-    /// Whether none of the files that are not measured has a request left to issue.
+    /// Returns `true` if no request of the unmeasured files is left to issue.
     pub(super) fn is_past_files(&mut self) -> bool {
         let first = self.at.warm_up.and_then(|(_, first)| first);
         !self.has_more() || first.is_some_and(|first| self.at.number >= first)
     }
-    /// Measuring begins: counts and times are those of requests from the next one on.
+    /// Starts measuring: counts and times cover the requests from the next one on.
     pub(super) fn begin_measuring(&mut self) {
         self.fill();
         self.at.unmeasured = self.counts();
@@ -152,8 +154,8 @@ impl<'a> Intake<'a> {
         self.at.trend = Trend::default();
     }
 
-    /// Goes on where a stream was; the source, which is at its start, is brought there. An error if it
-    /// does not hold what it held then, by its digest.
+    /// Resumes a stream. The source is at its start and is read up to the saved position. Fails if
+    /// its digest differs from the saved one.
     pub(super) fn resume(&mut self, state: IntakeState<Position>) -> Result<(), SimulationError> {
         let IntakeState { at, read_digest } = state;
         for _ in 0..at.taken() {
@@ -168,7 +170,7 @@ impl<'a> Intake<'a> {
         self.at = at;
         Ok(())
     }
-    /// Where it is.
+    /// Returns the state of the intake.
     pub(super) fn state(&self) -> IntakeState<&Position> {
         IntakeState {
             at: &self.at,
@@ -176,8 +178,8 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// When the host issues the next request; `None` if there is none, or none before another
-    /// completes. After the end or an error there is never one.
+    /// Returns the time at which the host issues the next request; `None` if there is none, or if
+    /// it waits for a completion. Returns `None` after the end or an error.
     #[inline(always)]
     pub(super) fn next_arrival(&mut self) -> Option<Time> {
         self.fill();
@@ -192,12 +194,12 @@ impl<'a> Intake<'a> {
             }
         }
     }
-    /// The next request, which is issued at `arrival`.
+    /// Returns the next request, to be issued at `arrival`.
     #[inline(always)]
     pub(super) fn next(&self, arrival: Time) -> Option<Request> {
         self.at.ahead.map(|ahead| Request { arrival, ..ahead })
     }
-    /// Whether there is another request, be it that it waits for one before it.
+    /// Returns `true` if there is another request, even if it waits for an earlier one.
     #[inline]
     pub(super) fn has_more(&mut self) -> bool {
         self.fill();
@@ -228,21 +230,22 @@ impl<'a> Intake<'a> {
             flushes_ignored: self.at.flushes_ignored,
         }
     }
-    /// Whether it should be issued by time stamps that it does not have.
+    /// Returns `true` if the replay needs time stamps that the source does not have.
     pub(super) fn is_untimed(&self) -> bool {
         !matches!(self.replay, Replay::ClosedLoop { .. }) && !self.source.timed()
     }
-    /// Whether the next request is issued when another completes.
+    /// Returns `true` if the next request waits for a completion.
     #[inline]
     pub(super) fn waits(&self) -> bool {
         !matches!(self.replay, Replay::OpenLoop { .. }) && self.at.tokens.is_empty()
     }
-    /// Whether response times of requests are sampled: those of an open loop.
+    /// Returns `true` if response times are sampled, which is so in an open loop.
     #[inline]
     pub(super) fn samples_responses(&self) -> bool {
         matches!(self.replay, Replay::OpenLoop { .. })
     }
-    /// A request has been served: as [`Self::completed`], and an open loop takes its response time.
+    /// Handles a served request: samples its response time in an open loop, else as
+    /// [`Self::completed`].
     #[inline]
     pub(super) fn served(&mut self, now: Time, done: &Completion) -> bool {
         if let Replay::OpenLoop { .. } = self.replay {
@@ -251,7 +254,8 @@ impl<'a> Intake<'a> {
         }
         self.completed(now)
     }
-    /// A request has completed: a closed loop issues the next one, or stops. Whether it does.
+    /// Handles a completed request: a closed loop may issue the next one, or ends. Returns `true`
+    /// if it ends.
     #[inline]
     pub(super) fn completed(&mut self, now: Time) -> bool {
         if let Replay::OpenLoop { .. } = self.replay {
@@ -278,18 +282,19 @@ impl<'a> Intake<'a> {
             self.error = Some(WorkloadError::new(
                 Path::new("workload.duration_s"),
                 format!(
-                    "at {} s {MAX_AT_ONCE} requests took no time: the end never comes",
+                    "{MAX_AT_ONCE} requests took no time at {} s, so the load never ends",
                     now.as_secs()
                 ),
-                "reads and trims of pages that were never written take none; raise precondition.fill_ratio, \
-                 or set workload.requests in its place",
+                "reads and TRIMs of pages that were never written take no time; raise precondition.fill_ratio, \
+                 or set workload.requests instead",
             ));
         }
         let open = self.at.ahead.is_some() || self.at.open;
         self.close();
         open
     }
-    /// Share of the input consumed at `now`, if the source knows it, or of the time after which it stops.
+    /// Returns the share of the input that is consumed at `now`, if the source knows it, or of the
+    /// time until it ends.
     pub(super) fn fraction(&self, now: Time) -> Option<f64> {
         let of_time = now.0 as f64 / self.until.0 as f64;
         Some(self.source.fraction()?.max(of_time).min(1.0))
@@ -306,14 +311,14 @@ impl<'a> Intake<'a> {
             response_quarters: self.at.trend.quarters(),
         }
     }
-    /// No further request is issued.
+    /// Stops issuing requests.
     pub(super) fn close(&mut self) {
         self.at.dropped += self.at.held();
         self.at.open = false;
         self.at.ahead = None;
         self.at.beyond.clear();
     }
-    /// Adds up to `most` of the requests that come next to `upcoming`; none whose time is not known.
+    /// Appends up to `most` of the next requests to `upcoming`, if their times are known.
     pub(super) fn look_ahead(&mut self, most: usize, upcoming: &mut Vec<Request>) {
         let Replay::OpenLoop { .. } = self.replay else {
             return;

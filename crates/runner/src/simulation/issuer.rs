@@ -1,4 +1,4 @@
-//! All that issue requests to the store.
+//! The issuer: takes requests from all streams and submits them to the store.
 
 use super::contention::Contention;
 use super::intake::{Input, Intake, IntakeState, Position};
@@ -12,8 +12,9 @@ use wordline_kernel::{Context, Probe, Time};
 use wordline_recorder::Recorder;
 use wordline_workload::WorkloadError;
 
-/// When the first request could be issued, [`Time::MAX`] if there is none; and of those that the device
-/// takes, the stream whose request is issued first, and when. Of equals, the first stream.
+/// Returns the earliest time at which a request could be issued, or [`Time::MAX`]. Of the streams
+/// that the device accepts, also returns the one whose request is first, and its time. Among
+/// equals, the first stream wins.
 #[inline(never)]
 pub(super) fn earliest(
     intakes: &mut [Intake<'_>],
@@ -33,7 +34,8 @@ pub(super) fn earliest(
     (soonest, first)
 }
 
-/// Where a host is: of values, or of references to be written. The fields are those of [`Host`], if not said otherwise.
+/// State of the host: as values, or as references to be written. The fields are those of [`Host`]
+/// unless described.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HostParts<Stream, Contended, Numbers> {
     streams: Vec<Stream>,
@@ -42,32 +44,33 @@ pub(super) struct HostParts<Stream, Contended, Numbers> {
     left: u64,
     contention: Contended,
     numbers: Option<Numbers>,
-    /// Whether the warm-up lasts.
+    /// Whether the warm-up is in progress.
     is_warming_up: bool,
 }
 
-/// Where a host is, as it is read.
+/// State of the host, as read from a file.
 pub(super) type HostState = HostParts<IntakeState<Position>, Contention, Vec<u64>>;
 
-/// The warm-up that the host watches for; one that ends at a time is up to the loop.
+/// Returns the warm-up whose end the host detects. The loop handles one that ends at a time.
 fn warm_up(plan: &Plan) -> Option<WarmUp> {
     let warm_up = plan.observe.warm_up;
     warm_up.filter(|warm_up| !matches!(warm_up, WarmUp::Until(_)))
 }
 
-/// All that ask the device for something.
+/// The host: all streams that issue requests to the store.
 pub(super) struct Host<'a> {
     pub(super) intakes: Vec<Intake<'a>>,
-    /// Requests that may still be issued.
+    /// Requests that may still be issued. Count.
     pub(super) left: u64,
-    /// Before it there are only events, whatever the device takes, until a request is issued or completes.
+    /// Time before which only events happen, until a request is issued or completes.
     pub(super) soonest: Time,
-    /// Before it nobody else has anything to do beside events.
+    /// Time before which no sample or end of the clock is due.
     pub(super) calm_until: Time,
     pub(super) contention: Contention,
-    /// The warm-up, while it lasts and does not end at a time.
+    /// Warm-up in progress, unless it ends at a time.
     warm_up: Option<WarmUp>,
-    /// By ticket of the store: the place of the request in the input of its stream; if rows of requests are kept.
+    /// Index of the request in the input of its stream, by ticket of the store; `None` if rows are
+    /// not recorded.
     numbers: Option<Vec<u64>>,
 }
 
@@ -98,7 +101,7 @@ impl<'a> Host<'a> {
         }
         host
     }
-    /// Goes on where a host was.
+    /// Resumes a host.
     pub(super) fn resume(
         plan: &Plan,
         inputs: Vec<Input<'a>>,
@@ -130,7 +133,7 @@ impl<'a> Host<'a> {
             warm_up: warm_up(plan).filter(|_| is_warming_up),
         })
     }
-    /// Where it is.
+    /// Returns the state of the host.
     pub(super) fn state(&self) -> HostParts<IntakeState<&Position>, &Contention, &[u64]> {
         HostParts {
             streams: self.intakes.iter().map(Intake::state).collect(),
@@ -145,7 +148,7 @@ impl<'a> Host<'a> {
     pub(super) fn close(&mut self) {
         self.intakes.iter_mut().for_each(Intake::close);
     }
-    /// A stream that should be issued by time stamps that it does not have.
+    /// Returns the error of a stream whose replay needs time stamps that it does not have.
     pub(super) fn untimed(&self, plan: &Plan) -> Option<SimulationError> {
         let intake = self.intakes.iter().find(|intake| intake.is_untimed())?;
         let own = plan.streams.get(intake.stream as usize);
@@ -154,7 +157,7 @@ impl<'a> Host<'a> {
             |stream| format!("streams.{}.replay", stream.name),
         )))
     }
-    /// What keeps the run from beginning: a bad input, or none at all.
+    /// Returns the error that prevents the run from starting: a faulty or an empty input.
     pub(super) fn fault(&mut self) -> Option<SimulationError> {
         let more = self
             .intakes
@@ -170,14 +173,14 @@ impl<'a> Host<'a> {
             )
         })
     }
-    /// The first error of a source.
+    /// Returns the first error of a source.
     pub(super) fn error(&mut self) -> Option<WorkloadError> {
         self.intakes
             .iter_mut()
             .find_map(|intake| intake.error.take())
     }
-    /// Of the requests that the device takes, the one issued first, and of equals that of the first
-    /// stream: its stream, and when it is issued.
+    /// Returns the stream and time of the first request that the device accepts. Among equals, the
+    /// first stream wins.
     #[inline(always)]
     pub(super) fn next_arrival(&mut self, store: &impl BlockDevice) -> Option<(usize, Time)> {
         let first;
@@ -193,8 +196,8 @@ impl<'a> Host<'a> {
         };
         first
     }
-    /// The next request, no later than `due` and no earlier than `now`; its place in time is the later
-    /// of its arrival and `now`.
+    /// Returns the next request if it is due by `due`. It is issued at its arrival or at `now`,
+    /// whichever is later.
     #[inline(always)]
     pub(super) fn next(
         &mut self,
@@ -208,7 +211,7 @@ impl<'a> Host<'a> {
         }
         self.intakes[stream].next(arrival)
     }
-    /// Whether the warm-up ends with the request that is issued next.
+    /// Returns `true` if the warm-up ends with the next request.
     #[inline]
     pub(super) fn ends_warm_up(&mut self) -> bool {
         match self.warm_up {
@@ -224,11 +227,11 @@ impl<'a> Host<'a> {
             WarmUp::Files(_) => self.intakes.iter_mut().all(Intake::is_past_files),
         }
     }
-    /// Whether it watches for the end of a warm-up.
+    /// Returns `true` if the host detects the end of a warm-up.
     pub(super) fn warms_up(&self) -> bool {
         self.warm_up.is_some()
     }
-    /// The warm-up is over: what is issued is counted from now on.
+    /// Ends the warm-up: requests are counted from now on.
     pub(super) fn begin_measuring(&mut self) {
         self.warm_up = None;
         (self.soonest, self.calm_until) = (Time::ZERO, Time::ZERO);
@@ -238,7 +241,7 @@ impl<'a> Host<'a> {
             self.contention.begin_measuring(active);
         }
     }
-    /// Numbers of requests are kept from now on, for their rows.
+    /// Starts recording the indices of requests, for their rows.
     pub(super) fn keep_numbers(&mut self) {
         self.numbers = Some(Vec::new());
     }
@@ -253,7 +256,7 @@ impl<'a> Host<'a> {
             numbers[place] = number;
         }
     }
-    /// The device has taken the request that was next, under a ticket.
+    /// Records that the device has accepted the next request under a ticket.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -279,7 +282,7 @@ impl<'a> Host<'a> {
             self.close();
         }
     }
-    /// Tells the store what follows a request of a stream.
+    /// Announces the next request of a stream to the store.
     #[inline]
     pub(super) fn prefetch(&mut self, stream: u32, store: &mut impl BlockDevice) {
         let intake = &mut self.intakes[stream as usize];
@@ -316,7 +319,7 @@ impl<'a> Host<'a> {
             self.hear_completed(now, store, recorder);
         }
     }
-    /// Numbers the row of a request. Rows and completions are in the same order.
+    /// Sets the request index of a row. Rows and completions are in the same order.
     #[cold]
     fn number_row(numbers: &[u64], done: &Completion, recorder: &mut Recorder) {
         recorder.number_row(numbers.get(done.ticket as usize).copied());
@@ -334,8 +337,8 @@ impl<'a> Host<'a> {
             single.completed(now);
         }
     }
-    /// Completions of the only stream where their response times or their numbers are needed. Each is copied, which costs a closed
-    /// loop without rows more than all else here.
+    /// Handles completions of a single stream if their response times or indices are needed.
+    /// Copying each completion would dominate the cost of a closed loop without rows.
     #[inline(never)]
     fn hear_each(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &mut Recorder) {
         let [single] = self.intakes.as_mut_slice() else {
@@ -364,7 +367,7 @@ impl<'a> Host<'a> {
             }
         }
     }
-    /// The power has failed: what was under way is lost, and closed loops go on with the next.
+    /// Handles a power cut: requests in progress are lost, and closed loops continue with the next.
     pub(super) fn lost(&mut self, now: Time, store: &mut impl BlockDevice) {
         self.soonest = Time::ZERO;
         for done in store.completions() {
@@ -373,7 +376,7 @@ impl<'a> Host<'a> {
             intake.completed(now);
         }
     }
-    /// Tells the device what comes next, as far as it wants to hear of it.
+    /// Announces the next requests to the device, as many as it looks ahead.
     #[cold]
     pub(super) fn look_ahead<S: BlockDevice>(
         &mut self,
@@ -397,14 +400,14 @@ impl<'a> Host<'a> {
             fraction: self.fraction(now),
         }
     }
-    /// Requests issued.
+    /// Returns the number of issued requests.
     pub(super) fn issued(&self) -> u64 {
         self.intakes
             .iter()
             .map(|intake| intake.counts().issued())
             .sum()
     }
-    /// Share of the input consumed, if all sources know it: their mean.
+    /// Returns the mean share of the inputs that is consumed, if all sources know it.
     pub(super) fn fraction(&self, now: Time) -> Option<f64> {
         let fractions = self.intakes.iter().map(|intake| intake.fraction(now));
         let sum = fractions.sum::<Option<f64>>()?;

@@ -1,4 +1,4 @@
-//! From a plan and a source of requests to results.
+//! Simulates a plan with sources of requests, and returns the results.
 
 mod any_store;
 mod cached;
@@ -43,33 +43,33 @@ use wordline_memory::Limits;
 use wordline_results::outcome::{self, Issued, Outcome, Speed};
 use wordline_results::results::Results;
 
-/// What to do beside simulating.
+/// Run options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether a row for each request is kept, in memory.
+    /// Whether to record a row per request, in memory.
     pub requests: bool,
-    /// Whether every read is checked against a shadow store.
+    /// Whether to verify every read against a shadow store.
     pub verify: bool,
-    /// Requests to simulate at most.
+    /// Most requests to simulate.
     pub max_requests: Option<u64>,
-    /// The power fails at random, once in so many requests on average.
+    /// Mean number of requests between random power cuts.
     pub power_cut_every: Option<u64>,
-    /// The timeline to write, if any.
+    /// Timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
-    /// Whose policies choose who leaves the DRAM buffers, in place of the plan's.
+    /// Maker of the replacement policies of the DRAM buffers, in place of the plan's.
     pub buffer_policy: Option<Maker>,
-    /// Writes the state of the run as it goes; not with a timeline or a policy of the caller's.
+    /// Options for checkpoints; not with a timeline or a custom policy.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Devices that are prepared, in place of preconditioning.
+    /// Prepared devices, in place of preconditioning.
     pub prepared: Option<PathBuf>,
-    /// Goes on from the state that such a run has written.
+    /// Checkpoint to resume.
     pub resume: Option<PathBuf>,
-    /// Whether the watch is called after every event and request, not about ten times a second.
+    /// Whether to call the watch after every event and request instead of about ten times a second.
     pub watch_events: bool,
 }
 
 impl Options {
-    /// What of them costs memory in a run of `plan`.
+    /// Returns the options that take memory in a run of `plan`.
     fn memory(&self, plan: &Plan) -> memory::Checks {
         memory::Checks {
             rows: self.requests.then(|| {
@@ -82,14 +82,14 @@ impl Options {
     }
 }
 
-/// Simulates the requests of `inputs`, one for each stream of `plan`, on its device.
+/// Simulates the requests of `inputs`, one per stream of `plan`, on its device.
 ///
-/// An interruption, a bad line or a failure of the device end the run; what was simulated until
-/// then is in the results, which say so.
+/// An interruption, a faulty line or a device error ends the run. The results then cover what was
+/// simulated so far, and report the reason.
 ///
 /// # Panics
-/// If there are not as many inputs as streams (one, if the plan names none), or if a run that reached
-/// its end has not served every request, which is a fault of the simulator.
+/// If the number of inputs differs from the number of streams (one, if the plan names none), or if
+/// a run that reached its end has not served every request, which is a bug of the simulator.
 pub fn run(
     plan: &Plan,
     inputs: Vec<Input<'_>>,
@@ -113,16 +113,16 @@ pub fn run(
     Ok(run.results(plan, &watcher, clocks))
 }
 
-/// When a run began, by the wall and by the processor.
+/// Start of a run, in wall-clock and CPU time.
 type Clocks = (Instant, ProcessTime);
 
-/// A run that has come to its end.
+/// A run that has ended.
 struct Run<'a> {
     host: Host<'a>,
     left: RunOutput,
-    /// Time spent before the clocks were started.
+    /// Time spent before the clocks started.
     spent: Spent,
-    /// Resident before there were devices. Bytes.
+    /// Resident memory before the devices were built. Bytes.
     memory: u64,
     notes: Vec<String>,
 }
@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Sums it up.
+    /// Builds the results.
     fn results(self, plan: &Plan, watcher: &Watcher<'_>, (wall, cpu): Clocks) -> Results {
         let Self {
             host,
@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Asks what can be done with a shape.
+/// Task that returns the capabilities of a shape.
 struct Capable;
 
 impl OnShape for Capable {
@@ -252,7 +252,7 @@ impl OnShape for Capable {
     }
 }
 
-/// Refuses what is asked of a run beside that its store cannot do.
+/// Rejects options that the store does not support.
 fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
     let all_ssds = matches!(plan.shape(), Shape::Ssd | Shape::Ssds);
     if all_ssds {
@@ -262,17 +262,17 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
     let refused = [
         (
             options.prepared.is_some() && plan.own_ssds().is_empty(),
-            "nothing is prepared for",
+            "preparation is not supported for",
             "--from",
         ),
         (
             options.buffer_policy.is_some() && !plan.has_buffer(),
-            "no policy of the caller's is taken by",
+            "custom replacement policies are not supported for",
             "the policy",
         ),
         (
             options.verify && !can.verify,
-            "no data is followed through",
+            "verification is not supported for",
             "--verify",
         ),
     ];
@@ -285,9 +285,9 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
     }
 }
 
-/// Brings the devices of a plan into their state and writes them; `command` stands in the file for those
-/// who take it. With spare areas, runs in which the power fails can take them. Returns the bytes of the
-/// file; `None` if the watch has ended it, and then nothing is written.
+/// Preconditions the devices of a plan and saves their state. `command` is stored in the file for
+/// later runs. With spare areas, runs with power cuts can use the file. Returns the size of the
+/// file in bytes; `None`, without a file, if the watch ended it.
 pub fn prepare(
     plan: &Plan,
     spare_areas: bool,
@@ -297,7 +297,7 @@ pub fn prepare(
 ) -> Result<Option<u64>, SimulationError> {
     if plan.own_ssds().is_empty() {
         return Err(SimulationError::Unsupported(
-            "a disk, and flash in front of one, starts empty: there is nothing to prepare; run it"
+            "a disk, or flash in front of one, starts empty and has nothing to prepare; run it directly"
                 .into(),
         ));
     }
@@ -321,16 +321,16 @@ pub fn prepare(
     )?))
 }
 
-/// Hash of what decides the results of a run, its input apart.
+/// Returns a hash of everything that determines the results of a run, except its input.
 fn identity(plan: &Plan, options: &Options) -> u64 {
     let mut hash = XxHash3_64::new();
     let kept = (options.requests, options.verify, options.max_requests);
-    // Every number of a plan shows in its debug output.
+    // The debug output contains every number of a plan.
     hash.write(format!("{plan:?} {kept:?} {:?}", options.power_cut_every).as_bytes());
     hash.finish()
 }
 
-/// Refuses a run that cannot have the memory it takes; says what may become short.
+/// Rejects a run whose memory exceeds the limits; returns a note if memory may run short.
 fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, SimulationError> {
     let estimate = estimate(plan, options.memory(plan));
     let limits = Limits::now();
@@ -356,7 +356,7 @@ mod tests {
 
     const INTERVALS: usize = 64;
 
-    /// Hears of every hold that is over, and distributes it over intervals.
+    /// Observes every completed bus grant or die occupation, and distributes it over intervals.
     #[derive(serde::Serialize)]
     struct Heard {
         recorder: Recorder,
@@ -399,8 +399,8 @@ mod tests {
         }
     }
 
-    /// Runs a load whose operations are suspended, with power cuts or interrupted soon; what was read
-    /// off the buses and dies is what was heard of the holds that came to their end.
+    /// Runs a load with suspended operations, and with power cuts or an early interruption. Busy
+    /// times that were read from buses and dies must equal the observed occupations that ended.
     fn compare(power_cut_every: Option<u64>) {
         let text = format!(
             "schema = 1\nbase = \"demo\"\n[series]\nintervals = {INTERVALS}\n\
@@ -453,12 +453,12 @@ mod tests {
     }
 
     #[test]
-    fn holds_that_a_power_cut_ends_are_no_busy_time() {
+    fn occupations_cut_by_a_power_failure_are_not_busy_time() {
         compare(Some(40));
     }
 
     #[test]
-    fn holds_that_the_end_of_a_run_ends_are_no_busy_time() {
+    fn occupations_cut_by_the_end_of_a_run_are_not_busy_time() {
         compare(None);
     }
 }

@@ -1,21 +1,21 @@
-//! When the power fails.
+//! Random power cuts.
 
 use serde::{Deserialize, Serialize};
 use wordline_config::Plan;
 use wordline_kernel::Rng;
 
-/// When the power fails, at random: after a request that is drawn, and some events more.
+/// Times of power cuts: after a random request and a random number of further events.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PowerCuts {
     pub(super) random: Rng,
     pub(super) every: u64,
-    /// Requests issued after which it fails next.
+    /// Requests after which the power fails next. Count.
     pub(super) after_requests: u64,
-    /// Events after which it fails, once those requests are issued.
+    /// Event at which the power fails, once those requests are issued.
     pub(super) at_event: Option<u64>,
 }
 
-/// Most events between the request that a cut is drawn for and the cut.
+/// Most events between the random request and the cut.
 pub(super) const EVENTS_TO_CUT: u64 = 256;
 
 impl PowerCuts {
@@ -33,7 +33,7 @@ impl PowerCuts {
         self.after_requests = issued + 1 + self.random.below(2 * self.every);
         self.at_event = None;
     }
-    /// Whether the power fails now.
+    /// Returns `true` if the power fails now.
     pub(super) fn is_due(&mut self, issued: u64, events: u64) -> bool {
         if issued < self.after_requests {
             return false;

@@ -1,4 +1,4 @@
-//! A run that goes on from its written state.
+//! Resumes a run from its checkpoint.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::error::SimulationError;
 use crate::observer::Observed;
 use wordline_state::{self as state, StateError, kind};
 
-/// A run that is to go on: its inputs, what was asked for, and who hears of it.
+/// A run to resume: inputs, options and watcher.
 struct Resumed<'a, 'b, 'w> {
     plan: &'b Plan,
     inputs: Vec<Input<'a>>,
@@ -26,7 +26,7 @@ struct Resumed<'a, 'b, 'w> {
 }
 
 impl<'a> Run<'a> {
-    /// Goes on from the state in a file, which a run of the same plan and options has written.
+    /// Resumes a run from a checkpoint that a run of the same plan and options wrote.
     pub(super) fn resume(
         plan: &Plan,
         inputs: Vec<Input<'a>>,
@@ -59,7 +59,7 @@ impl<'a> Run<'a> {
 impl<'a> OnShape for Resumed<'a, '_, '_> {
     type Output = Result<(Host<'a>, RunOutput, Before), SimulationError>;
 
-    /// Goes on to the end.
+    /// Runs to the end.
     fn on<S: RunShape>(self) -> Self::Output {
         let (state, mut store) = state::read(self.path, kind::RUN, |from| {
             let state: RunState<S::Event, S::Recorder> = from.take()?;
@@ -74,8 +74,8 @@ impl<'a> OnShape for Resumed<'a, '_, '_> {
         if before.run != identity(self.plan, self.options) {
             return Err(SimulationError::State(StateError::new(
                 self.path,
-                "is of a run with another configuration",
-                "go on with the configuration that it was started with, or start the run anew",
+                "belongs to a run with another configuration",
+                "resume with the configuration of that run, or start a new run",
             )));
         }
         let mut host = Host::resume(self.plan, self.inputs, host)?;

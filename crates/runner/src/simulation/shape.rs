@@ -1,4 +1,4 @@
-//! Shapes of stores that a run is compiled for.
+//! Shapes of stores for which a run is compiled.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,48 +21,50 @@ use super::event_loop::LoopEnd;
 use crate::observer::{Observed, Observer};
 use crate::timeline::{Shown, Timeline};
 
-/// What can be asked of a run on a shape beside simulating.
+/// Capabilities of runs on a shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capabilities {
-    /// What messages call such a store.
+    /// Name of such a store in messages.
     pub(super) name: &'static str,
-    /// Whether the data of reads can be checked.
+    /// Whether the data of reads can be verified.
     pub(super) verify: bool,
 }
 
-/// A store, as a run builds it, records it and sums it up.
+/// A store that a run can build, record and summarise.
 pub(super) trait RunShape:
     BlockDevice<Event: Copy + Default + Serialize + DeserializeOwned, Observation: Shown> + Kept
 {
-    /// What records it.
+    /// Observer that records the store.
     type Recorder: Observer<Self::Observation> + Serialize + DeserializeOwned;
-    /// What it can do.
+    /// Capabilities.
     const CAN: Capabilities;
 
-    /// Whether the store of a plan has this shape.
+    /// Returns `true` if the store of a plan has this shape.
     fn fits(plan: &Plan) -> bool;
-    /// The store of a plan that fits; `ssds` are those in it that are not caches, in their order.
+    /// Builds the store of a plan that fits. `ssds` are its SSDs in order, without the flash of
+    /// caches.
     fn build(plan: &Plan, options: &Options, ssds: Vec<Ssd<Map>>) -> Self;
-    /// An empty record of a run of a plan that fits.
+    /// Creates an empty recorder for a run of a plan that fits.
     fn recorder(plan: &Plan, options: &Options) -> Self::Recorder;
-    /// Free blocks of each device with flash.
+    /// Returns the number of free blocks of each device with flash.
     fn free_blocks(&self) -> Vec<u32>;
-    /// What is to be summed up at the end; its SSDs that are not caches were `preconditioned`.
+    /// Returns the outcome of the store. `preconditioned` belongs to its SSDs, without the flash of
+    /// caches.
     fn end(&self, recorder: Self::Recorder, preconditioned: &[Preconditioned]) -> StoreOutcome;
 }
 
-/// Something that is done with the type of a shape.
+/// A task that is generic over the shape of a store.
 pub(super) trait OnShape {
-    /// What comes of it.
+    /// Result of the task.
     type Output;
-    /// Does it.
+    /// Runs the task.
     fn on<S: RunShape>(self) -> Self::Output;
 }
 
-/// Makes of the list of shapes the choice of the first that a plan fits; `else` is for all others.
+/// Generates the selection of the first shape that a plan fits; `else` is the shape for all others.
 macro_rules! shapes {
     ($($Shape:ty),+; else $Any:ty) => {
-        /// Does something with the type of the shape that a plan fits.
+        /// Runs a task with the shape that a plan fits.
         pub(super) fn on_shape<T: OnShape>(plan: &Plan, task: T) -> T::Output {
             $(
                 if <$Shape>::fits(plan) {
@@ -74,7 +76,7 @@ macro_rules! shapes {
     };
 }
 
-// Each is a loop of its own, as fast as its devices are.
+// Each shape is compiled to an event loop of its own, without dispatch between devices.
 shapes!(
     Ssd<Map>,
     Array<Ssd<Map>>,
@@ -84,22 +86,22 @@ shapes!(
     else Store
 );
 
-/// What a store has left, to be summed up.
+/// Outcome of a store, for the results.
 pub(super) struct StoreOutcome {
     pub(super) recorder: Recorder,
-    /// What was recorded of each device of several.
+    /// Recorders of the devices, if there are several.
     pub(super) members: Vec<Recorder>,
     pub(super) devices: Vec<Device>,
-    /// What each disk has done.
+    /// Statistics of each disk.
     pub(super) disks: Vec<DiskStats>,
-    /// What each cache has done.
+    /// Outcome of each cache.
     pub(super) caches: Vec<CacheOutcome>,
-    /// What the host side has done, if there is one.
+    /// Statistics of the host side, if there is one.
     pub(super) host_side: Option<HostStats>,
 }
 
 impl StoreOutcome {
-    /// Of a store of which nothing but its requests was recorded.
+    /// Creates the outcome of a store of which only requests were recorded.
     pub(super) fn of(recorder: Recorder) -> Self {
         Self {
             recorder,
@@ -112,18 +114,18 @@ impl StoreOutcome {
     }
 }
 
-/// What a run has left, to be summed up.
+/// Outcome of a run, for the results.
 pub(super) struct RunOutput {
     pub(super) ended: LoopEnd,
-    /// Before anything was summed up.
+    /// Resident memory before the results were built. Bytes.
     pub(super) resident_bytes: u64,
-    /// What was drawn, if anything was.
+    /// Timeline, if one was drawn.
     pub(super) timeline: Option<Box<Timeline>>,
     pub(super) store: StoreOutcome,
 }
 
 impl RunOutput {
-    /// Of a run that ended so.
+    /// Creates the outcome of a run that ended with `ended`.
     pub(super) fn new<S: RunShape>(
         ended: LoopEnd,
         observed: Observed<S::Recorder>,
@@ -139,7 +141,7 @@ impl RunOutput {
     }
 }
 
-/// Memory of the process. Bytes.
+/// Returns the resident memory of the process. Bytes.
 pub(super) fn resident_bytes() -> u64 {
     memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
 }

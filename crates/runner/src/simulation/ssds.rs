@@ -40,7 +40,7 @@ impl RunShape for Ssd<Map> {
     }
 }
 
-/// None of the SSDs is an array.
+/// Array of SSDs that is not nested.
 impl RunShape for Array<Ssd<Map>> {
     type Recorder = Several;
     const CAN: Capabilities = Capabilities {

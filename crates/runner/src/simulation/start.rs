@@ -1,4 +1,4 @@
-//! A run from its start.
+//! Starts a run.
 
 use wordline_config::Plan;
 use wordline_ftl::Map;
@@ -18,7 +18,7 @@ use crate::observer::Observed;
 use crate::timeline::Timeline;
 use wordline_kernel::Time;
 
-/// A run that is to start.
+/// A run to start.
 pub(super) struct Start<'b, 'a, 'w> {
     pub(super) plan: &'b Plan,
     pub(super) options: &'b Options,
@@ -28,18 +28,18 @@ pub(super) struct Start<'b, 'a, 'w> {
     pub(super) timeline: Option<Box<Timeline>>,
 }
 
-/// A run that has come to its end.
+/// A run that has ended.
 pub(super) struct Started {
     pub(super) left: RunOutput,
     pub(super) spent: Spent,
-    /// Resident before the devices were filled. Bytes.
+    /// Resident memory before the devices were filled. Bytes.
     pub(super) memory: u64,
 }
 
 impl OnShape for Start<'_, '_, '_> {
     type Output = Result<Started, SimulationError>;
 
-    /// Serves the requests of the host, unless the user ends the preparation.
+    /// Serves the requests of the host, unless the user interrupts preconditioning.
     fn on<S: RunShape>(mut self) -> Self::Output {
         let (plan, options) = (self.plan, self.options);
         let recorder = S::recorder(plan, options);
@@ -75,16 +75,16 @@ impl OnShape for Start<'_, '_, '_> {
     }
 }
 
-/// SSDs in the state in which they are measured.
+/// Preconditioned SSDs.
 struct Prepared {
     ssds: Vec<Ssd<Map>>,
     preconditioned: Vec<Preconditioned>,
-    /// Time that it took.
+    /// Time spent on preconditioning.
     spent: Spent,
 }
 
 impl Start<'_, '_, '_> {
-    /// Brings the SSDs into the state in which they are measured, and has the run written from now on, if it is to be.
+    /// Preconditions the SSDs, and sets up the checkpoints of the run if they are enabled.
     fn prepare(&mut self, mut ssds: Vec<Ssd<Map>>) -> Result<Prepared, SimulationError> {
         let (plan, options) = (self.plan, self.options);
         let (_, cpu) = self.clocks;
@@ -119,7 +119,8 @@ impl Start<'_, '_, '_> {
     }
 }
 
-/// The SSDs of a run that are not caches, set up for power cuts and for a replacement policy of the caller if the run has them.
+/// Returns the SSDs of a run, without the flash of caches, set up for power cuts and for a custom
+/// replacement policy if the run has them.
 pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, DeviceError> {
     let mut ssds = devices::pristine(plan);
     if options.power_cut_every.is_some() {
@@ -131,7 +132,7 @@ pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, 
     Ok(ssds)
 }
 
-/// Brings the devices into their state.
+/// Preconditions the devices.
 pub(super) fn preconditioned(
     plan: &Plan,
     ssds: &mut [Ssd<Map>],

@@ -1,20 +1,21 @@
-//! Response times of a stream over its run, sampled.
+//! Trend of a stream's response times, from samples.
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Samples kept at most; then every second one is dropped, and half as many are taken from there on.
+/// Most samples. When they are reached, every second one is dropped and the sampling rate is
+/// halved.
 const MAX_SAMPLES: usize = 256;
 
-/// Samples below which nothing is said of a trend.
+/// Fewest samples for a trend.
 const MIN_SAMPLES: usize = 64;
 
-/// Response times at equal distances in the order of completion.
+/// Response times of equally spaced completions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Trend {
-    /// Completions from one sample to the next.
+    /// Completions per sample. Count.
     stride: u64,
-    /// Completions until the next sample.
+    /// Completions until the next sample. Count.
     left: u64,
     samples: Vec<Time>,
 }
@@ -30,7 +31,7 @@ impl Default for Trend {
 }
 
 impl Trend {
-    /// Counts a completion. The response time is needed for a sample only.
+    /// Counts a completion. The response time is only evaluated for a sample.
     #[inline]
     pub(super) fn completed(&mut self, response: impl FnOnce() -> Time) {
         self.left -= 1;
@@ -48,8 +49,9 @@ impl Trend {
         }
         self.left = self.stride;
     }
-    /// 90th percentile of the response time in each quarter of the requests; `None` with too few requests. Not the median: in front of
-    /// an overloaded disk, most requests may be served by a cache that is not.
+    /// Returns the 90th percentile of the response time in each quarter of the requests; `None` if
+    /// there are too few requests. The median would be misleading: in front of an overloaded disk,
+    /// a cache that is not overloaded may serve most requests.
     pub(super) fn quarters(&self) -> Option<[Time; 4]> {
         if self.samples.len() < MIN_SAMPLES {
             return None;
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_stay_at_equal_distances_however_many_requests_there_are() {
+    fn samples_stay_equally_spaced_for_any_number_of_requests() {
         for requests in [100, 255, 256, 10_000, 123_456] {
             let samples = trend(1..=requests).samples;
             let stride = samples[0].0;
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn quarters_of_a_line_have_its_percentiles() {
+    fn quarters_of_a_linear_trend_have_its_percentiles() {
         let quarters = trend(1..=8_000).quarters().unwrap_or_default();
         for (quarter, percentile) in quarters.into_iter().zip([1_800, 3_800, 5_800, 7_800]) {
             assert!(quarter.0.abs_diff(percentile) <= 64, "{quarter:?}");

@@ -1,4 +1,4 @@
-//! How far a run has come, and whether it goes on.
+//! Progress of a run, and its interruption.
 
 use std::time::{Duration, Instant};
 use wordline_kernel::Time;
@@ -6,21 +6,21 @@ use wordline_kernel::memory::is_short;
 
 use super::checkpoint::Checkpoints;
 
-/// What a run is at.
+/// Phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Filling the device, without timing.
+    /// Preconditioning, without simulated time.
     Precondition,
     /// Serving requests.
     Run,
-    /// Serving the requests of one stream alone, to see what the others cost it.
+    /// Serving the requests of one stream alone, to measure the slowdown by the others.
     Alone,
 }
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// What it is at.
+    /// Current phase.
     pub phase: Phase,
     /// Simulated time.
     pub now: Time,
@@ -30,23 +30,24 @@ pub struct Progress {
     pub fraction: Option<f64>,
 }
 
-/// Hears how far a run has come, about ten times a second, and at once when memory is short; returns whether to go on.
+/// Receives the progress of a run about ten times a second, and at once if memory runs short.
+/// Returns `false` to end the run.
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> bool;
 
-/// Time between two looks at the clock, in events and requests.
+/// Events and requests between two checks of the clock.
 pub(super) const STRIDE: u32 = 4096;
 
 pub(super) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 
-/// Calls the watch from time to time.
+/// Calls the watch at intervals.
 pub(super) struct Watcher<'a> {
     pub(super) watch: Watch<'a>,
-    /// Events and requests between two looks at the clock, and what is left of them.
+    /// Events and requests between two checks of the clock, and those left until the next.
     pub(super) stride: u32,
     countdown: u32,
     between: Duration,
     pub(super) last: Instant,
-    /// Writes the state of the run from time to time.
+    /// Writes checkpoints at intervals.
     pub(super) checkpoints: Option<Checkpoints>,
 }
 
@@ -71,7 +72,7 @@ impl<'a> Watcher<'a> {
             ..self
         }
     }
-    /// Whether to report, after so many events or requests more.
+    /// Returns `true` if a report is due after `further` events or requests.
     #[inline]
     pub(super) fn is_due(&mut self, further: u32) -> bool {
         self.countdown = self.countdown.saturating_sub(further);

@@ -1,4 +1,4 @@
-//! The tracks of flash in front of another store.
+//! Timeline tracks of a flash cache.
 
 use std::convert::Infallible;
 
@@ -12,11 +12,11 @@ use wordline_observe::{CounterId, TimelineFile, TrackId};
 use super::Requests;
 use super::ssd::SsdTracks;
 
-/// The tracks of a cache: those of its flash, and what it holds.
+/// Tracks of a cache: those of its flash, and its contents.
 #[derive(Debug)]
 pub(super) struct CacheTracks {
     resident: CounterId,
-    /// Where writes stay in flash.
+    /// Counter of dirty pages, if writes stay in flash.
     dirty: Option<CounterId>,
     told: Holding,
     /// Requests in the flash.
@@ -25,7 +25,7 @@ pub(super) struct CacheTracks {
 }
 
 impl CacheTracks {
-    /// Under the track of a device.
+    /// Creates the tracks below the track of a device.
     pub(super) fn new(device: TrackId, plan: &plan::Cached, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
         let resident = tracks.counter(Some(device), "cached pages", "pages");
@@ -39,12 +39,12 @@ impl CacheTracks {
             flash: SsdTracks::new(device, &plan.ssd, file),
         }
     }
-    /// The run begins with so many free blocks in its flash.
+    /// Starts the run with the given number of free blocks in the flash.
     pub(super) fn begin_flash(&mut self, free_blocks: Option<u32>, file: &mut TimelineFile) {
         self.queue.count(Time::ZERO, 0, file);
         self.flash.begin(free_blocks, file);
     }
-    /// The run begins with nothing in it.
+    /// Starts the run with an empty cache.
     pub(super) fn begin(&mut self, file: &mut TimelineFile) {
         self.count_pages(Time::ZERO, Holding::default(), file);
     }

@@ -1,24 +1,24 @@
-//! The tracks of a hard disk: its mechanism, and its buffer by itself.
+//! Timeline tracks of a hard disk: its mechanism and its buffer.
 
 use wordline_hdd::model::Timed;
 use wordline_hdd::{Observation, Plan, Purpose, Work};
 use wordline_kernel::Time;
 use wordline_observe::{Slice, TimelineFile, TrackId};
 
-/// The tracks of a hard disk.
+/// Tracks of a hard disk.
 #[derive(Debug)]
 pub(super) struct DiskTracks {
     mechanism: TrackId,
-    /// Where the time of an access goes, if the model says.
+    /// Track of the components of an access, if the model has them.
     parts: Option<TrackId>,
-    /// Where there is one.
+    /// Track of the buffer, if there is one.
     buffer: Option<TrackId>,
-    /// What the mechanism is at, and what the buffer serves by itself.
+    /// Work in progress of the mechanism, and of the buffer alone.
     at_work: Vec<Begun>,
     buffered: Vec<Begun>,
 }
 
-/// What has begun, and when it will be over.
+/// Work in progress, and its end.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     from: Time,
@@ -34,7 +34,7 @@ impl Begun {
             work,
         }
     }
-    /// Takes out one that is over now.
+    /// Removes an element that ends now.
     fn take(all: &mut Vec<Self>, now: Time) -> Option<Self> {
         let place = all.iter().position(|one| one.until == now)?;
         Some(all.swap_remove(place))
@@ -49,7 +49,7 @@ impl Begun {
         };
         file.timeline().slice(track, &slice);
     }
-    /// One slice a part, each behind the one before.
+    /// Shows one slice per component, in sequence.
     fn show_parts(&self, track: TrackId, file: &mut TimelineFile) {
         let access = self.work.access;
         let mut from = self.from;
@@ -76,7 +76,7 @@ impl Begun {
 }
 
 impl DiskTracks {
-    /// Under the track of a device.
+    /// Creates the tracks below the track of a device.
     pub(super) fn new(device: TrackId, plan: &Plan, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
         let mechanism = tracks.track(Some(device), "mechanism");
@@ -104,7 +104,7 @@ impl DiskTracks {
             }
         }
     }
-    /// A request is complete, maybe by the buffer alone.
+    /// Shows a completed request that the buffer alone may have served.
     fn complete(&mut self, now: Time, file: &mut TimelineFile) {
         if let Some(track) = self.buffer
             && let Some(over) = Begun::take(&mut self.buffered, now)
@@ -112,7 +112,7 @@ impl DiskTracks {
             over.show(track, file);
         }
     }
-    /// The mechanism has done something.
+    /// Shows completed work of the mechanism.
     fn over(&mut self, now: Time, file: &mut TimelineFile) {
         let Some(over) = Begun::take(&mut self.at_work, now) else {
             return;

@@ -1,4 +1,4 @@
-//! What each channel, die, plane and hard disk did when, for Perfetto.
+//! Timeline of the activity of channels, dies, planes and hard disks, for Perfetto.
 
 mod cache;
 mod disk;
@@ -21,19 +21,19 @@ use self::disk::DiskTracks;
 use self::ssd::SsdTracks;
 use crate::error::SimulationError;
 
-/// How long a timeline is unless its end is given.
+/// Length of a timeline without a given end.
 pub const DEFAULT_LENGTH: Time = Time::from_ms(100);
-/// Events that a timeline holds at most: a slice has two, a value of a counter is one.
+/// Most events of a timeline: a slice has two, a counter value one.
 pub const MAX_EVENTS: u64 = 5_000_000;
 
-/// Which timeline to write.
+/// Options of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineOptions {
-    /// The file; it appears when the run has ended.
+    /// Path of the file, which appears when the run has ended.
     pub path: PathBuf,
-    /// Where the timeline starts.
+    /// Start of the timeline.
     pub from: Time,
-    /// Where it ends; without it, [`DEFAULT_LENGTH`] after its start.
+    /// End of the timeline; without it, [`DEFAULT_LENGTH`] after its start.
     pub until: Option<Time>,
 }
 
@@ -51,31 +51,31 @@ impl TimelineOptions {
     }
 }
 
-/// Writes the timeline of a run: of each device with flash a track for each channel (its bus), die (from
-/// first command to last bus cycle) and plane (its array), of each hard disk one of its mechanism, and
-/// counters of what is in them.
+/// Writes the timeline of a run. A device with flash has a track per channel (its bus), die (from
+/// first command to last bus cycle) and plane (its array). A hard disk has one for its mechanism.
+/// Counters show queue depths and contents.
 #[derive(Debug)]
 pub struct Timeline {
     file: TimelineFile,
     window: Window,
-    /// In the order of the store.
+    /// Tracks of the devices, in the order of the store.
     devices: Vec<Tracks>,
-    /// By the number of a device: its place in `devices`.
+    /// Index in `devices` by device number.
     places: BTreeMap<u32, usize>,
-    /// Requests at the host side, if there is one.
+    /// Counter of the requests at the host side, if there is one.
     host_side: Option<CounterId>,
     at_host: u32,
 }
 
-/// The tracks of a device.
+/// Tracks of a device.
 #[derive(Debug)]
 struct Tracks {
     requests: Requests,
-    /// Those of what is inside it; none of a device that is no more than its requests.
+    /// Tracks of the device's internals; `None` if only its requests are shown.
     inside: Option<Inside>,
 }
 
-/// The tracks of what is inside a device.
+/// Tracks of a device's internals.
 #[derive(Debug)]
 enum Inside {
     Ssd(SsdTracks),
@@ -113,7 +113,7 @@ impl Tracks {
                 tracks.observe(now, heard, file);
             }
             (None, _) => {}
-            (Some(_), _) => unreachable!("a device is heard of under its number in the plan"),
+            (Some(_), _) => unreachable!("observations carry the device's number in the plan"),
         }
     }
 }
@@ -140,7 +140,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Under the track of a device, with this name.
+    /// Creates a counter of this name below the track of a device.
     fn new(device: TrackId, name: &str, file: &mut TimelineFile) -> Self {
         let counter = file.timeline().counter(Some(device), name, "requests");
         Self { counter, held: 0 }
@@ -159,7 +159,8 @@ impl Requests {
     }
 }
 
-/// A group is called as its device; what stands behind a cache by itself has the name of the store, as the cache has.
+/// Returns the name of a device's group. A device behind a cache without an array has the name of
+/// the store, as the cache has, so a suffix is added.
 fn name(plan: &Plan, leaf: &Leaf<'_>) -> String {
     if leaf.is_behind && leaf.name == plan.name {
         return format!("{}.{BEHIND}", leaf.name);
@@ -168,8 +169,8 @@ fn name(plan: &Plan, leaf: &Leaf<'_>) -> String {
 }
 
 impl Timeline {
-    /// An empty timeline of a run of `plan`. Fails if the file cannot be written or the window is
-    /// empty.
+    /// Creates an empty timeline of a run of `plan`. Fails if the file cannot be written or the
+    /// window is empty.
     pub fn create(plan: &Plan, options: &TimelineOptions) -> Result<Self, SimulationError> {
         let window = options.window()?;
         let file = TimelineFile::create(&options.path, window, MAX_EVENTS);
@@ -191,7 +192,8 @@ impl Timeline {
         })
     }
 
-    /// The run begins. Each device with flash, in the order of the store, has so many free blocks.
+    /// Starts the run; `free_blocks` are those of each device with flash, in the order of the
+    /// store.
     pub fn begin(&mut self, free_blocks: impl IntoIterator<Item = u32>) {
         self.count_at_host(Time::ZERO, 0);
         let mut free = free_blocks.into_iter();
@@ -202,7 +204,7 @@ impl Timeline {
 
     fn device(&mut self, number: u32, now: Time, heard: OfDevice) {
         let Some(place) = self.places.get(&number) else {
-            unreachable!("a device is heard of under its number in the plan");
+            unreachable!("observations carry the device's number in the plan");
         };
         self.devices[*place].observe(now, heard, &mut self.file);
     }
@@ -214,18 +216,19 @@ impl Timeline {
         }
     }
 
-    /// Completes the file; the note says what is missing from it. The run went from `start` to `end`.
+    /// Completes the file. The run covered `start` to `end`. Returns a note if something is missing
+    /// from the timeline.
     pub fn finish(mut self, start: Time, end: Time) -> (Option<String>, Result<(), ObserveError>) {
         let Window { from, until } = self.window;
         let timeline = self.file.timeline();
         let note = if let Some(full) = timeline.full() {
             let most = grouped(MAX_EVENTS);
             Some(format!(
-                "The timeline ends at {full}, where it had {most} events; a later or shorter window shows more."
+                "The timeline ends at {full}, where it reached its limit of {most} events; choose a later or shorter window."
             ))
         } else if timeline.is_empty() {
             Some(format!(
-                "The timeline shows no operation: it goes from {from} to {until}, the run went from {start} to {end}."
+                "The timeline shows no operation: it covers {from} to {until}, and the run {start} to {end}."
             ))
         } else {
             None
@@ -236,11 +239,11 @@ impl Timeline {
 
 /// An observation that a timeline can show.
 pub(crate) trait Shown: Copy {
-    /// Shows it.
+    /// Adds the observation to a timeline.
     fn show(self, now: Time, timeline: &mut Timeline);
 }
 
-/// A device by itself, where that is all of the store.
+/// A single device is the whole store, with number 0.
 impl Shown for wordline_ssd::Observation {
     fn show(self, now: Time, timeline: &mut Timeline) {
         timeline.device(0, now, self.into());

@@ -1,4 +1,4 @@
-//! The tracks of flash: channels, dies and planes.
+//! Timeline tracks of flash: channels, dies and planes.
 
 use wordline_config::plan;
 use wordline_kernel::Time;
@@ -6,7 +6,7 @@ use wordline_nand::{Die, Layout, Operation, Ppn};
 use wordline_observe::{CounterId, Slice, TimelineFile, TrackId};
 use wordline_ssd::Observation;
 
-/// The tracks of an SSD, or of the flash of a cache.
+/// Tracks of an SSD, or of the flash of a cache.
 #[derive(Debug)]
 pub(super) struct SsdTracks {
     layout: Layout,
@@ -19,7 +19,7 @@ pub(super) struct SsdTracks {
 }
 
 impl SsdTracks {
-    /// Under the track of a device.
+    /// Creates the tracks below the track of a device.
     pub(super) fn new(device: TrackId, plan: &plan::Ssd, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
         let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
@@ -36,7 +36,7 @@ impl SsdTracks {
         own
     }
 
-    /// The run begins with so many free blocks.
+    /// Starts the run with the given number of free blocks.
     pub(super) fn begin(&mut self, free_blocks: Option<u32>, file: &mut TimelineFile) {
         if let Some(free) = free_blocks {
             self.observe(Time::ZERO, Observation::FreeBlocks { free }, file);
@@ -85,7 +85,7 @@ impl SsdTracks {
     }
 }
 
-/// What something was busy with, and since when.
+/// An operation in progress, with its start.
 #[derive(Clone, Copy)]
 struct Activity {
     from: Time,
@@ -104,7 +104,7 @@ impl Activity {
         };
         file.timeline().slice(track, &slice);
     }
-    /// Perfetto colours a slice by its name, so the name tells collection from the host.
+    /// Perfetto colours slices by name, so the name distinguishes GC from host operations.
     fn name(self) -> &'static str {
         match (self.operation, self.gc) {
             (Operation::Read, false) => "read",

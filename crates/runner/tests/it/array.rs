@@ -1,4 +1,4 @@
-//! Arrays from the configuration to the summary.
+//! Arrays, from the configuration to the summary.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn fault(job: &RunSpec) -> String {
     said.lines().next().unwrap().to_owned()
 }
 
-/// Four single dies behind two buses, half full of data that is overwritten.
+/// Four single-die packages on two buses, half full of data that is overwritten.
 const DEVICE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\n[host]\nqueue_depth = 8\n\
     [ftl]\nover_provisioning_ratio = 0.25\n[precondition]\noverwrite_ratio = 0.2\n";
@@ -40,7 +40,7 @@ fn striped(members: &str) -> String {
     format!("{DEVICE}[array]\nstripe_bytes = 16384\nmembers = {members}\n")
 }
 
-/// What does not depend on what the devices are called and how they are put together.
+/// Returns the numbers that do not depend on the devices' names and nesting.
 fn numbers(summary: &Summary) -> serde_json::Value {
     let mut all = serde_json::to_value(summary).unwrap();
     for changes in ["digest", "members", "speed"] {
@@ -53,7 +53,7 @@ fn numbers(summary: &Summary) -> serde_json::Value {
 }
 
 #[test]
-fn an_array_of_one_device_has_the_numbers_of_that_device() {
+fn array_of_one_device_has_the_numbers_of_that_device() {
     for layout in ["striped", "by-disk"] {
         let single = done(&job(&format!("{DEVICE}{LOAD}"))).summary;
         let array = format!("[array]\nlayout = \"{layout}\"\nmembers = [{{ name = \"only\" }}]\n");
@@ -79,16 +79,16 @@ fn an_array_of_one_device_has_the_numbers_of_that_device() {
     }
 }
 
-/// Two pairs striped over each other are four devices striped, with power cuts too.
+/// Two striped pairs of devices equal four striped devices, also with power cuts.
 #[test]
-fn an_array_of_arrays_has_the_numbers_of_one_of_all_devices() {
+fn nested_striped_arrays_equal_a_flat_one() {
     let pairs = "[array]\nstripe_bytes = 32768\n\
         [[array.members]]\nname = \"pair\"\ncount = 2\n\
         array = { stripe_bytes = 16384, members = [{ name = \"x\" }, { name = \"y\" }] }\n";
     for cuts in [None, Some(500)] {
         let of = |array: &str| {
             let mut job = job(&format!("{DEVICE}{array}{LOAD}"));
-            // What is drawn at random is drawn by seeds that follow from the place in the arrays.
+            // Random numbers depend on seeds that follow from the position in the arrays.
             job.overrides = vec![("precondition.overwrite_ratio".into(), "0.0".into())];
             job.power_cut_every = cuts;
             job.verify = true;
@@ -110,9 +110,9 @@ fn an_array_of_arrays_has_the_numbers_of_one_of_all_devices() {
     }
 }
 
-/// A device beside an array, at any depth, and what is said of each.
+/// Devices and arrays are members of one array, at any depth, each with its own results.
 #[test]
-fn arrays_and_devices_stand_beside_each_other() {
+fn arrays_and_devices_can_be_members_of_one_array() {
     let text = format!(
         "{DEVICE}[array]\nlayout = \"by-disk\"\n\
          [[array.members]]\nname = \"solo\"\n\
@@ -216,7 +216,7 @@ fn arrays_and_devices_stand_beside_each_other() {
 }
 
 #[test]
-fn sums_over_the_members_are_the_whole() {
+fn member_results_add_up_to_the_whole() {
     let text = striped("[{ count = 3 }, { name = \"wide\", ssd = { channels = 4 } }]") + LOAD;
     let job = RunSpec {
         verify: true,
@@ -238,7 +238,7 @@ fn sums_over_the_members_are_the_whole() {
     assert_eq!(sum(&|one| one.flash.gc_runs), flash.gc_runs);
     assert_eq!(sum(&|one| one.flash.valid_pages), flash.valid_pages);
     assert_eq!(sum(&|one| one.flash.free_blocks), flash.free_blocks);
-    assert!(flash.gc_runs > 0, "something was collected");
+    assert!(flash.gc_runs > 0, "GC has run");
     let runs: u64 = summary.collections.iter().map(|one| one.runs).sum();
     assert_eq!(runs, flash.gc_runs);
     assert_eq!(sum(&|one| one.commands.total), summary.commands.total);
@@ -270,9 +270,9 @@ fn sums_over_the_members_are_the_whole() {
     assert_eq!(summary.members[3].device.channels, 4);
 }
 
-/// What is told of an array as a whole comes from all its members; what differs between them is told of each.
+/// Results of the whole array cover all members; properties that differ are reported per member.
 #[test]
-fn an_array_of_unlike_members_is_not_told_of_by_its_first() {
+fn results_of_a_heterogeneous_array_cover_all_members() {
     let members = "[array]\nlayout = \"by-disk\"\nmembers = [{ name = \"a\", ftl = { over_provisioning_ratio = 0.5 } }, \
         { name = \"b\", ftl = { over_provisioning_ratio = 0.25 }, ssd = { ways = 4 }, nand.geometry.pages_per_block = 64, \
         host.queue_depth = 4 }]\n";
@@ -280,7 +280,7 @@ fn an_array_of_unlike_members_is_not_told_of_by_its_first() {
     let device = &summary.device;
     let user = summary.members.iter().map(|one| one.device.user_bytes);
     assert_eq!(device.user_bytes, user.sum::<u64>());
-    // 1/5 of the flash with half of it spare, 4/5 with a quarter.
+    // 1/5 of the flash is half spare, 4/5 are a quarter spare.
     assert!((device.over_provisioning_ratio - (0.5 + 4.0 * 0.25) / 5.0).abs() < 1e-4);
     assert_eq!((device.ways, device.pages_per_block), (None, None));
     assert_eq!(device.page_bytes, Some(4096));
@@ -296,9 +296,9 @@ fn an_array_of_unlike_members_is_not_told_of_by_its_first() {
     assert_eq!(told, [(0.5, Some(2), Some(32)), (0.25, Some(4), Some(64))]);
 }
 
-/// Single pages anywhere, n members: the share of each is binomial with p = 1/n.
+/// Random single-page requests on n members: the share of each member is binomial with p = 1/n.
 #[test]
-fn equal_members_share_a_uniform_load_alike() {
+fn equal_members_share_a_uniform_load_equally() {
     let load = "[workload]\nrequests = 12000\nread_ratio = 1.0\narrival.poisson.iops = 2000\n";
     let text = striped("[{ count = 4 }]") + load;
     let summary = done(&job(&text)).summary;
@@ -309,22 +309,22 @@ fn equal_members_share_a_uniform_load_alike() {
     }
 }
 
-/// A long request is over sooner the more members share it.
+/// A long request completes sooner if more members share it.
 #[test]
-fn a_striped_read_uses_all_members_at_once() {
+fn striped_read_uses_all_members_at_once() {
     let load = "[workload]\nrequests = 200\nread_ratio = 1.0\nrequest_bytes = 131072\n\
         align_bytes = 131072\narrival.closed-loop.queue_depth = 1\n";
     let mean = |members: u32| {
         let text = striped(&format!("[{{ count = {members} }}]")) + load;
         done(&job(&text)).summary.latency.all.mean_us.unwrap()
     };
-    // The bus of a channel is what limits these: twice the buses take half the time, about.
+    // The channel bus is the bottleneck: twice the buses take about half the time.
     let (one, two, four) = (mean(1), mean(2), mean(4));
     assert!(one / two > 1.5 && two / four > 1.3, "{one} {two} {four}");
 }
 
 #[test]
-fn the_same_run_has_the_same_digest_and_members_do_not_repeat_each_other() {
+fn runs_are_reproducible_and_members_draw_different_numbers() {
     let text = striped("[{ count = 2 }]") + LOAD;
     let text = text.replace("overwrite_ratio = 0.2", "overwrite_ratio = 2.0");
     let (one, other) = (done(&job(&text)).summary, done(&job(&text)).summary);
@@ -333,11 +333,11 @@ fn the_same_run_has_the_same_digest_and_members_do_not_repeat_each_other() {
     assert_ne!(
         moved(0),
         moved(1),
-        "each is overwritten at random by itself"
+        "each member draws its own random overwrites"
     );
 }
 
-/// A trace in Wordline's own format, with the number of a disk.
+/// Writes a trace in Wordline's native format, with disk numbers.
 fn trace(folder: &tempfile::TempDir, lines: &str) -> PathBuf {
     let path = folder.path().join("disks.csv");
     std::fs::write(
@@ -372,7 +372,7 @@ fn requests_go_to_the_member_that_names_their_disk() {
     assert_eq!(summary.members[1].disks, [5, 2]);
     assert_eq!(summary.members[2].flash.page_programs, 0);
     assert_eq!(summary.input.requests, 5);
-    // The disks of a member are equal parts of it, one behind the other.
+    // The disks of a member share it equally, one after another.
     let plan = wordline_config::load(&text, "test.toml", &[])
         .unwrap()
         .plan(1)
@@ -406,7 +406,7 @@ fn requests_go_to_the_member_that_names_their_disk() {
 }
 
 #[test]
-fn a_disk_that_no_member_holds_is_refused_or_left_out() {
+fn disk_that_no_member_holds_is_rejected_or_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{DEVICE}[array]\nlayout = \"by-disk\"\nmembers = [{{ count = 2 }}]\n");
     let mut job = RunSpec {
@@ -432,7 +432,7 @@ fn a_disk_that_no_member_holds_is_refused_or_left_out() {
 }
 
 #[test]
-fn a_stream_can_be_the_load_of_a_disk() {
+fn stream_can_be_bound_to_a_disk() {
     let stream = |name: &str, disk: u32| {
         format!("[[streams]]\nname = \"{name}\"\ndisk = {disk}\nworkload.requests = 400\n")
     };
@@ -452,14 +452,14 @@ fn a_stream_can_be_the_load_of_a_disk() {
         .map(|one| one.input.requests)
         .collect();
     assert_eq!(asked, [400, 400, 0]);
-    // What they do not share cannot slow them down.
+    // Streams on different members cannot slow each other down.
     for stream in &summary.streams {
         assert_eq!(stream.slowdown.unwrap().all, Some(1.0), "{}", stream.name);
     }
 }
 
 #[test]
-fn a_timeline_shows_every_member() {
+fn timeline_shows_every_member() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pftrace");
     let job = RunSpec {
@@ -478,7 +478,7 @@ fn a_timeline_shows_every_member() {
 }
 
 #[test]
-fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
+fn members_build_on_the_file_or_presets_and_are_overridden_by_name() {
     let text = "schema = 1\nbase = \"d4\"\n[array]\n[[array.members]]\nname = \"a\"\n\
         [[array.members]]\nname = \"b\"\nftl.gc.victim = \"fifo\"\n\
         [[array.members]]\nname = \"c\"\nbase = \"demo\"\nhost.queue_depth = 3\n";
@@ -503,7 +503,7 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
     assert_eq!(again.plan(1).unwrap().store, plan.store);
 }
 
-/// Pages of the buffer of each member.
+/// Returns the buffer size of each member. Pages.
 fn buffers(text: &str) -> Vec<Option<u32>> {
     let plan = wordline_config::load(text, "test.toml", &[])
         .unwrap()
@@ -515,7 +515,7 @@ fn buffers(text: &str) -> Vec<Option<u32>> {
 }
 
 #[test]
-fn members_have_buffers_of_their_own() {
+fn members_have_their_own_buffers() {
     let whole = |top: &str, members: &str| {
         let array = striped(members);
         format!("{array}[buffer]\n{top}\n{LOAD}flush_every_requests = 9\n")
@@ -526,7 +526,7 @@ fn members_have_buffers_of_their_own() {
     assert_eq!(buffers(&text), [Some(16), None, None]);
     let all = whole("capacity_kib = 128", members);
     assert_eq!(buffers(&all), [Some(16), Some(32), None]);
-    // A flush goes to members with a buffer and to those without.
+    // A flush goes to all members, with or without a buffer.
     let mut one = job(&text);
     one.verify = true;
     let summary = done(&one).summary;
@@ -539,7 +539,7 @@ fn members_have_buffers_of_their_own() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn faulty_arrays_are_rejected() {
     let says = |array: &str, words: &str| {
         let said = fault(&job(&format!("{DEVICE}{array}\n{LOAD}")));
         assert!(
@@ -592,7 +592,7 @@ fn what_cannot_be_is_said() {
     };
     by_disk(
         "[{ disks = [1, 2] }, { disks = [2] }]",
-        "array.members[1].disks = 2: another member holds this disk",
+        "array.members[1].disks = 2: the disk is named twice",
     );
     by_disk(
         "[{ disks = [1], count = 2 }]",

@@ -1,11 +1,11 @@
-//! Flushes and durable writes on their way from the input to the device and into the results.
+//! Flushes and FUA writes, from the input through the device to the results.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
 
 use wordline_runner::{Results, RunSpec};
 
-/// A device of four dies, half of it filled, that is asked for a closed loop of 8.
+/// Runs a closed loop of depth 8 on a half-full device of four dies.
 fn run(extra: &str, workload: &str) -> Results {
     shared::run(format!(
         "schema = 1\n{extra}\n[ssd]\nchannels = 2\nways = 2\n[nand.geometry]\nblocks_per_plane = 64\n\
@@ -17,7 +17,7 @@ fn run(extra: &str, workload: &str) -> Results {
 const BUFFER: &str = "[buffer]\ncapacity_kib = 512\n";
 
 #[test]
-fn without_a_buffer_they_change_nothing_and_a_note_says_so() {
+fn flushes_and_fua_without_a_buffer_are_ignored_with_a_note() {
     let plain = run("", "").summary;
     let asked = run("", "fua_ratio = 1.0").summary;
     let input = &asked.input;
@@ -34,9 +34,9 @@ fn without_a_buffer_they_change_nothing_and_a_note_says_so() {
     assert_eq!(flushed.input.requests, 3_960);
 }
 
-/// If every write is durable when it is done, the buffer is one that writes through.
+/// If every write is FUA, the buffer behaves as with write-through.
 #[test]
-fn durable_writes_alone_are_write_through() {
+fn fua_writes_alone_equal_write_through() {
     let through = run(&format!("{BUFFER}write_through = true"), "").summary;
     let durable = run(BUFFER, "fua_ratio = 1.0").summary;
     let back = run(BUFFER, "").summary;
@@ -63,7 +63,7 @@ fn durable_writes_alone_are_write_through() {
 }
 
 #[test]
-fn flushes_are_served_and_leave_no_more_dirty_than_came_behind_the_last() {
+fn flush_leaves_only_later_writes_dirty() {
     let summary = run(BUFFER, "flush_every_requests = 10").summary;
     let buffer = summary.buffer.unwrap();
     assert_eq!(
@@ -71,14 +71,14 @@ fn flushes_are_served_and_leave_no_more_dirty_than_came_behind_the_last() {
         (400, 400)
     );
     assert_eq!(summary.input.flushes_ignored, 0);
-    // The last request is a flush; at most the seven under way beside it were written later.
+    // The last request is a flush; at most the seven writes in flight with it came later.
     assert!(buffer.dirty_pages_left <= 7, "{buffer:?}");
     assert!(summary.latency.flush.mean_us.unwrap() > 0.0);
 }
 
-/// Every other write of a trace is durable; the flash is as fast for one as for the other.
+/// Every other write of a trace is FUA.
 #[test]
-fn a_trace_says_which_writes_are_durable() {
+fn trace_marks_fua_writes() {
     use std::fmt::Write as _;
     let mut text = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
     for place in 0..200_u64 {
@@ -102,8 +102,8 @@ fn a_trace_says_which_writes_are_durable() {
     assert_eq!(summary.error, None);
     let input = &summary.input;
     assert_eq!((input.writes, input.durable_writes), (200, 100));
-    // A page alone on an idle device: the plain ones are done when they are in memory (0.1 us and
-    // 4096 B at 3200 MB/s), the durable ones after a program of 500 us and more.
+    // A single page on an idle device: plain writes complete when they are in memory (0.1 us and
+    // 4096 B at 3200 MB/s), FUA writes after a program of at least 500 us.
     let write = &summary.latency.write;
     assert!((write.min_us.unwrap() - 1.38).abs() < 0.001, "{write:?}");
     assert!((write.p50_us.unwrap() - 1.38).abs() < 0.01, "{write:?}");

@@ -1,9 +1,9 @@
-//! Power cuts of flash before disks, from the configuration to the summary.
+//! Power cuts of flash in front of disks, from the configuration to the summary.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use wordline_runner::{RunSpec, Summary};
 
-/// Flash of 32 MB before a disk, under a load that lies half in it.
+/// Flash of 32 MB in front of a disk, under a load that fits half into it.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
@@ -30,11 +30,12 @@ fn run_seeded(seed: u64, cache: &str, disk: &str, verify: bool) -> Summary {
     summary
 }
 
-/// A disk whose queue is shorter than what the host asks for: parts wait outside of it when the power fails.
+/// A disk whose queue is shorter than the host's queue depth: parts wait outside it when power
+/// fails.
 const BOUNDED: &str = "base = \"nearline-7200\"\ncapacity_bytes = 67_108_864\nqueue_depth = 4\n";
 
 #[test]
-fn what_waits_for_a_disk_of_a_bounded_queue_is_withdrawn_by_a_cut() {
+fn power_cut_cancels_requests_that_wait_for_a_disk() {
     for mode in ["write-around", "write-back"] {
         run(
             &format!("mode = \"{mode}\"\nreplacement = \"arc\"\nsuspected_queue = true"),
@@ -45,7 +46,7 @@ fn what_waits_for_a_disk_of_a_bounded_queue_is_withdrawn_by_a_cut() {
 }
 
 #[test]
-fn a_verified_run_goes_on_behind_a_cut_in_every_mode() {
+fn verified_run_survives_power_cuts_in_every_mode() {
     for disk in ["capacity_bytes = 67_108_864\n", BOUNDED] {
         for mode in [
             "write-around",
@@ -64,10 +65,10 @@ fn a_verified_run_goes_on_behind_a_cut_in_every_mode() {
     }
 }
 
-/// The flash of four dies ends in between, while others of its dies work. Nothing is lost, no request fails, and cuts after that bring back what
-/// was written.
+/// The flash of four dies wears out during the run, while other dies still work. Nothing is lost,
+/// no request fails, and later power cuts restore what was written.
 #[test]
-fn a_verified_run_goes_on_behind_the_end_of_its_flash() {
+fn verified_run_survives_the_wear_out_of_its_flash() {
     const FAILS: &str =
         "[nand.reliability.failures.table]\ncycles = [0.0]\nprogram = [0.0003]\nerase = [0.005]\n";
     let mut ended = 0;

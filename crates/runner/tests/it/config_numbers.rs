@@ -1,4 +1,5 @@
-//! Every number of a configuration, set to the ends of its type and beyond: there is an error, or a run.
+//! Every number of a configuration, set to the limits of its type and beyond, gives an error or a
+//! run.
 
 #![allow(clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -24,7 +25,7 @@ const VALUES: &[&str] = &[
     "-inf",
 ];
 
-/// A device small enough that a run of every number takes no time, with all that can be switched on.
+/// A device small enough that running it for every number takes no time, with every option enabled.
 const BASES: &[&str] = &[
     "base = \"demo\"\n[precondition]\nfill_ratio = 0.5\n[workload]\nrequests = 20\n",
     "base = \"demo\"\n[nand.suspend]\nprogram = true\nerase = true\n[ssd]\nscheduler = \"out-of-order\"\n\
@@ -40,7 +41,7 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
         max_requests: Some(20),
         ..RunSpec::default()
     };
-    // What makes a large device is another test's.
+    // Large devices are tested elsewhere.
     let large = |loaded: &wordline_config::Loaded| {
         loaded.plan(1).is_ok_and(|plan| {
             plan.capacity_bytes() > 64 << 30
@@ -75,7 +76,7 @@ fn is_number(kind: &Kind) -> bool {
 }
 
 #[test]
-fn every_number_at_the_ends_of_its_type_is_an_error_or_a_run() {
+fn every_number_at_the_limits_of_its_type_gives_an_error_or_a_run() {
     let mut wrong = Vec::new();
     let mut tries = 0;
     for base in BASES {

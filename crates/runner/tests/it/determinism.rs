@@ -31,12 +31,12 @@ fn twice_in_one_process() {
 }
 
 #[test]
-fn verification_changes_nothing() {
+fn verification_does_not_change_results() {
     assert_eq!(digest(1, false), digest(1, true));
 }
 
-/// The digest of this run, recorded once. It is the same for every build and machine; a change of
-/// the model changes it, and says so where it records the new one.
+/// Digest of this run, recorded once. It is the same for every build and machine. A change of the
+/// model changes it; the commit that records the new digest names the change.
 const RECORDED: &str = "f50ed186098e2bad";
 
 #[test]

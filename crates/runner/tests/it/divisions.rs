@@ -1,4 +1,5 @@
-//! Division of the flash in front of a disk: write hits by list, the chosen sizes, and the sizes after a power cut.
+//! Partition of the flash in front of a disk: write hits by list, the chosen sizes, and the sizes
+//! after a power cut.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::fmt::Write as _;
@@ -7,7 +8,7 @@ use wordline_kernel::Rng;
 use wordline_runner::summary::CacheSummary;
 use wordline_runner::{RunSpec, Summary};
 
-/// Flash of 512 pages before a disk.
+/// Flash of 512 pages in front of a disk.
 const STORE: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 1\nways = 1\n\
     [nand.geometry]\nplanes_per_die = 1\nblocks_per_plane = 32\npages_per_block = 16\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.4\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n\
@@ -30,12 +31,12 @@ fn job(config: String) -> RunSpec {
     }
 }
 
-/// Two lists of pages, the most recent first.
+/// Two lists of pages, most recent first.
 #[derive(Default)]
 struct Lists {
     reads: Vec<u64>,
     writes: Vec<u64>,
-    /// Writes that found their page in the list of writes, in that of reads, in none.
+    /// Writes that found their page in the write list, in the read list, in neither.
     found: [u64; 3],
 }
 
@@ -65,9 +66,9 @@ impl Lists {
     }
 }
 
-/// Requests for one page each, a second apart, so that all of a request is over when the next comes.
+/// Single-page requests, a second apart, so that each request finishes before the next.
 #[test]
-fn hits_of_writes_by_list_are_those_of_two_plain_lists() {
+fn write_hits_by_list_match_two_plain_lists() {
     let mut random = Rng::new(7, "divisions");
     let requests: Vec<(bool, u64)> = (0..3_000)
         .map(|_| (random.below(2) == 0, random.below(20) * random.below(20)))
@@ -124,7 +125,7 @@ fn assert_divides_all(cache: &CacheSummary) {
 }
 
 #[test]
-fn sizes_that_were_chosen_divide_the_flash() {
+fn chosen_sizes_add_up_to_the_flash() {
     for (partition, is_split) in [
         ("\"unified\"", false),
         ("\"split\"", true),
@@ -141,9 +142,9 @@ fn sizes_that_were_chosen_divide_the_flash() {
     }
 }
 
-/// A policy counts in memory, so no period ends where power cuts come more often than periods do.
+/// A policy counts in memory, so no period ends if power cuts are more frequent than periods.
 #[test]
-fn power_cuts_oftener_than_periods_leave_the_sizes_as_they_were() {
+fn power_cuts_in_every_period_keep_the_sizes() {
     let config = format!("{STORE}partition = {{ op-fcl = {{ period_requests = 1500 }} }}\n{LOAD}");
     let kept = run(&job(config.clone())).cache.unwrap();
     assert!(kept.divisions > 0);

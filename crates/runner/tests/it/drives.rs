@@ -1,18 +1,19 @@
-//! The drives of today against what their sources publish of their flash and their links: no constant
-//! of them is fitted, so the figures of `docs/explanation/drives.md` follow from these.
+//! Presets of current drives, compared with the flash and link rates that their sources publish. No
+//! constant of the presets is fitted, so the numbers in `docs/explanation/drives.md` follow from
+//! these.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use wordline_runner::{RunSpec, Summary};
 
-/// What a source says of a drive.
+/// Published values of a drive.
 struct Drive {
     preset: &'static str,
     dies: f64,
-    /// Page read, microseconds.
+    /// Page read. Microseconds.
     read_us: f64,
-    /// Programs of a die, all planes at once, MB/s.
+    /// Program rate of a die, on all planes at once. MB/s.
     program_mb_per_s: f64,
-    /// Rate of a channel, MB/s.
+    /// Rate of a channel. MB/s.
     bus_mb_per_s: f64,
 }
 
@@ -34,7 +35,7 @@ const DRIVES: [Drive; 2] = [
     },
 ];
 
-/// Four lanes of 16 GT/s, coded 128b/130b, with 24 bytes beside 256 of data in each packet.
+/// Four lanes of 16 GT/s, coded 128b/130b, with 24 bytes of overhead per packet of 256 bytes.
 const LINK_MB_PER_S: f64 = 4.0 * 16_000.0 / 8.0 * 128.0 / 130.0 * 256.0 / 280.0;
 
 fn run(preset: &str, workload: &str) -> Summary {
@@ -61,7 +62,7 @@ fn sequential(preset: &str, read_ratio: f64) -> Summary {
 }
 
 #[test]
-fn an_unloaded_read_takes_the_array_a_page_on_the_bus_and_little_more() {
+fn unloaded_read_takes_little_more_than_array_and_bus_time() {
     for drive in &DRIVES {
         let one = "requests = 2_000\nread_ratio = 1.0\nrequest_bytes = 4096\narrival.closed-loop.queue_depth = 1\n";
         let summary = run(drive.preset, one);
@@ -73,7 +74,7 @@ fn an_unloaded_read_takes_the_array_a_page_on_the_bus_and_little_more() {
 }
 
 #[test]
-fn sequential_writes_come_close_to_what_the_dies_program() {
+fn sequential_writes_approach_the_program_rate_of_the_dies() {
     for drive in &DRIVES {
         let rate = sequential(drive.preset, 0.0).throughput.write_mb_per_s;
         let ratio = rate / (drive.dies * drive.program_mb_per_s);
@@ -82,7 +83,7 @@ fn sequential_writes_come_close_to_what_the_dies_program() {
 }
 
 #[test]
-fn sequential_reads_come_close_to_what_the_link_carries_or_the_dies_read() {
+fn sequential_reads_approach_the_link_or_die_rate() {
     for drive in &DRIVES {
         let rate = sequential(drive.preset, 1.0).throughput.read_mb_per_s;
         assert!(rate <= LINK_MB_PER_S, "{}: {rate}", drive.preset);
@@ -98,8 +99,9 @@ fn sequential_reads_come_close_to_what_the_link_carries_or_the_dies_read() {
     }
 }
 
-/// Sequential writes to the erased drive of quad-level cells, with 64 blocks on a plane: two that are dedicated and 28 that are lent hold 256 pages
-/// each on 32 planes. While requests come nothing is folded; behind the last one the drive is idle.
+/// Writes sequentially to the erased QLC drive, with 64 blocks per plane. Two dedicated and 28
+/// borrowed blocks hold 256 pages each on 32 planes. Nothing is folded while requests arrive; after
+/// the last one the drive is idle.
 fn sequential_to_the_slc_cache(requests: u32) -> Summary {
     let config = format!(
         "schema = 1\nbase = \"consumer-qlc\"\n[nand.geometry]\nblocks_per_plane = 64\n[precondition]\nfill_ratio = 0.0\n\
@@ -115,16 +117,16 @@ fn sequential_to_the_slc_cache(requests: u32) -> Summary {
 }
 
 #[test]
-fn an_slc_cache_holds_its_blocks_at_a_bit_a_cell_and_takes_writes_as_fast_as_that_mode() {
+fn slc_cache_has_the_capacity_and_speed_of_single_level_mode() {
     let held = 30 * 256 * 32;
     let pages = 131_072 / 16_384;
     let within = sequential_to_the_slc_cache(held / pages * 9 / 10);
     let cache = within.slc_cache.unwrap();
     assert_eq!(cache.pages_direct, 0);
-    // A die programs a page on each of its planes at once, after all four have come over the bus.
+    // A die programs one page on each plane at once, after all four have crossed the bus.
     let data_us = 4.0 * (16_384.0 + 2_048.0) / 800.0;
     let of_dies = |program_us: f64| 8.0 * 4.0 * 16_384.0 / (program_us + data_us);
-    // Each byte goes into the DRAM and out of it.
+    // Each byte enters and leaves the DRAM.
     let of_dram = 3200.0 / 2.0;
     let rate = within.throughput.write_mb_per_s;
     let ratio = rate / of_dies(200.0).min(of_dram);
@@ -133,7 +135,7 @@ fn an_slc_cache_holds_its_blocks_at_a_bit_a_cell_and_takes_writes_as_fast_as_tha
     let cache = beyond.slc_cache.unwrap();
     assert_eq!(cache.pages_written, u64::from(held));
     assert!(cache.pages_direct > u64::from(held) / 5, "{cache:?}");
-    // What lies beyond takes as long as the part programs.
+    // Writes beyond the cache run at the program rate of the part.
     let seconds = |summary: &Summary| {
         summary.input.written_bytes as f64 / 1e6 / summary.throughput.write_mb_per_s
     };

@@ -1,11 +1,12 @@
-//! Loads that end at a time: what is issued until then, and what is said where there is no end.
+//! Loads that end at a time: the requests issued until then, and the error if there is no end.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
 
 use wordline_runner::{Results, RunSpec};
 
-/// A read of D4, alone on its die: array time, page transfer, and nine cycles of 25 ns.
+/// Time of a D4 read that has its die to itself: array time, page transfer, and nine cycles of 25
+/// ns.
 const READ_US: f64 = 50.0 + 12.3003 + 9.0 * 0.025;
 
 fn run(workload: &str) -> Results {
@@ -14,9 +15,9 @@ fn run(workload: &str) -> Results {
     ))
 }
 
-/// One read after the other: those that begin at 0, S, 2 S, ... before the end.
+/// A sequence of single reads of time S: those that start at 0, S, 2 S, ... before the end.
 #[test]
-fn a_closed_loop_issues_nothing_from_its_end_on() {
+fn closed_loop_issues_nothing_after_its_end() {
     for (whole, rest) in [(0.0, 0.5), (7.0, 0.2), (1000.0, 0.9)] {
         let end_s = (whole + rest) * READ_US / 1e6;
         let results = run(&format!(
@@ -28,9 +29,9 @@ fn a_closed_loop_issues_nothing_from_its_end_on() {
     }
 }
 
-/// Arrivals are k / rate for k = 0, 1, ...; those before the end come.
+/// Arrivals are at k / rate for k = 0, 1, ...; those before the end are issued.
 #[test]
-fn an_open_loop_has_the_arrivals_before_its_end() {
+fn open_loop_issues_the_arrivals_before_its_end() {
     for (end_s, arrivals) in [(0.0005, 1), (0.05, 50), (0.0501, 51)] {
         let results = run(&format!(
             "[workload]\nrequests = 100_000\nread_ratio = 1.0\narrival.constant.iops = 1000.0\nduration_s = {end_s}"
@@ -40,7 +41,7 @@ fn an_open_loop_has_the_arrivals_before_its_end() {
 }
 
 #[test]
-fn a_load_whose_requests_run_out_first_says_so() {
+fn load_that_runs_out_of_requests_is_noted() {
     let results = run("[workload]\nrequests = 100\nread_ratio = 1.0\nduration_s = 3600.0");
     assert_eq!(results.summary.input.reads, 100);
     let told = results.summary.notes.join("\n");
@@ -50,9 +51,10 @@ fn a_load_whose_requests_run_out_first_says_so() {
     );
 }
 
-/// The window in which both streams ask ends when the first one stops, and not with its last request before.
+/// The window in which both streams issue requests ends when the first one stops, not at its last
+/// request before that.
 #[test]
-fn a_stream_that_stops_ends_the_contention() {
+fn stopping_stream_ends_the_contention() {
     let stream = |name: &str, more: &str| {
         format!(
             "[[streams]]\nname = \"{name}\"\n[streams.workload]\nrequests = 2000\nread_ratio = 1.0\n\
@@ -69,7 +71,7 @@ fn a_stream_that_stops_ends_the_contention() {
             .input
             .reads
     };
-    // Two reads are under way on one die: each takes its turn, and each stream has half of them.
+    // Two reads are in flight on one die. They take turns, so each stream gets half.
     let half = 0.01 / (READ_US / 1e6) / 2.0;
     assert!(
         (of("short") as f64 - half).abs() < 0.03 * half,
@@ -85,9 +87,9 @@ fn a_stream_that_stops_ends_the_contention() {
     );
 }
 
-/// Reads of pages that were never written take no time: by time, such a loop has no end.
+/// Reads of pages that were never written take no time, so a loop of them never reaches its end.
 #[test]
-fn a_loop_that_takes_no_time_is_no_endless_one() {
+fn loop_that_takes_no_time_is_stopped() {
     let spec = RunSpec {
         config: "schema = 1\n[precondition]\nfill_ratio = 0.0\n[workload]\nrequests = 1_000_000_000_000\n\
                  read_ratio = 1.0\nduration_s = 1.0"
@@ -103,7 +105,7 @@ fn a_loop_that_takes_no_time_is_no_endless_one() {
 }
 
 #[test]
-fn an_end_before_the_first_arrival_is_a_fault() {
+fn end_before_the_first_arrival_is_rejected() {
     let spec = RunSpec {
         config: "schema = 1\n[workload]\nduration_s = 1e-9\narrival.poisson.iops = 1.0".into(),
         config_name: "test.toml".into(),

@@ -1,4 +1,4 @@
-//! The energy of a run against voltage x current x time, by hand.
+//! Energy of a run, compared with voltage x current x time computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -27,14 +27,14 @@ fn close(measured: f64, expected: f64) {
 fn energy_is_voltage_times_current_times_time() {
     let results = run("", "read_ratio = 0.5\nrequests = 40_000");
     let (energy, flash) = (results.summary.energy, results.summary.flash);
-    assert!(flash.erases > 0, "garbage is collected");
+    assert!(flash.erases > 0, "GC has run");
     let [reads, programs, erases] =
         [flash.page_reads, flash.page_programs, flash.erases].map(|count| count as f64);
     // mW x us = nJ; 50, 500 and 3,000 us of array time.
     close(energy.read_mj, 60.0 * 50.0 * reads / 1e6);
     close(energy.program_mj, 90.0 * 500.0 * programs / 1e6);
     close(energy.erase_mj, 120.0 * 3_000.0 * erases / 1e6);
-    // A page on the bus takes 12.3003 us and 9 cycles of 25 ns, an erase 7 cycles.
+    // A page takes 12.3003 us and 9 cycles of 25 ns on the bus, an erase 7 cycles.
     let bus_us = (12.3003 + 9.0 * 0.025) * (reads + programs) + 7.0 * 0.025 * erases;
     close(energy.bus_mj, 10.0 * bus_us / 1e6);
     let time = results.summary.time;
@@ -46,7 +46,7 @@ fn energy_is_voltage_times_current_times_time() {
 }
 
 #[test]
-fn internal_moves_save_the_energy_of_the_bus_and_no_other() {
+fn internal_data_moves_save_bus_energy_only() {
     let workload = "read_ratio = 0.0\nrequests = 30_000";
     let moves = "[nand]\ninternal_data_move = true\n[ftl.gc]\ninternal_data_move = true";
     let (over_bus, inside) = (run("", workload).summary, run(moves, workload).summary);

@@ -1,4 +1,4 @@
-//! Limits on memory, read from files as Linux has them.
+//! Memory limits, read from files in Linux's formats.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use std::fs;
@@ -29,7 +29,7 @@ fn found(files: &[(&str, &str)]) -> Vec<(Of, u64, String)> {
 }
 
 #[test]
-fn ulimits_are_of_address_space() {
+fn ulimit_bounds_the_address_space() {
     let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
         Max data size             unlimited            unlimited            bytes\n\
         Max address space         4294967296           unlimited            bytes\n";
@@ -41,7 +41,7 @@ fn ulimits_are_of_address_space() {
 }
 
 #[test]
-fn free_memory_is_what_is_available_and_swap() {
+fn free_memory_is_available_memory_plus_swap() {
     let text =
         "MemTotal: 16777216 kB\nMemFree: 1024 kB\nMemAvailable: 8388608 kB\nSwapFree: 1048576 kB\n";
     let found = found(&[("proc/meminfo", text)]);
@@ -49,7 +49,7 @@ fn free_memory_is_what_is_available_and_swap() {
 }
 
 #[test]
-fn a_group_and_those_around_it_limit_in_version_2() {
+fn cgroup_v2_limits_apply_from_all_ancestors() {
     let found = found(&[
         ("proc/self/cgroup", "0::/user.slice/run.scope\n"),
         (
@@ -73,7 +73,7 @@ fn a_group_and_those_around_it_limit_in_version_2() {
 }
 
 #[test]
-fn a_group_limits_in_version_1_also_seen_from_inside() {
+fn cgroup_v1_limit_applies_inside_a_container() {
     for (path, base, own) in [("/job/7", "/", "job/7/"), ("/job/7", "/job/7", "")] {
         let mounts =
             format!("40 35 0:30 {base} /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
@@ -92,7 +92,7 @@ fn a_group_limits_in_version_1_also_seen_from_inside() {
 }
 
 #[test]
-fn no_limit_is_none() {
+fn absent_limits_are_none() {
     assert!(found(&[]).is_empty());
     let none = found(&[
         ("proc/self/cgroup", "4:memory:/\n"),
@@ -107,7 +107,7 @@ fn no_limit_is_none() {
 }
 
 #[test]
-fn a_refusal_says_what_is_needed_and_left_and_what_to_lower() {
+fn refusal_states_need_rest_and_remedy() {
     let plan = |fill: &str| {
         let text = format!("base = \"tb1\"\n[precondition]\nfill_ratio = {fill}\n");
         let loaded = wordline_config::load(&text, "a.toml", &[]).unwrap();
@@ -126,7 +126,7 @@ fn a_refusal_says_what_is_needed_and_left_and_what_to_lower() {
     ] {
         assert!(message.contains(part), "{message}");
     }
-    // What might not fit is no reason to refuse, but to say so.
+    // Memory that might not suffice causes a note, not a refusal.
     assert!(plan("0.0").check(&limits).is_ok());
     let note = plan("0.0").note(&limits).unwrap();
     assert!(note.contains("If the whole device is written"), "{note}");

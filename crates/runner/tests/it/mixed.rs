@@ -1,9 +1,9 @@
-//! Stores of devices of several kinds, from the configuration to the results.
+//! Stores of several kinds of devices, from the configuration to the results.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use wordline_runner::{Results, RunSpec};
 
-/// Flash of 32 MB with a load that lies partly in it.
+/// Flash of 32 MB, and a load that fits partly into it.
 const FLASH: &str = "schema = 1\nname = \"mixed\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
@@ -28,7 +28,7 @@ fn run(store: &str, cuts: bool) -> Results {
     done.results
 }
 
-/// Stores, with the names of their devices.
+/// Returns stores, with the names of their devices.
 fn stores() -> Vec<(String, Vec<&'static str>)> {
     let top = "[cache]\nmode = \"write-back\"\n[array]\nstripe_bytes = 16384\n";
     vec![
@@ -60,7 +60,7 @@ fn stores() -> Vec<(String, Vec<&'static str>)> {
 }
 
 #[test]
-fn stores_of_all_kinds_are_served_and_verified_with_power_cuts_too() {
+fn every_kind_of_store_is_served_and_verified_with_power_cuts() {
     for (store, names) in stores() {
         for cuts in [false, true] {
             let results = run(&store, cuts);
@@ -102,9 +102,9 @@ fn is_cache(name: &str) -> bool {
     !is_disk(name) && !["flash", "ssd0"].contains(&name)
 }
 
-/// What the members that the host's requests go to have served is what the host has asked for.
+/// The devices that serve the host together serve exactly the host's requests.
 #[test]
-fn members_add_up_to_the_whole() {
+fn device_results_add_up_to_the_whole() {
     for (store, names) in stores() {
         let summary = run(&store, false).summary;
         let is_front = |name: &str| match summary.cache {
@@ -127,7 +127,7 @@ fn members_add_up_to_the_whole() {
             .map(|one| one.flash.page_programs)
             .sum();
         assert_eq!(programs, summary.flash.page_programs);
-        // What a disk has done for a cache is what the cache has asked it for.
+        // A disk behind a cache serves exactly the requests of the cache.
         for (place, member) in summary.members.iter().enumerate() {
             let behind = summary.members.get(place + 1);
             let behind = behind.filter(|one| one.name == format!("{}.disk", member.name));
@@ -138,9 +138,9 @@ fn members_add_up_to_the_whole() {
     }
 }
 
-/// An array of one cache is that cache, in every number of it.
+/// An array of one cache equals that cache in every number.
 #[test]
-fn an_array_of_one_cache_is_that_cache() {
+fn array_of_one_cache_equals_the_cache() {
     let alone = run(
         "[cache]\nmode = \"write-back\"\n[disk]\ncapacity_bytes = 67_108_864\n",
         true,
@@ -164,7 +164,7 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 #[test]
-fn what_devices_of_several_kinds_cannot_do_is_said() {
+fn unsupported_options_of_mixed_stores_are_rejected() {
     let (store, _) = &stores()[0];
     let job = RunSpec {
         config: format!("{FLASH}{store}{LOAD}"),
@@ -174,5 +174,5 @@ fn what_devices_of_several_kinds_cannot_do_is_said() {
         ..RunSpec::default()
     };
     let error = job.run(&mut |_| true).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("nothing is prepared"), "{error}");
+    assert!(error.contains("preparation is not supported"), "{error}");
 }

@@ -1,9 +1,9 @@
-//! Does the summary say that an open loop offers more than its store serves?
+//! Tests the note that an open loop offers more load than its store can serve.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
 
-/// Flash of four dies: none reads more than 20,000 pages a second (50 us each).
+/// Flash of four dies, which read at most 20,000 pages per second (50 us each).
 const FLASH: &str = "schema = 1\nname = \"flash\"\n[ssd]\nchannels = 2\nways = 2\n\
     [nand.geometry]\nblocks_per_plane = 32\npages_per_block = 32\ndies_per_package = 1\npage_bytes = 4096\n\
     [ftl]\nover_provisioning_ratio = 0.35\n[host]\ninterface = \"direct\"\nqueue_depth = 64\n";
@@ -11,7 +11,7 @@ const DISK: &str = "disk = { capacity_bytes = 67_108_864 }";
 const OVERLOADED: &str = "the offered load exceeds the throughput of this store";
 const CROWDED: &str = "waiting for a slot of the device queue";
 
-/// Notes of a run of reads that arrive at a rate.
+/// Returns the notes of a run of reads that arrive at a rate.
 fn notes(store: &str, requests: u32, arrival: &str) -> Vec<String> {
     let load = format!("[workload]\nrequests = {requests}\nread_ratio = 1.0\narrival.{arrival}\n");
     shared::run(format!("{store}{load}")).summary.notes
@@ -21,10 +21,11 @@ fn says(notes: &[String], words: &str) -> bool {
     notes.iter().any(|note| note.contains(words))
 }
 
-/// A store of each kind, with a rate that it cannot serve and one that leaves it idle most of the time.
+/// Returns a store of each kind, with a rate that it cannot serve and one that leaves it mostly
+/// idle.
 fn stores() -> Vec<(String, [u32; 2])> {
     let flash = [800_000, 1_000];
-    // No disk of the defaults positions its head in less than a millisecond, and none takes 100.
+    // No disk of the defaults positions its heads in less than a millisecond, and none takes 100.
     let disk = [10_000, 2];
     let members = "stripe_bytes = 16384\n[[array.members]]\ncount = 2\n";
     let cache = "[cache]\nmode = \"write-around\"\n";
@@ -58,7 +59,7 @@ fn stores() -> Vec<(String, [u32; 2])> {
 }
 
 #[test]
-fn an_overloaded_open_loop_is_noted_for_every_kind_of_store() {
+fn overload_is_noted_for_every_kind_of_store() {
     for (store, [too_fast, slow]) in stores() {
         let overloaded = notes(&store, 2_000, &format!("constant.iops = {too_fast}"));
         assert!(says(&overloaded, OVERLOADED), "{store}: {overloaded:?}");
@@ -68,16 +69,17 @@ fn an_overloaded_open_loop_is_noted_for_every_kind_of_store() {
 }
 
 #[test]
-fn a_closed_loop_is_never_overloaded() {
+fn closed_loop_is_never_overloaded() {
     for (store, _) in stores() {
         let notes = notes(&store, 2_000, "closed-loop.queue_depth = 256");
         assert!(!says(&notes, OVERLOADED), "{store}: {notes:?}");
     }
 }
 
-/// One die under Poisson reads is an M/D/1 queue with a service time of 62.525 us, so the load that it cannot serve is known.
+/// One die under Poisson reads is an M/D/1 queue with a service time of 62.525 us, so its capacity
+/// is known.
 #[test]
-fn the_note_follows_the_utilisation_of_a_single_server() {
+fn overload_note_follows_the_utilisation_of_a_single_server() {
     let die = "schema = 1\n[ssd]\nchannels = 1\nways = 1\n[nand.geometry]\ndies_per_package = 1\n";
     for (load, expected) in [
         (0.7, false),
@@ -93,18 +95,18 @@ fn the_note_follows_the_utilisation_of_a_single_server() {
 }
 
 #[test]
-fn a_short_burst_is_no_overload() {
+fn short_burst_is_not_an_overload() {
     for (store, [too_fast, _]) in stores() {
         let notes = notes(&store, 900, &format!("constant.iops = {too_fast}"));
         assert!(!says(&notes, OVERLOADED), "{store}: {notes:?}");
     }
-    // The wait for the device's queue is noted all the same.
+    // The wait for the device queue is still noted.
     let notes = notes(FLASH, 900, "constant.iops = 1_000_000");
     assert!(says(&notes, CROWDED), "{notes:?}");
 }
 
 #[test]
-fn the_note_has_the_numbers_of_the_run() {
+fn overload_note_has_the_numbers_of_the_run() {
     let summary = shared::run(format!(
         "{FLASH}[workload]\nrequests = 5_001\nread_ratio = 1.0\narrival.constant.iops = 1_000_000\n"
     ))
@@ -121,9 +123,9 @@ fn the_note_has_the_numbers_of_the_run() {
     );
 }
 
-/// Two streams meet in one device: one by the clock, too fast, and one that waits for its answers.
+/// Two streams share a device: an open loop that is too fast, and a closed loop.
 #[test]
-fn the_note_names_the_stream() {
+fn overload_note_names_the_stream() {
     let stream = |name: &str, arrival: &str| {
         format!(
             "[[streams]]\nname = \"{name}\"\n[streams.workload]\nrequests = 3_000\nread_ratio = 1.0\narrival.{arrival}\n"

@@ -1,4 +1,4 @@
-//! Parallelism inside packages: what commands share, and what the dies do with their time.
+//! Parallelism inside packages: shared commands, and the time of the dies.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use crate::shared;
@@ -21,7 +21,7 @@ const MIXED: &str = "read_ratio = 0.7\nrequests = 20_000\nrequest_bytes = 16_384
                      align_bytes = 4096";
 
 #[test]
-fn classes_of_commands_add_up() {
+fn command_classes_add_up() {
     for composition in ["off", "in-order", "greedy"] {
         let summary = run(composition, "PDWC", MIXED);
         let (commands, flash) = (summary.commands, summary.flash);
@@ -32,14 +32,14 @@ fn classes_of_commands_add_up() {
         assert_eq!(classes, commands.total);
         let pages = flash.page_reads + flash.page_programs + flash.erases;
         let shared = commands.planes_shared + commands.dies_interleaved_planes_shared;
-        // With two planes a command has one page or two.
+        // With two planes, a command has one page or two.
         assert_eq!(pages, commands.total + shared, "{composition}");
         assert_eq!(shared == 0, composition == "off");
     }
 }
 
 #[test]
-fn the_time_of_the_dies_is_spent_on_something() {
+fn die_time_components_add_up() {
     for composition in ["off", "greedy"] {
         let summary = run(composition, "CWDP", MIXED);
         let execution = summary.execution;
@@ -53,10 +53,10 @@ fn the_time_of_the_dies_is_spent_on_something() {
     }
 }
 
-/// Jung 2013, section 3.5.1: plane-first orders need fewer commands than channel-first ones, because
-/// neighbouring pages lie in planes of one die.
+/// Jung 2013, section 3.5.1: plane-first orders need fewer commands than channel-first ones,
+/// because adjacent pages are on planes of one die.
 #[test]
-fn plane_first_orders_share_planes_and_channel_first_ones_do_not() {
+fn only_plane_first_orders_share_planes() {
     let requests = "read_ratio = 1.0\nrequests = 20_000\nrequest_bytes = 8192\nalign_bytes = 8192";
     let plane_first = run("greedy", "PWCD", requests).commands;
     let channel_first = run("greedy", "CWDP", requests).commands;
@@ -68,10 +68,10 @@ fn plane_first_orders_share_planes_and_channel_first_ones_do_not() {
     );
 }
 
-/// Requests that span all planes: every order does the same (Jung 2013, section 3.5.5).
+/// If requests span all planes, all orders are equal (Jung 2013, section 3.5.5).
 #[test]
-fn requests_that_span_the_device_make_all_orders_equal() {
-    // 16 planes x 4 KiB. A queue of one, so that every request finds an idle device.
+fn device_spanning_requests_make_all_orders_equal() {
+    // 16 planes x 4 KiB. With a queue depth of one, every request finds an idle device.
     let requests = "read_ratio = 1.0\npattern = \"sequential\"\nrequests = 2_000\n\
                     request_bytes = 65_536\nalign_bytes = 65_536\n\
                     [workload.arrival.closed-loop]\nqueue_depth = 1";

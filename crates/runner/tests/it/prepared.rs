@@ -1,4 +1,4 @@
-//! A run on a device that was prepared before leaves what a run leaves that prepares it itself.
+//! A run on a prepared device has the results of a run that preconditions its device itself.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn prepared(spec: &RunSpec, folder: &tempfile::TempDir, spare_areas: bool) -> Pa
     path
 }
 
-/// Everything that it leaves but for how fast it was.
+/// Returns all results of a run except its speed.
 fn left(results: &Results) -> (serde_json::Value, Vec<Vec<u8>>) {
     let mut summary = serde_json::to_value(&results.summary).unwrap();
     summary["speed"].take();
@@ -48,16 +48,16 @@ fn run(spec: &RunSpec) -> Results {
 }
 
 #[test]
-fn every_translation_layer_goes_on_from_its_file() {
+fn every_translation_layer_restores_from_its_file() {
     let mut tried = 0;
     for policy in wordline_config::policies() {
-        // Only a cache, which starts empty, can drop pages.
+        // Only a cache, which starts empty, may drop pages.
         let drops = policy.family == "ftl.gc.reclaim" && policy.name != "move";
         if !policy.family.starts_with("ftl.") || drops {
             continue;
         }
         let value = format!("\"{}\"", policy.name);
-        // A regulator chooses between modes, which are to be told apart; single-level mode is one of cells with several.
+        // Regulation needs several program modes, an SLC cache multi-bit cells.
         let modes: &[(&str, &str)] = match policy.family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
             "ftl.slc_cache" => &[("nand.cell", "\"tlc\"")],
@@ -90,7 +90,7 @@ fn every_translation_layer_goes_on_from_its_file() {
 }
 
 #[test]
-fn one_file_serves_other_loads_schedulers_interfaces_and_buffers() {
+fn prepared_device_serves_other_loads_schedulers_interfaces_and_buffers() {
     let folder = tempfile::tempdir().unwrap();
     let path = prepared(&spec(DEVICE.to_owned(), &[]), &folder, false);
     let others = [
@@ -113,7 +113,7 @@ fn one_file_serves_other_loads_schedulers_interfaces_and_buffers() {
 }
 
 #[test]
-fn members_of_an_array_are_prepared_each() {
+fn every_member_of_an_array_is_prepared() {
     let array = "[array]\nmembers = [{ name = \"a\" }, { name = \"b\" }]\n";
     let own = spec(format!("{DEVICE}{array}{LOAD}"), &[]);
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn members_of_an_array_are_prepared_each() {
 }
 
 #[test]
-fn another_device_is_refused_by_its_keys() {
+fn different_device_is_rejected_with_its_keys() {
     let folder = tempfile::tempdir().unwrap();
     let path = prepared(&spec(DEVICE.to_owned(), &[]), &folder, false);
     let others = [
@@ -164,7 +164,7 @@ fn another_device_is_refused_by_its_keys() {
 }
 
 #[test]
-fn equal_preparations_have_equal_names_and_others_have_others() {
+fn preparation_keys_are_equal_only_for_equal_preparations() {
     let key = |overrides: &[(&str, &str)], seed| {
         let spec = RunSpec {
             seed,
@@ -190,7 +190,7 @@ fn equal_preparations_have_equal_names_and_others_have_others() {
 }
 
 #[test]
-fn what_is_said_of_a_state_can_be_read_without_it() {
+fn header_of_a_state_can_be_read_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = prepared(&spec(DEVICE.to_owned(), &[]), &folder, true);
     let header = state::header(&path).unwrap();

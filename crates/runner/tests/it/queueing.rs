@@ -1,11 +1,11 @@
-//! The timed device against queueing theory and rooflines.
+//! The timed device, compared with queueing theory and rooflines.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use crate::shared;
 
 use wordline_runner::Results;
 
-/// A device of `channels` x `ways` single dies with the timing of D4, driven by `workload`.
+/// Runs `workload` on `channels` x `ways` single-die packages with the timing of D4.
 fn run(channels: u32, ways: u32, extra: &str, workload: &str) -> Results {
     let config = format!(
         "schema = 1\n{extra}\n[ssd]\nchannels = {channels}\nways = {ways}\n[host]\nqueue_depth = 1024\n{workload}"
@@ -13,7 +13,7 @@ fn run(channels: u32, ways: u32, extra: &str, workload: &str) -> Results {
     shared::run(config)
 }
 
-/// Bus and array times of D4's chains, in microseconds: page transfer 12.3003, a cycle 0.025.
+/// Bus and array times of D4's commands in microseconds: page transfer 12.3003, a cycle 0.025.
 const TRANSFER: f64 = 12.3003;
 const READ_BUS: f64 = TRANSFER + 9.0 * 0.025;
 const READ: f64 = 50.0 + READ_BUS;
@@ -23,7 +23,7 @@ const PAGE: f64 = 4096.0;
 
 /// One die under Poisson reads is an M/D/1 queue: mean wait rho S / (2 (1 - rho)).
 #[test]
-fn one_die_waits_as_an_m_d_1_queue() {
+fn one_die_behaves_as_an_m_d_1_queue() {
     for rho in [0.3, 0.5, 0.7] {
         let iops = rho / READ * 1e6;
         let workload = format!(
@@ -40,9 +40,9 @@ fn one_die_waits_as_an_m_d_1_queue() {
     }
 }
 
-/// Twenty-four dies behind one slow bus: reads are bound by commands, status and data on it.
+/// 24 dies on one slow bus: reads are bound by its commands, status reads and data.
 #[test]
-fn reads_reach_the_roofline_of_the_bus_and_never_pass_it() {
+fn reads_reach_the_bus_roofline_but_never_exceed_it() {
     let extra = "[nand.timing]\nbus_mt_per_s = 40.0";
     let workload =
         "[workload]\nrequests = 100_000\nread_ratio = 1.0\narrival.closed-loop.queue_depth = 512";
@@ -54,11 +54,11 @@ fn reads_reach_the_roofline_of_the_bus_and_never_pass_it() {
     assert!(measured >= 0.97 * roof, "{measured} stays below {roof}");
 }
 
-/// A bus that serves in the order of asking forms a convoy: the command of a die's next read waits
-/// behind the data of all the others, so that all dies read at the same time while the bus idles. A
-/// round of n reads takes their bus time and one array time.
+/// First-come arbitration forms a convoy: the command of a die's next read waits behind the data of
+/// all other dies, so that all dies read at the same time while the bus idles. A round of n reads
+/// takes their bus time plus one array time.
 #[test]
-fn a_first_come_bus_loses_one_array_time_a_round() {
+fn first_come_bus_loses_one_array_time_per_round() {
     for dies in [8.0, 16.0] {
         let workload = "[workload]\nrequests = 200_000\nread_ratio = 1.0\n\
                         arrival.closed-loop.queue_depth = 512";
@@ -73,9 +73,9 @@ fn a_first_come_bus_loses_one_array_time_a_round() {
     }
 }
 
-/// One die on each bus: reads are bound by the dies, one read at a time.
+/// One die per bus: reads are bound by the dies, one read at a time.
 #[test]
-fn reads_reach_the_roofline_of_the_dies_and_never_pass_it() {
+fn reads_reach_the_die_roofline_but_never_exceed_it() {
     let workload =
         "[workload]\nrequests = 100_000\nread_ratio = 1.0\narrival.closed-loop.queue_depth = 256";
     let summary = run(8, 1, "", workload).summary;
@@ -86,9 +86,9 @@ fn reads_reach_the_roofline_of_the_dies_and_never_pass_it() {
     assert!(measured >= 0.97 * roof, "{measured} stays below {roof}");
 }
 
-/// An empty device written in order, without collection: page bytes / tPROG a die.
+/// An empty device is written sequentially, without GC: page bytes / tPROG per die.
 #[test]
-fn writes_reach_the_roofline_of_the_dies_and_never_pass_it() {
+fn writes_reach_the_die_roofline_but_never_exceed_it() {
     let workload = "[precondition]\nfill_ratio = 0.0\n[workload]\nrequests = 100_000\nread_ratio = 0.0\n\
                     pattern = \"sequential\"\narrival.closed-loop.queue_depth = 256";
     let summary = run(4, 2, "", workload).summary;
@@ -100,8 +100,8 @@ fn writes_reach_the_roofline_of_the_dies_and_never_pass_it() {
     assert!(measured >= 0.97 * roof, "{measured} stays below {roof}");
 }
 
-/// Utilisation law: the busy time of all dies and buses is operations times their demands, to the
-/// precision of the printed numbers, whatever the mix and however much is collected.
+/// Utilisation law: the busy time of all dies and buses is operations times demands, to the
+/// precision of the printed numbers, for any mix and any amount of GC.
 #[test]
 fn busy_time_is_operations_times_demand() {
     let workload = "[workload]\nrequests = 100_000\nread_ratio = 0.4\nrequest_bytes = 6144\nalign_bytes = 512\n\
@@ -110,7 +110,7 @@ fn busy_time_is_operations_times_demand() {
     let flash = summary.flash;
     assert!(
         flash.gc_runs > 100,
-        "the load must collect: {} runs",
+        "the load must trigger GC: {} runs",
         flash.gc_runs
     );
     let (reads, programs, erases) = (
@@ -126,7 +126,7 @@ fn busy_time_is_operations_times_demand() {
         (measured / bus - 1.0).abs() < 1e-6,
         "bus time {measured}, demand {bus}"
     );
-    // A die is also held while its operation waits for the bus.
+    // A die is also occupied while its operation waits for the bus.
     let die = reads * READ + programs * PROGRAM + erases * (3000.0 + erase_bus);
     let measured = summary.utilisation.die_mean * 8.0 * span;
     assert!(measured >= die, "die time {measured}, demand {die}");
@@ -135,10 +135,10 @@ fn busy_time_is_operations_times_demand() {
     assert!((sum / mean - 1.0).abs() < 1e-9, "parts {sum}, mean {mean}");
 }
 
-/// A host that keeps N requests under way: N = throughput x response time (Little 1961). Only the
-/// drain after the last arrival, no longer than the longest response, has fewer.
+/// A closed loop with N requests outstanding: N = throughput x response time (Little 1961). Only
+/// the drain after the last arrival, no longer than the longest response time, has fewer.
 #[test]
-fn a_closed_loop_obeys_littles_law() {
+fn closed_loop_obeys_littles_law() {
     let workload =
         "[workload]\nrequests = 300_000\nread_ratio = 0.7\narrival.closed-loop.queue_depth = 32";
     let summary = run(4, 2, "", workload).summary;

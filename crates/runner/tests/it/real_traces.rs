@@ -1,7 +1,6 @@
-//! The head of every real trace that lies in `../shared/traces` from the project's root, simulated
-//! with verification: every read returns the newest acknowledged write, and generated is served.
-//! Where the folder is absent the tests say so and check nothing. `make test-slow` plays them to
-//! their end.
+//! Simulates the head of every real trace in `../shared/traces`, relative to the project's root,
+//! with verification: every read returns the newest acknowledged write. If the folder is absent,
+//! the tests print a notice and check nothing. `make test-slow` replays the traces in full.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use wordline_runner::{RunSpec, Summary};
 use wordline_workload::TraceOptions;
 
-/// Requests of each trace that are simulated.
+/// Requests simulated of each trace.
 const HEAD: u64 = 2_000;
 
 fn folder() -> Option<PathBuf> {
@@ -24,8 +23,8 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-/// A device of 16 GiB, an eighth of it filled, so that reads find data and collection has work. Traces
-/// without time stamps are driven closed loop.
+/// Simulates a trace on a device of 16 GiB that is an eighth full, so that reads find data and GC
+/// has work. Traces without time stamps are replayed closed loop.
 fn simulate(path: &Path, closed: bool) -> Summary {
     let replay = if closed {
         "closed-loop = { queue_depth = 32 }"
@@ -40,7 +39,7 @@ fn simulate(path: &Path, closed: bool) -> Summary {
     let mut trace_options = TraceOptions::default();
     for (key, word) in [
         ("volumes", "stack"),
-        ("time_gaps", "cut=1h"), // the clock of one jumps
+        ("time_gaps", "cut=1h"), // the clock of one trace jumps
         ("time_order", "sort"),
         ("align", "expand"),
         ("on_bad_line", "skip"),
@@ -67,7 +66,7 @@ fn simulate(path: &Path, closed: bool) -> Summary {
     summary
 }
 
-/// Reads and writes of each trace as its description states them, and whether it lacks time stamps.
+/// Reads and writes of each trace by its description, and whether it lacks time stamps.
 const TRACES: &[(&str, u64, bool)] = &[
     ("agrawal-postmark.disksim.gz", 62_257, false),
     ("arc-P3.lis.gz", 238_578, true),
@@ -108,7 +107,7 @@ const TRACES: &[(&str, u64, bool)] = &[
 ];
 
 #[test]
-fn the_head_of_every_trace_verifies() {
+fn head_of_every_trace_verifies() {
     let Some(folder) = folder() else { return };
     for &(name, requests, closed) in TRACES {
         let summary = simulate(&folder.join(name), closed);
@@ -125,13 +124,13 @@ fn the_head_of_every_trace_verifies() {
 }
 
 #[test]
-fn no_trace_of_the_folder_is_left_out() {
+fn every_trace_in_the_folder_is_simulated() {
     let Some(folder) = folder() else { return };
     let known = |name: &str| TRACES.iter().any(|(known, ..)| *known == name);
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        // Folders hold recordings for other tests.
+        // Folders hold traces for other tests.
         let is_trace = name != "README.md" && entry.file_type().unwrap().is_file();
         assert!(!is_trace || known(&name), "{name} is not simulated");
     }

@@ -1,4 +1,4 @@
-//! The generated pages of docs/reference and the types of Python say what the source says.
+//! The generated pages of docs/reference and the Python types match the source.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ fn format_page() -> String {
 }
 
 #[test]
-fn what_is_generated_is_up_to_date() {
+fn generated_files_are_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let pages = [
         ("docs/reference/config.md", reference::config()),
@@ -61,19 +61,19 @@ fn what_is_generated_is_up_to_date() {
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             written == page,
-            "{name} is out of date; renew it with \
+            "{name} is out of date; regenerate it with \
              WORDLINE_BLESS=1 cargo test -p wordline-runner --test it reference"
         );
     }
 }
 
-/// Adds the paths of all keys that are no tables below `table`.
+/// Adds the paths of all keys below `table` that are not tables.
 fn leaves(root: &Value, table: &Value, path: &str, found: &mut Vec<String>) {
     if let Some(name) = table["$ref"].as_str() {
         return leaves(root, &root["$defs"][&name["#/$defs/".len()..]], path, found);
     }
     if path == "array.members.array" {
-        // An array in an array has the keys of an array, without end.
+        // An array in an array has the keys of an array, recursively.
         return found.push(path.to_owned());
     }
     let alternatives = ["anyOf", "oneOf"].map(|word| table[word].as_array());
@@ -96,20 +96,20 @@ fn leaves(root: &Value, table: &Value, path: &str, found: &mut Vec<String>) {
     found.append(&mut below);
 }
 
-/// Against the schema by itself: what the pages are made from may leave out a part of it.
+/// Walks the schema itself, because the source of the pages might omit a part of it.
 #[test]
-fn every_key_of_the_schema_is_on_a_page() {
+fn every_key_of_the_schema_is_documented() {
     let schema = wordline_config::schema();
     let mut keys = Vec::new();
     leaves(&schema, &schema, "", &mut keys);
     assert!(keys.len() > 150, "the schema was not walked: {keys:?}");
     let pages = reference::config() + &reference::policy_page();
-    // What stands in the tables of a member or a stream is explained where a device has it.
+    // Tables of a member or a stream are documented at the device's own tables.
     let repeated = ["array.members.", "streams."];
     for key in &keys {
         let own = repeated.iter().find_map(|tables| key.strip_prefix(tables));
         let own = own.unwrap_or(key);
-        // One family serves all caches.
+        // All caches share one policy family.
         let shared = own
             .replace("cache.replacement.", "buffer.replacement.")
             .replace(

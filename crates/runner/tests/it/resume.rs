@@ -1,5 +1,6 @@
-//! A run that is stopped between any two events and goes on from its written state leaves what it would
-//! have left: with every policy of every family, arrays, streams, loads, traces and power cuts.
+//! A run that is stopped between any two events and resumed from its checkpoint gives the results
+//! of an uninterrupted run: with every policy, and with arrays, streams, loads, traces and power
+//! cuts.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ const CACHED: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 
     planes_per_die = 1\nblocks_per_plane = 32\npages_per_block = 8\n[ftl]\nover_provisioning_ratio = 0.4\n\
     [cache]\nreplacement = \"arc\"\nsuspected_queue = true\nreply = \"collection\"\n\
     [disk]\nbase = \"nearline-7200\"\ncapacity_bytes = 4_194_304\n";
-/// Blocks that are bad from the factory, and programs and erases that fail.
+/// Factory-bad blocks, and programs and erases that fail.
 const FAILING: [(&str, &str); 3] = [
     ("ftl.spare_blocks", "8"),
     ("nand.reliability.factory_bad_ratio", "0.02"),
@@ -34,12 +35,12 @@ const FAILING: [(&str, &str); 3] = [
         "{ table = { cycles = [0.0], erase = [0.05], program = [0.02] } }",
     ),
 ];
-/// So few spare blocks that the device becomes read-only.
+/// Too few spare blocks, so that the device becomes read-only.
 const END: [(&str, &str); 2] = [
     ("ftl.spare_blocks", "1"),
     ("nand.reliability.factory_bad_ratio", "0"),
 ];
-/// A write-back cache of which about one page in twenty cannot be corrected.
+/// A write-back cache in which about one page in twenty is uncorrectable.
 const ERRING: [(&str, &str); 3] = [
     ("cache.mode", "\"write-back\""),
     ("ssd.ecc", "\"bch\""),
@@ -67,8 +68,8 @@ fn spec(config: &str, overrides: &[(&str, &str)]) -> RunSpec {
     }
 }
 
-/// Everything that a run leaves, but for how fast it was: the figures of its summary by their paths, and
-/// its tables as bytes.
+/// Returns all results of a run except its speed: the numbers of its summary by path, and its
+/// tables as bytes.
 fn left(results: &Results) -> BTreeMap<String, String> {
     let mut summary = serde_json::to_value(&results.summary).unwrap();
     summary["speed"].take();
@@ -97,7 +98,7 @@ fn flatten(path: &str, value: &Value, all: &mut BTreeMap<String, String>) {
     }
 }
 
-/// What differs.
+/// Returns the differences between two runs.
 fn differences(
     found: &BTreeMap<String, String>,
     expected: &BTreeMap<String, String>,
@@ -109,7 +110,8 @@ fn differences(
         .collect()
 }
 
-/// Runs it until its watch was called `calls` times, from a state if there is one, and writes one.
+/// Runs until the watch has been called `calls` times, resuming a checkpoint if there is one, and
+/// writes a checkpoint.
 fn stopped(spec: &RunSpec, state: &Path, resume: bool, calls: u64) -> Results {
     let stopping = RunSpec {
         checkpoint: Some(CheckpointOptions {
@@ -129,8 +131,8 @@ fn stopped(spec: &RunSpec, state: &Path, resume: bool, calls: u64) -> Results {
     done.unwrap_or_else(|error| panic!("{error}")).results
 }
 
-/// Stops a run `rounds` times at random, and compares with the run that was not stopped. Returns how often
-/// it was stopped.
+/// Stops and resumes a run `rounds` times at random, and compares it with an uninterrupted run.
+/// Returns the number of stops.
 fn survives(told: &str, spec: &RunSpec, rounds: u64) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let state: PathBuf = folder.path().join("checkpoint.wls");
@@ -161,7 +163,7 @@ fn survives(told: &str, spec: &RunSpec, rounds: u64) -> u64 {
     stops
 }
 
-/// Stops a run once at random, and has a new process go on with it.
+/// Stops a run once at random, and resumes it in a new process.
 fn survives_its_process(
     told: &str,
     spec: &RunSpec,
@@ -180,11 +182,7 @@ fn survives_its_process(
     fs::write(folder.path().join("spec.json"), words(&whole).to_string()).unwrap();
     let own = env::current_exe().unwrap();
     let done = Command::new(own)
-        .args([
-            "--exact",
-            "resume::goes_on_in_a_process_of_its_own",
-            "--ignored",
-        ])
+        .args(["--exact", "resume::resumes_in_a_new_process", "--ignored"])
         .env(FOLDER, folder.path())
         .output()
         .unwrap();
@@ -196,10 +194,10 @@ fn survives_its_process(
     assert!(other.is_empty(), "{told}, in a new process: {other:#?}");
 }
 
-/// Names the folder of a run to go on with.
+/// Environment variable with the folder of the run to resume.
 const FOLDER: &str = "WORDLINE_TEST_RESUME";
 
-/// What of a specification differs among these tests, as JSON.
+/// Returns the parts of a specification that differ between these tests, as JSON.
 fn words(spec: &RunSpec) -> Value {
     json!({
         "config": spec.config, "overrides": spec.overrides, "traces": spec.traces, "resume": spec.resume,
@@ -226,7 +224,7 @@ fn of_words(told: &Value) -> RunSpec {
 
 #[test]
 #[ignore = "run by the others, each time in a new process"]
-fn goes_on_in_a_process_of_its_own() {
+fn resumes_in_a_new_process() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
     };
@@ -237,15 +235,16 @@ fn goes_on_in_a_process_of_its_own() {
     fs::write(folder.join("left.json"), left).unwrap();
 }
 
-/// Policies that no run here takes by its name alone: two are of caches that know the whole trace or
-/// have no end; the model has parameters, with which it is that of the disk of the others.
+/// Policies that these runs cannot select by name alone: two are for caches that know the whole
+/// trace or have no limit, and one disk model needs parameters, with which it is that of the other
+/// tests.
 const UNFIT: [&str; 3] = [
     "buffer.replacement=belady",
     "buffer.replacement=unbounded",
     "disk.model=positioned",
 ];
 
-/// Each policy of every family, on a device with and without a DRAM buffer.
+/// Tests each policy of every family, on a device with and without a DRAM buffer.
 fn every_policy(rounds: u64) {
     let mut tried = 0;
     let mut unfit = Vec::new();
@@ -259,7 +258,8 @@ fn every_policy(rounds: u64) {
         };
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
-        // A regulator chooses between modes, which are to be told apart; single-level mode is one of cells with several; a code corrects errors; a batch fits the buffer.
+        // Some policies need other settings: regulation several program modes, an SLC cache
+        // multi-bit cells, ECC read errors, and batches a buffer that holds them.
         let beside: &[(&str, &str)] = match family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
             "buffer.flush" => &[("buffer.flush.batches.batch_kib", "16")],
@@ -279,7 +279,7 @@ fn every_policy(rounds: u64) {
     assert_eq!(unfit, UNFIT, "{tried} tried");
 }
 
-/// What is no policy: arrays, streams, checks, series, blocks that go bad.
+/// Tests everything else: arrays, streams, checks, series, and bad blocks.
 fn everything_else(rounds: u64) {
     let array = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\" }, { name = \"b\" }]\n";
     let nested = "[array]\nmembers = [{ name = \"a\", array = { members = [{ name = \"c\" }, { name = \"d\" }] } }, { name = \"b\" }]\n";
@@ -370,7 +370,7 @@ fn everything_else(rounds: u64) {
     }
 }
 
-/// Disks, what stands before them, and devices of several kinds.
+/// Tests disks, caches in front of them, and devices of several kinds.
 fn disks(rounds: u64) {
     let spindles = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\", count = 3 }]\n";
     let mixed = "[array]\nstripe_bytes = 16384\n[[array.members]]\n[[array.members]]\ndisk = { capacity_bytes = 67_108_864 }\n\
@@ -407,7 +407,7 @@ fn disks(rounds: u64) {
     }
 }
 
-/// A trace with flushes, in several files, one of them compressed.
+/// Tests a trace with flushes, in several files, one of them compressed.
 fn traces(rounds: u64) {
     let folder = tempfile::tempdir().unwrap();
     let lines = |from: u64| {
@@ -447,9 +447,9 @@ fn arrays_streams_and_checks() {
     disks(2);
 }
 
-/// What those runs are to meet, they meet.
+/// Checks that the bad blocks and read errors of these runs do occur.
 #[test]
-fn blocks_go_bad_and_reads_err_in_these_runs() {
+fn these_runs_have_bad_blocks_and_read_errors() {
     let summary = |config: &str, overrides: &[(&str, &str)]| {
         let done = spec(&format!("{config}{LOAD}"), overrides).run(&mut |_| true);
         done.unwrap().results.summary
@@ -496,7 +496,7 @@ fn checkpoint(folder: &Path) -> (RunSpec, PathBuf) {
 }
 
 #[test]
-fn another_configuration_is_refused() {
+fn other_configuration_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let (spec, state) = checkpoint(folder.path());
     let resumed = RunSpec {
@@ -520,7 +520,7 @@ fn another_configuration_is_refused() {
     for other in others {
         let said = other.run(&mut |_| true).unwrap_err().to_string();
         assert!(
-            said.contains("is of a run with another configuration"),
+            said.contains("belongs to a run with another configuration"),
             "{said}"
         );
     }
@@ -528,7 +528,7 @@ fn another_configuration_is_refused() {
 }
 
 #[test]
-fn a_trace_that_has_changed_is_refused() {
+fn changed_trace_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     let text = |offset: u64| {
@@ -554,5 +554,8 @@ fn a_trace_that_has_changed_is_refused() {
         ..of_trace
     };
     let said = resumed.run(&mut |_| true).unwrap_err().to_string();
-    assert!(said.contains("the trace is not what it was"), "{said}");
+    assert!(
+        said.contains("the trace has changed since the run was stopped"),
+        "{said}"
+    );
 }

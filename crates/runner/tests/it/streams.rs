@@ -1,4 +1,4 @@
-//! Several streams at once: what is served, to whom, and what it says of fairness.
+//! Several concurrent streams: requests served per stream, and fairness.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use wordline_config::plan::Replay;
@@ -34,7 +34,7 @@ fn stream<'a>(summary: &'a Summary, name: &str) -> &'a StreamSummary {
     streams.iter().find(|stream| stream.name == name).unwrap()
 }
 
-/// Four single dies behind two buses.
+/// Four single-die packages on two buses.
 const DEVICE: &str =
     "schema = 1\n[ssd]\nchannels = 2\nways = 2\n[nand.geometry]\nblocks_per_plane = 64\n";
 
@@ -46,7 +46,7 @@ const READS: &str = "workload.read_ratio = 1.0\nworkload.requests = 4000";
 const MIXED: &str = "workload.read_ratio = 0.5\nworkload.requests = 3000\nworkload.request_bytes = 8192\n\
                      workload.arrival.poisson.iops = 3000";
 
-/// Reads of 4 KiB that are all issued at the start of the clock.
+/// Reads of 4 KiB that are all issued at time zero.
 struct Backlog {
     next: u64,
     left: u64,
@@ -78,7 +78,7 @@ impl Source for Backlog {
 
 const OPEN: Replay = Replay::OpenLoop { time_scale: 1.0 };
 
-/// Backlogs of so many reads on a device with a stream for each, called a, b, c.
+/// Runs backlogs of the given numbers of reads on a device with a stream for each, named a, b, c.
 fn backlogs(interface: &str, classes: &[&str], reads: &[u64]) -> Summary {
     let names = ["a", "b", "c"];
     let streams = names.iter().zip(classes);
@@ -109,13 +109,13 @@ fn interfaces() -> Vec<&'static str> {
     let covered = |name: &&str| all.iter().any(|one| one.contains(*name));
     assert!(
         Interface::NAMES.iter().all(covered),
-        "a family member is not tried"
+        "an interface is not tested"
     );
     all
 }
 
 #[test]
-fn every_request_of_every_stream_is_served_and_counted_for_it() {
+fn every_request_is_served_and_counted_for_its_stream() {
     for interface in interfaces() {
         let summary = backlogs(interface, &["high", "medium", "low"], &[500, 300, 20]);
         let served: Vec<u64> = summary
@@ -145,7 +145,7 @@ fn every_request_of_every_stream_is_served_and_counted_for_it() {
 }
 
 #[test]
-fn the_same_run_has_the_same_digest() {
+fn equal_runs_have_equal_digests() {
     for interface in interfaces() {
         let digest = || backlogs(interface, &["high", "low"], &[300, 400]).digest;
         assert_eq!(digest(), digest(), "{interface}");
@@ -153,7 +153,7 @@ fn the_same_run_has_the_same_digest() {
 }
 
 #[test]
-fn a_stream_that_asks_for_nothing_changes_nothing() {
+fn stream_without_requests_changes_nothing() {
     for interface in interfaces() {
         let two = backlogs(interface, &["medium", "medium"], &[400, 300]);
         let three = backlogs(interface, &["medium", "medium", "urgent"], &[400, 300, 0]);
@@ -167,9 +167,9 @@ fn a_stream_that_asks_for_nothing_changes_nothing() {
     }
 }
 
-/// Whose request is next is decided by chance of places at most: as if by the toss of a coin.
+/// The order of equal streams only depends on chance, as in a fair coin toss.
 #[test]
-fn equal_streams_on_a_symmetric_device_are_served_alike() {
+fn equal_streams_on_a_symmetric_device_are_served_equally() {
     for interface in interfaces() {
         let load = "workload.read_ratio = 1.0\nworkload.requests = 6000\nworkload.arrival.closed-loop.queue_depth = 6";
         let text = format!(
@@ -188,7 +188,8 @@ fn equal_streams_on_a_symmetric_device_are_served_alike() {
     }
 }
 
-/// NVM Express 1.3, section 4.11: in a round, as many commands of a class as its weight, 4, 2 and 1 here.
+/// NVM Express 1.3, section 4.11: each class fetches its weight in commands per round, here 4, 2
+/// and 1.
 #[test]
 fn weighted_round_robin_shares_a_backlogged_device_by_weight() {
     let summary = backlogs(WEIGHTED, &["high", "medium", "low"], &[4000, 4000, 4000]);
@@ -202,24 +203,25 @@ fn weighted_round_robin_shares_a_backlogged_device_by_weight() {
     assert!((index - 49.0 / 63.0).abs() < 0.02, "{index}");
 }
 
-/// A queue of one's own: behind a backlog of another stream waits who shares a queue with it.
+/// With its own queue, a stream does not wait behind the backlog of another.
 #[test]
-fn a_full_device_holds_up_only_those_who_share_its_queue() {
+fn backlog_delays_only_streams_of_the_same_queue() {
     let wait = |interface: &str| {
         let summary = backlogs(interface, &["medium", "medium"], &[2000, 20]);
         let mean = |name| stream(&summary, name).latency.all.mean_us.unwrap();
         mean("b") / mean("a")
     };
-    // One queue: all arrive at once, and of equals the first stream goes first.
+    // With one queue, all arrive at once, and the first stream goes first.
     assert!(wait("\"direct\"") > 1.0);
-    // Turns: 20 of b are through with 20 of a, those of a take 1000 on average.
+    // With turns, the 20 reads of b finish together with the first 20 of a, whose reads take 1000
+    // turns on average.
     assert!(wait("\"nvme\"") < 0.05);
 }
 
-/// One die: with two hosts of one request each, either waits for the other's read, so that a read
-/// takes twice as long as alone.
+/// One die and two hosts with one request each: each waits for the other's read, so a read takes
+/// twice as long as alone.
 #[test]
-fn two_hosts_on_one_die_slow_each_other_down_by_two() {
+fn two_hosts_on_one_die_have_a_slowdown_of_two() {
     let text = format!(
         "schema = 1\n[ssd]\nchannels = 1\nways = 1\n{}{}",
         table("a", READS),
@@ -247,10 +249,10 @@ fn two_hosts_on_one_die_slow_each_other_down_by_two() {
     assert!((fairness.jain_index.unwrap() - 1.0).abs() < 1e-3);
 }
 
-/// A stream asks for the same with and without others, and alone gets what it gets on a device of its
-/// own.
+/// A stream issues the same requests with and without others. Alone, it has the results of a device
+/// of its own.
 #[test]
-fn a_stream_asks_for_the_same_whoever_is_beside_it() {
+fn requests_of_a_stream_do_not_depend_on_other_streams() {
     for interface in interfaces() {
         let device = format!("{DEVICE}[host]\ninterface = {interface}\n");
         let (a, b) = (table("a", MIXED), table("b", READS));
@@ -272,7 +274,7 @@ fn a_stream_asks_for_the_same_whoever_is_beside_it() {
 }
 
 #[test]
-fn the_end_after_n_requests_counts_all_streams() {
+fn max_requests_counts_all_streams() {
     let text = format!("{DEVICE}{}{}", table("a", READS), table("b", MIXED));
     let summary = done(&RunSpec {
         max_requests: Some(500),
@@ -293,7 +295,7 @@ fn the_end_after_n_requests_counts_all_streams() {
 }
 
 #[test]
-fn a_run_that_is_interrupted_among_the_runs_alone_is_partial() {
+fn interrupted_slowdown_run_is_partial() {
     let text =
         format!("{DEVICE}{}{}", table("a", READS), table("b", READS)).replace("4000", "40_000_000");
     let job = RunSpec {
@@ -309,14 +311,14 @@ fn a_run_that_is_interrupted_among_the_runs_alone_is_partial() {
     let summary = done.results.summary;
     assert!(summary.partial);
     assert_eq!(summary.input.requests, 1_000_000);
-    // The first run alone may be over when the interruption is noticed.
+    // The first solo run may have finished when the interruption is noticed.
     let mut slowdowns = summary.streams.iter().map(|stream| stream.slowdown);
     assert!(slowdowns.any(|slowdown| slowdown.is_none()));
     assert_eq!(summary.fairness.unwrap().weighted_speedup, None);
 }
 
 #[test]
-fn a_single_stream_may_have_a_name() {
+fn single_stream_may_have_a_name() {
     let summary = done(&job(&format!("{DEVICE}{}", table("a", READS)))).summary;
     assert_eq!(summary.streams.len(), 1);
     assert!(summary.fairness.is_none());
@@ -353,7 +355,7 @@ fn streams_are_overridden_by_name() {
 }
 
 #[test]
-fn a_resolved_configuration_of_streams_runs_again() {
+fn resolved_configuration_with_streams_runs_again() {
     let text = format!("{DEVICE}{}{}", table("a", READS), table("b", MIXED));
     let first = job(&text).run(&mut |_| true).unwrap();
     let again = done(&job(&first.resolved_toml)).summary;
@@ -366,7 +368,7 @@ fn says(text: &str, first: &str) {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn faulty_streams_are_rejected() {
     let (a, b) = (table("a", READS), table("b", ""));
     says(
         &format!("schema = 1\n[workload]\n{a}"),
@@ -422,15 +424,15 @@ fn what_cannot_be_is_said() {
     };
     assert_eq!(
         with(&|job| job.traces = vec!["x.csv".into()]),
-        "test.toml: a trace is given, and streams (a); say whose it is: --stream NAME=FILE in place of --trace"
+        "test.toml: the trace belongs to no stream; replace --trace with --stream NAME=FILE, where NAME is one of a"
     );
     assert_eq!(
         with(&|job| job.streams = vec![("a".into(), vec!["x.csv".into()])]),
-        "test.toml: streams[0].workload: stream a has a workload and is given a trace too; leave one out"
+        "test.toml: streams[0].workload: stream a has both a workload and a trace; leave one of them out"
     );
     assert_eq!(
         with(&|job| job.slowdown = true),
-        "test.toml: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
+        "test.toml: --slowdown compares streams, but the run has one; add another ([[streams]], --stream NAME=FILE) or leave --slowdown out"
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.workload.read_ratio".into(), "3".into())]),
@@ -438,6 +440,6 @@ fn what_cannot_be_is_said() {
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.class".into(), "3".into())]),
-        "--set streams.a.class=3: streams[0].class: expected one of urgent, high, medium, low; class is: How urgent its commands are, where `host.interface` tells streams apart"
+        "--set streams.a.class=3: streams[0].class: expected one of urgent, high, medium, low; class is: Priority class of the stream's commands, if `host.interface` distinguishes streams"
     );
 }

@@ -1,4 +1,4 @@
-//! Counts after a warm-up are those of the whole run less those of its first part.
+//! Counts after a warm-up are those of the whole run minus those of the warm-up.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const ARRAY: &str = "[array]\nstripe_bytes = 8192\n[[array.members]]\nname = \"f
 const ERRORS: &str =
     "[nand.reliability]\nerrors = { table = { cycles = [0.0], rates = [0.0025] } }\n";
 
-/// Stores of every shape, and what some of them count by themselves.
+/// Returns stores of every shape, and with features that have their own counters.
 fn stores() -> Vec<(&'static str, String)> {
     vec![
         ("ssd", FLASH.into()),
@@ -49,7 +49,7 @@ fn stores() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Requests of a part of a trace: times from `start_ms` on, about a millisecond from one to the next.
+/// Appends requests of a part of a trace: times from `start_ms` on, about a millisecond apart.
 fn requests(lines: &mut String, draws: &mut Rng, start_ms: u64, count: u64) {
     for request in 0..count {
         let time = (start_ms + request) * 1_000_000 + draws.below(500_000);
@@ -61,10 +61,10 @@ fn requests(lines: &mut String, draws: &mut Rng, start_ms: u64, count: u64) {
 }
 
 const HEAD: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
-/// Between the two parts of the trace there is nothing to do.
+/// Pause between the two parts of the trace, in which the store is idle.
 const PAUSE_S: &str = "90";
 
-/// A trace whose parts are a hundred seconds apart, and its first part alone.
+/// Writes a trace whose parts are a hundred seconds apart, and its first part alone.
 fn traces(folder: &Path) -> [PathBuf; 2] {
     let draws = &mut Rng::new(11, "trace");
     let mut lines = HEAD.to_owned();
@@ -85,7 +85,7 @@ enum Run {
     Measured,
 }
 
-/// Looks at the summary of each run.
+/// Applies `look` to the summary of each run.
 fn three_runs<T>(config: &str, traces: &[PathBuf; 2], look: impl Fn(&Summary, Run) -> T) -> [T; 3] {
     let [whole, first] = traces;
     [Run::Whole, Run::First, Run::Measured].map(|which| {
@@ -115,7 +115,7 @@ fn run(config: &str, traces: &[&Path], overrides: &[(&str, &str)]) -> Results {
     done.results
 }
 
-/// Rows that come up in the order of events, which are not comparable by place, and what was before the run.
+/// Rows in the order of events, which are not comparable by index, and values from before the run.
 const LEFT_OUT: [&str; 6] = [
     "speed",
     "notes",
@@ -125,7 +125,7 @@ const LEFT_OUT: [&str; 6] = [
     "above",
 ];
 
-/// The numbers of a summary by path.
+/// Returns the numbers of a summary by path.
 fn numbers(summary: &Summary) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     let summary = serde_json::to_value(summary).unwrap();
@@ -149,7 +149,7 @@ fn flatten(path: &str, value: &Value, all: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// Figures that are sums, and no whole numbers.
+/// Metrics that are sums but not integers.
 const SUMS: [&str; 9] = [
     "busy_s",
     "gc_time_s",
@@ -162,7 +162,8 @@ const SUMS: [&str; 9] = [
     "cpu_worker_s",
 ];
 
-/// Whether a metric is a state at the end or a maximum, and so no count of the measured time.
+/// Returns `true` if a metric is a final state or a maximum, and so not a count of the measured
+/// time.
 fn is_state(path: &str) -> bool {
     [
         ".schema",
@@ -195,13 +196,13 @@ fn is_state(path: &str) -> bool {
     .any(|state| path.contains(state))
 }
 
-/// Whether a count is rounded, so that differences do not add up.
+/// Returns `true` if a count is rounded, so that differences do not add up.
 fn is_rounded(path: &str) -> bool {
     path.contains(".data_units") || path.ends_with("_time_min")
 }
 
 #[test]
-fn counts_after_a_pause_are_those_of_the_whole_less_those_before() {
+fn counts_after_the_warm_up_are_the_difference_to_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let traces = traces(folder.path());
     for (name, config) in stores() {
@@ -247,9 +248,9 @@ fn counts_after_a_pause_are_those_of_the_whole_less_those_before() {
     }
 }
 
-/// A share of the time is the time by that which is measured.
+/// A share of time is the time divided by the measured time.
 #[test]
-fn shares_are_of_the_time_that_is_measured() {
+fn shares_are_relative_to_the_measured_time() {
     let folder = tempfile::tempdir().unwrap();
     let traces = traces(folder.path());
     for (name, config) in stores() {
@@ -280,10 +281,10 @@ fn shares_are_of_the_time_that_is_measured() {
     }
 }
 
-/// The warm-up of a closed loop ends with a request, which need not find the store at rest: rows, series and sums agree on what is
-/// measured, and requests that were under way complete as measured ones.
+/// The warm-up of a closed loop ends with a request, when the store need not be idle. Rows, series
+/// and sums agree on the measured requests, and requests in flight complete as measured ones.
 #[test]
-fn requests_under_way_when_the_warm_up_ends_are_measured() {
+fn requests_in_flight_at_the_end_of_the_warm_up_are_measured() {
     let load = "[workload]\nrequests = 3000\nread_ratio = 0.4\nworking_set_ratio = 0.1\narrival.closed-loop.queue_depth = 8\n";
     for (name, store) in stores() {
         let config = format!("{store}{load}");
@@ -311,9 +312,9 @@ fn requests_under_way_when_the_warm_up_ends_are_measured() {
     }
 }
 
-/// The second pass over a trace that a cache can hold finds every page.
+/// The second pass over a trace that fits the cache hits every page.
 #[test]
-fn the_second_pass_over_a_trace_is_measured_alone() {
+fn only_the_second_pass_over_a_trace_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let mut lines = HEAD.to_owned();
     for page in 0..100_u64 {
@@ -350,7 +351,7 @@ fn the_second_pass_over_a_trace_is_measured_alone() {
     }
 }
 
-/// Every stream with a trace ends its first file before anything is measured.
+/// Measuring starts once every stream with a trace has finished its first file.
 #[test]
 fn streams_warm_up_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -386,7 +387,8 @@ fn streams_warm_up_together() {
     let [a, b] = &summary.streams[..] else {
         panic!("two streams")
     };
-    // The second file of b begins when its first ends, 196 ms after the start; by then a is past 147 ms of its second.
+    // The second file of b starts when its first ends, 196 ms after the start; a is then past 147
+    // ms of its second.
     assert_eq!(b.input.requests, 50);
     assert_eq!(a.input.requests + a.input.warm_up_requests, 100);
     assert_eq!(a.input.warm_up_requests, 50 + 37);
@@ -396,7 +398,7 @@ fn streams_warm_up_together() {
 }
 
 #[test]
-fn a_warm_up_that_does_not_end_says_so_and_measures_nothing() {
+fn unfinished_warm_up_is_an_error_and_measures_nothing() {
     let load = "[workload]\nrequests = 300\nread_ratio = 0.4\narrival.poisson.iops = 1000\n";
     for (name, store) in stores() {
         for warm_up in [
@@ -406,7 +408,7 @@ fn a_warm_up_that_does_not_end_says_so_and_measures_nothing() {
             let summary = run(&format!("{store}{load}"), &[], &[warm_up]).summary;
             let error = summary.error.as_deref().unwrap();
             assert!(
-                error.starts_with("the run ended before its warm-up"),
+                error.starts_with("the run ended during its warm-up"),
                 "{name}: {error}"
             );
             assert_eq!((summary.latency.all.count, summary.input.requests), (0, 0));

@@ -1,5 +1,5 @@
-//! Bytes programmed, by purpose: their sum is what the dies have programmed, whatever programs pages, and divided by the bytes that
-//! were written it is the write amplification.
+//! Bytes programmed, by purpose. They add up to the bytes that the dies programmed, and their ratio
+//! to the bytes written by the host is the write amplification.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 use wordline_config::presets;
@@ -35,7 +35,7 @@ fn run(overrides: &[(&str, &str)]) -> Summary {
     run_with(DEVICE, overrides, None)
 }
 
-/// Bytes programmed, by what they were for.
+/// Returns the bytes programmed, by purpose.
 fn parts(flash: &FlashSummary) -> [u64; 11] {
     let of = &flash.programmed;
     [
@@ -53,7 +53,8 @@ fn parts(flash: &FlashSummary) -> [u64; 11] {
     ]
 }
 
-/// Holds for any flash with pages of `page_bytes`: `page_programs` counts the programs of the dies, for any purpose.
+/// Checks any flash with pages of `page_bytes`: `page_programs` counts the programs of the dies,
+/// for any purpose.
 fn assert_adds_up(flash: &FlashSummary, page_bytes: u64, of: &str) {
     let sum: u64 = parts(flash).iter().sum();
     assert_eq!(sum, flash.programmed_bytes, "{of}");
@@ -68,7 +69,7 @@ fn assert_adds_up(flash: &FlashSummary, page_bytes: u64, of: &str) {
     assert_eq!(flash.write_amplification, expected, "{of}");
 }
 
-/// Holds in addition without failed programs and power cuts.
+/// Checks what also holds without failed programs and power cuts.
 fn assert_explained(summary: &Summary, page_bytes: u64, of: &str) {
     let (flash, parts) = (&summary.flash, &summary.flash.programmed);
     assert_adds_up(flash, page_bytes, of);
@@ -85,9 +86,9 @@ fn assert_explained(summary: &Summary, page_bytes: u64, of: &str) {
     assert_eq!(parts.spare_bytes, 0, "{of}");
 }
 
-/// The only program of a byte of the host that a device without a buffer makes for the host is that of the write.
+/// Without a buffer, the only program of a host byte for the host is that of its write.
 #[test]
-fn host_bytes_are_those_of_the_writes_in_every_mapping_family() {
+fn host_bytes_equal_the_writes_in_every_mapping() {
     for mapping in ["page", "block", "log-block", "hybrid", "buffered", "dftl"] {
         let summary = run(&[("ftl.mapping", &format!("\"{mapping}\""))]);
         assert_explained(&summary, PAGE, mapping);
@@ -112,7 +113,7 @@ fn host_bytes_are_those_of_the_writes_in_every_mapping_family() {
 }
 
 #[test]
-fn whole_pages_are_amplified_alike_in_bytes_and_in_pages() {
+fn whole_page_writes_have_equal_byte_and_page_amplification() {
     let whole = [
         ("workload.request_bytes", "8192"),
         ("workload.align_bytes", "4096"),
@@ -125,7 +126,7 @@ fn whole_pages_are_amplified_alike_in_bytes_and_in_pages() {
 
 /// A page of 16 KiB is programmed for each write of 4 KiB.
 #[test]
-fn a_quarter_of_a_page_costs_four_times_its_bytes() {
+fn quarter_page_write_costs_four_times_its_bytes() {
     let quarter = [
         ("nand.geometry.page_bytes", "16384"),
         ("workload.request_bytes", "4096"),
@@ -143,16 +144,17 @@ fn a_quarter_of_a_page_costs_four_times_its_bytes() {
 }
 
 #[test]
-fn a_device_that_was_only_read_has_none() {
+fn read_only_load_has_no_write_amplification() {
     let flash = run(&[("workload.read_ratio", "1.0")]).flash;
     assert_eq!(flash.host_written_bytes, 0);
     assert_eq!(flash.write_amplification, None);
     assert_eq!(flash.page_write_amplification, None);
 }
 
-/// Writes that a buffer absorbs are not programmed. Of a page, the sectors in the buffer are the host's and the others are fill.
+/// Writes that a buffer absorbs are not programmed. Of a programmed page, the sectors in the buffer
+/// count as host bytes, the others as fill.
 #[test]
-fn a_buffer_that_absorbs_writes_has_less_than_one() {
+fn buffer_that_absorbs_writes_has_amplification_below_one() {
     let hot = [
         ("buffer.capacity_kib", "4096"),
         ("workload.working_set_ratio", "0.05"),
@@ -181,9 +183,9 @@ fn a_buffer_that_absorbs_writes_has_less_than_one() {
     assert!(flash.programmed.fill_bytes > 3 * flash.programmed.host_bytes);
 }
 
-/// Each of these programs pages for something else.
+/// Each case programs pages for another purpose.
 #[test]
-fn whatever_programs_pages_has_a_part_of_its_own() {
+fn every_program_purpose_is_counted_separately() {
     type Part = fn(&FlashSummary) -> u64;
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Part);
     let cases: [Case<'_>; 5] = [
@@ -245,9 +247,9 @@ fn whatever_programs_pages_has_a_part_of_its_own() {
     }
 }
 
-/// A program that fails is done again in a spare block, behind what its block held.
+/// A failed program is repeated in a spare block, after the data of its old block are copied there.
 #[test]
-fn failed_programs_count_what_goes_to_spare_blocks() {
+fn failed_programs_count_copies_to_spare_blocks() {
     let failing = [
         ("ftl.spare_blocks", "8"),
         (
@@ -268,9 +270,9 @@ fn failed_programs_count_what_goes_to_spare_blocks() {
     );
 }
 
-/// Programs that the power interrupts count in neither.
+/// Programs that a power cut interrupts count in neither.
 #[test]
-fn parts_add_up_with_power_cuts() {
+fn purposes_add_up_with_power_cuts() {
     for overrides in [
         &[][..],
         &[("buffer.capacity_kib", "64")],
@@ -284,9 +286,9 @@ fn parts_add_up_with_power_cuts() {
     }
 }
 
-/// The sum of the members is the whole; of a cache it is what the cache has written.
+/// Results of an array are the sum over its members; those of a cache cover its flash.
 #[test]
-fn parts_add_up_in_arrays_and_in_caches() {
+fn purposes_add_up_in_arrays_and_caches() {
     const STORES: [&str; 5] = [
         "[cache]\nmode = \"write-back\"\nblock_summaries = true\n[disk]\ncapacity_bytes = 67_108_864\n",
         "[array]\nstripe_bytes = 8192\n[[array.members]]\ncount = 2\n[[array.members]]\nname = \"odd\"\nnand.geometry.page_bytes = 8192\n",
@@ -309,7 +311,7 @@ fn parts_add_up_in_arrays_and_in_caches() {
             );
         }
         let flash = &summary.flash;
-        // A cache of clean pages drops what collections would move.
+        // A cache drops clean pages that GC would otherwise move.
         let moves = !store.contains("write-around");
         assert_eq!(flash.write_amplification.unwrap() > 1.0, moves, "{store}");
         assert_eq!(flash.gc_pages_moved > 0, moves, "{store}");
@@ -343,7 +345,7 @@ fn parts_add_up_in_arrays_and_in_caches() {
 }
 
 #[test]
-fn parts_add_up_for_every_preset_of_flash() {
+fn purposes_add_up_for_every_flash_preset() {
     let mut seen = 0;
     for preset in presets::all() {
         let config = format!("schema = 1\nbase = \"{}\"\n", preset.name);

@@ -1,11 +1,11 @@
-//! A run of a configuration given as text.
+//! Runs a configuration given as text.
 
 use wordline_runner::{Results, RunSpec};
 
 /// Runs a configuration to its end, with seed 1.
 ///
 /// # Panics
-/// If it cannot be run, or ends before its time.
+/// If the run cannot start, or ends early.
 pub fn run(config: String) -> Results {
     let job = RunSpec {
         config,

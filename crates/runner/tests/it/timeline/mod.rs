@@ -1,5 +1,5 @@
-//! A timeline against the summary of its run, which is counted elsewhere, and against the times of
-//! the part.
+//! Timelines, compared with the summary of the run, which is counted independently, and with the
+//! times of the part.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 mod shown;
@@ -45,17 +45,14 @@ fn run(path: &Path, from: Time, until: Option<Time>) -> (Results, Shown) {
     (results, Shown::read(&std::fs::read(path).unwrap()))
 }
 
-/// The whole run: the times and counts of the summary are found again.
+/// The timeline of a whole run has the times and counts of the summary.
 #[test]
-fn the_timeline_of_a_whole_run_adds_up_to_its_summary() {
+fn timeline_of_a_whole_run_adds_up_to_its_summary() {
     let folder = tempfile::tempdir().unwrap();
     let (results, shown) = run(folder.path(), Time::ZERO, Some(Time::MAX));
     let summary = &results.summary;
     let flash = &summary.flash;
-    assert!(
-        flash.gc_pages_moved > 100,
-        "garbage collection is to be seen"
-    );
+    assert!(flash.gc_pages_moved > 100, "the timeline shows GC");
     for kind in ["die", "plane"] {
         assert_eq!(shown.count(kind, "read", None), flash.page_reads);
         assert_eq!(shown.count(kind, "program", None), flash.page_programs);
@@ -82,9 +79,9 @@ fn the_timeline_of_a_whole_run_adds_up_to_its_summary() {
     );
 }
 
-/// The array of a plane works for the time that the part takes, inside an operation of its die.
+/// The array of a plane works for the time of the part, within an operation of its die.
 #[test]
-fn the_array_works_as_long_as_the_part_says_and_while_its_die_is_occupied() {
+fn array_slices_have_the_time_of_the_part_and_lie_within_die_slices() {
     let folder = tempfile::tempdir().unwrap();
     let (_, shown) = run(folder.path(), Time::ZERO, Some(Time::MAX));
     for (track, (from, until, name, category)) in shown.of("plane") {
@@ -110,7 +107,7 @@ fn the_array_works_as_long_as_the_part_says_and_while_its_die_is_occupied() {
 }
 
 #[test]
-fn the_counters_follow_the_queue_and_the_free_blocks() {
+fn counters_follow_the_queue_and_the_free_blocks() {
     let folder = tempfile::tempdir().unwrap();
     let (results, shown) = run(folder.path(), Time::ZERO, Some(Time::MAX));
     let queue = &shown.values["tiny > queue depth"];
@@ -132,10 +129,10 @@ fn the_counters_follow_the_queue_and_the_free_blocks() {
     }
 }
 
-/// A command for several planes is one slice of its die and one of each plane; a program that is suspended
-/// for reads is one of each every time it works. The bus times add up all the same.
+/// A multi-plane command is one slice of its die and one of each plane. A suspended program is one
+/// slice each time it works. The bus times still add up.
 #[test]
-fn commands_for_several_planes_and_suspended_ones_are_shown() {
+fn multi_plane_and_suspended_commands_are_shown() {
     let several = [("ssd.composition", "greedy")];
     let [pages, planes, dies] = shown_with(&several);
     assert_eq!(planes, pages);
@@ -146,11 +143,11 @@ fn commands_for_several_planes_and_suspended_ones_are_shown() {
     ];
     let [pages, planes, dies] = shown_with(&suspended);
     assert!(planes > pages, "{planes} pieces of {pages} programs");
-    // A die is also occupied while it waits for the bus to resume, and gives way to a read instead.
+    // A die is also occupied while it waits for the bus to resume, and may yield to a read instead.
     assert!(dies >= planes, "{dies} pieces of {planes}");
 }
 
-/// Pages programmed, and slices of programs on planes and on dies.
+/// Returns the programmed pages, and the program slices on planes and on dies.
 fn shown_with(overrides: &[(&str, &str)]) -> [u64; 3] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pftrace");
@@ -177,9 +174,9 @@ fn shown_with(overrides: &[(&str, &str)]) -> [u64; 3] {
     [flash.page_programs, shown("plane"), shown("die")]
 }
 
-/// A window shows what the whole timeline shows there.
+/// A window shows the same as the whole timeline within its bounds.
 #[test]
-fn a_window_is_cut_out_of_the_whole() {
+fn window_shows_the_same_as_the_whole_timeline() {
     let folder = tempfile::tempdir().unwrap();
     let (_, whole) = run(folder.path(), Time::ZERO, Some(Time::MAX));
     let (from, until) = (2_000_000, 5_000_000);
@@ -205,7 +202,7 @@ fn a_window_is_cut_out_of_the_whole() {
 }
 
 #[test]
-fn a_timeline_changes_nothing() {
+fn timeline_does_not_change_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let (with, _) = run(folder.path(), Time::ZERO, None);
     let without = job(None).run(&mut |_| true).unwrap().results;
@@ -213,7 +210,7 @@ fn a_timeline_changes_nothing() {
 }
 
 #[test]
-fn an_interrupted_run_leaves_the_timeline_of_what_was_simulated() {
+fn interrupted_run_keeps_its_timeline() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pftrace");
     let timeline = TimelineOptions {
@@ -236,7 +233,7 @@ fn an_interrupted_run_leaves_the_timeline_of_what_was_simulated() {
 }
 
 #[test]
-fn a_window_after_the_run_is_a_note() {
+fn window_after_the_run_causes_a_note() {
     let folder = tempfile::tempdir().unwrap();
     let (results, shown) = run(folder.path(), Time::from_ms(3_600_000), None);
     assert_eq!(shown, Shown::default());
@@ -245,7 +242,7 @@ fn a_window_after_the_run_is_a_note() {
 }
 
 #[test]
-fn an_unwritable_place_and_an_empty_window_are_refused_before_the_run() {
+fn unwritable_path_and_empty_window_are_rejected_before_the_run() {
     let refused = |path: &str, until: Time| {
         let timeline = TimelineOptions {
             path: path.into(),

@@ -8,7 +8,7 @@ use wordline_observe::timeline::message::{EventKind, Trace, Track};
 /// A slice in nanoseconds, with its operation and category.
 pub type Span = (u64, u64, String, String);
 
-/// The operation of a slice; its name also says whose it is.
+/// Returns the operation of a slice, whose name also contains the category.
 fn operation(name: &str, category: &str) -> String {
     let operation = name.strip_prefix("gc ");
     assert_eq!(
@@ -19,16 +19,16 @@ fn operation(name: &str, category: &str) -> String {
     operation.unwrap_or(name).to_owned()
 }
 
-/// Slices and values by the path of names from the device down.
+/// Slices and values by the path of track names from the device down.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     pub slices: BTreeMap<String, Vec<Span>>,
     pub values: BTreeMap<String, Vec<(u64, i64)>>,
-    /// What else is known of the slices of a track, in the order in which they were written.
+    /// Values of the slices of a track, in the order in which they were written.
     pub known: BTreeMap<String, Vec<BTreeMap<String, u64>>>,
 }
 
-/// The values of a counter in a window, with the one that it begins with.
+/// Returns the values of a counter in a window, including the value at its start.
 pub fn within(values: &[(u64, i64)], from: u64, until: u64) -> Vec<(u64, i64)> {
     let before = values.iter().rfind(|value| value.0 < from).unwrap().1;
     let inside = values
@@ -83,7 +83,7 @@ impl Shown {
         }
         shown
     }
-    /// Slices of the tracks of which the last name starts with `kind`.
+    /// Iterates over slices of the tracks whose last name starts with `kind`.
     pub fn of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Span)> {
         let all = self.slices.iter().filter(move |(track, _)| {
             let last = track.rsplit(" > ").next();

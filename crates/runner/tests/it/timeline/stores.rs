@@ -15,7 +15,8 @@ const LOAD: &str = "[workload]\nrequests = 3000\nread_ratio = 0.6\nrequest_bytes
     working_set_ratio = 0.5\narrival.closed-loop.queue_depth = 16\n";
 const DISK: &str = "disk = { capacity_bytes = 67_108_864 }";
 const CACHE: &str = "cache = { mode = \"write-back\" }";
-/// Of an Atlas 10K IV a part that a load of 3000 requests comes back to.
+/// A part of an Atlas 10K IV, small enough that a load of 3000 requests returns to the same
+/// sectors.
 const POSITIONED: &str = "[disk]\nbase = \"atlas-10k-iv\"\ncapacity_bytes = 67_108_864\n";
 
 fn spec(store: &str) -> RunSpec {
@@ -51,7 +52,7 @@ fn drawn(mut job: RunSpec, (from, until): (Time, Time)) -> (Results, Shown) {
 
 const WHOLE: (Time, Time) = (Time::ZERO, Time::MAX);
 
-/// A store with the requests of a trace: milliseconds, operation, offset, bytes.
+/// Returns a store with the requests of a trace: milliseconds, operation, offset, bytes.
 fn traced(folder: &Path, store: &str, requests: &[(u64, &str, u64, u64)]) -> RunSpec {
     let path = folder.join("trace.csv");
     let rows = requests.iter().map(|(ms, op, offset, bytes)| {
@@ -73,21 +74,21 @@ fn span(from_ms: u64, until_ms: u64, name: &str) -> Span {
     (from_ms * MS, until_ms * MS, name.into(), "host".into())
 }
 
-/// Time that the mechanisms were at work, from the summary. Nanoseconds.
+/// Returns the busy time of the mechanisms from the summary. Nanoseconds.
 fn at_work(summary: &Summary) -> f64 {
     summary.utilisation.die_mean * summary.disks.len() as f64 * summary.time.simulated_s * 1e9
 }
 
-/// Slices of a track that takes one thing after the other.
+/// Checks that the slices of a track do not overlap.
 fn require_one_by_one(track: &str, spans: &[Span]) {
     for pair in spans.windows(2) {
         assert!(pair[0].1 <= pair[1].0, "{track}: {pair:?}");
     }
 }
 
-/// 5 ms an access: the second request waits for 4 ms, the third for 3 ms.
+/// 5 ms per access: the second request waits 4 ms, the third 3 ms.
 #[test]
-fn a_constant_disk_shows_a_slice_a_request() {
+fn constant_disk_shows_one_slice_per_request() {
     let folder = tempfile::tempdir().unwrap();
     let requests = [
         (0, "read", 8192, 4096),
@@ -116,9 +117,9 @@ fn a_constant_disk_shows_a_slice_a_request() {
     );
 }
 
-/// Requests that do not wait for each other are shown beside each other.
+/// Concurrent accesses are shown as overlapping slices.
 #[test]
-fn accesses_side_by_side_are_all_shown() {
+fn concurrent_accesses_are_all_shown() {
     let folder = tempfile::tempdir().unwrap();
     let requests = [0, 1, 2].map(|ms| (ms, "read", 0, 4096));
     let store = "[disk]\nserial = false\nmodel.constant.access_ms = 5.0";
@@ -127,10 +128,10 @@ fn accesses_side_by_side_are_all_shown() {
     assert_eq!(shown.slices["store > mechanism"], expected);
 }
 
-/// The mechanism does one thing at a time, for as long as the summary says, with power cuts too: what they end is
-/// neither shown nor counted.
+/// The mechanism does one thing at a time, for as long as the summary states, also with power cuts.
+/// Work that a cut ends is neither shown nor counted.
 #[test]
-fn the_slices_of_a_mechanism_add_up_to_its_busy_time() {
+fn mechanism_slices_add_up_to_its_busy_time() {
     for (write_cache, power_cut_every) in [(false, None), (true, None), (true, Some(100))] {
         let job = RunSpec {
             power_cut_every,
@@ -176,10 +177,10 @@ fn the_slices_of_a_mechanism_add_up_to_its_busy_time() {
     }
 }
 
-/// What has been read is in the buffer: the second read of it takes the controller 0.1 ms and the bus 8 sectors of 0.05 ms, and no
-/// mechanism.
+/// The second read of a sector range hits the buffer: it takes 0.1 ms of the controller and 8
+/// sectors of 0.05 ms on the bus, without the mechanism.
 #[test]
-fn what_the_buffer_serves_by_itself_is_shown_there() {
+fn buffer_hits_are_shown_on_the_buffer_track() {
     let folder = tempfile::tempdir().unwrap();
     let requests = [(0, "read", 8192, 4096), (20, "read", 8192, 4096)];
     let store = "[disk]\nmodel.constant.access_ms = 5.0\nbuffer.segments = 2\n\
@@ -193,9 +194,10 @@ fn what_the_buffer_serves_by_itself_is_shown_there() {
     assert_eq!((known["offset"], known["bytes"]), (8192, 4096));
 }
 
-/// Without a buffer nothing happens between accesses: each part is as long in all as the summary says.
+/// Without a buffer nothing happens between accesses, so each component has the total of the
+/// summary.
 #[test]
-fn the_parts_of_accesses_add_up_to_those_of_the_summary() {
+fn access_components_add_up_to_those_of_the_summary() {
     let store = format!("{POSITIONED}buffer.segments = 0\n{LOAD}");
     let (results, shown) = drawn(spec(&store), WHOLE);
     let disk = &results.summary.disks[0];
@@ -217,9 +219,10 @@ fn the_parts_of_accesses_add_up_to_those_of_the_summary() {
     }
 }
 
-/// A miss is read from the disk in 5 ms and then programmed; the next read of the page is one of the flash.
+/// A miss is read from the disk in 5 ms and then programmed; the next read of the page is served by
+/// the flash.
 #[test]
-fn a_miss_is_on_the_disk_and_its_fill_behind_it_on_the_flash() {
+fn miss_is_shown_on_the_disk_and_then_on_the_flash() {
     let folder = tempfile::tempdir().unwrap();
     let requests = [(0, "read", 40960, 4096), (50, "read", 40960, 4096)];
     let store = format!("[cache]\n[disk]\ncapacity_bytes = 67_108_864\n{FLASH}");
@@ -256,9 +259,10 @@ fn a_miss_is_on_the_disk_and_its_fill_behind_it_on_the_flash() {
     }
 }
 
-/// Writes stay in flash until they are destaged: what is dirty and what is held at the end is what the summary says.
+/// Writes stay in flash until they are destaged: the final dirty and resident pages match the
+/// summary.
 #[test]
-fn the_counters_of_a_cache_end_where_the_summary_does() {
+fn cache_counters_end_at_the_values_of_the_summary() {
     let store = format!(
         "[cache]\nmode = \"write-back\"\n[disk]\ncapacity_bytes = 67_108_864\n{FLASH}{LOAD}"
     );
@@ -281,9 +285,9 @@ fn the_counters_of_a_cache_end_where_the_summary_does() {
     assert_eq!(programs, results.summary.flash.page_programs);
 }
 
-/// A window shows of a disk what the whole timeline shows there.
+/// A window shows the same of a disk as the whole timeline within its bounds.
 #[test]
-fn a_window_is_cut_out_of_the_work_of_a_disk() {
+fn window_shows_the_same_disk_work_as_the_whole_timeline() {
     let job = || spec(&format!("{POSITIONED}{LOAD}"));
     let (_, whole) = drawn(job(), WHOLE);
     let (from, until) = (301_234_567, 655_432_100);
@@ -303,7 +307,7 @@ fn a_window_is_cut_out_of_the_work_of_a_disk() {
     }
 }
 
-/// Stores, with the groups of their timelines.
+/// Returns stores, with the groups of their timelines.
 fn stores() -> Vec<(String, Vec<&'static str>)> {
     let two = |what: &str| {
         format!("[array]\nstripe_bytes = 8192\n[[array.members]]\ncount = 2\n{what}\n")
@@ -340,9 +344,10 @@ fn stores() -> Vec<(String, Vec<&'static str>)> {
     ]
 }
 
-/// A timeline of any store has a group for each device, and drawing it changes nothing, with power cuts too.
+/// A timeline of any store has a group per device, and drawing it changes nothing, also with power
+/// cuts.
 #[test]
-fn any_store_can_be_drawn_and_is_not_changed_by_it() {
+fn timeline_of_any_store_does_not_change_the_run() {
     for (store, groups) in stores() {
         for power_cut_every in [None, Some(200)] {
             let job = RunSpec {
