@@ -20,8 +20,8 @@ Keys of the configuration are those of its [reference](config.md), as key paths 
 or as nested tables. A condition compares keys that vary with `==`, `!=`, `<`, `<=`, `>`, `>=` and
 `in`, joined by `and`, `or`, `not`, with `+ - * / %` between numbers.
 
-`points.parquet` has a row for each point, in the plan's order: `point` (its number from 0), `key`
-(equal for equal points), a column for each key that varies, `status` (`done` or `failed`), `error`,
-the figures of the summary by their paths ([metrics](metrics.md); lists and `speed` are left out),
+`points.parquet` has one row per point, in the order of the plan: `point` (its number from 0), `key`
+(equal for equal points), a column per varied key, `status` (`done` or `failed`), `error`,
+the metrics of the summary by path ([metrics](metrics.md); lists and `speed` are left out),
 `digest`, `version`.
 """

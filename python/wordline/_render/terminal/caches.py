@@ -230,7 +230,7 @@ def _check_table(check: "PlanCheck") -> Table:
             duration(run["planned_us"]),
             duration(run["simulated_us"]),
             share(run["read_hit_ratio"]),
-            "parts" if run["parts"] else "agrees",
+            "differs" if run["parts"] else "agrees",
         )
     table.caption_justify = "left"
     table.caption = Text(
