@@ -1,4 +1,4 @@
-"""The study of read caches: its loads, and its claims."""
+"""Study `read-cache`: loads and claims."""
 
 import json
 from collections import Counter
@@ -30,7 +30,7 @@ PART = 64
 
 
 @pytest.mark.slow
-def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
+def test_no_claim_has_an_unexpected_outcome(tmp_path: Path) -> None:
     place = tmp_path / "read-cache"
     run(studies.load("read-cache"), Setup()).write(place)
     told = json.loads((place / "study.json").read_text())
@@ -39,14 +39,14 @@ def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE | OTHERS)
-def test_loads_are_as_long_as_the_table_says(name: str) -> None:
+def test_loads_have_the_length_of_the_table(name: str) -> None:
     pages = sum(one.pages for one in requests(name, PART))
     assert abs(pages - (TABLE | OTHERS)[name].pages // PART) < 8
     assert list(requests(name, PART)) == list(requests(name, PART))
 
 
 @pytest.mark.parametrize("name", TABLE | OTHERS)
-def test_a_load_is_as_small_as_leaves_it_enough_pages(name: str) -> None:
+def test_a_load_has_the_smallest_scale_with_enough_pages(name: str) -> None:
     setup = Setup()
     own, pages = part(setup, name), (TABLE | OTHERS)[name].pages
     assert pages / (own + 1) < 350_000 <= pages / own
@@ -62,7 +62,7 @@ def test_extents_have_the_sizes_of_the_excerpt() -> None:
     assert all(first % 2 == 0 for first, _ in extents)
 
 
-def test_the_fitted_websearch2_hits_as_the_text_says() -> None:
+def test_the_fitted_websearch2_has_the_published_hit_ratios() -> None:
     """Section 2.5.1: 41.87 % with LRU and 50.4 % with ARC at 3 GB and 15 %; footprint 1,693,344."""
     with traces({"websearch2": requests("websearch2", 16)}) as paths:
         size = int(0.85 * 3 * 262_144 / 16)
@@ -73,10 +73,9 @@ def test_the_fitted_websearch2_hits_as_the_text_says() -> None:
     assert abs(found.summary["input"]["distinct_pages"] * 16 / 1_693_344 - 1) < 0.02
 
 
-def test_a_response_is_what_the_text_adds_up() -> None:
-    """Item by item: 25 us a page from flash, 5 ms a request that misses, 200 us a page programmed,
-    and collections. Pages from flash are read while the disk works, which saves less than the text
-    would add."""
+def test_a_response_time_is_the_sum_of_its_parts() -> None:
+    """Parts: 25 us per page from flash, 5 ms per request that misses, 200 us per page programmed,
+    and GC. Flash reads overlap with the disk access, so the sum with them is an upper bound."""
     with traces({"websearch2": requests("websearch2", PART)}) as paths:
         one = case("websearch2", paths["websearch2"], 3 * 262_144 // PART, 15, Scheme(LRU))
         summary = wordline.run(
@@ -123,9 +122,11 @@ FLAT = Cell(
 def test_claims_can_fail_and_hold() -> None:
     flat: Cells = _cells(FLAT)
     told = {claim.text: claim.holds for claim in claims.every(flat)}
-    assert not told["E2: up to nearly 72 % less at 35 % (the best cell 65 % or more)"]
-    assert not told["Z5: ARC gains more from zero-migration than LRU"]
-    assert told["T4: zero-migration loses no more than 4 points of hits"]
+    assert not told[
+        "E2: at 35 %, up to nearly 72 % of the erases are saved (best cell 65 % or more)"
+    ]
+    assert not told["Z5: zero-migration saves more erases with ARC than with LRU"]
+    assert told["T4: zero-migration loses at most 4 points of hit ratio"]
     steep = {
         (point, scheme): replace(
             cell,
@@ -135,12 +136,12 @@ def test_claims_can_fail_and_hold() -> None:
         for (point, scheme), cell in flat.items()
     }
     told = {claim.text: claim.holds for claim in claims.every(steep)}
-    assert told["Z5: ARC gains more from zero-migration than LRU"]
-    assert not told["T4: zero-migration loses no more than 4 points of hits"]
+    assert told["Z5: zero-migration saves more erases with ARC than with LRU"]
+    assert not told["T4: zero-migration loses at most 4 points of hit ratio"]
 
 
 def test_a_reason_does_not_depend_on_the_results() -> None:
-    """A claim with a reason is asserted not to hold, one without to hold; either can fail."""
+    """A claim with a documented reason must not hold, one without must hold; either can fail."""
     flat: Cells = _cells(FLAT)
     good = {
         key: replace(
@@ -155,14 +156,14 @@ def test_a_reason_does_not_depend_on_the_results() -> None:
     assert len([because for because in reasons_[0].values() if because]) == 8
     assert all("see Reasons" in because for because in reasons_[0].values() if because)
     told = {claim.text: claim for claim in claims.every(good)}
-    gain = told["T4: gains above 2 points with ARC"]
+    gain = told["T4: with ARC, zero-migration gains over 2 points in some cell"]
     assert gain.holds
-    assert not gain.passed, "the reason says that there is no gain"
+    assert not gain.passed, "the documented reason is that there is no gain"
 
 
 def test_each_reason_can_be_wrong() -> None:
-    """By the words with which its claims begin: none of them hold of cells that are all alike, and
-    where collections take most of the time, zero-migration could have answered 30 % sooner."""
+    """With equal cells, no claim of any group holds. If GC takes most of the time, zero-migration
+    could have saved 30 %."""
     setup = Setup()
     flat: Cells = _cells(FLAT)
     sizes = {reasons.reachable(gb, setup, load) for gb in (3, 5) for load in TABLE}
@@ -182,25 +183,24 @@ def test_each_reason_can_be_wrong() -> None:
     ceiling = next(
         claim
         for claim in reasons.figure(setup, slow, own, more).claims
-        if claim.text.startswith("R2: if collections took no time")
+        if claim.text.startswith("R2: without the time of GC")
     )
     assert not ceiling.holds
 
 
-def test_erases_are_told_for_the_whole_beside_the_published_ones() -> None:
+def test_erases_are_scaled_to_the_full_size_next_to_published_ones() -> None:
     figure = figures._erases(_cells(FLAT), "", 8)  # pyright: ignore[reportPrivateUsage]
     rows = [row for row in figure.rows if "times 8" in row.what]
     assert [row.ours for row in rows] == [8_000.0, 8_000.0]
     assert [row.published and row.published.value for row in rows] == [300_000, 400_000]
 
 
-def test_the_worked_examples_come_out() -> None:
+def test_the_worked_examples_have_the_published_results() -> None:
     assert [claim.text for claim in tables.examples(Setup()).claims if not claim.holds] == []
 
 
-def test_table_4_stands_beside_ours() -> None:
-    """Item 11 of the readings: of 48 entries 40 lose less than 2 points, 17 less than 1; the worst
-    loses 3.56, three gain."""
+def test_table_4_is_shown_with_simulated_values() -> None:
+    """Of 48 entries, 40 lose less than 2 points, 17 less than 1; the worst 3.56. Three gain."""
     figure = figures._migration(_cells(FLAT), "")  # pyright: ignore[reportPrivateUsage]
     given = [row.published.value for row in figure.rows if row.published and "GB" in row.what]
     numbers = [value for value in given if isinstance(value, float)]

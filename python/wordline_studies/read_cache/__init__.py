@@ -1,11 +1,11 @@
-"""Xia: flash-aware read caches and zero-migration garbage collection."""
+"""Xia 2017: flash-aware read caches and zero-migration GC."""
 
 from wordline_studies.figure import Study
 from wordline_studies.read_cache import figures, readings, tables
 
 STUDY = Study(
     name="read-cache",
-    title="Flash as a read cache: suspected queues and zero-migration",
+    title="Flash as a read cache: suspected queues and zero-migration GC",
     source="Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD "
     "thesis, Virginia Commonwealth University, 2017, chapters 2 and 3",
     figures=(tables.examples, figures.figures, readings.readings, readings.recordings),

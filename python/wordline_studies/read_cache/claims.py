@@ -1,4 +1,4 @@
-"""What the document says of its figures, asserted of ours."""
+"""Claims of the document about its figures."""
 
 from itertools import pairwise
 from statistics import fmean
@@ -24,43 +24,44 @@ FLRU, FARC = Scheme(LRU, aware=True), Scheme(ARC, aware=True)
 BASE = {FLRU: Scheme(LRU), FARC: Scheme(ARC)}
 POINTS = tuple(Point(load, gb, op) for load in TABLE for gb in GB for op in OPS)
 
-# Why a claim does not hold here. The figure Reasons tests each, and has the numbers.
+# Reasons why claims do not hold in this model. The figure Reasons tests each of them with numbers.
 SLOPE = (
-    "a gain is what the load's own curve rises over the pages that can be suspected: 8 points at "
-    "15 % and 21 at 35 % need 27 and 23 points a gigabyte of ARC's curve, and that of the fitted "
-    "load with the steepest has 19 and 21, of which a revival, which does not move ARC's target, "
-    "loses some (see Reasons)"
+    "a gain equals the rise of the load's own curve over the pages that can be suspected; 8 "
+    "points at 15 % and 21 points at 35 % need ARC curves that rise by 27 and 23 points per "
+    "GB, and the steepest fitted load has 19 and 21; revivals, which do not move ARC's target, "
+    "cost some of that (see Reasons)"
 )
 BELOW = (
-    "suspected queues bring each policy near its own curve at all pages but the threshold, and at "
-    "3 GB LRU's lies more than 2 points below ARC's; at 5 GB they meet (see Reasons)"
+    "with suspected queues, each policy nears its own curve at all pages above the free-block "
+    "threshold; at 3 GB LRU's curve is more than 2 points below ARC's, at 5 GB the two meet "
+    "(see Reasons)"
 )
 ARC_GAIN = (
-    "a point of hits is worth as much with FARC as with FLRU, and FARC gains half of the 8 points "
-    "that would give 14 % (see Reasons)"
+    "a point of hit ratio shortens the response time equally with FARC and FLRU, and FARC "
+    "gains half of the 8 points that 14 % would need (see Reasons)"
 )
 CEILING = (
-    "collections take less than 25 % of ARC's response time here, on average over the loads, and "
-    "zero-migration cannot spare more than all of it; the hits that it loses cost the rest (see "
-    "Reasons)"
+    "GC takes less than 25 % of ARC's response time here, averaged over the loads, so "
+    "zero-migration cannot save more; the hits that it loses cost the rest (see Reasons)"
 )
 FEW_VALID = (
-    "zero-migration spares the valid share of a victim's pages, and of LRU's victims at 25 % that "
-    "is less than suspected queues spare: evictions are nearly in the order of programs (see "
+    "zero-migration saves the valid share of a victim's pages; with LRU at 25 % that is less "
+    "than suspected queues save, because evictions follow nearly the order of programs (see "
     "Reasons)"
 )
 HOTTER = (
-    "what zero-migration drops is hotter than the tail of the queue: on a load whose pages are "
-    "equally hot it loses nothing (see Reasons), and on w106 it gains (see Recordings)"
+    "zero-migration drops pages that are hotter than the tail of the queue; on a load with "
+    "equally hot pages it loses no hits (see Reasons), and on w106 it gains hits (see "
+    "Recordings)"
 )
 MOVES = (
-    "what the moves of the hot half cost falls with the size of the cache, since there are fewer "
-    "collections, and what the hits save that it keeps does not: at 5 and 6 GB they save more than "
-    "the moves cost (see Reasons)"
+    "relocating the hot half costs less in a larger cache, which has fewer GC runs, while the "
+    "retained hits save as much; at 5 and 6 GB they save more than the relocations cost (see "
+    "Reasons)"
 )
 MISSES = (
-    "at 4 to 6 GB misses grow faster with over-provisioning than collections get cheaper; on "
-    "WebSearch2 at 6 GB LRU's misses nearly double from 15 to 35 % (see Reasons)"
+    "at 4 to 6 GB, misses grow faster with over-provisioning than GC gets cheaper; on "
+    "WebSearch2 at 6 GB, LRU's misses nearly double from 15 to 35 % (see Reasons)"
 )
 
 
@@ -79,17 +80,17 @@ def _rises(values: list[float]) -> bool:
 
 
 def best_gain(cells: Cells, scheme: Scheme, op: int) -> float:
-    """The best gain in hit ratio at 3 GB. Points."""
+    """The best gain in hit ratio at 3 GB. Percentage points."""
     return max(gain(cells, Point(load, 3, op), BASE[scheme], scheme) for load in TABLE)
 
 
 def hits(cells: Cells) -> list[Claim]:
-    """Figures 4 and 5, sections 2.5.1 and 2.5.2."""
+    """Claims on figures 4 and 5, sections 2.5.1 and 2.5.2."""
     return [*_gains(cells), *_gains_of_lru(cells), *_hits_of_web(cells), *_hits_by_op(cells)]
 
 
 def _gains(cells: Cells) -> list[Claim]:
-    """What suspected queues gain at 3 GB."""
+    """Claims on the gain of suspected queues at 3 GB."""
     flru = [best_gain(cells, FLRU, op) for op in OPS]
     farc = [best_gain(cells, FARC, op) for op in OPS]
     means = [
@@ -97,21 +98,21 @@ def _gains(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "H1: FLRU gains up to 10 / 19 / 28 points at 3 GB (within 25 %), more with more "
-            "over-provisioning",
+            "H1: FLRU gains up to 10 / 19 / 28 points of hit ratio at 3 GB (within 25 %), and "
+            "more at higher over-provisioning",
             _near(flru, [10, 19, 28], 0.25) and _rises(flru),
             f"{_number(flru)}",
         ),
         Claim(
-            "H2: FARC gains up to 8 / 12 / 21 points at 3 GB (within 25 %)",
+            "H2: FARC gains up to 8 / 12 / 21 points of hit ratio at 3 GB (within 25 %)",
             _near(farc, [8, 12, 21], 0.25),
             _number(farc),
             SLOPE,
         ),
         Claim("H2: FARC's gain grows with over-provisioning", _rises(farc), _number(farc)),
         Claim(
-            "H3: the geometric mean of FLRU's hit ratios at 3 GB is 7.3 / 13.9 / 20.3 points "
-            "above LRU's (within 25 %)",
+            "H3: the geometric mean of FLRU's hit ratios at 3 GB exceeds LRU's by 7.3 / 13.9 / "
+            "20.3 points (within 25 %)",
             _near(means, [7.3, 13.9, 20.3], 0.25),
             _number(means),
             quick=False,
@@ -120,7 +121,7 @@ def _gains(cells: Cells) -> list[Claim]:
 
 
 def _gains_of_lru(cells: Cells) -> list[Claim]:
-    """Whether LRU gains more than ARC, and what is left to gain at 6 GB."""
+    """Claims on LRU's gain relative to ARC's, and on the gain at 6 GB."""
     aware = {
         scheme: {
             (gb, op): geometric_hit(cells, gb, op, scheme) - geometric_hit(cells, gb, op, base)
@@ -139,23 +140,25 @@ def _gains_of_lru(cells: Cells) -> list[Claim]:
     large = [gain(cells, Point(load, 6, 15), BASE[FLRU], FLRU) for load in TABLE]
     return [
         Claim(
-            "H4: LRU gains more than ARC from suspected queues in every cell",
+            "H4: suspected queues gain more with LRU than with ARC in every cell",
             more == 12,
             f"in {more} of 12",
         ),
         Claim(
-            "H4: LRU gains more than ARC from 3 to 6 GB",
+            "H4: LRU's hit ratio rises more than ARC's from 3 to 6 GB",
             all(lru > arc for lru, arc in zip(*grown.values(), strict=True)),
             " against ".join(_number(one) for one in grown.values()),
         ),
         Claim(
-            "H5: little gain at 6 GB and 15 % (less than 5 points)", max(large) < 5, _number(large)
+            "H5: at 6 GB and 15 %, suspected queues gain little (less than 5 points)",
+            max(large) < 5,
+            _number(large),
         ),
     ]
 
 
 def _hits_of_web(cells: Cells) -> list[Claim]:
-    """LRU next to ARC on WebSearch, with and without suspected queues."""
+    """Claims on LRU and ARC under WebSearch, with and without suspected queues."""
     above = [
         cells[Point(load, 3, 15), PLAIN[1]].hit - cells[Point(load, 3, 15), PLAIN[0]].hit
         for load in WEB
@@ -170,22 +173,22 @@ def _hits_of_web(cells: Cells) -> list[Claim]:
     }
     return [
         Claim(
-            "H6: ARC hits well above LRU on WebSearch at 3 GB and 15 % (3 to 13 points; "
-            "published 8.5 on WebSearch2)",
+            "H6: under WebSearch at 3 GB and 15 %, ARC's hit ratio is well above LRU's (3 to "
+            "13 points; published 8.5 on WebSearch2)",
             all(3 <= one <= 13 for one in above),
             _number(above),
         ),
         Claim(
-            "H7: FLRU hits as much as FARC or more on WebSearch at 5 GB (within 2 points)",
+            "H7: under WebSearch at 5 GB, FLRU's hit ratio is at least FARC's (within 2 points)",
             min(between[5]) >= -2,
             _number(between[5]),
         ),
-        Claim("H7: and at 3 GB", min(between[3]) >= -2, _number(between[3]), BELOW),
+        Claim("H7: the same at 3 GB", min(between[3]) >= -2, _number(between[3]), BELOW),
     ]
 
 
 def _hits_by_op(cells: Cells) -> list[Claim]:
-    """What over-provisioning costs in hits."""
+    """Claims on the effect of over-provisioning on hit ratios."""
     falls = [
         max(
             geometric_hit(cells, gb, 35, scheme) - geometric_hit(cells, gb, 15, scheme) for gb in GB
@@ -198,21 +201,21 @@ def _hits_by_op(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "H8: FLRU and FARC hit slightly less with more over-provisioning (0 to 2 points at "
-            "3 GB)",
+            "H8: the hit ratios of FLRU and FARC fall slightly with over-provisioning (0 to 2 "
+            "points at 3 GB)",
             all(-2 <= one <= 0.1 for one in lost),
-            _number(lost) + f"; most at any size {_number(falls)}",
+            _number(lost) + f"; maximum over all sizes {_number(falls)}",
         ),
     ]
 
 
 def erases(cells: Cells) -> list[Claim]:
-    """Figure 6, section 2.5.2."""
+    """Claims on figure 6, section 2.5.2."""
     return [*_fewer_erases(cells), *_erases_by_op(cells), *_erases_of_arc(cells)]
 
 
 def _fewer_erases(cells: Cells) -> list[Claim]:
-    """What suspected queues spare."""
+    """Claims on erases saved by suspected queues."""
     flru, farc = (
         known(fewer(cells, Point(load, gb, 15), base, scheme) for load in TABLE for gb in GB)
         for scheme, base in BASE.items()
@@ -233,25 +236,25 @@ def _fewer_erases(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "E1: at 15 % FLRU erases at least 10 % and FARC 17 % less, over all sizes",
+            "E1: at 15 %, FLRU saves at least 10 % of the erases and FARC 17 %, over all sizes",
             fmean(flru) >= 10 and fmean(farc) >= 17,
             _number([fmean(flru), fmean(farc)]),
         ),
         Claim(
-            "E2: up to nearly 72 % less at 35 % (the best cell 65 % or more)",
+            "E2: at 35 %, up to nearly 72 % of the erases are saved (best cell 65 % or more)",
             max(at35) >= 65,
             f"{max(at35):.1f} %",
         ),
         Claim(
             "E3: erases fall by more than hits rise",
             all(one > two for one, two in gains),
-            ", ".join(f"{one:.0f} % for {two:.1f} points" for one, two in gains),
+            ", ".join(f"{one:.0f} % fewer erases for {two:.1f} points" for one, two in gains),
         ),
     ]
 
 
 def _erases_by_op(cells: Cells) -> list[Claim]:
-    """Whether erases fall with over-provisioning."""
+    """Claims on erases by over-provisioning."""
     falling = {
         scheme: [
             cells[Point(load, gb, high), scheme].erases
@@ -272,13 +275,17 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
     aware = [sum(falling[scheme]) for scheme in (FLRU, FARC)]
     return [
         Claim(
-            "E4: the more over-provisioning, the fewer erases, of FLRU and FARC in every cell",
+            "E4: erases of FLRU and FARC fall with over-provisioning in every cell",
             aware == [40, 40],
             f"in {aware[0]} and {aware[1]} of 40",
         ),
-        Claim("E4: and of LRU and ARC at 3 GB", at3, "in every cell" if at3 else "not in all"),
         Claim(
-            "E4: and of LRU and ARC in every cell",
+            "E4: erases of LRU and ARC fall too at 3 GB",
+            at3,
+            "in every cell" if at3 else "not in every cell",
+        ),
+        Claim(
+            "E4: erases of LRU and ARC fall too in every cell",
             plain == [40, 40],
             f"in {plain[0]} and {plain[1]} of 40",
             MISSES,
@@ -287,13 +294,13 @@ def _erases_by_op(cells: Cells) -> list[Claim]:
 
 
 def _erases_of_arc(cells: Cells) -> list[Claim]:
-    """ARC next to LRU."""
+    """Claim on the erases of ARC relative to LRU."""
     at15 = [Point(load, 3, 15) for load in WEB]
     ratios = [cells[point, PLAIN[1]].erases / cells[point, PLAIN[0]].erases for point in at15]
     return [
         Claim(
-            "E5: ARC erases more than LRU on WebSearch at 3 GB and 15 %, though it hits more "
-            "(1.05 times or more; published over 1.33 on WebSearch2)",
+            "E5: under WebSearch at 3 GB and 15 %, ARC erases more than LRU despite its higher "
+            "hit ratio (1.05 times or more; published over 1.33 on WebSearch2)",
             min(ratios) >= 1.05,
             _number(ratios, 2),
             quick=False,
@@ -308,7 +315,7 @@ def _mean_fewer(cells: Cells, op: int, base: Scheme, scheme: Scheme) -> float:
 
 
 def migration(cells: Cells) -> list[Claim]:
-    """Figure 8 and table 4, section 3.4."""
+    """Claims on figure 8 and table 4, section 3.4."""
     return [
         *_best_spared(cells),
         *_spared_by_op(cells),
@@ -318,7 +325,7 @@ def migration(cells: Cells) -> list[Claim]:
 
 
 def _best_spared(cells: Cells) -> list[Claim]:
-    """What zero-migration spares in the best cell."""
+    """Claims on the best saving of zero-migration."""
     alone = known(
         fewer(cells, point, base, other)
         for point in POINTS
@@ -331,12 +338,12 @@ def _best_spared(cells: Cells) -> list[Claim]:
     )
     return [
         Claim(
-            "Z1: zero-migration alone erases up to 72 % less (the best cell 60 to 80 %)",
+            "Z1: zero-migration alone saves up to 72 % of the erases (best cell 60 to 80 %)",
             60 <= max(alone) <= 80,
             f"{max(alone):.1f} %",
         ),
         Claim(
-            "Z2: with suspected queues nearly 90 % less (80 % or more)",
+            "Z2: with suspected queues it saves nearly 90 % (80 % or more)",
             max(both) >= 80,
             f"{max(both):.1f} %",
         ),
@@ -344,7 +351,7 @@ def _best_spared(cells: Cells) -> list[Claim]:
 
 
 def _spared_by_op(cells: Cells) -> list[Claim]:
-    """What zero-migration and suspected queues spare, by over-provisioning."""
+    """Claims on the savings of zero-migration and suspected queues, by over-provisioning."""
     zm = {
         base: [_mean_fewer(cells, op, base, other) for op in OPS]
         for base, other in pairs(aware=False, reclaim=ZM)
@@ -356,27 +363,28 @@ def _spared_by_op(cells: Cells) -> list[Claim]:
     at25 = [zm[base][1] > fa[base][1] for base in PLAIN]
     return [
         Claim(
-            "Z3: with more over-provisioning zero-migration spares less, and suspected queues more",
+            "Z3: zero-migration saves fewer erases at higher over-provisioning, suspected "
+            "queues save more",
             all(_rises(zm[base][::-1]) and _rises(fa[base]) for base in PLAIN),
             "; ".join(f"{_number(zm[base], 0)} and {_number(fa[base], 0)} %" for base in PLAIN),
         ),
         Claim(
-            "Z4: zero-migration spares more than suspected queues at 15 %, and less at 35 %",
+            "Z4: zero-migration saves more erases than suspected queues at 15 %, and fewer at 35 %",
             all(zm[base][0] > fa[base][0] and zm[base][2] < fa[base][2] for base in PLAIN),
-            "as above",
+            "as for Z3",
         ),
-        Claim("Z4: and more at 25 % with ARC", at25[1], "as above"),
-        Claim("Z4: and more at 25 % with LRU", at25[0], "as above", FEW_VALID),
+        Claim("Z4: with ARC it saves more at 25 % too", at25[1], "as for Z3"),
+        Claim("Z4: with LRU it saves more at 25 % too", at25[0], "as for Z3", FEW_VALID),
         Claim(
-            "Z5: ARC gains more from zero-migration than LRU",
+            "Z5: zero-migration saves more erases with ARC than with LRU",
             all(one < two for one, two in zip(*zm.values(), strict=True)),
-            "as above",
+            "as for Z3",
         ),
     ]
 
 
 def _lost_hits(cells: Cells) -> list[Claim]:
-    """What zero-migration loses in hits."""
+    """Claims on hits lost by zero-migration."""
     losses = {
         (gb, op, base, aware): geometric_hit(cells, gb, op, Scheme(base, aware, ZM))
         - geometric_hit(cells, gb, op, Scheme(base, aware))
@@ -389,23 +397,27 @@ def _lost_hits(cells: Cells) -> list[Claim]:
     arcs = [loss for (_, _, base, _), loss in losses.items() if base == ARC]
     return [
         Claim(
-            "T4: zero-migration loses no more than 4 points of hits",
+            "T4: zero-migration loses at most 4 points of hit ratio",
             min(losses.values()) >= -4,
-            f"at worst {min(losses.values()):.1f}",
+            f"worst cell {min(losses.values()):.1f}",
         ),
         Claim(
-            "T4: mostly less than 2 (in three quarters of the cells; published 40 of 48)",
+            "T4: zero-migration mostly loses less than 2 points (in three quarters of the "
+            "cells; published 40 of 48)",
             small >= 36,
             f"in {small} of 48",
         ),
         Claim(
-            "T4: gains above 2 points with ARC", max(arcs) > 2, f"at best {max(arcs):+.1f}", HOTTER
+            "T4: with ARC, zero-migration gains over 2 points in some cell",
+            max(arcs) > 2,
+            f"best cell {max(arcs):+.1f}",
+            HOTTER,
         ),
     ]
 
 
 def _conditional(cells: Cells) -> list[Claim]:
-    """Conditional zero-migration next to zero-migration."""
+    """Claims on conditional zero-migration relative to zero-migration."""
     kept = [
         geometric_hit(cells, gb, op, Scheme(base, aware, CZM))
         - geometric_hit(cells, gb, op, Scheme(base, aware, ZM))
@@ -449,34 +461,38 @@ def _conditional(cells: Cells) -> list[Claim]:
         *not_quick(
             [
                 Claim(
-                    "C1: conditional zero-migration hits within 1 % of zero-migration (1.5 points)",
+                    "C1: the hit ratio of conditional zero-migration is within 1 % of that of "
+                    "zero-migration (1.5 points)",
                     all(-1.5 <= one <= 1.5 for one in kept),
                     f"{min(kept):+.1f} to {max(kept):+.1f}",
                 )
             ]
         ),
         Claim(
-            "C2: conditional zero-migration answers later and erases more at 3 GB and 15 %",
+            "C2: at 3 GB and 15 %, conditional zero-migration has the longer response time and "
+            "more erases",
             all(one > 0 for one in slower) and all(one > 0 for one in worn),
-            f"{_number(slower)} % later, {_number(worn, 0)} % more",
+            f"{_number(slower)} % longer, {_number(worn, 0)} % more",
             quick=False,
         ),
-        Claim("C2: and answers later in every cell", worse == 48, f"in {worse} of 48", MOVES),
+        Claim(
+            "C2: its response time is longer in every cell", worse == 48, f"in {worse} of 48", MOVES
+        ),
     ]
 
 
 def responses(cells: Cells) -> list[Claim]:
-    """Figures 9 and 10."""
+    """Claims on figures 9 and 10."""
     return [*_sooner(cells), *_sooner_together(cells)]
 
 
 def _less(cells: Cells, gb: int, op: int, base: Scheme, other: Scheme) -> float:
-    """How much sooner a scheme answers than another. Per cent."""
+    """Reduction of the mean response time by `other`. Per cent."""
     return less_percent(mean_us(cells, gb, op, base), mean_us(cells, gb, op, other))
 
 
 def _sooner(cells: Cells) -> list[Claim]:
-    """What suspected queues and zero-migration gain by themselves."""
+    """Claims on the separate savings of suspected queues and zero-migration."""
     zm = [_less(cells, 3, 15, base, other) for base, other in pairs(aware=False, reclaim=ZM)]
     fa = [_less(cells, 3, 15, base, other) for base, other in pairs(aware=True, reclaim=MOVE)]
     spare = [
@@ -491,24 +507,24 @@ def _sooner(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "R1: at 3 GB and 15 % FLRU answers 11 % sooner (within 5 points)",
+            "R1: at 3 GB and 15 %, FLRU shortens the mean response time by 11 % (within 5 points)",
             abs(fa[0] - 11) <= 5,
             f"{fa[0]:.1f} %",
         ),
-        Claim("R1: and FARC 14 %", abs(fa[1] - 14) <= 5, f"{fa[1]:.1f} %", ARC_GAIN),
+        Claim("R1: FARC shortens it by 14 %", abs(fa[1] - 14) <= 5, f"{fa[1]:.1f} %", ARC_GAIN),
         Claim(
-            "R2: there zero-migration answers 14 % sooner with LRU (within 5 points)",
+            "R2: at 3 GB and 15 %, zero-migration shortens it by 14 % with LRU (within 5 points)",
             abs(zm[0] - 14) <= 5,
             f"{zm[0]:.1f} %",
         ),
-        Claim("R2: and 30 % with ARC", abs(zm[1] - 30) <= 5, f"{zm[1]:.1f} %", CEILING),
+        Claim("R2: with ARC by 30 %", abs(zm[1] - 30) <= 5, f"{zm[1]:.1f} %", CEILING),
         Claim(
-            "R3: at 35 % and 5 or 6 GB FLRU and FARC answer about 40 % sooner (within 8 points)",
+            "R3: at 35 % and 5 or 6 GB, FLRU and FARC shorten it by about 40 % (within 8 points)",
             all(abs(one - 40) <= 8 for one in spare),
             _number(spare),
         ),
         Claim(
-            "R4: there zero-migration answers up to 2 % later (-1 to 3)",
+            "R4: in these cells, zero-migration lengthens it by up to 2 % (-1 to 3)",
             all(-1 <= one <= 3 for one in there),
             _number(there),
         ),
@@ -516,7 +532,7 @@ def _sooner(cells: Cells) -> list[Claim]:
 
 
 def _sooner_together(cells: Cells) -> list[Claim]:
-    """What both gain together, and how steady they are."""
+    """Claims on the combined saving, and on the spread of response times."""
     both = [
         _less(cells, gb, op, base, other)
         for gb in GB
@@ -532,12 +548,13 @@ def _sooner_together(cells: Cells) -> list[Claim]:
     ]
     return [
         Claim(
-            "R5: both together answer 20 to 40 % sooner everywhere (within 5 points)",
+            "R5: both together shorten the mean response time by 20 to 40 % in every cell "
+            "(within 5 points)",
             all(15 <= one <= 45 for one in both),
             f"{min(both):.1f} to {max(both):.1f} %",
         ),
         Claim(
-            "S1: both lower the standard deviation (in 65 of 72 cells or more)",
+            "S1: both reduce the standard deviation (in 65 of 72 cells or more)",
             sum(steadier) >= 65,
             f"in {sum(steadier)} of 72",
         ),
@@ -545,5 +562,5 @@ def _sooner_together(cells: Cells) -> list[Claim]:
 
 
 def every(cells: Cells) -> list[Claim]:
-    """All of them, in the order of the figures."""
+    """All claims in the order of the figures."""
     return [*hits(cells), *erases(cells), *migration(cells), *responses(cells)]

@@ -1,4 +1,4 @@
-"""Figures 4 to 10 and tables 2 to 4, of the same runs."""
+"""Figures 4 to 10 and tables 2 to 4, from the same runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -28,21 +28,22 @@ from wordline_studies.read_cache.schemes import ALL, COLOURS, MOVE, PLAIN, ZM, S
 CELLS = tuple((gb, op) for gb in GB for op in OPS)
 SHOWN = tuple(scheme for scheme in ALL if scheme.reclaim in (MOVE, ZM))
 READING = (
-    "Suspected pages are invalid to the collector and valid again when they are revived. Room is "
-    "tested before every replacement, and an entry leaves its suspected queue before another is "
-    "evicted. Capacities are of all physical pages, of which 5 % stay free; over-provisioning "
-    "takes from the queue. Hit ratios count pages of 4 KiB.",
-    "Entries that zero-migration drops leave ghosts in ARC's lists, and moved pages go to the open "
-    "block of the host. The text says neither; the table of readings shows the other choices.",
-    "One request at a time. A request takes 25 µs for each page from flash, 5 ms if any page is "
-    "missing, 200 µs for each page that is programmed then, and the collections that these "
-    "programs cause; pages of a request that are in flash are read while the disk works. The "
-    "published savings fit no other reading.",
+    "GC treats suspected pages as invalid; a revival makes them valid again. Free space is "
+    "checked before every replacement, and an entry leaves its suspected queue before another "
+    "is evicted. Capacities count all physical pages, of which 5 % stay free. "
+    "Over-provisioning reduces the queue. Hit ratios count pages of 4 KiB.",
+    "Entries that zero-migration drops leave ghost entries in ARC's lists, and relocated pages "
+    "go to the host's active block. The text states neither; the table of readings shows the "
+    "alternatives.",
+    "One request is outstanding at a time. A request takes 25 µs per page read from flash, 5 "
+    "ms if any page misses, 200 µs per page that is then programmed, and the time of the GC "
+    "runs that these programs cause. Pages that hit are read during the disk access. No other "
+    "reading gives the published savings.",
 )
 
 
 def figures(setup: Setup) -> list[Figure]:
-    """All of them."""
+    """All figures of the common runs."""
     paths = written(setup)
     cells = grid(setup, paths)
     own, footprints = reasons.curves(setup, paths)
@@ -50,8 +51,8 @@ def figures(setup: Setup) -> list[Figure]:
     times = part(setup, "websearch2")
     parts = ", ".join(f"{name} 1/{part(setup, name)}" for name in TABLE)
     measured = (
-        f"Loads fitted to table 3 on flash of 3 to 6 GB, both a part of the document's ({parts}); "
-        "blocks of 64 pages, one plane, greedy collection."
+        "Loads fitted to table 3 on flash of 3 to 6 GB, both scaled down to a part of the "
+        f"document's ({parts}). Blocks of 64 pages, one plane, greedy GC."
     )
     return [
         tables.tables(setup, cells, footprints),
@@ -90,7 +91,7 @@ def _hits(cells: Cells, measured: str) -> Figure:
             ),
             *(
                 Row(
-                    f"{scheme}'s best gain at 3 GB, {op} %",
+                    f"{scheme}: best gain at 3 GB, {op} %",
                     gain,
                     "points",
                     PUBLISHED("4", f"{scheme}, {op} %"),
@@ -100,7 +101,7 @@ def _hits(cells: Cells, measured: str) -> Figure:
             ),
             *(
                 Row(
-                    f"{scheme}: geometric mean's gain at 3 GB, {op} %",
+                    f"{scheme}: gain of the geometric mean at 3 GB, {op} %",
                     geometric_hit(cells, 3, op, scheme) - geometric_hit(cells, 3, op, base),
                     "points",
                     PUBLISHED("5", f"{scheme}, {op} %") if scheme == FLRU else None,
@@ -118,8 +119,8 @@ def _hits(cells: Cells, measured: str) -> Figure:
                 lambda gb, op, scheme: geometric_hit(cells, gb, op, scheme),
             ),
             Plot(
-                "Gains from 3 GB on",
-                "Geometric mean of the hit ratios at 15 % above that at 3 GB (figure 5b).",
+                "Gain over 3 GB",
+                "Geometric mean of the hit ratios at 15 %, less its value at 3 GB (figure 5b).",
                 bars(
                     {
                         f"{gb} GB": {str(base): grown for base, grown in one.items()}
@@ -162,7 +163,7 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{scheme}: fewer at {op} %, mean over loads and sizes",
+                    f"{scheme}: erases saved at {op} %, mean over loads and sizes",
                     _mean(
                         known(
                             fewer(cells, Point(load, gb, op), base, scheme)
@@ -185,24 +186,24 @@ def _erases(cells: Cells, measured: str, times: int) -> Figure:
                 )
                 for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)
             ),
-            Row("fewer at 35 %, best cell", best, "%", PUBLISHED("6", "best, 35 %")),
+            Row("erases saved at 35 %, best cell", best, "%", PUBLISHED("6", "best, 35 %")),
         ],
         plots=[
             _plot(
                 "Erases",
-                "Sum over the loads, against LRU's of the same cell.",
-                "of LRU's",
+                "Sum over the loads, relative to LRU in the same cell.",
+                "relative to LRU",
                 SHOWN[:4],
                 lambda gb, op, scheme: _share(cells, gb, op, scheme),
             ),
-            *_by_load("Erases", "of LRU's", SHOWN[:4], _normalised(cells)),
+            *_by_load("Erases", "relative to LRU", SHOWN[:4], _normalised(cells)),
         ],
         claims=claims.erases(cells),
         explanation=[
-            "The text gives fewer than 300,000 erases for LRU and more than 400,000 for ARC on "
-            "WebSearch2 at 3 GB and 15 %. With moved pages in the open block of the host the "
-            "fitted load erases more with both, with a block of their own fewer; neither reading "
-            "gives both numbers (see Readings).",
+            "For WebSearch2 at 3 GB and 15 %, the text gives fewer than 300,000 erases for LRU "
+            "and more than 400,000 for ARC. If relocated pages share the host's active block, "
+            "the fitted load causes more erases than both; if they have their own active "
+            "block, fewer. Neither reading gives both numbers (see Readings).",
         ],
         data={"erases": _data(cells, lambda cell: float(cell.erases))},
     )
@@ -234,12 +235,12 @@ def _migration(cells: Cells, measured: str) -> Figure:
         measured=measured,
         rows=[
             Row(
-                "fewer erases by zero-migration, best cell",
+                "erases saved by zero-migration, best cell",
                 best[False],
                 "%",
                 PUBLISHED("8", "best, zero-migration"),
             ),
-            Row("fewer erases by both, best cell", best[True], "%", PUBLISHED("8", "best, both")),
+            Row("erases saved by both, best cell", best[True], "%", PUBLISHED("8", "best, both")),
             Row(
                 "hit ratio lost by zero-migration, worst mean",
                 min(losses.values()),
@@ -254,17 +255,17 @@ def _migration(cells: Cells, measured: str) -> Figure:
         plots=[
             _plot(
                 "Erases",
-                "Sum over the loads, against LRU's of the same cell.",
-                "of LRU's",
+                "Sum over the loads, relative to LRU in the same cell.",
+                "relative to LRU",
                 ALL,
                 lambda gb, op, scheme: _share(cells, gb, op, scheme),
             ),
-            *_by_load("Erases", "of LRU's", ALL, _normalised(cells)),
+            *_by_load("Erases", "relative to LRU", ALL, _normalised(cells)),
         ],
         claims=claims.migration(cells),
         explanation=[
-            "Conditional zero-migration moves the pages in the head halves of the queues, of T1 "
-            "and T2 each, and drops the others.",
+            "Conditional zero-migration relocates the pages in the head halves of the queues, "
+            "separately for T1 and T2, and drops the others.",
         ],
         data={
             "lost_points": losses,
@@ -286,7 +287,7 @@ def _responses(cells: Cells, measured: str) -> Figure:
         rows=[
             *(
                 Row(
-                    f"{other} less than {base}, 3 GB, 15 %",
+                    f"{other} over {base}, 3 GB, 15 %: time saved",
                     less_percent(mean_us(cells, 3, 15, base), mean_us(cells, 3, 15, other)),
                     "%",
                     PUBLISHED("9", f"{other}, 3 GB, 15 %"),
@@ -341,11 +342,11 @@ def _plot(
 def _by_load(
     title: str, unit: str, schemes: Sequence[Scheme], value: Callable[[Point, Scheme], float]
 ) -> list[Plot]:
-    """The same of each load by itself."""
+    """Plots of the same value, one per load."""
     return [
         _plot(
             f"{title}: {load}",
-            "This load alone.",
+            "This load only.",
             unit,
             schemes,
             lambda gb, op, scheme, load=load: value(Point(load, gb, op), scheme),
@@ -355,7 +356,7 @@ def _by_load(
 
 
 def _normalised(cells: Cells) -> Callable[[Point, Scheme], float]:
-    """Erases against LRU's of the same cell; 0 where it has none."""
+    """Erases relative to LRU in the same cell; 0 if LRU has none."""
 
     def value(point: Point, scheme: Scheme) -> float:
         return cells[point, scheme].erases / max(1, cells[point, PLAIN[0]].erases)

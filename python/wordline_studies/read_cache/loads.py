@@ -1,4 +1,4 @@
-"""The loads: those of table 3, fitted to it and written as traces, and recordings."""
+"""Loads fitted to table 3 and written as traces, and recordings."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -13,22 +13,26 @@ from wordline_studies.generated import Request
 
 SIZES = (2, 4, 6, 8)
 SHARES = (0.601, 0.122, 0.078, 0.198)
-"""Sizes of requests in pages and their shares, measured of the first 24,783 requests of WebSearch1,
-all aligned to 8 KiB. The excerpt has hardly a repeat, and shows no hit itself."""
+"""Sizes of requests in pages and their shares, measured over the first 24,783 requests of
+WebSearch1. All of them are aligned to 8 KiB. The excerpt has hardly any repeats and thus no
+hits."""
 UPSTREAM = 460_000
-"""Pages of an LRU cache before the load, whose hits it does not see: the traces were filtered by
-caches upstream, and the excerpt has no repeat at a short distance."""
+"""Pages of an LRU cache above the device that filters the load. The original traces were filtered
+by upstream caches: the excerpt has no repeats at short distances."""
 
 HOT = 50
-"""Extents chosen so often that the cache upstream never drops them: they come once, and what is
-chosen of them later changes nothing. In the time that the cache takes to turn over, the last of
-them is expected more than 50 times."""
+"""Number of extents so popular that the upstream cache never drops them. They appear once; later
+choices of them hit upstream. In the time in which the cache turns over, the last of them is
+expected more than 50 times."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """A row of table 3: pages read; and what it does not give: extents chosen by Zipf's law, of
-    `SIZES` behind the cache upstream or, of a trace of Microsoft's, of 8 pages or 2."""
+    """Pages read of a row of table 3, and assumptions that the table does not give.
+
+    Extents are chosen by Zipf's law. Their lengths are `SIZES` with the upstream cache; in
+    Microsoft traces they are 8 or 2 pages.
+    """
 
     pages: int
     extents: int
@@ -46,28 +50,29 @@ TABLE = {
 }
 FULL_PART, QUICK_PART = 4, 256
 FEWEST_PAGES = 350_000
-"""What a load is scaled by is the greatest whole number that leaves it so many: fewer make too few
-erases."""
+"""Least pages of a scaled load. The scale is the greatest whole number that leaves as many; fewer
+pages cause too few erases."""
 UNIFORM = "uniform"
 OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
-"""Loads of no table: one whose pages are all requested equally often."""
+"""Loads that are not in the table: one with equally popular pages."""
 MICROSOFT_PAGES = 2_500_000
-"""Address space of the traces of Microsoft's: 20,000,000 sectors."""
+"""Address space of the Microsoft traces in pages: 20,000,000 sectors."""
 WEB = ("websearch1", "websearch2", "websearch3")
 FITTED = (
-    "The loads are fitted to table 3, which gives the number of requests and the address space, "
-    "and not the locality. WebSearch: extents of 2, 4, 6 and 8 pages in the shares of its first "
-    "24,783 requests, chosen by Zipf's law with an exponent of 1.5 and seen through an LRU cache "
-    "of 460,000 pages, whose hits are not in the load. The number of extents is fitted to the "
-    "footprint, the cache to the hit ratios of LRU and ARC on WebSearch2 at 3 GB and 15 %, the "
-    "only ones that the text gives. DevDivRelease and MSNFS: extents of 8 pages or 2 over 2.5 "
-    "million pages, chosen with exponents of 0.30 and 0.64, which repeat as often as their first "
-    "requests, folded to 20,000,000 sectors, do; the text gives no hit ratio for them."
+    "The loads are fitted to table 3, which gives the number of requests and the address "
+    "space, but not the locality. WebSearch: extents of 2, 4, 6 and 8 pages, with the shares "
+    "of its first 24,783 requests, are chosen by Zipf's law with an exponent of 1.5. An LRU "
+    "cache of 460,000 pages filters the load; its hits do not reach the device. The number of "
+    "extents is fitted to the footprint, and the cache to the hit ratios of LRU and ARC on "
+    "WebSearch2 at 3 GB and 15 %, the only ones in the text. DevDivRelease and MSNFS: extents "
+    "of 8 or 2 pages over 2.5 million pages are chosen with exponents of 0.30 and 0.64. They "
+    "repeat as often as in the first requests of the recordings, folded to 20,000,000 sectors. "
+    "The text gives no hit ratio for them."
 )
 
 
 def requests(name: str, part: int) -> Iterator[Request]:
-    """The reads of a load on a `part`th of its pages, the same every time."""
+    """The reads of a load on a `part`th of its pages. Deterministic."""
     load = (TABLE | OTHERS)[name]
     random = Random(f"{name}/{part}")  # noqa: S311
     extents = _extents(load, random, part)
@@ -99,7 +104,7 @@ def requests(name: str, part: int) -> Iterator[Request]:
 
 
 def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:
-    """First pages and lengths, one behind the other."""
+    """First page and length of each extent, in consecutive order."""
     extents: list[tuple[int, int]] = []
     place = 0
     if load.web:
@@ -115,14 +120,14 @@ def _extents(load: Load, random: Random, part: int) -> list[tuple[int, int]]:
 
 
 def part(setup: Setup, name: str) -> int:
-    """A load and its flash are this part of the document's."""
+    """Factor by which a load and its flash are scaled down from the document's."""
     if setup.quick or setup.full:
         return QUICK_PART if setup.quick else FULL_PART
     return (TABLE | OTHERS)[name].pages // FEWEST_PAGES
 
 
 def written(setup: Setup, names: Iterable[str] = tuple(TABLE)) -> dict[str, Path]:
-    """Traces of loads. By load."""
+    """Writes loads as traces and returns their paths by load."""
     return {
         name: setup.generated.trace((name, many), partial(requests, name, many))
         for name, many in ((name, part(setup, name)) for name in names)

@@ -1,4 +1,4 @@
-"""What the text leaves open, chosen otherwise; and recordings."""
+"""Alternative readings of points that the text leaves open, and recordings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,16 +21,16 @@ from wordline_studies.read_cache.schemes import ALL, ARC, LRU, PLAIN, ZM, Scheme
 from wordline_studies.traces import missing, recorded
 
 REQUESTS = 1_000_000
-"""Of a recording, at most."""
+"""Most requests of a recording."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
-"""The document's gigabytes as shares of WebSearch2's footprint."""
+"""The document's capacities in GB, as shares of WebSearch2's footprint."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Another reading."""
+    """An alternative reading."""
 
     title: str
     settings: dict[str, Value] = field(default_factory=dict[str, Value], hash=False)
@@ -39,10 +39,10 @@ class Choice:
 DEFAULT = Choice("as in the figures")
 CHOICES = (
     DEFAULT,
-    Choice("moved pages in a block of their own", {"ftl.gc.own_block": True}),
-    Choice("no ghosts of dropped pages", {"cache.ghosts_of_dropped": False}),
-    Choice("the host waits for the fill, not for collections", {"cache.reply": "fill"}),
-    Choice("the host waits for the data only", {"cache.reply": "data"}),
+    Choice("separate active block for relocated pages", {"ftl.gc.own_block": True}),
+    Choice("no ghost entries of dropped pages", {"cache.ghosts_of_dropped": False}),
+    Choice("a request waits for the fill, not for GC", {"cache.reply": "fill"}),
+    Choice("a request waits for its data only", {"cache.reply": "data"}),
 )
 
 
@@ -78,7 +78,8 @@ def readings(setup: Setup) -> Figure:
         title="Readings",
         section="2.3, 3.3",
         measured=f"{LOAD} at {GB} GB and {OP} %, 1/{part(setup, LOAD)} of the document's. The "
-        "default of open block and ghosts was chosen after results had been seen.",
+        "defaults for the active block and the ghost entries were chosen after seeing "
+        "results.",
         rows=[
             row
             for (choice, scheme), cell in cells.items()
@@ -97,7 +98,7 @@ def readings(setup: Setup) -> Figure:
         ],
         claims=[
             Claim(
-                "a block of their own for moved pages erases less with LRU and with ARC",
+                "A separate active block for relocated pages saves erases with LRU and with ARC",
                 all(cells[own, one].erases < cells[DEFAULT, one].erases for one in PLAIN),
                 _percents(
                     [
@@ -107,12 +108,12 @@ def readings(setup: Setup) -> Figure:
                 ),
             ),
             Claim(
-                "without ghosts of dropped pages ARC with zero-migration hits less",
+                "Without ghost entries of dropped pages, zero-migration lowers ARC's hit ratio",
                 cells[forgetful, arc_zm].hit < cells[DEFAULT, arc_zm].hit,
                 f"{cells[forgetful, arc_zm].hit - cells[DEFAULT, arc_zm].hit:+.1f} points",
             ),
             Claim(
-                "where the host waits for the data only, zero-migration saves less",
+                "If requests wait for their data only, zero-migration saves less time",
                 all(
                     one < other
                     for one, other in zip(savings[answered], savings[DEFAULT], strict=True)
@@ -121,9 +122,8 @@ def readings(setup: Setup) -> Figure:
             ),
         ],
         explanation=[
-            "Where the host waits for the data only, programs and collections go on while it asks "
-            "for the next page, and a hit waits for the flash that is at work: what zero-migration "
-            "spares still shortens these waits.",
+            "If a request waits for its data only, programs and GC continue in the background, "
+            "and the next hit waits for a busy flash. Zero-migration shortens that wait only.",
         ],
     )
 
@@ -133,26 +133,30 @@ def _percents(values: Sequence[float]) -> str:
 
 
 def _footprint(path: Path, many: int | None) -> int:
-    """Pages that the first `many` requests of a recording ask for."""
+    """Distinct pages in the first `many` requests of a recording."""
     found = wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many)
     return found.summary["input"]["distinct_pages"]
 
 
 def _flash(footprint: int, share: float) -> int:
-    """Pages of flash, in whole blocks."""
+    """Flash pages in whole blocks."""
     return round(footprint * share / BLOCK_PAGES) * BLOCK_PAGES
 
 
 def _kept(setup: Setup, name: str, path: Path) -> float | None:
-    """What zero-migration gains with ARC over all of a recording, at 3 GB and 15 %. Points; None if
-    it has to be quick. Of fewer requests most miss for the first time, and it gains nothing yet."""
+    """Gain in hit ratio of zero-migration with ARC over a whole recording, at 3 GB and 15 %.
+    Percentage points.
+
+    None in a quick study. In shorter runs, most misses are first accesses, and there is no gain
+    yet.
+    """
     if setup.quick:
         return None
     pages = _flash(_footprint(path, None), SHARES[3])
     found = required(
         setup,
         {
-            scheme: case(f"{name}, all of it", path, pages, 15, scheme)
+            scheme: case(f"{name}, whole recording", path, pages, 15, scheme)
             for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
         },
     )
@@ -161,7 +165,7 @@ def _kept(setup: Setup, name: str, path: Path) -> float | None:
 
 
 def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell]) -> list[Claim]:
-    """What the text says of a recording, at 3 GB and 15 %."""
+    """Claims of the text on a recording, at 3 GB and 15 %."""
     lru, arc = PLAIN
     short = PREVIEW if setup.quick else ""
     dropping = cells[Scheme(ARC, reclaim=ZM)]
@@ -170,13 +174,13 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
         ratio = cells[arc].erases / max(1, cells[lru].erases)
         return [
             Claim(
-                "E5: on P3 ARC erases 1.2 times as much as LRU or more",
+                "E5: on P3, ARC erases at least 1.2 times as much as LRU",
                 ratio >= 1.2,
                 f"{ratio:.2f}",
                 only_told=short,
             ),
             Claim(
-                "Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
+                "Z1: on P3, zero-migration with ARC saves 60 to 80 % of the erases",
                 60 <= spared <= 80,
                 f"{spared:.1f} %",
                 only_told=short,
@@ -187,13 +191,14 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
         kept = dropping.hit - cells[arc].hit
     return [
         Claim(
-            "Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
+            "Z1: on w106, zero-migration with ARC saves 60 to 80 % of the erases",
             60 <= spared <= 80,
             f"{spared:.1f} %",
             only_told=short,
         ),
         Claim(
-            "T4: on all of w106 zero-migration gains hits with ARC (0.3 points or more)",
+            "T4: on the whole of w106, zero-migration raises ARC's hit ratio (by 0.3 points or "
+            "more)",
             kept >= 0.3,
             f"{kept:+.1f} points",
             only_told=short,
@@ -202,7 +207,7 @@ def _recorded(setup: Setup, name: str, path: Path, cells: Mapping[Scheme, Cell])
 
 
 def recordings(setup: Setup) -> Figure:
-    """Every scheme on recorded loads."""
+    """All schemes on recorded loads."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
@@ -234,9 +239,9 @@ def recordings(setup: Setup) -> Figure:
         id="recordings",
         title="Recordings",
         section="figures 4 to 10",
-        measured="Recorded loads without times, one request at a time, all of them read; "
-        f"{'all' if many is None else f'at most {many:,}'} of their requests; flash of "
-        "the shares of their footprints that 3 to 6 GB are of WebSearch2's.",
+        measured="Recorded loads without time stamps, one request at a time, all treated as reads; "
+        f"{'all' if many is None else f'at most {many:,}'} of their requests. The flash has "
+        "the same shares of their footprints as 3 to 6 GB are of WebSearch2's.",
         rows=[
             row
             for (name, gb, op, scheme), cell in cells.items()

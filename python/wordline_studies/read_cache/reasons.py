@@ -1,4 +1,4 @@
-"""Why claims do not hold: each reason tested, with the number that it explains."""
+"""Tests of the reasons why claims do not hold, each with the number that it explains."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,28 +28,29 @@ from wordline_studies.read_cache.runs import (
 )
 from wordline_studies.read_cache.schemes import ARC, CZM, LRU, PLAIN, ZM, Scheme
 
-# Microseconds: a request that misses, a page programmed, a page moved, a block erased.
+# Microseconds: a request that misses, a page program, a page relocation, a block erase.
 MISS_US, PROGRAM_US, MOVE_US, ERASE_US = 5_000, 200, 225, 1_500
 FIFO = Scheme("fifo")
 DEVDIV_GB, DEVDIV_OP = 5, 25
-"""Where the text has its greatest gain of zero-migration."""
+"""Cell in which the text has zero-migration's greatest gain."""
 
 Curves = Mapping[tuple[str, str, int], float]
-"""Hit ratios without a device, by load, policy and pages. Per cent."""
+"""Hit ratios of a cache without a device, by load, policy and pages. Per cent."""
 
 
 def reachable(gb: int, setup: Setup, load: str) -> int:
-    """The pages of the queue and of all that can be suspected: all but the threshold."""
+    """Pages of the queue and of all that can be suspected: all but the free-block threshold."""
     return int((1 - THRESHOLD) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
 def listed(gb: int, op: int, setup: Setup, load: str) -> int:
-    """The pages of the queue."""
+    """Pages of the queue."""
     return int((1 - op / 100) * gb * FULL_PAGES_PER_GB / part(setup, load))
 
 
 def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, int]]:
-    """The points of the loads' own curves that gains are told by; and their distinct pages."""
+    """Hit ratios at the points of the loads' own curves that predict gains, and the loads' distinct
+    pages."""
     found = {
         load: wordline.cache(
             paths[load],
@@ -68,7 +69,7 @@ def curves(setup: Setup, paths: Mapping[str, Path]) -> tuple[Curves, dict[str, i
 
 
 def others(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[str, Scheme], Cell]:
-    """Further runs: FIFO at 3 GB and 25 %, and a uniform load."""
+    """Additional runs: FIFO at 3 GB and 25 %, and a uniform load."""
     paths = {**paths, **written(setup, [UNIFORM])}
 
     def one(load: str, gb: int, op: int, scheme: Scheme) -> Case:
@@ -84,7 +85,7 @@ def others(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[str, Scheme], 
 def figure(
     setup: Setup, cells: Cells, own: Curves, more: Mapping[tuple[str, Scheme], Cell]
 ) -> Figure:
-    """All reasons."""
+    """Figure of all reasons."""
     parts = [
         _slopes(setup, cells, own),
         _worth(cells),
@@ -98,9 +99,9 @@ def figure(
         id="reasons",
         title="Reasons",
         section="2.5, 3.4",
-        measured="The runs of figures 4 to 10, and beside them: LRU and ARC without a device, at "
-        "the pages of the queue and at all pages but the threshold; FIFO at 3 GB and 25 %; a load "
-        f"whose pages are requested equally often, at {DEVDIV_GB} GB and {DEVDIV_OP} %.",
+        measured="The runs of figures 4 to 10. In addition: LRU and ARC without a device, at the "
+        "pages of the queue and at all pages but the free-block threshold; FIFO at 3 GB "
+        f"and 25 %; a load with equally popular pages at {DEVDIV_GB} GB and {DEVDIV_OP} %.",
         rows=[row for rows, _ in parts for row in rows],
         claims=[claim for _, claims in parts for claim in claims],
     )
@@ -110,13 +111,13 @@ Found = tuple[list[Row], list[Claim]]
 
 
 def _slopes(setup: Setup, cells: Cells, own: Curves) -> Found:
-    """A gain is the rise of the load's own curve (H2, H7)."""
+    """Tests that a gain equals the rise of the load's own curve (H2, H7)."""
     parts = [_rises(setup, cells, own), _apart(setup, own)]
     return [row for rows, _ in parts for row in rows], [one for _, some in parts for one in some]
 
 
 def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
-    """How far gains are from the rise of the load's own curve, and how steep that is (H2)."""
+    """Compares gains with the rise of the load's own curve, and gives its slope (H2)."""
     rises = {
         (load, scheme, op): own[load, scheme.policy, reachable(3, setup, load)]
         - own[load, scheme.policy, listed(3, op, setup, load)]
@@ -143,19 +144,19 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
     }
     needed = {15: 8 / 0.3, 25: 12 / 0.6, 35: 21 / 0.9}
     rows = [
-        Row(f"H2: rise of the steepest ARC curve at {op} %, a gigabyte", steepest[op], "points")
+        Row(f"H2: steepest rise of an ARC curve at {op} %, per GB", steepest[op], "points")
         for op in OPS
     ]
     return rows, [
         Claim(
-            "H2: what suspected queues gain is the rise of the load's own curve over them "
-            "(within 15 % with FLRU and 25 % with FARC, which falls short of it)",
+            "H2: the gain of suspected queues equals the rise of the load's own curve (within "
+            "15 % with FLRU and within 25 % with FARC, which gains less)",
             off[FLRU] <= 0.15 and off[FARC] <= 0.25,
             f"at most {100 * off[FLRU]:.0f} and {100 * off[FARC]:.0f} % off",
         ),
         Claim(
-            "H2: the gains of FARC that the text has at 15 and 35 % need more points a gigabyte "
-            "than the steepest curve rises",
+            "H2: FARC's published gains at 15 and 35 % need more points per GB than the "
+            "steepest curve has",
             all(steepest[op] < needed[op] for op in (15, 35))
             and best_gain(cells, FARC, 15) < 0.75 * 8,
             ", ".join(f"{steepest[op]:.0f} of {needed[op]:.0f} at {op} %" for op in OPS),
@@ -164,7 +165,7 @@ def _rises(setup: Setup, cells: Cells, own: Curves) -> Found:
 
 
 def _apart(setup: Setup, own: Curves) -> Found:
-    """How far LRU's curve lies above ARC's (H7)."""
+    """Difference of LRU's and ARC's own curves (H7)."""
     below = {
         gb: [
             own[load, LRU, reachable(gb, setup, load)] - own[load, ARC, reachable(gb, setup, load)]
@@ -173,14 +174,14 @@ def _apart(setup: Setup, own: Curves) -> Found:
         for gb in (3, 5)
     }
     rows = [
-        Row(f"H7: {load}, {gb} GB: LRU's curve above ARC's", value, "points")
+        Row(f"H7: {load}, {gb} GB: LRU's curve minus ARC's", value, "points")
         for gb, values in below.items()
         for load, value in zip(WEB, values, strict=True)
     ]
     return rows, [
         Claim(
-            "H7: at all pages but the threshold LRU's own curve lies more than 2 points below "
-            "ARC's at 3 GB, and less than 1 at 5 GB",
+            "H7: at all pages but the free-block threshold, LRU's own curve is more than 2 "
+            "points below ARC's at 3 GB, and less than 1 point at 5 GB",
             max(below[3]) < -2 and min(below[5]) > -1,
             "; ".join(" / ".join(f"{one:.1f}" for one in values) for values in below.values()),
         ),
@@ -188,7 +189,7 @@ def _apart(setup: Setup, own: Curves) -> Found:
 
 
 def _cost(cell: Cell) -> tuple[float, float]:
-    """What misses and what collections take of the mean response time. Microseconds."""
+    """Shares of misses and of GC in the mean response time. Microseconds."""
     misses = MISS_US * cell.missed + PROGRAM_US * cell.fills
     return misses / cell.requests, _collecting(cell) / cell.requests
 
@@ -198,7 +199,7 @@ def _collecting(cell: Cell) -> int:
 
 
 def _worth(cells: Cells) -> Found:
-    """A point of hits is worth as much with FARC as with FLRU (R1)."""
+    """Tests that a point of hit ratio saves as much time with FARC as with FLRU (R1)."""
     worth, spared, gains = dict[Scheme, float](), dict[Scheme, float](), dict[Scheme, float]()
     for scheme, base in BASE.items():
         pairs = [
@@ -212,21 +213,21 @@ def _worth(cells: Cells) -> Found:
         worth[scheme] = missed / gains[scheme] if gains[scheme] else 0.0
     would = spared[FARC] + 8 * worth[FARC]
     rows = [
-        Row(f"R1: {scheme}, 3 GB, 15 %: sooner by a point of hits", value, "%")
+        Row(f"R1: {scheme}, 3 GB, 15 %: time saved per point of hit ratio", value, "%")
         for scheme, value in worth.items()
     ] + [
-        Row(f"R1: {scheme}, 3 GB, 15 %: sooner by fewer collections", value, "%")
+        Row(f"R1: {scheme}, 3 GB, 15 %: time saved by less GC", value, "%")
         for scheme, value in spared.items()
     ]
     claims = [
         Claim(
-            "R1: a point of hits answers as much sooner with FARC as with FLRU (within 15 %)",
+            "R1: a point of hit ratio saves as much time with FARC as with FLRU (within 15 %)",
             abs(worth[FARC] - worth[FLRU]) <= 0.15 * worth[FLRU],
             f"{worth[FARC]:.2f} and {worth[FLRU]:.2f} %",
         ),
         Claim(
-            "R1: at that worth, with the gain of 8 points that the text has at best, FARC would "
-            "answer 14 % sooner (within 3 points)",
+            "R1: at that rate, the published best gain of 8 points would save FARC 14 % "
+            "(within 3 points)",
             abs(would - 14) <= 3,
             f"{would:.1f} %; FARC gains {gains[FARC]:.1f} points",
         ),
@@ -235,7 +236,7 @@ def _worth(cells: Cells) -> Found:
 
 
 def _ceiling(cells: Cells) -> Found:
-    """Zero-migration spares no more than all collections (R2)."""
+    """Tests that zero-migration saves at most the time of all GC (R2)."""
     free, share = dict[Scheme, float](), dict[Scheme, float]()
     for base in PLAIN:
         at = [cells[Point(load, 3, 15), base] for load in TABLE]
@@ -248,20 +249,20 @@ def _ceiling(cells: Cells) -> Found:
     lost = geometric_hit(cells, 3, 15, zero) - geometric_hit(cells, 3, 15, arc)
     sooner = less_percent(mean_us(cells, 3, 15, arc), mean_us(cells, 3, 15, zero))
     return [
-        Row(f"R2: {base}, 3 GB, 15 %: sooner if collections took no time", value, "%")
+        Row(f"R2: {base}, 3 GB, 15 %: time saved if GC took no time", value, "%")
         for base, value in free.items()
     ], [
         Claim(
-            "R2: if collections took no time, ARC would answer less than 25 % sooner at 3 GB and "
-            "15 %, and LRU 14 % sooner or more",
+            "R2: without the time of GC, ARC would save less than 25 % at 3 GB and 15 %, and "
+            "LRU 14 % or more",
             free[arc] < 25 and free[lru] >= 14,
             f"{free[arc]:.1f} and {free[lru]:.1f} %",
         ),
         Claim(
-            "R2: zero-migration spares more than nine tenths of their time, and what it leaves "
-            "of that is lost with hits",
+            "R2: zero-migration saves more than nine tenths of the GC time, and the rest of "
+            "that saving is lost with hits",
             min(share.values()) > 0.9 and lost < 0 and sooner < free[arc],
-            f"{100 * share[arc]:.0f} % spared with ARC; {lost:.1f} points of hits lost cost "
+            f"{100 * share[arc]:.0f} % saved with ARC; {lost:.1f} points of hit ratio lost cost "
             f"{free[arc] - sooner:.1f} %",
         ),
     ]
@@ -273,13 +274,13 @@ def _victims(cell: Cell) -> float:
 
 
 def _spared(cells: Cells, op: int, base: Scheme, other: Scheme) -> float:
-    """By how many per cent the second erases less, mean over loads and sizes."""
+    """Erases saved, mean over loads and sizes. Per cent."""
     at = [Point(load, gb, op) for load in TABLE for gb in GB]
     return fmean(known(fewer(cells, point, base, other) for point in at))
 
 
 def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
-    """Zero-migration spares the valid share of a victim (Z4)."""
+    """Tests that zero-migration saves the valid share of a victim (Z4)."""
     shares = dict[tuple[Scheme, int], float]()
     spared = dict[tuple[Scheme, int], float]()
     for base in PLAIN:
@@ -300,7 +301,7 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
         for (base, op), value in shares.items()
     ] + [Row("Z4: FIFO, 3 GB, 25 %: valid pages of a victim", fifo, "%")], [
         Claim(
-            "Z4: what zero-migration spares is the valid share of a victim's pages (within 5 "
+            "Z4: zero-migration saves the share of erases that is valid in a victim (within 5 "
             "points)",
             all(abs(spared[key] - share) <= 5 for key, share in shares.items()),
             "; ".join(
@@ -309,15 +310,16 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
             ),
         ),
         Claim(
-            "Z4: of LRU's victims at 25 % no more pages are valid than suspected queues spare "
-            "erases (within 2 points); of ARC's clearly more (5 points)",
+            "Z4: at 25 %, the valid share of LRU's victims is at most the share of erases that "
+            "suspected queues save (within 2 points); that of ARC's is clearly higher (5 "
+            "points)",
             shares[PLAIN[0], 25] <= aware + 2 and aware + 5 <= shares[PLAIN[1], 25],
             f"{shares[PLAIN[0], 25]:.1f}, {aware:.1f}, {shares[PLAIN[1], 25]:.1f} %",
             quick=False,
         ),
         Claim(
-            "Z4: with FIFO, which evicts in the order of programs, no page of a victim is valid "
-            "(1 % at most); LRU is nearer to that than ARC",
+            "Z4: FIFO, which evicts in the order of programs, leaves victims without valid "
+            "pages (1 % at most); LRU is nearer to that than ARC",
             fifo <= 1 and fifo < lru < arc,
             f"{fifo:.1f} < {lru:.0f} < {arc:.0f} % at 3 GB and 25 %",
         ),
@@ -325,7 +327,7 @@ def _valid(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
 
 
 def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
-    """Where all pages are equally hot, dropping some loses nothing (T4)."""
+    """Tests that dropping pages loses nothing if all pages are equally popular (T4)."""
     arc, zero = Scheme(ARC), Scheme(ARC, reclaim=ZM)
     uniform = more[UNIFORM, zero].hit - more[UNIFORM, arc].hit
     point = (DEVDIV_GB, DEVDIV_OP)
@@ -334,13 +336,13 @@ def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
     at = f"at {DEVDIV_GB} GB and {DEVDIV_OP} %"
     return [
         Row(f"T4: ARC, {at}, fitted loads: gain of zero-migration", fitted, "points"),
-        Row(f"T4: ARC, {at}, pages equally hot: gain of zero-migration", uniform, "points"),
+        Row(f"T4: ARC, {at}, equally popular pages: gain of zero-migration", uniform, "points"),
     ], not_quick(
         [
             Claim(
-                "T4: on a load whose pages are equally hot, zero-migration loses no hits (within "
-                f"0.3 points, {at} with ARC) while it drops pages; on the fitted loads it "
-                "loses more",
+                "T4: on a load with equally popular pages, zero-migration drops pages without "
+                f"losing hits (within 0.3 points, {at} with ARC); on the fitted loads it loses "
+                "more",
                 abs(uniform) <= 0.3 and spared > 0 and fitted < -0.3,
                 f"{uniform:+.2f} against {fitted:+.2f} points",
             ),
@@ -349,7 +351,8 @@ def _hotter(cells: Cells, more: Mapping[tuple[str, Scheme], Cell]) -> Found:
 
 
 def _moves(cells: Cells) -> Found:
-    """Of conditional zero-migration, what moves cost and what hits save (C2)."""
+    """Compares the cost of relocations with the savings by hits under conditional zero-migration
+    (C2)."""
     # By cell: per cent of zero-migration's response time.
     pays, saves, later = (dict[tuple[int, int, str, bool], float]() for _ in range(3))
     for gb in GB:
@@ -381,17 +384,17 @@ def _moves(cells: Cells) -> Found:
     return [
         Row(f"C2: {gb} GB: {what}, mean of its cells", value, "%")
         for gb in GB
-        for what, value in zip(("moves cost", "hits save"), of[gb], strict=True)
+        for what, value in zip(("cost of relocations", "saving by hits"), of[gb], strict=True)
     ], [
         Claim(
-            "C2: conditional zero-migration is later by what its moves cost less what its hits "
-            "save, in every cell (within 0.5 % of the response time)",
+            "C2: in every cell, conditional zero-migration takes longer by the cost of its "
+            "relocations less the saving by its hits (within 0.5 % of the response time)",
             off <= 0.5,
             f"at most {off:.2f} % off",
         ),
         Claim(
-            "C2: its moves cost less the larger the cache, and its hits do not save less: they "
-            "save more than the moves cost at 5 and 6 GB, and less at 3 GB",
+            "C2: relocations cost less in a larger cache, while hits save no less: hits save "
+            "more than relocations cost at 5 and 6 GB, and less at 3 GB",
             of[3][0] > of[4][0] > of[5][0] > of[6][0]
             and of[6][1] >= of[3][1]
             and of[3][0] > of[3][1]
@@ -402,7 +405,7 @@ def _moves(cells: Cells) -> Found:
 
 
 def _misses(cells: Cells) -> Found:
-    """More over-provisioning, and more erases (E4)."""
+    """Compares misses and programs at different over-provisioning (E4)."""
     low, high = (cells[Point("websearch2", 6, op), PLAIN[0]] for op in (15, 35))
     misses = high.fills / max(1, low.fills)
     programs = high.amplification / low.amplification if low.amplification else 0.0
@@ -415,14 +418,14 @@ def _misses(cells: Cells) -> Found:
         if cells[Point(load, gb, more), base].erases > cells[Point(load, gb, less), base].erases
     ]
     return [
-        Row("E4: websearch2, LRU, 6 GB, 35 by 15 %: pages missed", misses, "times"),
-        Row("E4: and programs by page missed", programs, "times"),
+        Row("E4: websearch2, LRU, 6 GB, 35 over 15 %: pages missed", misses, "times"),
+        Row("E4: websearch2, LRU, 6 GB, 35 over 15 %: programs per page missed", programs, "times"),
     ], [
         Claim(
-            "E4: from 15 to 35 % on WebSearch2 at 6 GB LRU's misses grow by more than its "
-            "programs by miss fall; no erases rise at 3 GB",
+            "E4: from 15 to 35 % on WebSearch2 at 6 GB, LRU's misses grow by more than its "
+            "programs per miss fall; at 3 GB, erases rise in no step",
             misses > 1.5 and misses * programs > 1 and all(gb > 3 for gb, _ in rising),
-            f"{misses:.2f} times the misses, {programs:.2f} times the programs each; erases "
+            f"{misses:.2f} times the misses, {programs:.2f} times the programs per miss; erases "
             f"rise in {len(rising)} steps",
         ),
     ]

@@ -1,4 +1,4 @@
-"""Loads on flash of a capacity and an over-provisioning, under the schemes."""
+"""Runs of loads on flash of several capacities and over-provisioning ratios, under the schemes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ THRESHOLD = 0.05
 
 @dataclass(frozen=True)
 class Point:
-    """A cell of the figures: a load, gigabytes of flash, per cent of over-provisioning."""
+    """A cell of the figures: load, flash capacity in GB, over-provisioning in per cent."""
 
     load: str
     gb: int
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a scheme. Microseconds."""
+    """Results of a scheme. Response times in microseconds."""
 
     hit: float
     erases: int
@@ -46,11 +46,11 @@ class Cell:
     read_pages: int = 0
     fills: int = 0
     missed: int = 0
-    """Requests of which a page was missing."""
+    """Requests with at least one missing page."""
 
     @staticmethod
     def of(summary: Summary) -> "Cell":
-        """What a summary has of it."""
+        """Takes the results from a summary."""
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
         return Cell(
@@ -79,7 +79,7 @@ def case(
     scheme: Scheme,
     more: Mapping[str, Value] | None = None,
 ) -> Case:
-    """A load on flash of so many pages, one request at a time."""
+    """A load on flash of the given number of pages, one request at a time."""
     blocks = pages // BLOCK_PAGES
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": blocks,
@@ -96,7 +96,7 @@ def case(
 
 
 def grid(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[Point, Scheme], Cell]:
-    """Every scheme on every cell of the fitted loads."""
+    """Runs every scheme on every cell of the fitted loads."""
     cases = {
         (Point(load, gb, op), scheme): case(
             load, paths[load], gb * FULL_PAGES_PER_GB // part(setup, load), op, scheme
@@ -110,7 +110,7 @@ def grid(setup: Setup, paths: Mapping[str, Path]) -> dict[tuple[Point, Scheme], 
 
 
 def gain(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float:
-    """By how many points the hit ratio of the second is above that of the first."""
+    """Hit ratio of `other` minus that of `base`. Percentage points."""
     return cells[point, other].hit - cells[point, base].hit
 
 
@@ -120,32 +120,32 @@ def geometric_hit(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
 
 
 def geometric(values: Iterable[float]) -> float:
-    """The geometric mean of values above 0."""
+    """Geometric mean of positive values."""
     known = [value for value in values if value > 0]
     return exp(fmean(log(value) for value in known)) if known else 0.0
 
 
 def fewer(cells: Cells, point: Point, base: Scheme, other: Scheme) -> float | None:
-    """By how many per cent the second erases less; None where the first erases nothing."""
+    """Erases saved by `other`, in per cent of those of `base`; None if `base` has none."""
     before = cells[point, base].erases
     return 100 * (1 - cells[point, other].erases / before) if before else None
 
 
 def known(values: Iterable[float | None]) -> list[float]:
-    """Those that there are."""
+    """The values that are not None."""
     return [value for value in values if value is not None]
 
 
 def mean_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
-    """Geometric mean over the loads of the mean response times."""
+    """Geometric mean over the loads of the mean response times. Microseconds."""
     return geometric(cells[Point(load, gb, op), scheme].mean_us for load in TABLE)
 
 
 def deviation_us(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:
-    """Geometric mean over the loads of their standard deviations."""
+    """Geometric mean over the loads of the standard deviations of response times. Microseconds."""
     return geometric(cells[Point(load, gb, op), scheme].deviation_us for load in TABLE)
 
 
 def less_percent(first: float, second: float) -> float:
-    """By how many per cent the second is below the first."""
+    """Reduction from `first` to `second`. Per cent."""
     return 100 * (1 - second / first) if first else 0.0

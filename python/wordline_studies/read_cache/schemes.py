@@ -1,4 +1,4 @@
-"""The twelve schemes, in the document's words and in the simulator's."""
+"""The twelve schemes: names in the document and configuration keys."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MOVE, ZM, CZM = "move", "zero-migration", "conditional"
 
 @dataclass(frozen=True)
 class Scheme:
-    """A replacement policy, whether it has suspected queues, and what collections do."""
+    """Replacement policy, whether it has suspected queues, and the GC mode."""
 
     policy: str
     aware: bool = False
@@ -24,7 +24,7 @@ class Scheme:
 
     @property
     def overrides(self) -> dict[str, Value]:
-        """The keys of a device."""
+        """Configuration keys of the scheme."""
         return {
             "cache.replacement": self.policy,
             "cache.suspected_queue": self.aware,
@@ -56,6 +56,6 @@ COLOURS = {
 
 
 def pairs(*, aware: bool, reclaim: str) -> Iterator[tuple[Scheme, Scheme]]:
-    """LRU and ARC as they are, each beside its variant."""
+    """LRU and ARC without changes, each with its variant."""
     for base in PLAIN:
         yield base, Scheme(base.policy, aware, reclaim)

@@ -22,7 +22,7 @@ PAGES_PER_GIB = 262_144
 
 
 def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
-    """What was simulated, and the loads beside those of the document."""
+    """Set-up, and the loads compared with those of the document."""
     device = tomllib.loads(config.show(DEVICE, {}))
     geometry, timing = device["nand"]["geometry"], device["nand"]["timing"]
     page = geometry["page_bytes"] / 1024
@@ -63,25 +63,29 @@ def tables(setup: Setup, cells: Cells, footprints: Mapping[str, int]) -> Figure:
         id="tables-2-3",
         title="Set-up and loads",
         section="2.4",
-        measured=f"The device `{DEVICE}`, and the loads: requests and pages times what "
-        f"they are scaled by ({parts}).",
+        measured=f"The device `{DEVICE}` and the loads. Requests and pages are multiplied by the "
+        f"scale of the load ({parts}).",
         rows=rows,
         explanation=[
             FITTED,
-            "The address space of WebSearch1 to 3 is that of one of three units, and says nothing "
-            "of the pages that are read; their footprints are those of the same recordings in the "
-            "paper on ARC (N. Megiddo and D. Modha, FAST 2003). Of DevDivRelease and MSNFS it is "
-            "exactly 20,000,000 sectors, to which the recordings were folded.",
+            "The address space of WebSearch1 to 3 is that of one of three units and does not "
+            "show how many pages are read. Their footprints are those of the same recordings "
+            "in the paper on ARC (N. Megiddo and D. Modha, FAST 2003). The address space of "
+            "DevDivRelease and MSNFS is exactly 20,000,000 sectors, to which the recordings "
+            "were folded.",
         ],
     )
 
 
 @dataclass(frozen=True)
 class Example:
-    """Flash of four blocks of 4 pages whose queue fills three of them, as the pictures have it, and
-    single pages read one at a time: first those that lead to the state in the picture, then those
-    of the example. A collection begins when a write finds no room, or when the open block is full
-    and fewer than `threshold` blocks are free."""
+    """A worked example: flash of four blocks of 4 pages, a queue that fills three of them, and
+    single-page reads, one at a time.
+
+    The first reads lead to the state of the picture; the others are the example. GC starts when a
+    write finds no free page, or when the active block is full and fewer than `threshold` blocks are
+    free.
+    """
 
     check: str
     threshold: int
@@ -90,27 +94,27 @@ class Example:
 
 
 PLACED = (30, 31, 32, 0, 33, 34, 1, 35, 36, 37, 38, 39)
-"""By physical page: LPN 0 lies at PPN 3 and LPN 1 at PPN 6."""
+"""Logical pages by physical page: LPN 0 is at PPN 3, LPN 1 at PPN 6."""
 FIGURE_2 = Example(
     check="each-page",
     threshold=0,
     before=(*PLACED, *(page for page in PLACED[1:] if page > 1), PLACED[0]),
     steps=((15, 23, 12, 0, 1),),
 )
-"""LPN 0 and LPN 1 are the oldest. Nothing is collected in the picture; a collection that moves
-pages would have no room on such a device, so that it moves none."""
+"""LPN 0 and LPN 1 are the oldest pages. The picture shows no GC. GC that relocates pages would have
+no free space on this device, so nothing is relocated."""
 FIGURE_7 = Example(
     check="full-block",
     threshold=1,
     before=(20, 21, 22, 23, 24, 25, 26, 27, 15, 30, 0, 31, 20, 24, 21, 22, 23, 25, 26, 27, 15, 0),
     steps=((40, 41, 42, 43), (15, 0)),
 )
-"""The third block holds LPN 15 and LPN 0 and the two oldest pages; the next oldest are one each in
-the other two. Four misses fill the fourth block."""
+"""The third block holds LPN 15, LPN 0 and the two oldest pages. The two next oldest pages are one
+each in the other two blocks. Four misses fill the fourth block."""
 
 
 def examples(_setup: Setup) -> Figure:
-    """Figures 2 and 7, which have no numbers, played and counted."""
+    """Figures 2 and 7, which have no numbers, replayed and counted."""
     aware, zero = Scheme(LRU, aware=True, reclaim=ZM), Scheme(LRU, reclaim=ZM)
     _, two = _played(FIGURE_2, aware)
     _, without = _played(FIGURE_2, zero)
@@ -119,9 +123,10 @@ def examples(_setup: Setup) -> Figure:
         id="2-7",
         title="Worked examples",
         section="figures 2, 7",
-        measured="Single pages on flash of four blocks of four pages, a queue of 12. Figure 2: LPN "
-        "0 and 1 are the oldest; reads of 15, 23, 12, 0, 1. Figure 7: the block of LPN 15 and 0 "
-        "has the most invalid pages, two, when the fourth block is full; then both are read again.",
+        measured="Single-page reads on flash of four blocks of four pages with a queue of 12. "
+        "Figure 2: LPN 0 and 1 are the oldest; the reads are 15, 23, 12, 0, 1. Figure 7: "
+        "when the fourth block is full, the block of LPN 15 and 0 has the most invalid "
+        "pages, two; then both are read again.",
         rows=[
             Row(f"figure {number}: {what}", float(value), "")
             for number, found in (("2", two), ("7", erased))
@@ -130,7 +135,7 @@ def examples(_setup: Setup) -> Figure:
         claims=[
             Claim(
                 "Figure 2: FLRU misses three pages, revives two and programs three; five are "
-                "evicted and nothing is erased; three are suspected in the end",
+                "evicted, nothing is erased, and three are suspected at the end",
                 two
                 == {
                     "misses": 3,
@@ -144,9 +149,9 @@ def examples(_setup: Setup) -> Figure:
                 },
                 _told(two),
             ),
-            Claim("Figure 2: LRU misses all five", without["misses"] == 5, _told(without)),
+            Claim("Figure 2: LRU misses all five pages", without["misses"] == 5, _told(without)),
             Claim(
-                "Figure 7: zero-migration erases one block, moves nothing and drops two pages",
+                "Figure 7: zero-migration erases one block, relocates nothing and drops two pages",
                 (erased["erases"], erased["moved"], erased["dropped"]) == (1, 0, 2),
                 _told(erased),
             ),
@@ -167,7 +172,7 @@ def _told(counts: Counts) -> str:
 
 
 def _played(example: Example, scheme: Scheme) -> list[Counts]:
-    """What happened before the example and in each of its steps; pages suspected at the end."""
+    """Counts before the example and in each of its steps; pages suspected at the end."""
     pages, sums = example.before, list[Counts]()
     for step in ((), *example.steps):
         pages = (*pages, *step)
